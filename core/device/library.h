@@ -1,0 +1,19 @@
+// Shared libraries that bring kernels, operators or devices, loaded at run time.
+#pragma once
+
+#include <string>
+
+#include "core/base/macros.h"
+
+namespace dragon {
+
+/// Load a shared library; what it registers is available on return. A failure is a RuntimeError with the loader's words.
+DRAGON_API void LoadLibrary(const std::string& path);
+/// Load the CPU kernels for the best instruction set this machine has, once. DRAGON_CPU_LEVEL (v2, v3, v4) overrides.
+DRAGON_API void LoadCpuKernels();
+/// The level whose kernels are loaded: "v2", "v3" or "v4".
+DRAGON_API std::string CpuLevel();
+/// The folder that libdragon was loaded from.
+DRAGON_API std::string LibraryFolder();
+
+}  // namespace dragon
