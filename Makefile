@@ -1,0 +1,81 @@
+# Every command a newcomer or a developer needs; each makes its own virtual environment first. A machine needs Python
+# 3.10 or later with its headers, g++ and make; all the rest comes through pip.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+JOBS ?= $(shell nproc)
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/pytest
+SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' 'tests/*.h' 'tests/*.cc')
+
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+
+.PHONY: help demo test quick build install lint format sanitize docs bench wheel cuda clean
+
+help:
+	@echo "make demo      build, install, train a small network on scikit-learn's digits"
+	@echo "make test      build, install, run every test"
+	@echo "make quick     the tests that end within three minutes"
+	@echo "make build     compile in place for this machine only; after a change, seconds"
+	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
+	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
+	@echo "make wheel     a self-contained wheel, into dist;  make cuda: compile the CUDA library (no GPU needed)"
+
+# The build tools are installed into the environment, not into a throw-away one, so that the next build is incremental.
+$(VENV)/.tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet $$($(BIN)/python tools/requirements.py)
+	touch $@
+
+$(VENV)/.%: $(VENV)/.tools
+	$(PIP) install --quiet $$($(BIN)/python tools/requirements.py $*)
+	touch $@
+
+install: $(VENV)/.tools
+	$(PIP) install --no-build-isolation .
+
+demo: install $(VENV)/.demo
+	$(BIN)/python examples/digits.py
+
+# The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
+test: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS)
+
+quick: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) -m "not slow"
+
+build: $(VENV)/.tools
+	$(BIN)/cmake -S . -B build/here -G Ninja -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
+	$(BIN)/cmake --build build/here
+
+lint: $(VENV)/.lint
+	$(BIN)/flake8
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+
+format: $(VENV)/.lint
+	$(BIN)/clang-format -i $(SOURCES)
+
+sanitize: $(VENV)/.tools
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DDRAGON_SANITIZE=ON -DDRAGON_TESTS=ON -DDRAGON_PYTHON=OFF \
+	  -DDRAGON_CPU_LEVELS=v3 -DDRAGON_LIB_DIR=$(abspath build/sanitize/lib) \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
+	$(BIN)/cmake --build build/sanitize
+	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+docs: install $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+
+bench: install $(VENV)/.test
+	$(BIN)/python benchmarks/run.py
+
+wheel: $(VENV)/.tools
+	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir dist .
+	$(BIN)/python tools/check_wheel.py dist/*.whl
+
+cuda: $(VENV)/.tools
+	bash tools/cuda_build.sh $(BIN)
+
+clean:
+	rm -rf build dist docs/_build dragon/lib dragon/_C*.so
