@@ -1,0 +1,64 @@
+// The one door: everything that computes goes through Apply.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/framework/operator.h"
+
+namespace dragon {
+
+/// Compute `call`. With `outs`, the results are written into those tensors (in place, `out=`), and these are returned:
+/// casting where the dtypes allow it, counting a write, and rewriting autograd's history of what they alias.
+DRAGON_API Tensors Apply(const Call& call, std::span<const Tensor> outs = {});
+
+/// Someone who stands at the door: may handle a call, change it, or pass it down with `Below`.
+/// Record (autograd) and Run (compute) are the ground floor and always there; Trace, Cast, Batch, Profile stand above.
+class DRAGON_API Interpreter {
+ public:
+  virtual ~Interpreter() = default;
+  virtual Tensors Handle(const Call& call, std::span<const Tensor> outs) = 0;
+
+ protected:
+  /// Pass a call to whoever stands below this interpreter.
+  Tensors Below(const Call& call, std::span<const Tensor> outs);
+
+ private:
+  friend class InterpreterGuard;
+  Interpreter* below_ = nullptr;
+};
+
+/// Puts an interpreter at this thread's door for the guard's lifetime.
+class DRAGON_API InterpreterGuard {
+ public:
+  explicit InterpreterGuard(Interpreter* interpreter);
+  ~InterpreterGuard();
+
+ private:
+  Interpreter* previous_;
+};
+
+/// Per-thread switches of the door.
+struct DoorState {
+  Interpreter* top = nullptr;
+  bool grad_enabled = true;
+  bool inference = false;
+};
+DRAGON_API DoorState& Door();
+
+/// Switches recording for a scope.
+class GradMode {
+ public:
+  explicit GradMode(bool enabled) : previous_(Door().grad_enabled) { Door().grad_enabled = enabled; }
+  ~GradMode() { Door().grad_enabled = previous_; }
+
+ private:
+  bool previous_;
+};
+
+/// The float dtype of Python floats and of integer tensors in float functions. Per process.
+DRAGON_API DType DefaultDType();
+DRAGON_API void SetDefaultDType(DType dtype);
+
+}  // namespace dragon

@@ -1,0 +1,216 @@
+// What an operator is: its schema, what it infers, how it runs, its gradient. Declared once, in core/ops.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device/context.h"
+#include "core/framework/schema.h"
+#include "core/framework/tensor.h"
+#include "core/kernels/kernel.h"
+
+namespace dragon {
+
+class Operator;
+
+/// A call on its way through the door. It borrows everything; the caller keeps it alive.
+struct Call {
+  const Operator* op = nullptr;
+  std::span<const Tensor> inputs;      ///< tensor arguments in schema order, lists flattened; undefined where None
+  std::span<const Value> attrs;        ///< the other arguments in schema order, all present
+  std::span<const int32_t> list_sizes; ///< lengths of the tensor lists, in schema order
+
+  const char* name() const;
+};
+
+/// Read access to a call, shared by all the functions of an operator. Attributes are addressed by position among the
+/// non-tensor arguments, tensors by position among the tensor arguments (flattened).
+class DRAGON_API CallReader {
+ public:
+  explicit CallReader(const Call& call) : call_(call) {}
+  const Call& call() const { return call_; }
+  const Operator& op() const { return *call_.op; }
+  const char* name() const { return call_.name(); }
+
+  int x_count() const { return static_cast<int>(call_.inputs.size()); }
+  const Tensor& x(int i) const { return call_.inputs[i]; }
+  /// An optional tensor that was given.
+  bool has(int i) const { return call_.inputs[i].defined(); }
+  /// The n-th tensor list argument (counted among lists only).
+  std::span<const Tensor> list(int n) const;
+
+  const Value& attr(int i) const { return call_.attrs[i]; }
+  bool Given(int i) const { return !call_.attrs[i].is_none(); }
+  bool Bool(int i) const { return call_.attrs[i].boolean(); }
+  int64_t Int(int i) const { return call_.attrs[i].integer(); }
+  double Real(int i) const { return call_.attrs[i].real(); }
+  const Dims& Ints(int i) const { return call_.attrs[i].ints(); }
+  const std::string& String(int i) const { return call_.attrs[i].string(); }
+  DType DTypeOr(int i, DType otherwise) const { return Given(i) ? call_.attrs[i].dtype() : otherwise; }
+
+ protected:
+  const Call& call_;
+};
+
+struct OutputSpec {
+  Dims shape, strides;  ///< empty strides: row-major
+  DType dtype = DType::kFloat32;
+  bool free_layout = false;
+};
+
+/// Shapes and dtypes of the results; sees no numbers, so it also runs for meta tensors and tracing.
+class DRAGON_API Infer : public CallReader {
+ public:
+  using CallReader::CallReader;
+  void y(int i, Dims shape, DType dtype) {
+    if (outputs.size() <= static_cast<size_t>(i)) outputs.resize(i + 1);
+    outputs[i].shape = std::move(shape);
+    outputs[i].dtype = dtype;
+  }
+  /// The same, with strides the engine chose for speed.
+  void y(int i, Dims shape, DType dtype, Dims strides) {
+    y(i, std::move(shape), dtype);
+    outputs[i].strides = std::move(strides);
+    outputs[i].free_layout = true;
+  }
+  InlineVector<OutputSpec, 2> outputs;
+  /// Where the results will be; the device of the first defined input unless said otherwise.
+  Device device;
+};
+
+/// The computation: inputs are ready, outputs allocated as inferred.
+class DRAGON_API Run : public CallReader {
+ public:
+  Run(const Call& call, Context& ctx, Tensors& outputs) : CallReader(call), ctx_(ctx), outputs_(outputs) {}
+  Context& ctx() { return ctx_; }
+  Tensor& y(int i = 0) { return outputs_[i]; }
+  int y_count() const { return static_cast<int>(outputs_.size()); }
+  View in(int i) const { return x(i).defined() ? x(i).view() : View{}; }
+  View out(int i = 0) const { return outputs_[i].defined() ? outputs_[i].mutable_view() : View{}; }
+  /// A mutated argument (`Tensor!`).
+  View inout(int i) const { return x(i).defined() ? x(i).mutable_view() : View{}; }
+  /// The input in row-major order, copied if need be.
+  Tensor Contiguous(int i) const;
+  DType dtype() const { return x(0).dtype(); }
+  /// For operators whose result shapes depend on numbers (`Dynamic`): set the results here.
+  void set_y(int i, Tensor tensor) {
+    if (outputs_.size() <= static_cast<size_t>(i)) outputs_.resize(i + 1);
+    outputs_[i] = std::move(tensor);
+  }
+
+ private:
+  Context& ctx_;
+  Tensors& outputs_;
+};
+
+/// The geometry of a view; the result shares the first input's memory.
+class DRAGON_API ViewOf : public CallReader {
+ public:
+  explicit ViewOf(const Call& call) : CallReader(call), dtype(call.inputs[0].dtype()) {}
+  void Set(Dims the_shape, Dims the_strides, int64_t the_offset) {
+    shape = std::move(the_shape), strides = std::move(the_strides), offset = the_offset;
+  }
+  Dims shape, strides;
+  int64_t offset = 0;  ///< absolute, in elements of `dtype`
+  DType dtype;
+};
+
+/// One step of the backward pass. What was saved is named in `Gradient("x, out", ...)`.
+class DRAGON_API Grad : public CallReader {
+ public:
+  Grad(const Call& call, std::span<const Tensor> outputs, std::span<const Tensor> grads, std::span<const bool> needs)
+      : CallReader(call), outputs_(outputs), grads_(grads), needs_(needs) {
+    results.resize(call.inputs.size());
+  }
+  /// A result of the forward call, if saved.
+  const Tensor& y(int i = 0) const { return outputs_[i]; }
+  /// The incoming gradient of result i. Undefined if nothing depends on that result.
+  const Tensor& dy(int i = 0) const { return grads_[i]; }
+  /// Must input i get a gradient?
+  bool needs(int i) const { return needs_[i]; }
+  /// Input i's gradient. It is summed to the input's shape, made real or cast to its dtype as need be.
+  void dx(int i, Tensor grad) { results[i] = std::move(grad); }
+  /// Shapes and dtypes of inputs and outputs are known even when their numbers were not saved.
+  const Dims& x_shape(int i) const { return shapes->operator[](i); }
+  DType x_dtype(int i) const { return dtypes->operator[](i); }
+
+  Tensors results;
+  const std::vector<Dims>* shapes = nullptr;
+  const std::vector<DType>* dtypes = nullptr;
+
+ private:
+  std::span<const Tensor> outputs_, grads_;
+  std::span<const bool> needs_;
+};
+
+/// How inputs of different dtypes meet. The frontend's promotion rule decides the common dtype.
+enum class Promotion : uint8_t {
+  kNone,     ///< dtypes are the operator's own business
+  kCommon,   ///< tensor inputs are cast to their common dtype
+  kFloat,    ///< the same, and integers become the default float dtype
+};
+
+class DRAGON_API Operator {
+ public:
+  using InferFn = std::function<void(Infer&)>;
+  using RunFn = std::function<void(Run&)>;
+  using ViewFn = std::function<void(ViewOf&)>;
+  using GradFn = std::function<void(Grad&)>;
+  using ComposeFn = std::function<Tensors(const CallReader&)>;
+
+  explicit Operator(Schema schema);
+
+  // --- how an operator is told; every function returns *this
+  Operator& Doc(const char* text) { return doc = text, *this; }
+  Operator& Infers(InferFn fn) { return infer = std::move(fn), *this; }
+  Operator& Runs(RunFn fn) { return run = std::move(fn), *this; }
+  /// Result shapes depend on numbers: no Infer, and Runs() calls set_y. Meta tensors are refused by name.
+  Operator& Dynamic() { return dynamic = true, *this; }
+  /// The result is a view of the first input.
+  Operator& Views(ViewFn fn) { return view = std::move(fn), *this; }
+  /// The operator is a composition of others; gradients, meta execution and tracing come by themselves.
+  Operator& As(ComposeFn fn) { return compose = std::move(fn), *this; }
+  /// `saves` names tensor arguments and results whose numbers the gradient reads: "x, out".
+  Operator& Gradient(const char* saves, GradFn fn);
+  /// Results never carry gradients (comparisons, argmax, ...).
+  Operator& NotDifferentiable() { return differentiable = false, *this; }
+  Operator& Promotes(Promotion how) { return promotion = how, *this; }
+  /// Only these tensor slots take part in promotion (default: all).
+  Operator& PromotesOnly(uint32_t slots) { return promoted_slots = slots, *this; }
+  /// Result i, j, k... pointwise of inputs: the shape rule is broadcasting, in-place writing is safe.
+  Operator& Pointwise() { return pointwise = true, *this; }
+  Operator& Onnx(const char* type) { return onnx = type, *this; }
+
+  const std::string& name() const { return schema.name(); }
+
+  Schema schema;
+  const char* doc = "";
+  const char* onnx = "";
+  InferFn infer;
+  RunFn run;
+  ViewFn view;
+  GradFn gradient;
+  ComposeFn compose;
+  uint64_t saved_inputs = 0, saved_outputs = 0;  ///< bit i: tensor argument i (a whole list), result i
+  Promotion promotion = Promotion::kNone;
+  uint32_t promoted_slots = ~0u;
+  bool differentiable = true;
+  bool dynamic = false;
+  bool pointwise = false;
+  KernelTable* kernel;                           ///< the table of the operator's own name
+};
+
+inline const char* Call::name() const { return op->schema.name().c_str(); }
+
+/// Tell a new operator. Telling a name twice is a RuntimeError.
+DRAGON_API Operator& DefineOp(const std::string& schema_line);
+/// nullptr if there is no operator of that name.
+DRAGON_API const Operator* FindOp(const std::string& name);
+/// The operator, or a NotImplementedError that names the nearest ones.
+DRAGON_API const Operator& GetOp(const std::string& name);
+/// All names, sorted.
+DRAGON_API std::vector<std::string> OpNames();
+
+}  // namespace dragon

@@ -1,0 +1,65 @@
+// The one line in which an operator tells its arguments; bindings, graphs, docs and errors all read it here.
+//
+//   "layer_norm(Tensor x, Tensor? weight, Tensor? bias, int[] shape, *, float eps=1e-5) -> (Tensor y, Tensor mean, Tensor rstd)"
+//
+// Types: Tensor, Tensor[] and the attributes int, float, bool, Scalar, str, dtype, device, Generator, int[], float[].
+// `?` allows None. `int[2]` repeats a lone int twice. `Tensor!` is written in place. `*` starts keyword-only arguments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/framework/value.h"
+
+namespace dragon {
+
+enum class ArgumentType : uint8_t { kTensor, kTensorList, kInt, kFloat, kBool, kScalar, kString, kDType, kDevice, kGenerator, kInts, kFloats };
+
+struct Argument {
+  std::string name;
+  ArgumentType type = ArgumentType::kTensor;
+  bool optional = false;        ///< None may be given (for a list of tensors: its elements may be None)
+  bool mutated = false;         ///< the call writes into it
+  bool keyword_only = false;
+  bool has_default = false;
+  int repeat = 0;               ///< for int[n]: a lone int stands for n of them
+  Value default_value;
+  int slot = 0;                 ///< among the tensor arguments, or among the attributes
+
+  bool is_tensor() const { return type == ArgumentType::kTensor || type == ArgumentType::kTensorList; }
+  /// The type as the schema wrote it, e.g. "int[2]?".
+  std::string type_name() const;
+};
+
+class DRAGON_API Schema {
+ public:
+  /// Parse the line; a malformed one is a ValueError that points at the place.
+  static Schema Parse(const std::string& line);
+
+  const std::string& name() const { return name_; }
+  const std::string& line() const { return line_; }
+  const std::vector<Argument>& arguments() const { return arguments_; }
+  const std::vector<std::string>& returns() const { return returns_; }
+  /// The result is one list of tensors of unknown length: "-> Tensor[]".
+  bool returns_list() const { return returns_list_; }
+  int tensor_count() const { return static_cast<int>(tensors_.size()); }
+  int attr_count() const { return static_cast<int>(attrs_.size()); }
+  const Argument& tensor(int slot) const { return arguments_[tensors_[slot]]; }
+  const Argument& attr(int slot) const { return arguments_[attrs_[slot]]; }
+  /// True when some argument is a list of tensors, so a call needs the lists' lengths.
+  bool has_lists() const { return has_lists_; }
+  bool mutates() const { return mutates_; }
+  /// The position of an argument by name; -1 if there is none.
+  int Find(const std::string& name) const;
+  /// The position among the tensor arguments (or among the returns, counted from -1 downward) of a name; for gradients.
+  int FindSlot(const std::string& name, bool* is_output) const;
+
+ private:
+  std::string name_, line_;
+  std::vector<Argument> arguments_;
+  std::vector<std::string> returns_;
+  std::vector<int> tensors_, attrs_;
+  bool returns_list_ = false, has_lists_ = false, mutates_ = false;
+};
+
+}  // namespace dragon
