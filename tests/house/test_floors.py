@@ -1,0 +1,134 @@
+"""The walls of the house: who may include or import whom. An arrow points down only."""
+import ast
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# A room of core/ and the rooms it may include, besides itself.
+CORE = {
+    "base": set(),
+    "proto": {"base"},
+    "device": {"base"},
+    "kernels": {"base", "device"},
+    "framework": {"base", "proto", "device"},
+    "ops": {"base", "device", "kernels", "framework"},
+    "passes": {"base", "proto", "device", "framework"},
+    "bindings": {"base", "proto", "device", "framework", "passes"},
+}
+# A room of dragon/ and the rooms it may import; "native" is what stands directly in dragon/.
+PACKAGE = {
+    "core": set(),
+    "native": {"core"},
+    "onnx": {"core"},
+    "io": {"core"},
+    "vm.torch": {"core", "native", "onnx", "io"},
+    "vm.tensorflow": {"core", "native", "onnx", "io"},
+    "vm": set(),
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
+PYTHON_HEADERS = re.compile(r'^\s*#\s*include\s+[<"](Python\.h|pybind11/)', re.MULTILINE)
+
+
+def list_sources(*suffixes):
+    """Return the C++ sources below core/ with these suffixes."""
+    return sorted(path for path in (ROOT / "core").rglob("*") if path.suffix in suffixes)
+
+
+def read_includes(path):
+    """Return the paths below core/ that a source includes."""
+    return INCLUDE.findall(path.read_text(encoding="utf-8"))
+
+
+def name_room(module):
+    """Return the room of a module of the package, given its dotted name without the leading `dragon.`."""
+    parts = module.split(".")
+    if parts[0] == "vm":
+        return ".".join(parts[:2])
+    return parts[0] if parts[0] in PACKAGE else "native"
+
+
+def list_modules():
+    """Return (dotted name, path) of every module of the package; the front door, which sees all, is left out."""
+    found = []
+    for path in sorted((ROOT / "dragon").rglob("*.py")):
+        parts = path.relative_to(ROOT / "dragon").with_suffix("").parts
+        if parts != ("__init__",):
+            found.append((".".join(parts), path))
+    return found
+
+
+def read_imports(module, path):
+    """Yield the dotted names below dragon that a module imports, wherever in the file it does."""
+    package = module.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            base = ["dragon"] + package[:len(package) - node.level + 1]
+            names = [".".join(base + ([node.module] if node.module else []) + [alias.name]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (name[len("dragon."):] for name in names if name.startswith("dragon."))
+
+
+def test_every_room_of_core_has_a_rule():
+    rooms = {path.name for path in (ROOT / "core").iterdir() if path.is_dir()}
+    assert rooms <= set(CORE)
+
+
+@pytest.mark.parametrize("room", sorted(CORE))
+def test_core_includes_point_down(room):
+    allowed = CORE[room] | {room}
+    upward = [
+        f"{path.relative_to(ROOT)} includes core/{include}"
+        for path in list_sources(".h", ".cc", ".cu", ".cuh") if path.parts[len(ROOT.parts) + 1] == room
+        for include in read_includes(path) if include.split("/")[0] not in allowed
+    ]
+    assert not upward
+
+
+def test_core_headers_form_no_circle():
+    includes = {path.relative_to(ROOT / "core").as_posix(): read_includes(path) for path in list_sources(".h", ".cuh")}
+    done = set()
+
+    def walk(header, trail):
+        assert header not in trail, "a circle: " + " -> ".join(trail[trail.index(header):] + [header])
+        if header not in done:
+            for include in includes.get(header, ()):
+                walk(include, trail + [header])
+            done.add(header)
+
+    for header in includes:
+        walk(header, [])
+
+
+def test_only_the_bindings_know_python():
+    rooms = {path.parts[len(ROOT.parts) + 1]
+             for path in list_sources(".h", ".cc", ".cu", ".cuh")
+             if PYTHON_HEADERS.search(path.read_text(encoding="utf-8"))}
+    assert rooms <= {"bindings"}
+
+
+def test_no_source_asks_which_devices_were_built():
+    asking = [str(path.relative_to(ROOT)) for path in list_sources(".h", ".cc", ".cu", ".cuh")
+              if re.search(r"#\s*if.*\b(USE|WITH)_(CUDA|GPU|MKL|ONEDNN)", path.read_text(encoding="utf-8"))]
+    assert not asking
+
+
+@pytest.mark.parametrize("room", sorted(PACKAGE))
+def test_package_imports_point_down(room):
+    allowed = PACKAGE[room] | {room}
+    upward = []
+    for module, path in list_modules():
+        if name_room(module) != room:
+            continue
+        for name in read_imports(module, path):
+            # `from dragon import _C` and names of the compiled module are the floor below every room.
+            if name.split(".")[0] != "_C" and name_room(name) not in allowed:
+                upward.append(f"{path.relative_to(ROOT)} imports dragon.{name}")
+    assert not upward
