@@ -1,0 +1,72 @@
+// Each: the door through which every portable pointwise kernel runs, on any device.
+//
+//   struct Square {
+//     template <typename T>
+//     DRAGON_FN T operator()(T x) const { return x * x; }
+//   };
+//   Each<T(T)>(ctx, Square{}, y, x);
+//
+// The signature names the types computed in; views stored in other dtypes (float16 for float, say) are converted by the
+// block on their way, so 16-bit floats need no loop of their own. Shapes broadcast to the output's; strides may be any.
+#pragma once
+
+#include <type_traits>
+
+#include "core/base/types.h"
+#include "core/kernels/kernel.h"
+#include "core/kernels/plan.h"
+
+#if defined(__CUDACC__)
+#include "core/kernels/each_cuda.h"
+#endif
+
+namespace dragon::DRAGON_DEVICE {
+
+/// A functor says how dear it is with `static constexpr int kCost = 16;` (an addition costs 1).
+template <typename F>
+constexpr int CostOf() {
+  if constexpr (requires { F::kCost; }) {
+    return F::kCost;
+  } else {
+    return 1;
+  }
+}
+
+template <typename Signature>
+struct EachOf;
+
+template <typename R, typename... A>
+struct EachOf<R(A...)> {
+  static constexpr DType kDTypes[] = {kDTypeOf<R>, kDTypeOf<A>...};
+
+  /// The one loop compiled per functor and type: contiguous, and in place where y is one of the inputs.
+  template <typename F, size_t... kIndex>
+  static void Run(const void* functor, int64_t n, void* const* data, std::index_sequence<kIndex...>) {
+    Loop(*static_cast<const F*>(functor), n, static_cast<R*>(data[0]), static_cast<const A*>(data[1 + kIndex])...);
+  }
+  template <typename F>
+  static void Loop(const F f, int64_t n, R* y, const A*... x) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]...);
+  }
+  template <typename F>
+  static void Thunk(const void* functor, int64_t n, void* const* data) {
+    Run<F>(functor, n, data, std::index_sequence_for<A...>{});
+  }
+};
+
+/// y = f(x...) element by element. `Signature` is R(A...): the types that f returns and takes.
+template <typename Signature, typename F, typename... Views>
+void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const Views&... x) {
+#if defined(__CUDACC__)
+  LaunchOf<Signature>::Run(ctx, f, y, x...);
+#else
+  using Of = EachOf<Signature>;
+  static_assert(std::size(Of::kDTypes) == 1 + sizeof...(Views));
+  static constexpr kernels::Loop kLoop{&Of::template Thunk<F>, Of::kDTypes, 1 + sizeof...(Views), 1, CostOf<F>()};
+  const View* const views[] = {&y, &x...};
+  kernels::RunEach(kLoop, &f, views);
+#endif
+}
+
+}  // namespace dragon::DRAGON_DEVICE

@@ -1,0 +1,372 @@
+// How operands become blocks: broadcasting, sorting and merging of axes, gathering, converting, scattering, sharing
+// out.
+#include "core/kernels/plan.h"
+
+#include <emmintrin.h>
+
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/device/parallel.h"
+#include "core/kernels/convert.h"
+
+namespace dragon::kernels {
+
+namespace {
+
+/// Elements of a block: with the few operands of a kernel it stays in the first-level cache.
+constexpr int64_t kBlock = 1024;
+constexpr int64_t kBlockBytes = kBlock * 16;
+/// Rows shorter than this are walked several at a time.
+constexpr int64_t kShortRow = 256;
+/// Outputs from here on bypass the caches: they would be evicted before anyone reads them.
+constexpr int64_t kStreamBytes = int64_t{32} << 20;
+
+struct Pair {
+  uint64_t low, high;
+};
+
+template <typename T>
+void CopyItems(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t n) {
+  if (to_stride == sizeof(T) && from_stride == 0) {
+    std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(from));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride) {
+    *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+  }
+}
+
+/// Copy past the caches; both ends 16-byte aligned.
+void StreamCopy(char* to, const char* from, int64_t bytes) {
+  int64_t i = 0;
+  for (; i + 64 <= bytes; i += 64) {
+    for (int64_t j = 0; j < 64; j += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + j), *reinterpret_cast<const __m128i*>(from + i + j));
+    }
+  }
+  std::memcpy(to + i, from + i, bytes - i);
+}
+
+inline int64_t Magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
+
+/// Walks one thread's share of a plan block by block and hands the loop contiguous operands.
+class Walker {
+ public:
+  Walker(const Plan& plan, const Loop& loop, int64_t begin, int64_t end)
+      : plan_(plan), loop_(loop), position_(begin), end_(end) {
+    const int64_t inner = plan.shape[plan.ndim - 1];
+    short_rows_ = inner < kShortRow;
+    bool all_direct = !short_rows_;
+    for (int k = 0; k < plan.count; ++k) {
+      const Plan::Operand& operand = plan.operands[k];
+      const bool row = short_rows_ ? operand.contiguous : operand.strides[plan.ndim - 1] == operand.item_size;
+      direct_[k] = row;
+      all_direct &= row && operand.dtype == loop.dtypes[k];
+    }
+    limit_ = all_direct ? end - begin : kBlock;
+  }
+
+  void Run(const void* functor) {
+    while (position_ < end_) {
+      Seek();
+      int64_t n = std::min(limit_, end_ - position_);
+      if (!short_rows_) n = std::min(n, plan_.shape[plan_.ndim - 1] - index_[plan_.ndim - 1]);
+      for (int k = 0; k < plan_.count; ++k) data_[k] = k < loop_.outputs ? Target(k) : Load(k, n);
+      loop_.run(functor, n, data_);
+      for (int k = 0; k < loop_.outputs; ++k) Store(k, n);
+      position_ += n;
+    }
+  }
+
+ private:
+  /// Find the axes' indices and every operand's address at the current position.
+  void Seek() {
+    int64_t rest = position_;
+    for (int axis = plan_.ndim - 1; axis > 0; --axis) {
+      const int64_t outer = rest / plan_.shape[axis];
+      index_[axis] = rest - outer * plan_.shape[axis];
+      rest = outer;
+    }
+    index_[0] = rest;
+    for (int k = 0; k < plan_.count; ++k) {
+      char* address = plan_.operands[k].data;
+      for (int axis = 0; axis < plan_.ndim; ++axis) address += index_[axis] * plan_.operands[k].strides[axis];
+      at_[k] = address;
+    }
+  }
+
+  /// Where the loop may write operand k: its own memory if that needs neither conversion nor scattering.
+  void* Target(int k) { return direct_[k] && plan_.operands[k].dtype == loop_.dtypes[k] ? at_[k] : converted_[k]; }
+
+  void* Load(int k, int64_t n) {
+    const Plan::Operand& operand = plan_.operands[k];
+    const bool converts = operand.dtype != loop_.dtypes[k];
+    if (direct_[k] && !converts) return at_[k];
+    const bool repeats = operand.constant || (!short_rows_ && operand.strides[plan_.ndim - 1] == 0);
+    if (repeats && repeated_[k] == at_[k] && repeated_count_[k] >= n) return converted_[k];
+    repeated_[k] = repeats ? at_[k] : nullptr;
+    repeated_count_[k] = n;
+    const char* raw = at_[k];
+    if (!direct_[k]) {
+      char* gathered = converts ? raw_[k] : converted_[k];
+      if (operand.constant) {
+        CopyRun(gathered, operand.item_size, at_[k], 0, operand.item_size, n);
+      } else {
+        Transfer<true>(operand, at_[k], gathered, n);
+      }
+      raw = gathered;
+    }
+    if (converts) ConvertRun(converted_[k], loop_.dtypes[k], raw, operand.dtype, n);
+    return converted_[k];
+  }
+
+  void Store(int k, int64_t n) {
+    const Plan::Operand& operand = plan_.operands[k];
+    if (data_[k] == at_[k]) return;
+    const bool converts = operand.dtype != loop_.dtypes[k];
+    char* raw = converted_[k];
+    if (converts) {
+      raw = direct_[k] ? at_[k] : raw_[k];
+      ConvertRun(raw, operand.dtype, converted_[k], loop_.dtypes[k], n);
+    }
+    if (!direct_[k]) Transfer<false>(operand, at_[k], raw, n);
+  }
+
+  /// Move n elements, row by row, between a strided operand and a buffer.
+  template <bool kGather>
+  void Transfer(const Plan::Operand& operand, char* address, char* buffer, int64_t n) const {
+    const int last = plan_.ndim - 1;
+    const int64_t inner = plan_.shape[last], stride = operand.strides[last], size = operand.item_size;
+    int64_t index[kMaxDims];
+    std::copy(index_, index_ + plan_.ndim, index);
+    while (true) {
+      const int64_t run = std::min(n, inner - index[last]);
+      if constexpr (kGather) {
+        CopyRun(buffer, size, address, stride, size, run);
+      } else {
+        CopyRun(address, stride, buffer, size, size, run);
+      }
+      if ((n -= run) == 0) return;
+      buffer += run * size;
+      address -= index[last] * stride;
+      index[last] = 0;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        address += operand.strides[axis];
+        if (++index[axis] < plan_.shape[axis]) break;
+        address -= index[axis] * operand.strides[axis];
+        index[axis] = 0;
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const Loop& loop_;
+  int64_t position_, end_, limit_;
+  bool short_rows_;
+  bool direct_[kMaxOperands];
+  int64_t index_[kMaxDims];
+  char* at_[kMaxOperands];
+  void* data_[kMaxOperands];
+  const char* repeated_[kMaxOperands] = {};
+  int64_t repeated_count_[kMaxOperands];
+  alignas(64) char converted_[kMaxOperands][kBlockBytes];
+  alignas(64) char raw_[kMaxOperands][kBlockBytes];
+};
+
+/// True if `view` is `first` element by element, in memory order, in the loop's own type.
+inline bool IsDense(const View& view, const View& first, DType dtype) {
+  if (view.dtype != dtype || view.ndim != first.ndim) return false;
+  int64_t expected = 1;
+  for (int axis = first.ndim - 1; axis >= 0; --axis) {
+    const int64_t size = first.shape[axis];
+    if (view.shape[axis] != size || (size != 1 && view.strides[axis] != expected)) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+inline bool IsScalar(const View& view, const View& first, DType dtype) {
+  return view.numel == 1 && view.dtype == dtype && view.ndim <= first.ndim;
+}
+
+/// All operands dense, or single numbers that stand for a dense operand: no plan is needed.
+struct DenseRun {
+  const Loop& loop;
+  const void* functor;
+  const View* const* views;
+  unsigned scalars;
+  bool streams;
+
+  void operator()(int64_t begin, int64_t end) const {
+    void* data[kMaxOperands];
+    if (scalars == 0 && !streams) {
+      for (int k = 0; k < loop.count; ++k) data[k] = Address(k, begin);
+      loop.run(functor, end - begin, data);
+      return;
+    }
+    InBlocks(begin, end);
+  }
+
+ private:
+  char* Address(int k, int64_t i) const { return views[k]->as<char>() + i * ItemSize(loop.dtypes[k]); }
+
+  void InBlocks(int64_t begin, int64_t end) const {
+    alignas(64) char buffers[kMaxOperands][kBlockBytes];
+    void* data[kMaxOperands];
+    const int64_t filled = std::min(kBlock, end - begin);
+    for (int k = loop.outputs; k < loop.count; ++k) {
+      if (!(scalars >> k & 1)) continue;
+      CopyRun(buffers[k], ItemSize(loop.dtypes[k]), views[k]->as<char>(), 0, ItemSize(loop.dtypes[k]), filled);
+    }
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t n = std::min(kBlock, end - i);
+      for (int k = 0; k < loop.count; ++k) {
+        const bool buffered = (scalars >> k & 1) || (streams && k < loop.outputs);
+        data[k] = buffered ? buffers[k] : Address(k, i);
+      }
+      loop.run(functor, n, data);
+      for (int k = 0; streams && k < loop.outputs; ++k) {
+        StreamCopy(Address(k, i), buffers[k], n * ItemSize(loop.dtypes[k]));
+      }
+    }
+    if (streams) _mm_sfence();
+  }
+};
+
+/// Streaming pays for one large aligned output that is not also an input (which the caches hold already).
+bool ShouldStream(const Loop& loop, const View* const* views) {
+  const View& y = *views[0];
+  if (loop.outputs != 1 || y.numel * ItemSize(y.dtype) < kStreamBytes) return false;
+  if (reinterpret_cast<uintptr_t>(y.data) % 64) return false;
+  for (int k = 1; k < loop.count; ++k) {
+    if (views[k]->data == y.data) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Plan::Plan(const View* const* views, int operand_count) : numel(views[0]->numel), ndim(0), count(operand_count) {
+  const View& first = *views[0];
+  for (int k = 0; k < count; ++k) {
+    const View& view = *views[k];
+    operands[k].data = view.as<char>();
+    operands[k].item_size = ItemSize(view.dtype);
+    operands[k].dtype = view.dtype;
+    if (view.ndim > first.ndim) {
+      throw ValueError("pointwise").Got("an operand of ", view.ndim, " axes").Expected("at most ", first.ndim);
+    }
+  }
+  for (int axis = 0; axis < first.ndim; ++axis) {
+    const bool dropped = first.shape[axis] == 1;
+    for (int k = 0; k < count; ++k) {
+      const View& view = *views[k];
+      const int own = axis - (first.ndim - view.ndim);
+      const bool repeats = own < 0 || view.shape[own] == 1;
+      if (!repeats && view.shape[own] != first.shape[axis]) {
+        throw ValueError("pointwise")
+            .Got("shape ", Dims(view.shape, view.ndim))
+            .Expected("one that broadcasts to ", Dims(first.shape, first.ndim));
+      }
+      if (!dropped) operands[k].strides[ndim] = repeats ? 0 : view.strides[own] * operands[k].item_size;
+    }
+    if (!dropped) shape[ndim++] = first.shape[axis];
+  }
+  if (ndim == 0) {
+    for (int k = 0; k < count; ++k) operands[k].strides[0] = operands[k].item_size;
+    shape[ndim++] = 1;
+  }
+  Sort();
+  Merge();
+  for (int k = 0; k < count; ++k) {
+    Operand& operand = operands[k];
+    operand.constant = operand.contiguous = true;
+    int64_t expected = operand.item_size;
+    for (int axis = ndim - 1; axis >= 0; --axis) {
+      operand.constant &= operand.strides[axis] == 0;
+      operand.contiguous &= operand.strides[axis] == expected;
+      expected *= shape[axis];
+    }
+  }
+}
+
+/// Whether axis a should stand outside axis b: the first operand that moves along both decides.
+bool Plan::Before(int a, int b) const {
+  for (int k = 0; k < count; ++k) {
+    const int64_t of_a = Magnitude(operands[k].strides[a]), of_b = Magnitude(operands[k].strides[b]);
+    if (of_a != 0 && of_b != 0 && of_a != of_b) return of_a > of_b;
+  }
+  return false;
+}
+
+void Plan::Sort() {
+  for (int i = 1; i < ndim; ++i) {
+    for (int j = i; j > 0 && Before(j, j - 1); --j) {
+      std::swap(shape[j], shape[j - 1]);
+      for (int k = 0; k < count; ++k) std::swap(operands[k].strides[j], operands[k].strides[j - 1]);
+    }
+  }
+}
+
+void Plan::Merge() {
+  int kept = 0;
+  for (int axis = 1; axis < ndim; ++axis) {
+    bool merges = true;
+    for (int k = 0; k < count && merges; ++k) {
+      merges = operands[k].strides[kept] == operands[k].strides[axis] * shape[axis];
+    }
+    if (merges) {
+      shape[kept] *= shape[axis];
+    } else {
+      shape[++kept] = shape[axis];
+    }
+    for (int k = 0; k < count; ++k) operands[k].strides[kept] = operands[k].strides[axis];
+  }
+  ndim = kept + 1;
+}
+
+void RunEach(const Loop& loop, const void* functor, const View* const* views) {
+  const View& first = *views[0];
+  if (first.numel == 0) return;
+  const int64_t grain = std::max<int64_t>(kGrain / loop.cost, 64);
+  unsigned scalars = 0;
+  bool dense = true;
+  for (int k = 0; k < loop.count && dense; ++k) {
+    if (IsDense(*views[k], first, loop.dtypes[k])) continue;
+    dense = k >= loop.outputs && IsScalar(*views[k], first, loop.dtypes[k]);
+    scalars |= 1u << k;
+  }
+  if (dense) {
+    ParallelFor(first.numel, grain, DenseRun{loop, functor, views, scalars, ShouldStream(loop, views)});
+    return;
+  }
+  const Plan plan(views, loop.count);
+  ParallelFor(plan.numel, grain, [&](int64_t begin, int64_t end) { Walker(plan, loop, begin, end).Run(functor); });
+}
+
+void CopyRun(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t size, int64_t n) {
+  if (to_stride == size && from_stride == size) {
+    std::memcpy(to, from, n * size);
+    return;
+  }
+  switch (size) {
+    case 1:
+      return CopyItems<uint8_t>(to, to_stride, from, from_stride, n);
+    case 2:
+      return CopyItems<uint16_t>(to, to_stride, from, from_stride, n);
+    case 4:
+      return CopyItems<uint32_t>(to, to_stride, from, from_stride, n);
+    case 8:
+      return CopyItems<uint64_t>(to, to_stride, from, from_stride, n);
+    default:
+      return CopyItems<Pair>(to, to_stride, from, from_stride, n);
+  }
+}
+
+void ConvertRun(void* to, DType to_dtype, const void* from, DType from_dtype, int64_t n) {
+  Context host;
+  kConvertTo[static_cast<int>(to_dtype)](host, from_dtype, to, from, n);
+}
+
+}  // namespace dragon::kernels
