@@ -12,7 +12,8 @@ namespace dragon {
 class DRAGON_API Scratch {
  public:
   Scratch(Device device, size_t bytes);
-  Scratch(Scratch&& other) noexcept : device_(other.device_), bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
+  Scratch(Scratch&& other) noexcept
+      : device_(other.device_), bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();

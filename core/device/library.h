@@ -7,7 +7,8 @@
 
 namespace dragon {
 
-/// Load a shared library; what it registers is available on return. A failure is a RuntimeError with the loader's words.
+/// Load a shared library; what it registers is available on return. A failure is a RuntimeError with the loader's
+/// words.
 DRAGON_API void LoadLibrary(const std::string& path);
 /// Load the CPU kernels for the best instruction set this machine has, once. DRAGON_CPU_LEVEL (v2, v3, v4) overrides.
 DRAGON_API void LoadCpuKernels();

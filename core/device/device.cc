@@ -1,0 +1,86 @@
+// The backends that are there, and the names of devices.
+#include "core/device/device.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/device/allocator.h"
+
+namespace dragon {
+
+namespace {
+
+constexpr const char* kTypeNames[kDeviceTypeCount] = {"cpu", "cuda", "meta", "fake"};
+
+/// The host, for code that treats all devices alike.
+class HostBackend : public Backend {
+ public:
+  int Count() const override { return 1; }
+  void* Allocate(int, size_t bytes) override { return AllocateHost(bytes); }
+  void Free(int, void* pointer, size_t bytes) override { FreeHost(pointer, bytes); }
+  void CopyFromHost(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
+  void CopyToHost(int, void* host, const void* device, size_t bytes) override { Copy(host, device, bytes); }
+  void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+
+ private:
+  static void Copy(void* to, const void* from, size_t bytes) {
+    if (bytes) std::memmove(to, from, bytes);
+  }
+};
+
+std::atomic<Backend*>* Backends() {
+  // Never destroyed: tensors on a device may outlive static destructors.
+  static auto* backends = [] {
+    auto* made = new std::atomic<Backend*>[kDeviceTypeCount]();
+    made[static_cast<int>(DeviceType::kCPU)].store(new HostBackend);
+    return made;
+  }();
+  return backends;
+}
+
+}  // namespace
+
+const char* Name(DeviceType type) { return kTypeNames[static_cast<int>(type)]; }
+
+Device Device::Parse(const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const std::string digits = colon == std::string::npos ? "0" : text.substr(colon + 1);
+  const bool is_index =
+      !digits.empty() && digits.size() <= 4 && digits.find_first_not_of("0123456789") == std::string::npos;
+  for (int type = 0; is_index && type < kDeviceTypeCount; ++type) {
+    if (name != kTypeNames[type]) continue;
+    const int index = std::stoi(digits);
+    const bool single = type == static_cast<int>(DeviceType::kCPU) || type == static_cast<int>(DeviceType::kMeta);
+    if (single && index != 0)
+      throw ValueError("device").Got("'", text, "'").Expected("'", name, "': there is only one");
+    return Device{static_cast<DeviceType>(type), static_cast<int16_t>(index)};
+  }
+  throw ValueError("device").Got("'", text, "'").Expected("'cpu', 'meta', 'cuda' or 'cuda:N'");
+}
+
+void RegisterBackend(DeviceType type, std::unique_ptr<Backend> backend) {
+  if (!backend) throw ValueError("RegisterBackend").Got("no backend").Expected("one for ", Name(type));
+  Backend* none = nullptr;
+  if (!Backends()[static_cast<int>(type)].compare_exchange_strong(none, backend.get())) {
+    throw RuntimeError("RegisterBackend").Got("a second backend for ", Name(type)).Expected("one per device type");
+  }
+  backend.release();
+}
+
+bool HasBackend(DeviceType type) {
+  return Backends()[static_cast<int>(type)].load(std::memory_order_acquire) != nullptr;
+}
+
+Backend& BackendOf(DeviceType type) {
+  if (Backend* backend = Backends()[static_cast<int>(type)].load(std::memory_order_acquire)) return *backend;
+  if (type == DeviceType::kMeta) {
+    throw RuntimeError("device").Got("meta, which has shapes but no memory").Expected("a device that holds numbers");
+  }
+  throw RuntimeError("device")
+      .Got(Name(type), ", for which nothing is loaded")
+      .Expected("its library to be loaded first (dragon.load_library)");
+}
+
+}  // namespace dragon

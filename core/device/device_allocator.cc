@@ -1,0 +1,94 @@
+// The caching allocators of devices other than the host, over what their backends offer.
+#include <map>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/device/block_cache.h"
+
+namespace dragon {
+
+namespace {
+
+class BackendSource : public BlockSource {
+ public:
+  explicit BackendSource(Device device) : device_(device) {}
+  void* Map(size_t bytes) override { return BackendOf(device_.type).Allocate(device_.index, bytes); }
+  void Unmap(void* pointer, size_t bytes) override { BackendOf(device_.type).Free(device_.index, pointer, bytes); }
+
+ private:
+  Device device_;
+};
+
+class CachingDeviceAllocator : public Allocator {
+ public:
+  explicit CachingDeviceAllocator(Device device) : device_(device), source_(device), blocks_(&source_, &ledger_) {}
+
+  void* Allocate(size_t bytes) override {
+    void* pointer = bytes > SizeClass::kLargest ? nullptr : blocks_.Take(bytes);
+    if (!pointer) ThrowOutOfMemory(device_, bytes, Stats());
+    const auto size = static_cast<int64_t>(bytes);
+    ledger_.Use(size, size);
+    if (bytes > 32768) ledger_.large.fetch_add(size, std::memory_order_relaxed);
+    ledger_.allocations.fetch_add(1, std::memory_order_relaxed);
+    return pointer;
+  }
+
+  void Free(void* pointer, size_t bytes) override {
+    if (!pointer) return;
+    const auto size = static_cast<int64_t>(bytes);
+    ledger_.Use(-size, 0);
+    if (bytes > 32768) ledger_.large.fetch_sub(size, std::memory_order_relaxed);
+    ledger_.frees.fetch_add(1, std::memory_order_relaxed);
+    blocks_.Put(pointer, bytes);
+  }
+
+  MemoryStats Stats() const override {
+    MemoryStats stats;
+    stats.current = ledger_.current.load(std::memory_order_relaxed);
+    stats.peak = ledger_.peak.load(std::memory_order_relaxed);
+    stats.reserved = ledger_.reserved.load(std::memory_order_relaxed);
+    stats.peak_reserved = ledger_.peak_reserved.load(std::memory_order_relaxed);
+    stats.cached = blocks_.cached();
+    stats.limit = ledger_.limit.load(std::memory_order_relaxed);
+    stats.large = ledger_.large.load(std::memory_order_relaxed);
+    stats.small = stats.current - stats.large;
+    stats.allocations = ledger_.allocations.load(std::memory_order_relaxed);
+    stats.frees = ledger_.frees.load(std::memory_order_relaxed);
+    stats.system_calls = ledger_.system_calls.load(std::memory_order_relaxed);
+    return stats;
+  }
+
+  void ResetPeak() override {
+    ledger_.peak.store(ledger_.current.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    ledger_.peak_reserved.store(ledger_.reserved.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  void SetLimit(int64_t bytes) override { ledger_.limit.store(bytes, std::memory_order_relaxed); }
+  void EmptyCache() override { blocks_.Empty(); }
+
+ private:
+  Device device_;
+  Ledger ledger_;
+  BackendSource source_;
+  BlockCache blocks_;
+};
+
+}  // namespace
+
+Allocator& DeviceAllocator(Device device) {
+  if (device.is_cpu()) return HostAllocator();
+  // Never destroyed: memory may come back after static destructors have run.
+  static auto* mutex = new std::mutex;
+  static auto* allocators = new std::map<std::pair<DeviceType, int>, std::unique_ptr<Allocator>>;
+  std::lock_guard<std::mutex> lock(*mutex);
+  auto& allocator = (*allocators)[{device.type, device.index}];
+  if (!allocator) {
+    const int count = BackendOf(device.type).Count();
+    if (device.index < 0 || device.index >= count) {
+      throw ValueError("device").Got(device).Expected("an index below ", count, ", the number of such devices");
+    }
+    allocator = std::make_unique<CachingDeviceAllocator>(device);
+  }
+  return *allocator;
+}
+
+}  // namespace dragon

@@ -1,0 +1,107 @@
+// The host's caching allocator: free lists per thread for small blocks, shared bins for big ones.
+#pragma once
+
+#include <mutex>
+
+#include "core/device/block_cache.h"
+
+namespace dragon {
+
+/// Blocks up to this size live in spans and pass through thread caches.
+inline constexpr size_t kSmallBytes = 32768;
+inline constexpr int kSmallClasses = 8 + 8 * (15 - 9);
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+/// 256 KiB of blocks of one class, aligned to its size so that a block finds its span by masking.
+struct Span {
+  static constexpr size_t kBytes = 256 << 10;
+  static constexpr size_t kHeader = 64;
+
+  Span* next;
+  Span* previous;
+  FreeBlock* free;
+  uint32_t fresh;  // offset of the first byte never handed out
+  uint32_t live;   // blocks outside: with users or in thread caches
+  int32_t size_class;
+
+  static Span* Of(void* pointer) {
+    return reinterpret_cast<Span*>(reinterpret_cast<uintptr_t>(pointer) & ~(kBytes - 1));
+  }
+};
+
+/// What a thread keeps to itself, and its part of the books (written by the owner only, read by anyone).
+struct ThreadCache {
+  struct List {
+    FreeBlock* head = nullptr;
+    int32_t count = 0;
+    int32_t room = 0;
+  };
+  List lists[kSmallClasses];
+  std::atomic<int64_t> pending{0};  // bytes in use not yet booked in the ledger
+  std::atomic<int64_t> allocations{0}, frees{0};
+  std::atomic<int64_t> highest{0};  // the most `pending` was since it was last booked
+  ThreadCache* next = nullptr;
+  bool retired = false;
+};
+
+class HostCache : public Allocator {
+ public:
+  HostCache();
+  void* Allocate(size_t bytes) override { return AllocateHost(bytes); }
+  void Free(void* pointer, size_t bytes) override { FreeHost(pointer, bytes); }
+  MemoryStats Stats() const override;
+  void ResetPeak() override;
+  void SetLimit(int64_t bytes) override { ledger_.limit.store(bytes, std::memory_order_relaxed); }
+  void EmptyCache() override;
+
+  /// What AllocateHost and FreeHost do when this thread's list cannot serve. `cache` may be null: a thread that is
+  /// ending.
+  void* AllocateSlow(ThreadCache* cache, size_t bytes);
+  void FreeSlow(ThreadCache* cache, void* pointer, size_t bytes);
+  ThreadCache* NewThreadCache();
+  /// Take back everything a thread kept.
+  void Retire(ThreadCache* cache);
+  /// Book what the thread has pending.
+  void Book(ThreadCache* cache);
+
+  /// All locks, in one order, held across fork.
+  void LockAll();
+  void UnlockAll();
+
+ private:
+  class Pages : public BlockSource {
+   public:
+    void* Map(size_t bytes) override;
+    void Unmap(void* pointer, size_t bytes) override;
+  };
+
+  /// Chain up to `wanted` blocks of a class; how many there were.
+  int TakeBatch(int size_class, int wanted, FreeBlock** head);
+  void PutChain(FreeBlock* head);
+  void* TakeLarge(ThreadCache* cache, size_t bytes);
+  Span* NewSpan(int size_class);
+  void DropFreeSpans();
+  void Flush(ThreadCache* cache);
+
+  Ledger ledger_;
+  Pages pages_;
+  BlockCache large_;
+  mutable std::mutex mutex_;           // guards what follows
+  Span* partial_[kSmallClasses] = {};  // spans of a class that have a block to give
+  Span* empty_ = nullptr;              // spans that hold nothing
+  ThreadCache* caches_ = nullptr;      // all there ever were; a retired one keeps its counts and is used again
+};
+
+/// The process's host cache; never destroyed, since tensors may outlive static destructors.
+HostCache& TheHostCache();
+/// The allocator behind DRAGON_ALLOCATOR=naive.
+Allocator& TheNaiveAllocator();
+/// Physical memory, or the container's share of it.
+int64_t MachineMemory();
+/// Bytes of shared-memory blocks mapped now.
+int64_t SharedBytesMapped();
+
+}  // namespace dragon

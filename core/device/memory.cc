@@ -1,0 +1,131 @@
+// The state machine of UnifiedMemory: which copy is true, and the copies between them.
+#include "core/device/memory.h"
+
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/device/allocator.h"
+
+namespace dragon {
+
+namespace {
+
+/// Copies are rare and long beside taking a lock, so all memories share a few.
+std::mutex& LockOf(const UnifiedMemory* memory) {
+  static auto* locks = new std::mutex[16];
+  return locks[reinterpret_cast<uintptr_t>(memory) / 64 % 16];
+}
+
+}  // namespace
+
+UnifiedMemory::UnifiedMemory(size_t bytes, Device device) : bytes_(bytes) {
+  if (device.is_cpu()) {
+    host_ = AllocateHost(bytes);
+    set(State::kAtHost);
+  } else {
+    on_device_ = DeviceAllocator(device).Allocate(bytes);
+    device_ = device;
+    set(State::kAtDevice);
+  }
+}
+
+UnifiedMemory::UnifiedMemory(void* data, size_t bytes, Device device, Deleter deleter, void* context)
+    : bytes_(bytes), lender_(device), deleter_(deleter), context_(context) {
+  if (!deleter)
+    throw ValueError("UnifiedMemory").Got("borrowed bytes without a deleter").Expected("one to call at the end");
+  if (device.is_cpu()) {
+    host_ = data;
+    set(State::kAtHost);
+  } else {
+    on_device_ = data;
+    device_ = device;
+    set(State::kAtDevice);
+  }
+}
+
+UnifiedMemory::~UnifiedMemory() {
+  FreeHostCopy();
+  FreeDeviceCopy();
+  if (deleter_) deleter_(context_);
+}
+
+void UnifiedMemory::FreeHostCopy() const {
+  if (host_ && !(deleter_ && lender_.is_cpu())) FreeHost(host_, bytes_);
+  host_ = nullptr;
+}
+
+void UnifiedMemory::FreeDeviceCopy() const {
+  if (!on_device_) return;
+  if (deleter_ && !lender_.is_cpu()) {
+    // The data has moved on from the lender's bytes; nothing of ours is there any more.
+    deleter_(context_);
+    deleter_ = nullptr;
+  } else {
+    DeviceAllocator(device_).Free(on_device_, bytes_);
+  }
+  on_device_ = nullptr;
+}
+
+void UnifiedMemory::EnsureHost() const {
+  if (!host_) host_ = AllocateHost(bytes_);
+  if (state() == State::kAtDevice) BackendOf(device_.type).CopyToHost(device_.index, host_, on_device_, bytes_);
+}
+
+void UnifiedMemory::EnsureDevice(Device device) const {
+  if (on_device_ && device_ != device) {
+    if (state() == State::kAtDevice) {
+      EnsureHost();
+      set(State::kSynced);
+    }
+    // Get the new memory before the old is gone: a failure leaves everything as it was.
+    void* const fresh = DeviceAllocator(device).Allocate(bytes_);
+    if (bits() & kDeviceBit) set(bits() & kHostBit ? State::kAtHost : State::kUninitialized);
+    FreeDeviceCopy();
+    on_device_ = fresh;
+  } else if (!on_device_) {
+    on_device_ = DeviceAllocator(device).Allocate(bytes_);
+  }
+  device_ = device;
+  if (state() == State::kAtHost) {
+    BackendOf(device.type).CopyFromHost(device.index, on_device_, host_, bytes_);
+  }
+}
+
+const void* UnifiedMemory::HostSlow() const {
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  if (bits() & kHostBit) return host_;
+  EnsureHost();
+  set(state() == State::kAtDevice ? State::kSynced : State::kAtHost);
+  return host_;
+}
+
+void* UnifiedMemory::MutableHostSlow() {
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  EnsureHost();
+  set(State::kAtHost);
+  return host_;
+}
+
+const void* UnifiedMemory::DeviceSlow(Device device) const {
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  if ((bits() & kDeviceBit) && device_ == device) return on_device_;
+  EnsureDevice(device);
+  set(state() == State::kAtHost || state() == State::kSynced ? State::kSynced : State::kAtDevice);
+  return on_device_;
+}
+
+void* UnifiedMemory::MutableDeviceSlow(Device device) {
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  EnsureDevice(device);
+  set(State::kAtDevice);
+  return on_device_;
+}
+
+void UnifiedMemory::DropSpareCopy() {
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  if (state() == State::kAtDevice) return FreeHostCopy();
+  if (state() == State::kSynced) set(State::kAtHost);
+  if (state() == State::kAtHost) FreeDeviceCopy();
+}
+
+}  // namespace dragon
