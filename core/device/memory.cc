@@ -2,6 +2,7 @@
 #include "core/device/memory.h"
 
 #include <mutex>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/device/allocator.h"
@@ -18,7 +19,7 @@ std::mutex& LockOf(const UnifiedMemory* memory) {
 
 }  // namespace
 
-UnifiedMemory::UnifiedMemory(size_t bytes, Device device) : bytes_(bytes) {
+UnifiedMemory::UnifiedMemory(Device device, size_t bytes) : bytes_(bytes) {
   if (device.is_cpu()) {
     host_ = AllocateHost(bytes);
     set(State::kAtHost);
@@ -29,10 +30,12 @@ UnifiedMemory::UnifiedMemory(size_t bytes, Device device) : bytes_(bytes) {
   }
 }
 
-UnifiedMemory::UnifiedMemory(void* data, size_t bytes, Device device, Deleter deleter, void* context)
-    : bytes_(bytes), lender_(device), deleter_(deleter), context_(context) {
-  if (!deleter)
-    throw ValueError("UnifiedMemory").Got("borrowed bytes without a deleter").Expected("one to call at the end");
+UnifiedMemory::UnifiedMemory(void* host, size_t bytes, Release release)
+    : UnifiedMemory(Device{}, host, bytes, std::move(release)) {}
+
+UnifiedMemory::UnifiedMemory(Device device, void* data, size_t bytes, Release release)
+    : bytes_(bytes), lender_(device), release_(std::move(release)) {
+  if (!release_) throw ValueError("UnifiedMemory").Got("borrowed bytes without a release function").Expected("one");
   if (device.is_cpu()) {
     host_ = data;
     set(State::kAtHost);
@@ -46,20 +49,19 @@ UnifiedMemory::UnifiedMemory(void* data, size_t bytes, Device device, Deleter de
 UnifiedMemory::~UnifiedMemory() {
   FreeHostCopy();
   FreeDeviceCopy();
-  if (deleter_) deleter_(context_);
+  if (release_) release_();
 }
 
 void UnifiedMemory::FreeHostCopy() const {
-  if (host_ && !(deleter_ && lender_.is_cpu())) FreeHost(host_, bytes_);
+  if (host_ && !(release_ && lender_.is_cpu())) FreeHost(host_, bytes_);
   host_ = nullptr;
 }
 
 void UnifiedMemory::FreeDeviceCopy() const {
   if (!on_device_) return;
-  if (deleter_ && !lender_.is_cpu()) {
+  if (release_ && !lender_.is_cpu()) {
     // The data has moved on from the lender's bytes; nothing of ours is there any more.
-    deleter_(context_);
-    deleter_ = nullptr;
+    std::exchange(release_, nullptr)();
   } else {
     DeviceAllocator(device_).Free(on_device_, bytes_);
   }

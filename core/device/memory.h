@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "core/base/macros.h"
 #include "core/device/device.h"
@@ -18,14 +19,16 @@ class DRAGON_API UnifiedMemory {
  public:
   /// Bit 0: the host's copy is true; bit 1: the device's copy is.
   enum class State : uint8_t { kUninitialized = 0, kAtHost = 1, kAtDevice = 2, kSynced = 3 };
-  using Deleter = void (*)(void* context);
+  using Release = std::function<void()>;
 
   /// Bytes that are allocated where they are first asked for.
   explicit UnifiedMemory(size_t bytes) : bytes_(bytes) {}
   /// Uninitialised bytes on a device, allocated now.
-  UnifiedMemory(size_t bytes, Device device);
-  /// Bytes of somebody else's on `device`; `deleter(context)` is called once, when this object no longer needs them.
-  UnifiedMemory(void* data, size_t bytes, Device device, Deleter deleter, void* context);
+  UnifiedMemory(Device device, size_t bytes);
+  /// Host memory of somebody else's; `release` is called once, when it is no longer needed here.
+  UnifiedMemory(void* host, size_t bytes, Release release);
+  /// The same for memory of any device.
+  UnifiedMemory(Device device, void* data, size_t bytes, Release release);
   UnifiedMemory(const UnifiedMemory&) = delete;
   UnifiedMemory& operator=(const UnifiedMemory&) = delete;
   ~UnifiedMemory();
@@ -54,7 +57,7 @@ class DRAGON_API UnifiedMemory {
   size_t bytes() const { return bytes_; }
   /// The device of the second copy; meaningful once there is one.
   Device second_device() const { return device_; }
-  bool is_borrowed() const { return deleter_ != nullptr; }
+  bool is_borrowed() const { return static_cast<bool>(release_); }
   /// Free the copy that is stale, or the device's if both are true. Borrowed bytes stay.
   void DropSpareCopy();
 
@@ -79,8 +82,7 @@ class DRAGON_API UnifiedMemory {
   mutable void* host_ = nullptr;
   mutable void* on_device_ = nullptr;
   Device lender_;  // where the borrowed bytes are
-  mutable Deleter deleter_ = nullptr;
-  mutable void* context_ = nullptr;
+  mutable Release release_;
 };
 
 }  // namespace dragon
