@@ -1,0 +1,30 @@
+// Kernels of matrix products, of any strides: transposed and broadcast operands are read where they lie.
+#pragma once
+
+#include "core/kernels/kernel.h"
+
+namespace dragon {
+
+enum class Activation : int32_t { kNone, kRelu, kGelu, kGeluTanh };
+
+/// y = activation(alpha * product + beta * y + bias). beta == 0 does not read y.
+struct MatmulPost {
+  double alpha = 1, beta = 0;
+  double alpha_imag = 0, beta_imag = 0;
+  Activation activation = Activation::kNone;
+};
+
+}  // namespace dragon
+
+namespace dragon::kernels {
+
+/// y (batch..., m, n) from a (batch..., m, k) and b (batch..., k, n): equal ranks >= 2, batch axes broadcast by stride
+/// 0. `bias` (n,) is optional. No output element may alias another or an operand.
+inline const Kernel<void(View y, View a, View b, View bias, const MatmulPost& post)> Matmul{"matmul"};
+/// The same on oneDNN, for float32 and bfloat16 on processors where it is fast; false in `*done` if it is not.
+inline const Kernel<void(View y, View a, View b, View bias, const MatmulPost& post, bool* done)> MatmulOneDnn{
+    "matmul_onednn"};
+/// y () = sum of conj?(a) * b over 1-D operands.
+inline const Kernel<void(View y, View a, View b, bool conjugate)> Dot{"dot"};
+
+}  // namespace dragon::kernels
