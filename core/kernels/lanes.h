@@ -1,0 +1,66 @@
+// Sums and maxima over an index, written so that the compiler keeps several vectors in flight, and vector exponentials.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/types.h"
+
+#if !defined(__CUDACC__)
+// glibc has vector variants of these; the attribute lets a simd loop call them (at most 4 ulp).
+extern "C" {
+__attribute__((simd("notinbranch"))) float expf(float) noexcept;
+__attribute__((simd("notinbranch"))) double exp(double) noexcept;
+__attribute__((simd("notinbranch"))) float logf(float) noexcept;
+__attribute__((simd("notinbranch"))) double log(double) noexcept;
+}
+#endif
+
+namespace dragon::DRAGON_DEVICE {
+
+DRAGON_FN float Exp(float x) { return expf(x); }
+DRAGON_FN double Exp(double x) { return exp(x); }
+DRAGON_FN float Log(float x) { return logf(x); }
+DRAGON_FN double Log(double x) { return log(x); }
+
+/// Lanes that a running sum is spread over: four of the widest vectors.
+template <typename A>
+inline constexpr int kLaneCount = 256 / sizeof(A);
+
+/// Fold term(0) ... term(n - 1) with `combine`; each lane stays in a register, and lanes meet pairwise at the end.
+template <typename A, typename Term, typename Combine>
+DRAGON_FN A LaneFold(int64_t n, A first, Term term, Combine combine) {
+  constexpr int kLanes = kLaneCount<A>;
+  A total = first;
+  int64_t i = 0;
+  if (n >= kLanes) {
+    A lanes[kLanes];
+#pragma omp simd
+    for (int j = 0; j < kLanes; ++j) lanes[j] = term(j);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+#pragma omp simd
+      for (int j = 0; j < kLanes; ++j) lanes[j] = combine(lanes[j], term(i + j));
+    }
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      for (int j = 0; j < half; ++j) lanes[j] = combine(lanes[j], lanes[j + half]);
+    }
+    total = combine(total, lanes[0]);
+  }
+  for (; i < n; ++i) total = combine(total, term(i));
+  return total;
+}
+
+/// The sum of term(i); rows of more than some thousand terms are better cut by the caller.
+template <typename A, typename Term>
+DRAGON_FN A LaneSum(int64_t n, Term term) {
+  return LaneFold<A>(n, A(0), term, [](A a, A b) { return a + b; });
+}
+
+/// The largest term(i), or NaN if there is one; -inf for n = 0.
+template <typename A, typename Term>
+DRAGON_FN A LaneMax(int64_t n, Term term) {
+  return LaneFold<A>(n, -std::numeric_limits<A>::infinity(), term, [](A a, A b) { return (a > b || a != a) ? a : b; });
+}
+
+}  // namespace dragon::DRAGON_DEVICE

@@ -1,0 +1,92 @@
+// The largest and the smallest, and whether any or all are true.
+#include "core/kernels/reduce.h"
+#include "core/kernels/reduction.h"
+
+namespace dragon::DRAGON_DEVICE {
+
+namespace {
+
+template <typename T>
+DRAGON_FN T Lowest() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return -std::numeric_limits<T>::infinity();
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+template <typename T>
+DRAGON_FN T Highest() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::numeric_limits<T>::infinity();
+  } else {
+    return std::numeric_limits<T>::max();
+  }
+}
+
+template <typename T, bool kMax>
+struct ExtremeOf : Elementwise<ExtremeOf<T, kMax>> {
+  using Element = T;
+  using State = Wide<T>;
+  T* y;
+
+  DRAGON_FN State Identity() const { return kMax ? Lowest<State>() : Highest<State>(); }
+  DRAGON_FN State Map(T x, int64_t) const { return x; }
+  /// A NaN in `a` stays, since a != a; a NaN in `b` is taken, since no comparison with it holds.
+  DRAGON_FN State Combine(State a, State b) const {
+    if constexpr (std::is_floating_point_v<State>) {
+      return ((kMax ? a > b : a < b) || a != a) ? a : b;
+    } else {
+      return (kMax ? a > b : a < b) ? a : b;
+    }
+  }
+  DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = static_cast<T>(s); }
+};
+
+/// 0 or 1; the bytes of a bool and of a uint8 are the same.
+template <typename T, bool kAny>
+struct TruthOf : Elementwise<TruthOf<T, kAny>> {
+  using Element = T;
+  using State = uint8_t;
+  uint8_t* y;
+
+  DRAGON_FN State Identity() const { return kAny ? 0 : 1; }
+  DRAGON_FN State Map(T x, int64_t) const { return x != T(0) ? 1 : 0; }
+  DRAGON_FN State Combine(State a, State b) const { return kAny ? (a | b) : (a & b); }
+  DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = s; }
+};
+
+}  // namespace
+
+template <typename T>
+void Amax(Context& ctx, View y, View x) {
+  ExtremeOf<T, true> reducer;
+  reducer.y = y.as<T>();
+  Reduce(ctx, y, x, reducer);
+}
+DRAGON_KERNEL(Amax, RealAndBool);
+
+template <typename T>
+void Amin(Context& ctx, View y, View x) {
+  ExtremeOf<T, false> reducer;
+  reducer.y = y.as<T>();
+  Reduce(ctx, y, x, reducer);
+}
+DRAGON_KERNEL(Amin, RealAndBool);
+
+template <typename T>
+void Any(Context& ctx, View y, View x) {
+  TruthOf<T, true> reducer;
+  reducer.y = y.as<uint8_t>();
+  Reduce(ctx, y, x, reducer);
+}
+DRAGON_KERNEL(Any, AllTypes);
+
+template <typename T>
+void All(Context& ctx, View y, View x) {
+  TruthOf<T, false> reducer;
+  reducer.y = y.as<uint8_t>();
+  Reduce(ctx, y, x, reducer);
+}
+DRAGON_KERNEL(All, AllTypes);
+
+}  // namespace dragon::DRAGON_DEVICE

@@ -1,0 +1,169 @@
+// Running sums, products and extremes along one axis.
+#include <cmath>
+#include <limits>
+
+#include "core/device/parallel.h"
+#include "core/kernels/reduce_plan.h"
+#include "core/kernels/reduction.h"
+
+namespace dragon::DRAGON_DEVICE {
+
+namespace {
+
+/// What a scan of T is kept in: one size wider for floats, since every rounding stays in all that follows.
+template <typename T>
+using Running =
+    std::conditional_t<std::is_same_v<T, float>, double,
+                       std::conditional_t<std::is_same_v<T, complex64>, complex128,
+                                          std::conditional_t<std::is_integral_v<T>, uint64_t, Accumulator<T>>>>;
+
+template <typename T>
+struct RunningSum {
+  using Element = T;
+  using State = Running<T>;
+  T* y;
+  State First(T x) const { return static_cast<State>(x); }
+  State Step(State s, T x, int64_t) const { return s + static_cast<State>(x); }
+  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
+};
+
+template <typename T>
+struct RunningProd {
+  using Element = T;
+  using State = Running<T>;
+  T* y;
+  State First(T x) const { return static_cast<State>(x); }
+  State Step(State s, T x, int64_t) const { return s * static_cast<State>(x); }
+  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
+};
+
+template <typename T>
+struct RunningLogSum {
+  using Element = T;
+  using State = Running<T>;
+  T* y;
+  State First(T x) const { return static_cast<State>(x); }
+  State Step(State s, T x, int64_t) const {
+    const State value = static_cast<State>(x);
+    if (s != s || value != value) return std::numeric_limits<State>::quiet_NaN();
+    const State low = std::min(s, value), high = std::max(s, value);
+    if (low == high && std::isinf(low)) return low;  // inf - inf would be NaN
+    return high + std::log1p(std::exp(low - high));
+  }
+  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
+};
+
+template <typename T, bool kMax>
+struct RunningExtreme {
+  using Element = T;
+  struct State {
+    Wide<T> value;
+    int64_t index;
+  };
+  T* y;
+  int64_t* place;
+  State First(T x) const { return {x, 0}; }
+  /// A later equal replaces an earlier one, and so does a NaN; nothing but a NaN replaces a NaN.
+  State Step(State s, T x, int64_t index) const {
+    const Wide<T> value = x;
+    return value != value || (kMax ? value >= s.value : value <= s.value) ? State{value, index} : s;
+  }
+  void Store(int64_t offset, State s) const {
+    y[offset] = static_cast<T>(s.value);
+    place[offset] = s.index;
+  }
+};
+
+template <typename R>
+void ScanRow(const R& scan, const typename R::Element* x, int64_t x_stride, int64_t y, int64_t y_stride, int64_t n) {
+  auto state = scan.First(x[0]);
+  scan.Store(y, state);
+  for (int64_t i = 1; i < n; ++i) {
+    state = scan.Step(state, x[i * x_stride], i);
+    scan.Store(y + i * y_stride, state);
+  }
+}
+
+/// Scan `cols` neighbouring columns at once: every row of the input is read in a piece.
+template <typename R>
+void ScanColumns(const R& scan, const typename R::Element* x, int64_t x_stride, int64_t y, int64_t y_stride, int64_t n,
+                 int64_t cols) {
+  typename R::State state[256];
+  for (int64_t j = 0; j < cols; ++j) state[j] = scan.First(x[j]), scan.Store(y + j, state[j]);
+  for (int64_t i = 1; i < n; ++i) {
+    const auto* row = x + i * x_stride;
+    const int64_t at = y + i * y_stride;
+    for (int64_t j = 0; j < cols; ++j) {
+      state[j] = scan.Step(state[j], row[j], i);
+      scan.Store(at + j, state[j]);
+    }
+  }
+}
+
+/// Scan along `axis`; every output has y's strides.
+template <typename R>
+void Scan(View y, View x, int axis, const R& scan) {
+  if (x.numel == 0) return;
+  const auto* data = x.as<const typename R::Element>();
+  if (x.ndim == 0) return scan.Store(0, scan.First(data[0]));
+  const int64_t n = x.shape[axis], x_stride = x.strides[axis], y_stride = y.strides[axis];
+  ReducePlan plan;
+  for (int i = 0; i < x.ndim; ++i) {
+    if (i != axis && x.shape[i] != 1) plan.kept[plan.kept_count++] = {x.shape[i], x.strides[i], y.strides[i]};
+  }
+  reduce_detail::SortByStride(plan.kept, plan.kept_count);
+  plan.kept_count = reduce_detail::Merge(plan.kept, plan.kept_count);
+  const ReduceAxis* last = plan.kept_count ? &plan.kept[plan.kept_count - 1] : nullptr;
+  if (last && last->x == 1 && last->y == 1 && x_stride != 1) {
+    constexpr int64_t kTile = 256;
+    const int64_t width = last->size, tiles = (width + kTile - 1) / kTile;
+    ParallelFor(x.numel / n / width * tiles, std::max<int64_t>(1, kGrain / (n * kTile)),
+                [&](int64_t begin, int64_t end) {
+                  ReduceWalker at(plan.kept, plan.kept_count - 1, begin / tiles);
+                  for (int64_t task = begin; task < end; ++task) {
+                    const int64_t first = task % tiles * kTile, cols = std::min(kTile, width - first);
+                    ScanColumns(scan, data + at.x + first, x_stride, at.y + first, y_stride, n, cols);
+                    if (first + cols == width) at.Next();
+                  }
+                });
+    return;
+  }
+  ParallelFor(x.numel / n, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+    ReduceWalker at(plan.kept, plan.kept_count, begin);
+    for (int64_t row = begin; row < end; ++row, at.Next()) ScanRow(scan, data + at.x, x_stride, at.y, y_stride, n);
+  });
+}
+
+}  // namespace
+
+template <typename T>
+void CumSum(Context& ctx, View y, View x, int axis) {
+  Scan(y, x, axis, RunningSum<T>{y.as<T>()});
+}
+DRAGON_KERNEL(CumSum, Numeric);
+
+template <typename T>
+void CumProd(Context& ctx, View y, View x, int axis) {
+  Scan(y, x, axis, RunningProd<T>{y.as<T>()});
+}
+DRAGON_KERNEL(CumProd, Numeric);
+
+template <typename T>
+void LogCumSumExp(Context& ctx, View y, View x, int axis) {
+  Scan(y, x, axis, RunningLogSum<T>{y.as<T>()});
+}
+DRAGON_KERNEL(LogCumSumExp, Floating);
+
+template <typename T>
+void CumMax(Context& ctx, View y, View index, View x, int axis) {
+  Scan(y, x, axis, RunningExtreme<T, true>{y.as<T>(), index.as<int64_t>()});
+}
+DRAGON_KERNEL(CumMax, RealAndBool);
+
+template <typename T>
+void CumMin(Context& ctx, View y, View index, View x, int axis) {
+  Scan(y, x, axis, RunningExtreme<T, false>{y.as<T>(), index.as<int64_t>()});
+}
+DRAGON_KERNEL(CumMin, RealAndBool);
+
+}  // namespace dragon::DRAGON_DEVICE
