@@ -1,0 +1,183 @@
+// Transforms of whole arrays: lines are gathered side by side, transformed together, and put back.
+#include "core/kernels/fft.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/device/parallel.h"
+#include "core/kernels/fft/plan.h"
+
+namespace dragon::DRAGON_DEVICE {
+
+namespace {
+
+/// Lines transformed together, so that vectors are full even when the length is odd or short.
+template <typename T>
+constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(T));
+/// Beyond this many bytes of work per group, lone lines stay in the cache better.
+constexpr int64_t kGroupBytes = 256 * 1024;
+
+/// An array seen as lines along one axis: element j of line l is at (l / inner) size inner + l % inner + j inner.
+struct Lines {
+  int64_t size, inner = 1, count = 1;
+
+  Lines(const View& view, int64_t axis) : size(view.shape[axis]) {
+    for (int64_t i = 0; i < view.ndim; ++i) {
+      if (i != axis) count *= view.shape[i];
+      if (i > axis) inner *= view.shape[i];
+    }
+  }
+  int64_t Start(int64_t line) const { return line / inner * size * inner + line % inner; }
+};
+
+/// Visit (element j, lane, address) of a group of lines in the order that memory likes.
+template <typename Element, typename F>
+void Visit(Element* data, const Lines& lines, int64_t first, int64_t lanes, F&& f) {
+  if (lines.inner == 1) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Element* line = data + lines.Start(first + lane);
+      for (int64_t j = 0; j < lines.size; ++j) f(j, lane, line[j]);
+    }
+    return;
+  }
+  for (int64_t j = 0; j < lines.size; ++j) {
+    for (int64_t lane = 0; lane < lanes; ++lane) f(j, lane, data[lines.Start(first + lane) + j * lines.inner]);
+  }
+}
+
+/// Call body(first line, lanes, x, scratch) for groups of lines, with room for `size` elements per line at x.
+template <typename T, typename Body>
+void ForGroups(Context& ctx, const Lines& lines, int64_t size, const FftPlan<T>& plan, Body body) {
+  const int64_t bytes = 4 * size * kLanes<T> * static_cast<int64_t>(sizeof(T));
+  const bool together = lines.count > 1 && (lines.inner > 1 || bytes <= kGroupBytes);
+  const int64_t lanes = together ? std::min(kLanes<T>, lines.count) : 1;
+  const int64_t groups = (lines.count + lanes - 1) / lanes;
+  const double cost = static_cast<double>(lanes) * size * (2 + std::log2(static_cast<double>(size) + 1));
+  const auto grain = std::max<int64_t>(1, static_cast<int64_t>(kGrain / cost));
+  ParallelFor(groups, grain, [&](int64_t begin, int64_t end) {
+    auto memory = ctx.Allocate<T>(2 * size * lanes + plan.ScratchSize(lanes));
+    T* x = memory.template as<T>();
+    for (int64_t group = begin; group < end; ++group) {
+      const int64_t first = group * lanes, now = std::min(lanes, lines.count - first);
+      body(first, now, Split<T>{x, x + size * now}, x + 2 * size * now);
+    }
+  });
+}
+
+template <typename T>
+Split<T> Run(const FftPlan<T>& plan, Split<T> x, T* scratch, int64_t lanes, bool forward) {
+  if (forward) return plan.Run(x, scratch, lanes);
+  const Split<T> swapped = plan.Run({x.im, x.re}, scratch, lanes);
+  return {swapped.im, swapped.re};
+}
+
+template <typename T>
+void TransformAxis(Context& ctx, Complex<T>* y, const Complex<T>* x, const Lines& lines, bool forward, T scale) {
+  const auto plan = FftPlan<T>::Of(lines.size);
+  ForGroups<T>(ctx, lines, lines.size, *plan, [&](int64_t first, int64_t lanes, Split<T> z, T* scratch) {
+    Visit(x, lines, first, lanes, [&](int64_t j, int64_t lane, const Complex<T>& value) {
+      z.re[j * lanes + lane] = value.re;
+      z.im[j * lanes + lane] = value.im;
+    });
+    const Split<T> w = Run(*plan, z, scratch, lanes, forward);
+    Visit(y, lines, first, lanes, [&](int64_t j, int64_t lane, Complex<T>& value) {
+      value = {w.re[j * lanes + lane] * scale, w.im[j * lanes + lane] * scale};
+    });
+  });
+}
+
+}  // namespace
+
+template <typename C>
+void FftC2C(Context& ctx, View y, View x, const Dims& axes, bool forward, double scale) {
+  using T = RealOf<C>;
+  if (y.numel == 0) return;
+  auto* to = y.as<C>();
+  const C* from = x.as<C>();
+  for (int i = 0; i < axes.size(); ++i) {
+    const bool last = i + 1 == axes.size();
+    TransformAxis<T>(ctx, to, from, Lines(y, axes[i]), forward, last ? static_cast<T>(scale) : T(1));
+    from = to;
+  }
+  if (from != to) {
+    for (int64_t i = 0; i < y.numel; ++i) to[i] = from[i] * C(static_cast<T>(scale));
+  }
+}
+DRAGON_KERNEL(FftC2C, Complexes);
+
+template <typename C>
+void FftR2C(Context& ctx, View y, View x, int64_t axis, bool forward, double scale) {
+  using T = RealOf<C>;
+  if (y.numel == 0) return;
+  const Lines in(x, axis), out(y, axis);
+  const int64_t n = in.size, half = n / 2;
+  const bool even = n % 2 == 0;
+  // An even length goes as n / 2 complex numbers; an odd one as n with no imaginary part.
+  const auto plan = FftPlan<T>::Of(even ? half : n);
+  const C* roots = even ? plan->Joining().data() : nullptr;
+  const T re_scale = static_cast<T>(scale), im_scale = forward ? re_scale : -re_scale;
+  ForGroups<T>(ctx, in, plan->size(), *plan, [&](int64_t first, int64_t lanes, Split<T> z, T* scratch) {
+    if (!even) std::fill_n(z.im, n * lanes, T(0));
+    Visit(x.as<T>(), in, first, lanes, [&](int64_t j, int64_t lane, const T& value) {
+      if (!even) {
+        z.re[j * lanes + lane] = value;
+      } else {
+        (j % 2 ? z.im : z.re)[j / 2 * lanes + lane] = value;
+      }
+    });
+    const Split<T> w = plan->Run(z, scratch, lanes);
+    Visit(y.as<C>(), out, first, lanes, [&](int64_t k, int64_t lane, C& value) {
+      if (!even) {
+        value = {w.re[k * lanes + lane] * re_scale, w.im[k * lanes + lane] * im_scale};
+        return;
+      }
+      const int64_t at = (k == half ? 0 : k) * lanes + lane, mirror = (k == 0 ? 0 : half - k) * lanes + lane;
+      const C even_part = {w.re[at] + w.re[mirror], w.im[at] - w.im[mirror]};
+      const C odd_part = C{w.im[at] + w.im[mirror], w.re[mirror] - w.re[at]} * roots[k];
+      value = {(even_part.re + odd_part.re) * re_scale / 2, (even_part.im + odd_part.im) * im_scale / 2};
+    });
+  });
+}
+DRAGON_KERNEL(FftR2C, Complexes);
+
+template <typename C>
+void FftC2R(Context& ctx, View y, View x, int64_t axis, bool forward, double scale) {
+  using T = RealOf<C>;
+  if (y.numel == 0) return;
+  const Lines in(x, axis), out(y, axis);
+  const int64_t n = out.size, half = n / 2;
+  const bool even = n % 2 == 0;
+  const auto plan = FftPlan<T>::Of(even ? half : n);
+  const C* roots = even ? plan->Joining().data() : nullptr;
+  const T sign = forward ? T(-1) : T(1), factor = static_cast<T>(scale);
+  const C* spectrum = x.as<C>();
+  ForGroups<T>(ctx, out, plan->size(), *plan, [&](int64_t first, int64_t lanes, Split<T> z, T* scratch) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const C* line = spectrum + in.Start(first + lane);
+      // The imaginary parts of the elements that are their own mirror images have no meaning, and are not read.
+      const auto at = [&](int64_t k) {
+        const C value = line[k * in.inner];
+        return C{value.re, k == 0 || (even && k == half) ? T(0) : sign * value.im};
+      };
+      for (int64_t k = 0; k < plan->size(); ++k) {
+        C value;
+        if (even) {
+          const C low = at(k), high = Conj(at(half - k)), odd_part = (low - high) * Conj(roots[k]);
+          value = {low.re + high.re - odd_part.im, low.im + high.im + odd_part.re};
+        } else {
+          value = k <= half ? at(k) : Conj(at(n - k));
+        }
+        z.re[k * lanes + lane] = value.re;
+        z.im[k * lanes + lane] = value.im;
+      }
+    }
+    const Split<T> w = Run(*plan, z, scratch, lanes, /*forward=*/false);
+    Visit(y.as<T>(), out, first, lanes, [&](int64_t j, int64_t lane, T& value) {
+      const T part = !even ? w.re[j * lanes + lane] : (j % 2 ? w.im : w.re)[j / 2 * lanes + lane];
+      value = part * factor;
+    });
+  });
+}
+DRAGON_KERNEL(FftC2R, Complexes);
+
+}  // namespace dragon::DRAGON_DEVICE
