@@ -125,9 +125,13 @@ void* UnifiedMemory::MutableDeviceSlow(Device device) {
 
 void UnifiedMemory::DropSpareCopy() {
   std::lock_guard<std::mutex> lock(LockOf(this));
-  if (state() == State::kAtDevice) return FreeHostCopy();
-  if (state() == State::kSynced) set(State::kAtHost);
-  if (state() == State::kAtHost) FreeDeviceCopy();
+  const bool borrowed = is_borrowed();
+  if (state() == State::kAtDevice) {
+    if (!(borrowed && lender_.is_cpu())) FreeHostCopy();
+  } else if (!(borrowed && !lender_.is_cpu())) {
+    if (state() == State::kSynced) set(State::kAtHost);
+    FreeDeviceCopy();
+  }
 }
 
 }  // namespace dragon

@@ -35,16 +35,15 @@ struct Header {
 static_assert(sizeof(Header) == kGuardBytes);
 
 void Fill(void* data, size_t bytes, uint16_t word) {
-  auto* const to = static_cast<uint8_t*>(data);
-  for (size_t i = 0; i < bytes; ++i) to[i] = static_cast<uint8_t>(word >> (i % 2 * 8));
+  auto* const to = static_cast<uint16_t*>(data);
+  std::fill_n(to, bytes / 2, word);
+  if (bytes % 2) static_cast<uint8_t*>(data)[bytes - 1] = static_cast<uint8_t>(word);
 }
 
 bool Holds(const void* data, size_t bytes, uint16_t word) {
-  const auto* const from = static_cast<const uint8_t*>(data);
-  for (size_t i = 0; i < bytes; ++i) {
-    if (from[i] != static_cast<uint8_t>(word >> (i % 2 * 8))) return false;
-  }
-  return true;
+  const auto* const from = static_cast<const uint16_t*>(data);
+  if (bytes % 2 && static_cast<const uint8_t*>(data)[bytes - 1] != static_cast<uint8_t>(word)) return false;
+  return std::all_of(from, from + bytes / 2, [word](uint16_t found) { return found == word; });
 }
 
 bool IsGuard(const uint8_t* data, size_t bytes) {
