@@ -117,11 +117,24 @@ class DRAGON_API ViewOf : public CallReader {
   DType dtype;
 };
 
+/// What is known of a tensor without holding its numbers.
+struct TensorMeta {
+  Dims shape;
+  DType dtype = DType::kFloat32;
+  Device device;
+
+  TensorMeta() = default;
+  explicit TensorMeta(const Tensor& tensor) {
+    if (tensor.defined()) shape = tensor.shape(), dtype = tensor.dtype(), device = tensor.device();
+  }
+};
+
 /// One step of the backward pass. What was saved is named in `Gradient("x, out", ...)`.
 class DRAGON_API Grad : public CallReader {
  public:
-  Grad(const Call& call, std::span<const Tensor> outputs, std::span<const Tensor> grads, std::span<const bool> needs)
-      : CallReader(call), outputs_(outputs), grads_(grads), needs_(needs) {
+  Grad(const Call& call, std::span<const Tensor> outputs, std::span<const Tensor> grads, std::span<const bool> needs,
+       std::span<const TensorMeta> x_metas, std::span<const TensorMeta> y_metas)
+      : CallReader(call), outputs_(outputs), grads_(grads), needs_(needs), x_metas_(x_metas), y_metas_(y_metas) {
     results.resize(call.inputs.size());
   }
   /// A result of the forward call, if saved.
@@ -133,16 +146,19 @@ class DRAGON_API Grad : public CallReader {
   /// Input i's gradient. It is summed to the input's shape, made real or cast to its dtype as need be.
   void dx(int i, Tensor grad) { results[i] = std::move(grad); }
   /// Shapes and dtypes of inputs and outputs are known even when their numbers were not saved.
-  const Dims& x_shape(int i) const { return shapes->operator[](i); }
-  DType x_dtype(int i) const { return dtypes->operator[](i); }
+  const Dims& x_shape(int i) const { return x_metas_[i].shape; }
+  DType x_dtype(int i) const { return x_metas_[i].dtype; }
+  const Dims& y_shape(int i = 0) const { return y_metas_[i].shape; }
+  DType y_dtype(int i = 0) const { return y_metas_[i].dtype; }
+  Device device() const { return y_metas_[0].device; }
+  int y_count() const { return static_cast<int>(y_metas_.size()); }
 
   Tensors results;
-  const std::vector<Dims>* shapes = nullptr;
-  const std::vector<DType>* dtypes = nullptr;
 
  private:
   std::span<const Tensor> outputs_, grads_;
   std::span<const bool> needs_;
+  std::span<const TensorMeta> x_metas_, y_metas_;
 };
 
 /// How inputs of different dtypes meet. The frontend's promotion rule decides the common dtype.

@@ -37,10 +37,12 @@ class VersionCounter : public RefCounted<VersionCounter> {
 /// The memory that tensors and their views share.
 class DRAGON_API Storage : public RefCounted<Storage> {
  public:
-  Storage(Device device, size_t bytes) : memory(device, bytes), device(device), bytes(bytes) {}
-  /// Borrow host memory; `release` is called when the last tensor goes.
-  Storage(void* host, size_t bytes, std::function<void()> release)
-      : memory(host, bytes, std::move(release)), bytes(bytes) {}
+  Storage(Device device, size_t bytes) : memory(bytes, device), device(device), bytes(bytes) {}
+  /// Borrow memory on `device`; `release` is called when the last tensor goes.
+  Storage(void* data, size_t bytes, Device device, std::function<void()> release)
+      : memory(data, bytes, device, &CallRelease, new std::function<void()>(std::move(release))),
+        device(device),
+        bytes(bytes) {}
   static void* operator new(size_t) { return FreeList<Storage>::New(); }
   static void operator delete(void* pointer) { FreeList<Storage>::Delete(pointer); }
 
@@ -52,6 +54,13 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   Device device;
   size_t bytes;
   VersionCounter version;
+
+ private:
+  static void CallRelease(void* context) {
+    auto* release = static_cast<std::function<void()>*>(context);
+    (*release)();
+    delete release;
+  }
 };
 
 class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
@@ -92,8 +101,9 @@ class DRAGON_API Tensor {
   static Tensor EmptyStrided(const Dims& shape, const Dims& strides, DType dtype, Device device = {});
   /// A 0-d tensor on the CPU.
   static Tensor Scalar(const Value& number, DType dtype);
-  /// A tensor over borrowed host memory.
-  static Tensor Borrow(void* data, const Dims& shape, const Dims& strides, DType dtype, std::function<void()> release);
+  /// A tensor over borrowed memory, which must hold every element that shape and (non-negative) strides can reach.
+  static Tensor Borrow(void* data, const Dims& shape, const Dims& strides, DType dtype, Device device,
+                       std::function<void()> release);
 
   bool defined() const { return static_cast<bool>(impl_); }
   explicit operator bool() const { return defined(); }

@@ -1,0 +1,330 @@
+// Nodes of the backward graph: what they save, what they give back.
+#include "core/framework/autograd/node.h"
+
+#include <mutex>
+
+#include "core/framework/autograd/backward.h"
+#include "core/framework/autograd/meta.h"
+#include "core/framework/op.h"
+
+namespace dragon {
+
+namespace {
+
+std::atomic<uint64_t> g_sequence{0};
+std::mutex g_accumulators;  // guards AutogradMeta::accumulator of every leaf
+
+/// Chains of a million nodes must not be destroyed recursively: the last owner of an edge queues it here instead.
+void DropEdges(InlineVector<Edge, 2>& edges) {
+  static thread_local std::vector<Ref<Node>>* queue = nullptr;
+  if (queue) {
+    for (Edge& edge : edges) queue->push_back(std::move(edge.node));
+    return;
+  }
+  std::vector<Ref<Node>> pending;
+  for (Edge& edge : edges) pending.push_back(std::move(edge.node));
+  queue = &pending;
+  while (!pending.empty()) {
+    Ref<Node> last = std::move(pending.back());
+    pending.pop_back();
+  }
+  queue = nullptr;
+}
+
+}  // namespace
+
+Node::Node() : sequence(g_sequence.fetch_add(1, std::memory_order_relaxed)) {
+  if (DRAGON_UNLIKELY(AnomalyMode())) extras().trace = CurrentTrace();
+}
+
+Node::~Node() {
+  bool any = false;
+  for (const Edge& edge : edges) any |= edge.node && edge.node->refs() == 1;
+  if (any) DropEdges(edges);
+}
+
+SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
+  if (!tensor.defined()) return;
+  const AutogradMeta* meta = tensor.impl()->autograd.get();
+  if (is_output) {
+    tensor_ = tensor.Detach();
+    output_ = meta ? meta->output : 0;
+    attached_ = meta && meta->node;
+  } else if (meta && (meta->node || tensor.impl()->base)) {
+    // A copy without the tensor's own books: were the tensor written later, holding it would make a cycle.
+    history_ = GradEdge(tensor);
+    tensor_ = tensor.Detach();
+    attached_ = static_cast<bool>(history_);
+  } else {
+    tensor_ = tensor;
+  }
+  requires_grad_ = meta && meta->requires_grad;
+  version_ = tensor.impl()->version_value();
+}
+
+Tensor SavedTensor::Unpack(const char* who, const Ref<Node>& owner) const {
+  if (!tensor_.defined()) return {};
+  const uint32_t now = tensor_.impl()->version_value();
+  if (now != version_) {
+    throw RuntimeError(who)
+        .Got("a tensor of shape ", tensor_.shape(), " that was written ", now - version_,
+             " time(s) since the forward call saved it for its gradient")
+        .Expected("version ", version_, " (clone it before writing in place)");
+  }
+  if (!attached_) return tensor_;
+  Tensor fresh = tensor_.Detach();
+  if (output_ >= 0) {
+    SetHistory(fresh, owner, output_);
+  } else if (history_.node->is_accumulator()) {
+    return static_cast<AccumulateNode*>(history_.node.get())->leaf();
+  } else {
+    SetHistory(fresh, history_.node, history_.index);
+  }
+  return fresh;
+}
+
+namespace {
+
+bool SharesMemory(const Tensor& a, const Tensor& b) {
+  return a.defined() && b.defined() && a.impl()->storage && a.impl()->storage == b.impl()->storage;
+}
+
+}  // namespace
+
+OpNode::OpNode(const Call& call, std::span<const Tensor> written)
+    : op_(call.op), attrs_(call.attrs), list_sizes_(call.list_sizes) {
+  const Schema& schema = op_->schema;
+  edges.resize(call.inputs.size());
+  x_metas_.resize(call.inputs.size());
+  inputs_.resize(call.inputs.size());
+  size_t i = 0, list = 0;
+  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+    const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
+    const bool saved = op_->saved_inputs >> slot & 1;
+    for (size_t k = 0; k < count; ++k, ++i) {
+      const Tensor& x = call.inputs[i];
+      if (!x.defined()) continue;
+      x_metas_[i] = TensorMeta(x);
+      edges[i] = GradEdge(x);
+      if (!saved) continue;
+      bool about_to_change = false;
+      for (const Tensor& target : written) about_to_change |= SharesMemory(x, target);
+      inputs_[i] = SavedTensor(about_to_change ? Op<"clone">(x) : x, /*is_output=*/false);
+    }
+  }
+}
+
+void OpNode::SaveOutputs(const Tensors& outputs) {
+  y_metas.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) y_metas[i] = TensorMeta(outputs[i]);
+  if (!op_->saved_outputs) return;
+  outputs_.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (op_->saved_outputs >> i & 1) outputs_[i] = SavedTensor(outputs[i], /*is_output=*/true);
+  }
+}
+
+Tensors OpNode::Backward(const Tensors& grads) {
+  if (!op_->gradient) {
+    throw NotImplementedError(op_->name()).Says("this operator has no gradient");
+  }
+  if (released_) {
+    throw RuntimeError(op_->name())
+        .Says("its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go through the graph again");
+  }
+  const Ref<Node> self(this);
+  InlineVector<Tensor, 4> inputs, outputs;
+  InlineVector<bool, 4> needs;
+  inputs.resize(inputs_.size());
+  outputs.resize(y_metas.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    inputs[i] = inputs_[i].Unpack(op_->name().c_str(), self);
+    needs.push_back(static_cast<bool>(edges[i]));
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i].Unpack(op_->name().c_str(), self);
+  const Call call{op_, inputs, attrs_, list_sizes_};
+  Grad grad(call, outputs, grads, {needs.data(), needs.size()}, x_metas_, y_metas);
+  op_->gradient(grad);
+  for (size_t i = 0; i < grad.results.size(); ++i) {
+    Tensor& result = grad.results[i];
+    if (!edges[i]) {
+      result = Tensor();
+    } else if (result.defined()) {
+      result = FitGrad(std::move(result), x_metas_[i]);
+    }
+  }
+  return std::move(grad.results);
+}
+
+void OpNode::ReleaseSaved() {
+  if (!op_->saved_inputs && !op_->saved_outputs) return;
+  released_ = true;
+  for (SavedTensor& saved : inputs_) saved = SavedTensor();
+  for (SavedTensor& saved : outputs_) saved = SavedTensor();
+}
+
+Tensor FitGrad(Tensor grad, const TensorMeta& like) {
+  if (DRAGON_LIKELY(grad.shape() == like.shape && grad.dtype() == like.dtype)) return grad;
+  if (grad.is_complex() && !IsComplex(like.dtype)) grad = Op<"real">(grad);
+  if (grad.shape() != like.shape) {
+    Dims axes;
+    const int extra = grad.ndim() - like.shape.size();
+    for (int i = 0; i < grad.ndim(); ++i) {
+      if (i < extra || (like.shape[i - extra] == 1 && grad.shape()[i] != 1)) axes.push_back(i);
+    }
+    if (extra < 0) {
+      throw RuntimeError("backward").Got("a gradient of shape ", grad.shape()).Expected("shape ", like.shape);
+    }
+    if (!axes.empty()) grad = Op<"sum">(grad, axes, /*keepdims=*/true);
+    if (extra > 0) grad = Op<"reshape">(grad, Dims(grad.shape().begin() + extra, grad.ndim() - extra));
+    if (grad.shape() != like.shape) grad = Op<"expand">(grad, like.shape);
+  }
+  if (grad.dtype() != like.dtype) grad = Op<"cast">(grad, like.dtype);
+  return grad;
+}
+
+AccumulateNode::AccumulateNode(const Tensor& leaf) : leaf_(leaf) { y_metas.push_back(TensorMeta(leaf)); }
+
+AccumulateNode::~AccumulateNode() {
+  std::lock_guard<std::mutex> lock(g_accumulators);
+  AutogradMeta& meta = AutogradMeta::Of(leaf_);
+  if (meta.accumulator == this) meta.accumulator = nullptr;
+}
+
+Tensors AccumulateNode::Backward(const Tensors& grads) {
+  static std::mutex mutexes[16];  // two backward passes may meet in one leaf
+  Tensor grad = grads[0];
+  if (!grad.defined()) return {};
+  AutogradMeta& meta = AutogradMeta::Of(leaf_);
+  for (const auto& hook : meta.hooks) {
+    if (Tensor replaced = hook->Call(grad); replaced.defined()) grad = replaced;
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutexes[reinterpret_cast<uintptr_t>(leaf_.impl()) / 64 % 16]);
+    const bool recording = Door().grad_enabled;
+    if (!meta.grad.defined()) {
+      // A gradient that nobody else holds is taken as it is; others may still change theirs.
+      const bool ours = grad.impl()->refs() <= 2 && grad.is_contiguous() && !grad.impl()->base &&
+                        grad.impl()->storage && grad.impl()->storage->refs() == 1;
+      meta.grad = recording ? grad : ours ? grad.Detach() : Op<"clone">(grad.Detach());
+    } else if (recording) {
+      meta.grad = Op<"add">(meta.grad, grad);
+    } else {
+      OpInto<"add">(meta.grad, meta.grad, grad);
+    }
+  }
+  for (const auto& hook : meta.accumulated_hooks) hook->Call(leaf_);
+  return {};
+}
+
+WriteThroughView::WriteThroughView(const Tensor& base, const Tensor& view, Ref<OpNode> writer, std::vector<int> own_inputs)
+    : base_shape_(base.shape()),
+      base_strides_(base.strides()),
+      view_shape_(view.shape()),
+      view_strides_(view.strides()),
+      offset_(view.offset() - base.offset()),
+      writer_(std::move(writer)),
+      own_inputs_(std::move(own_inputs)) {
+  y_metas.push_back(TensorMeta(base));
+  edges.push_back(GradEdge(base));
+  for (size_t i = 0; i < writer_->edges.size(); ++i) {
+    const bool own = std::find(own_inputs_.begin(), own_inputs_.end(), static_cast<int>(i)) != own_inputs_.end();
+    edges.push_back(own ? Edge{} : writer_->edges[i]);
+    // The writer must still compute its gradient for the old value of the view: the base receives it.
+    if (own && edges[0] && !writer_->edges[i]) writer_->edges[i] = edges[0];
+  }
+}
+
+Tensors WriteThroughView::Backward(const Tensors& grads) {
+  const Dims strides = IsDense(base_shape_, base_strides_) ? base_strides_ : ContiguousStrides(base_shape_);
+  if (strides != base_strides_) {
+    throw NotImplementedError(name()).Got("a base with strides ", base_strides_).Expected("one that fills its memory");
+  }
+  Tensor result = Tensor::EmptyStrided(base_shape_, base_strides_, grads[0].dtype(), grads[0].device());
+  OpInto<"copy">(result, grads[0]);
+  Tensor part = Op<"as_strided">(result, view_shape_, view_strides_, offset_);
+  const Tensors inner = writer_->Backward({Op<"clone">(part)});
+  Tensor own;
+  for (int i : own_inputs_) {
+    if (inner[i].defined()) own = own.defined() ? own + inner[i] : inner[i];
+  }
+  if (own.defined()) {
+    OpInto<"copy">(part, own);
+  } else {
+    OpInto<"copy">(part, Op<"zeros">(view_shape_, part.dtype(), part.device()));
+  }
+  Tensors out;
+  out.push_back(result);
+  for (size_t i = 0; i < inner.size(); ++i) out.push_back(edges[i + 1] ? inner[i] : Tensor());
+  return out;
+}
+
+void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
+  AutogradMeta& meta = AutogradMeta::Of(tensor);
+  meta.node = std::move(node);
+  meta.output = index;
+  meta.requires_grad = false;
+  tensor.impl()->view_version = tensor.impl()->version_value();
+}
+
+Ref<Node> GradNode(const Tensor& tensor) {
+  TensorImpl& impl = *tensor.impl();
+  if (impl.base && impl.view_version != impl.version_value()) {
+    const Tensor base(impl.base);
+    if (base.requires_grad() && impl.dtype == base.dtype()) {
+      // The memory was written through another alias: this view's history is that of the base, looked at again.
+      GradMode on(true);
+      const Tensor again = Op<"as_strided">(base, impl.shape, impl.strides, impl.offset);
+      SetHistory(tensor, again.impl()->autograd->node, again.impl()->autograd->output);
+    }
+    impl.view_version = impl.version_value();
+  }
+  return impl.autograd ? impl.autograd->node : nullptr;
+}
+
+Edge GradEdge(const Tensor& tensor) {
+  TensorImpl& impl = *tensor.impl();
+  if (!impl.autograd && !impl.base) return {};
+  if (Ref<Node> node = GradNode(tensor)) return {std::move(node), impl.autograd->output};
+  AutogradMeta* meta = impl.autograd.get();
+  if (!meta || !meta->requires_grad) return {};
+  std::lock_guard<std::mutex> lock(g_accumulators);
+  if (meta->accumulator && meta->accumulator->TryRetain()) return {Ref<Node>::Adopt(meta->accumulator), 0};
+  auto node = MakeRef<AccumulateNode>(tensor);
+  meta->accumulator = node.get();
+  return {Ref<Node>(node), 0};
+}
+
+bool Tensor::requires_grad() const {
+  const AutogradMeta* meta = impl_->autograd.get();
+  if (meta && (meta->requires_grad || meta->node)) return true;
+  return impl_->base && impl_->view_version != impl_->version_value() && GradNode(*this);
+}
+
+bool Tensor::is_leaf() const { return !GradNode(*this); }
+
+void Tensor::set_requires_grad(bool value) const {
+  if (value == requires_grad()) return;
+  if (GradNode(*this)) {
+    throw RuntimeError("requires_grad").Says("only leaf tensors can change it; use detach() to get one");
+  }
+  if (value && !IsInexact(dtype())) {
+    throw RuntimeError("requires_grad").Got(dtype()).Expected("a floating or complex dtype");
+  }
+  AutogradMeta::Of(*this).requires_grad = value;
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor* none = new Tensor;
+  return impl_->autograd ? impl_->autograd->grad : *none;
+}
+
+void Tensor::set_grad(Tensor grad) const {
+  if (!grad.defined() && !impl_->autograd) return;
+  if (grad.defined() && grad.shape() != shape()) {
+    throw RuntimeError("grad").Got("a tensor of shape ", grad.shape()).Expected("shape ", shape());
+  }
+  AutogradMeta::Of(*this).grad = std::move(grad);
+}
+
+}  // namespace dragon

@@ -1,0 +1,150 @@
+// The backward graph: nodes made by recorded operators, edges to the nodes that made their inputs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/framework/operator.h"
+
+namespace dragon {
+
+class Node;
+
+/// "The gradient of result `index` of `node`." An empty edge: no gradient wanted.
+struct Edge {
+  Ref<Node> node;
+  int32_t index = 0;
+  explicit operator bool() const { return static_cast<bool>(node); }
+};
+
+/// Sees (and may replace) the gradient of one tensor. An undefined result means: unchanged.
+class DRAGON_API TensorHook : public RefCounted<TensorHook> {
+ public:
+  virtual ~TensorHook() = default;
+  virtual Tensor Call(const Tensor& grad) = 0;
+};
+
+/// Sees a node's incoming gradients before, or its results after, its Backward; may replace them.
+class DRAGON_API NodeHook : public RefCounted<NodeHook> {
+ public:
+  virtual ~NodeHook() = default;
+  virtual Tensors Call(const Tensors& grads, const Tensors& incoming) = 0;
+};
+
+class DRAGON_API Node : public RefCounted<Node> {
+ public:
+  Node();
+  virtual ~Node();
+
+  /// Gradients of the results in, one gradient per edge out (undefined where none flows).
+  virtual Tensors Backward(const Tensors& grads) = 0;
+  /// Forget what was saved; a later Backward is an error.
+  virtual void ReleaseSaved() {}
+  virtual std::string name() const = 0;
+  virtual bool is_accumulator() const { return false; }
+
+  InlineVector<Edge, 2> edges;
+  InlineVector<TensorMeta, 1> y_metas;  ///< the results this node stands behind
+  uint64_t sequence;                    ///< later calls run backward earlier
+
+  /// Rare things, allocated when first used.
+  struct Extras {
+    std::vector<std::pair<int, Ref<TensorHook>>> tensor_hooks;  ///< by result
+    std::vector<Ref<NodeHook>> pre_hooks, post_hooks;
+    std::vector<std::pair<int, TensorImpl*>> retained;          ///< non-leaf tensors that keep their gradient
+    std::string trace;                                          ///< where the forward call stood (anomaly mode)
+  };
+  Extras& extras() {
+    if (!extras_) extras_ = std::make_unique<Extras>();
+    return *extras_;
+  }
+  const Extras* extras_if_any() const { return extras_.get(); }
+
+ private:
+  std::unique_ptr<Extras> extras_;
+};
+
+/// A tensor kept for the backward pass, with the version it had.
+class DRAGON_API SavedTensor {
+ public:
+  SavedTensor() = default;
+  /// `is_output`: the tensor is a result of the saving node, which must not own itself.
+  SavedTensor(const Tensor& tensor, bool is_output);
+  /// The tensor with its history; a RuntimeError naming `who` if it was written since.
+  Tensor Unpack(const char* who, const Ref<Node>& owner) const;
+  bool defined() const { return tensor_.defined(); }
+
+ private:
+  Tensor tensor_;
+  Edge history_;          ///< for detached copies of non-leaf inputs
+  int32_t output_ = -1;
+  uint32_t version_ = 0;
+  bool requires_grad_ = false, attached_ = false;
+  friend class OpNode;
+};
+
+/// The node of a recorded operator call.
+class DRAGON_API OpNode : public Node {
+ public:
+  /// Remember the inputs. Saved inputs that share memory with one of `written` are copied: they are about to change.
+  OpNode(const Call& call, std::span<const Tensor> written);
+  void SaveOutputs(const Tensors& outputs);
+
+  Tensors Backward(const Tensors& grads) override;
+  void ReleaseSaved() override;
+  std::string name() const override { return op_->name(); }
+  const Operator& op() const { return *op_; }
+
+  static void* operator new(size_t) { return FreeList<OpNode>::New(); }
+  static void operator delete(void* pointer) { FreeList<OpNode>::Delete(pointer); }
+
+ private:
+  const Operator* op_;
+  InlineVector<Value, 3> attrs_;
+  InlineVector<int32_t, 1> list_sizes_;
+  InlineVector<SavedTensor, 2> inputs_;
+  InlineVector<SavedTensor, 1> outputs_;
+  InlineVector<TensorMeta, 2> x_metas_;
+  bool released_ = false;
+};
+
+/// Adds what arrives into a leaf's `grad`.
+class DRAGON_API AccumulateNode : public Node {
+ public:
+  explicit AccumulateNode(const Tensor& leaf);
+  ~AccumulateNode() override;
+  Tensors Backward(const Tensors& grads) override;
+  std::string name() const override { return "accumulate_grad"; }
+  bool is_accumulator() const override { return true; }
+  const Tensor& leaf() const { return leaf_; }
+
+ private:
+  Tensor leaf_;
+};
+
+/// The history of a base after one of its views was written: gradients of the written part go to the writer's inputs,
+/// the rest goes where the base came from.
+class DRAGON_API WriteThroughView : public Node {
+ public:
+  WriteThroughView(const Tensor& base, const Tensor& view, Ref<OpNode> writer, std::vector<int> own_inputs);
+  Tensors Backward(const Tensors& grads) override;
+  void ReleaseSaved() override { writer_->ReleaseSaved(); }
+  std::string name() const override { return "write_through_view(" + writer_->name() + ")"; }
+
+ private:
+  Dims base_shape_, base_strides_, view_shape_, view_strides_;
+  int64_t offset_;
+  Ref<OpNode> writer_;
+  std::vector<int> own_inputs_;  ///< inputs of the writer that are the view itself
+};
+
+/// The edge along which a tensor's gradient leaves; empty if it needs none.
+DRAGON_API Edge GradEdge(const Tensor& tensor);
+/// The node that made a tensor; null for leaves. Refreshed if the tensor is a view whose base was written since.
+DRAGON_API Ref<Node> GradNode(const Tensor& tensor);
+DRAGON_API void SetHistory(const Tensor& tensor, Ref<Node> node, int index);
+/// Sum a gradient over what broadcasting repeated, and give it the dtype of what it belongs to.
+DRAGON_API Tensor FitGrad(Tensor grad, const TensorMeta& like);
+
+}  // namespace dragon

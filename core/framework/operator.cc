@@ -1,0 +1,190 @@
+// The registry of operators, and the small accessors of a call.
+#include "core/framework/operator.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+#include "core/framework/op.h"
+
+namespace dragon {
+
+namespace {
+
+struct Registry {
+  std::shared_mutex mutex;
+  std::map<std::string, std::unique_ptr<Operator>> by_name;
+};
+
+Registry& AllOps() {
+  static auto* registry = new Registry;
+  return *registry;
+}
+
+/// Levenshtein's distance, to suggest what was probably meant.
+int EditDistance(const std::string& a, const std::string& b) {
+  std::vector<int> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const int above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+Operator::Operator(Schema the_schema) : schema(std::move(the_schema)), kernel(&KernelTable::Named(schema.name())) {}
+
+Operator& Operator::Gradient(const char* saves, GradFn fn) {
+  gradient = std::move(fn);
+  std::istringstream words(saves);
+  for (std::string word; std::getline(words, word, ',');) {
+    word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
+    if (word.empty()) continue;
+    bool is_output = false;
+    const int slot = schema.FindSlot(word, &is_output);
+    (is_output ? saved_outputs : saved_inputs) |= uint64_t{1} << slot;
+  }
+  return *this;
+}
+
+Operator& DefineOp(const std::string& schema_line) {
+  auto op = std::make_unique<Operator>(Schema::Parse(schema_line));
+  Registry& registry = AllOps();
+  std::unique_lock<std::shared_mutex> lock(registry.mutex);
+  const std::string name = op->name();
+  auto [place, fresh] = registry.by_name.try_emplace(name, std::move(op));
+  if (!fresh) throw RuntimeError("DefineOp").Got("operator '", name, "' twice").Expected("one definition");
+  return *place->second;
+}
+
+const Operator* FindOp(const std::string& name) {
+  Registry& registry = AllOps();
+  std::shared_lock<std::shared_mutex> lock(registry.mutex);
+  const auto found = registry.by_name.find(name);
+  return found == registry.by_name.end() ? nullptr : found->second.get();
+}
+
+const Operator& GetOp(const std::string& name) {
+  if (const Operator* op = FindOp(name)) return *op;
+  std::string nearest = "none";
+  int best = 1 << 20;
+  for (const std::string& known : OpNames()) {
+    const int distance = EditDistance(name, known);
+    if (distance < best) best = distance, nearest = known;
+  }
+  throw NotImplementedError("operator '", name, "'").Says("there is none of that name; the nearest is '", nearest, "'");
+}
+
+std::vector<std::string> OpNames() {
+  Registry& registry = AllOps();
+  std::shared_lock<std::shared_mutex> lock(registry.mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, op] : registry.by_name) names.push_back(name);
+  return names;
+}
+
+std::span<const Tensor> CallReader::list(int n) const {
+  size_t begin = 0;
+  int lists = 0;
+  const Schema& schema = op().schema;
+  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+    if (schema.tensor(slot).type != ArgumentType::kTensorList) {
+      ++begin;
+      continue;
+    }
+    const size_t size = call_.list_sizes[lists];
+    if (lists++ == n) return call_.inputs.subspan(begin, size);
+    begin += size;
+  }
+  return {};
+}
+
+Tensor Run::Contiguous(int i) const {
+  const Tensor& tensor = x(i);
+  if (!tensor.defined() || tensor.is_contiguous()) return tensor;
+  Tensor copy = Tensor::Empty(tensor.shape(), tensor.dtype(), tensor.device());
+  OpInto<"copy">(copy, tensor);
+  return copy;
+}
+
+const Argument& CallBuilder::Next(bool tensor) {
+  const auto& arguments = op_.schema.arguments();
+  if (position_ >= arguments.size()) {
+    throw TypeError(op_.name()).Got(position_ + 1, " arguments").Expected("at most ", arguments.size());
+  }
+  const Argument& argument = arguments[position_++];
+  if (argument.is_tensor() != tensor) {
+    throw TypeError(op_.name())
+        .Got(tensor ? "a tensor" : "an attribute", " for argument '", argument.name, "'")
+        .Expected(argument.type_name());
+  }
+  return argument;
+}
+
+void CallBuilder::Add(const Tensor& tensor) {
+  const Argument& argument = Next(true);
+  if (argument.type == ArgumentType::kTensorList) list_sizes_.push_back(1);
+  if (!tensor.defined() && !argument.optional) {
+    throw TypeError(op_.name()).Got("None for argument '", argument.name, "'").Expected("a tensor");
+  }
+  inputs_.push_back(tensor);
+}
+
+void CallBuilder::Add(std::span<const Tensor> tensors) {
+  Next(true);
+  list_sizes_.push_back(static_cast<int32_t>(tensors.size()));
+  for (const Tensor& tensor : tensors) inputs_.push_back(tensor);
+}
+
+void CallBuilder::Add(NoneType) {
+  if (op_.schema.arguments().at(position_).is_tensor()) {
+    Add(Tensor());
+  } else {
+    Next(false);
+    attrs_.emplace_back();
+  }
+}
+
+void CallBuilder::Add(Value value) {
+  const Argument& argument = Next(false);
+  if (argument.type == ArgumentType::kInts && value.kind() == Value::Kind::kInt) {
+    value = Value(Dims::Filled(std::max(argument.repeat, 1), value.integer()));
+  }
+  attrs_.push_back(std::move(value));
+}
+
+Tensors CallBuilder::Apply(std::span<const Tensor> outs) {
+  const auto& arguments = op_.schema.arguments();
+  for (; position_ < arguments.size(); ++position_) {
+    const Argument& argument = arguments[position_];
+    if (!argument.has_default && !argument.optional) {
+      throw TypeError(op_.name()).Got("no argument '", argument.name, "'").Expected(argument.type_name());
+    }
+    if (argument.type == ArgumentType::kTensorList) {
+      list_sizes_.push_back(0);
+    } else if (argument.is_tensor()) {
+      inputs_.emplace_back();
+    } else {
+      attrs_.push_back(argument.default_value);
+    }
+  }
+  return dragon::Apply(Call{&op_, inputs_, attrs_, list_sizes_}, outs);
+}
+
+Tensor Number(const Value& value) {
+  const DType dtype = value.kind() == Value::Kind::kDouble ? DefaultDType() : value.number_dtype();
+  Tensor tensor = Tensor::Scalar(value, dtype);
+  tensor.impl()->weak = true;
+  return tensor;
+}
+
+}  // namespace dragon

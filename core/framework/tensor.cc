@@ -1,0 +1,217 @@
+// Making tensors and asking about their geometry.
+#include "core/framework/tensor.h"
+
+#include "core/framework/autograd/meta.h"
+#include "core/framework/op.h"
+
+namespace dragon {
+
+Dims ContiguousStrides(const Dims& shape) {
+  Dims strides = shape;
+  int64_t step = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= std::max<int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+int64_t CheckedNumel(const char* who, const Dims& shape, int64_t item_size) {
+  if (DRAGON_UNLIKELY(shape.size() > kMaxDims)) {
+    throw ValueError(who).Got(shape.size(), " axes").Expected("at most ", kMaxDims);
+  }
+  int64_t numel = 1;
+  bool empty = false, overflow = false;
+  for (int64_t size : shape) {
+    if (DRAGON_UNLIKELY(size < 0)) throw ValueError(who).Got("shape ", shape).Expected("sizes of at least 0");
+    empty |= size == 0;
+    overflow |= size != 0 && __builtin_mul_overflow(numel, size, &numel);
+  }
+  int64_t bytes;
+  if (empty) return 0;
+  if (DRAGON_UNLIKELY(overflow || __builtin_mul_overflow(numel, item_size, &bytes))) {
+    throw ValueError(who).Got("shape ", shape).Expected("fewer than 2**63 bytes");
+  }
+  return numel;
+}
+
+bool IsContiguous(const Dims& shape, const Dims& strides) {
+  int64_t expected = 1;
+  bool contiguous = true;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (shape[i] == 0) return true;
+    if (shape[i] == 1) continue;
+    contiguous &= strides[i] == expected;
+    expected *= shape[i];
+  }
+  return contiguous;
+}
+
+namespace {
+
+/// Axes longer than 1, ordered by stride.
+Dims AxesByStride(const Dims& shape, const Dims& strides) {
+  Dims axes;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1) axes.push_back(i);
+  }
+  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) { return strides[a] < strides[b]; });
+  return axes;
+}
+
+}  // namespace
+
+bool IsDense(const Dims& shape, const Dims& strides) {
+  int64_t expected = 1;
+  for (int64_t axis : AxesByStride(shape, strides)) {
+    if (shape[axis] == 0) return true;
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+bool MayOverlap(const Dims& shape, const Dims& strides) {
+  int64_t reach = 0;  // the largest offset that the axes so far can produce
+  for (int64_t axis : AxesByStride(shape, strides)) {
+    if (shape[axis] == 0) return false;
+    if (strides[axis] <= reach) return true;
+    reach += strides[axis] * (shape[axis] - 1);
+  }
+  return false;
+}
+
+namespace {
+
+Ref<TensorImpl> NewImpl(const Dims& shape, DType dtype, Device device, int64_t numel) {
+  auto impl = MakeRef<TensorImpl>();
+  impl->shape = shape;
+  impl->dtype = dtype;
+  impl->device = device;
+  impl->numel = numel;
+  return impl;
+}
+
+}  // namespace
+
+Tensor Tensor::Empty(const Dims& shape, DType dtype, Device device) {
+  const int64_t numel = CheckedNumel("empty", shape, ItemSize(dtype));
+  auto impl = NewImpl(shape, dtype, device, numel);
+  impl->strides = ContiguousStrides(shape);
+  if (!device.is_meta()) impl->storage = MakeRef<Storage>(device, numel * ItemSize(dtype));
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::EmptyStrided(const Dims& shape, const Dims& strides, DType dtype, Device device) {
+  if (shape.size() != strides.size()) {
+    throw ValueError("empty_strided").Got("shape ", shape, " and strides ", strides).Expected("equally many of both");
+  }
+  const int64_t numel = CheckedNumel("empty_strided", shape, ItemSize(dtype));
+  int64_t extent = numel == 0 ? 0 : 1;
+  for (int i = 0; i < shape.size() && numel; ++i) {
+    if (strides[i] < 0) throw ValueError("empty_strided").Got("strides ", strides).Expected("none below 0");
+    int64_t reach;
+    if (__builtin_mul_overflow(strides[i], shape[i] - 1, &reach) || __builtin_add_overflow(extent, reach, &extent)) {
+      throw ValueError("empty_strided").Got("strides ", strides).Expected("fewer than 2**63 elements");
+    }
+  }
+  auto impl = NewImpl(shape, dtype, device, numel);
+  impl->strides = strides;
+  impl->contiguous = IsContiguous(shape, strides);
+  if (!device.is_meta()) {
+    impl->storage = MakeRef<Storage>(device, CheckedNumel("empty_strided", Dims{extent}, ItemSize(dtype)) * ItemSize(dtype));
+  }
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::Scalar(const Value& number, DType dtype) {
+  Tensor tensor = Empty({}, dtype);
+  void* data = tensor.mutable_data();
+  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
+    using T = typename Tag::type;
+    T& place = *static_cast<T*>(data);
+    if constexpr (kIsComplex<T>) {
+      place = T(number.complex());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      place = number.real() != 0 || number.complex().im != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      place = static_cast<T>(number.integer());
+    } else {
+      place = static_cast<T>(static_cast<Wide<T>>(number.real()));
+    }
+  });
+  return tensor;
+}
+
+Tensor Tensor::Borrow(void* data, const Dims& shape, const Dims& strides, DType dtype, Device device,
+                      std::function<void()> release) {
+  const int64_t numel = CheckedNumel("from_memory", shape, ItemSize(dtype));
+  int64_t extent = numel ? 1 : 0;
+  for (int i = 0; i < shape.size() && numel; ++i) extent += strides[i] * (shape[i] - 1);
+  auto impl = NewImpl(shape, dtype, device, numel);
+  impl->strides = strides;
+  impl->contiguous = IsContiguous(shape, strides);
+  impl->storage = MakeRef<Storage>(data, extent * ItemSize(dtype), device, std::move(release));
+  return Tensor(std::move(impl));
+}
+
+Value Tensor::Item() const {
+  if (numel() != 1) throw ValueError("item").Got("shape ", shape()).Expected("one element");
+  if (is_meta()) throw NotImplementedError("item").Got("a meta tensor").Expected("a tensor with numbers");
+  if (!device().is_cpu()) return Op<"to_device">(*this, Device{}).Item();
+  Value value;
+  const void* place = data();
+  Visit(dtype(), AllTypes{}, [&]<typename Tag>(Tag) {
+    using T = typename Tag::type;
+    const T number = *static_cast<const T*>(place);
+    if constexpr (kIsComplex<T>) {
+      value = Value(complex128(number));
+    } else if constexpr (kIsHalf<T>) {
+      value = Value(static_cast<double>(static_cast<float>(number)));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      value = Value(static_cast<double>(number));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = Value(number);
+    } else {
+      value = Value(static_cast<int64_t>(number));
+    }
+  });
+  return value;
+}
+
+void Tensor::Settle() const {
+  TensorImpl& me = *impl_;
+  if (DRAGON_LIKELY(!me.free_layout)) return;
+  me.free_layout = false;
+  if (me.contiguous) return;
+  GradMode off(false);
+  Tensor row_major = Empty(me.shape, me.dtype, me.device);
+  OpInto<"copy">(row_major, Detach());
+  me.storage = row_major.impl()->storage;
+  me.strides = row_major.strides();
+  me.offset = 0;
+  me.contiguous = true;
+}
+
+Tensor Tensor::Alias(Dims shape, Dims strides, int64_t offset, DType dtype) const {
+  auto alias = MakeRef<TensorImpl>();
+  alias->storage = impl_->storage;
+  alias->own_version = impl_->own_version;
+  alias->numel = CheckedNumel("view", shape, ItemSize(dtype));
+  alias->contiguous = IsContiguous(shape, strides);
+  alias->shape = std::move(shape);
+  alias->strides = std::move(strides);
+  alias->offset = offset;
+  alias->dtype = dtype;
+  alias->device = impl_->device;
+  alias->inference = impl_->inference;
+  return Tensor(std::move(alias));
+}
+
+Tensor Tensor::Detach() const {
+  Tensor alias = Alias(shape(), strides(), offset(), dtype());
+  alias.impl()->free_layout = impl_->free_layout;
+  return alias;
+}
+
+}  // namespace dragon
