@@ -23,7 +23,7 @@ class Dims {
   Dims() = default;
   Dims(std::initializer_list<int64_t> values) { Assign(values.begin(), static_cast<int>(values.size())); }
   Dims(const int64_t* values, int64_t size) { Assign(values, static_cast<int>(size)); }
-  Dims(std::span<const int64_t> values) { Assign(values.data(), static_cast<int>(values.size())); }  // NOLINT
+  Dims(std::span<const int64_t> values) { Assign(values.data(), static_cast<int>(values.size())); }     // NOLINT
   Dims(const std::vector<int64_t>& values) { Assign(values.data(), static_cast<int>(values.size())); }  // NOLINT
   Dims(const Dims& other) { Assign(other.data(), other.size_); }
   Dims(Dims&& other) noexcept { Steal(other); }

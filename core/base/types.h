@@ -95,8 +95,9 @@ template <typename T>
 using RealOf = typename RealPart<T>::type;
 
 inline constexpr int64_t kItemSizes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-inline constexpr const char* kDTypeNames[kDTypeCount] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
-                                                         "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+inline constexpr const char* kDTypeNames[kDTypeCount] = {"bool",    "uint8",   "int8",      "int16",
+                                                         "int32",   "int64",   "float16",   "bfloat16",
+                                                         "float32", "float64", "complex64", "complex128"};
 
 inline constexpr int64_t ItemSize(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
 /// The NumPy name, e.g. "float32".

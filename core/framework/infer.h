@@ -7,7 +7,8 @@ namespace dragon {
 
 /// `axis` in [0, ndim); a negative one counts from the end. A 0-d tensor has axes -1 and 0, as in PyTorch.
 DRAGON_API int64_t NormalizeAxis(const char* who, int64_t axis, int64_t ndim);
-/// Normalised and sorted, without repetition (a repeated axis is a ValueError). An empty list means all axes if `empty_is_all`.
+/// Normalised and sorted, without repetition (a repeated axis is a ValueError). An empty list means all axes if
+/// `empty_is_all`.
 DRAGON_API Dims NormalizeAxes(const char* who, const Dims& axes, int64_t ndim, bool empty_is_all = true);
 /// NumPy's broadcasting of two shapes, or a ValueError that shows both.
 DRAGON_API Dims BroadcastShapes(const char* who, const Dims& a, const Dims& b);

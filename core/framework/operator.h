@@ -18,9 +18,9 @@ class Operator;
 /// A call on its way through the door. It borrows everything; the caller keeps it alive.
 struct Call {
   const Operator* op = nullptr;
-  std::span<const Tensor> inputs;      ///< tensor arguments in schema order, lists flattened; undefined where None
-  std::span<const Value> attrs;        ///< the other arguments in schema order, all present
-  std::span<const int32_t> list_sizes; ///< lengths of the tensor lists, in schema order
+  std::span<const Tensor> inputs;       ///< tensor arguments in schema order, lists flattened; undefined where None
+  std::span<const Value> attrs;         ///< the other arguments in schema order, all present
+  std::span<const int32_t> list_sizes;  ///< lengths of the tensor lists, in schema order
 
   const char* name() const;
 };
@@ -148,6 +148,7 @@ class DRAGON_API Grad : public CallReader {
   /// Shapes and dtypes of inputs and outputs are known even when their numbers were not saved.
   const Dims& x_shape(int i) const { return x_metas_[i].shape; }
   DType x_dtype(int i) const { return x_metas_[i].dtype; }
+  Device x_device(int i) const { return x_metas_[i].device; }
   const Dims& y_shape(int i = 0) const { return y_metas_[i].shape; }
   DType y_dtype(int i = 0) const { return y_metas_[i].dtype; }
   Device device() const { return y_metas_[0].device; }
@@ -163,9 +164,9 @@ class DRAGON_API Grad : public CallReader {
 
 /// How inputs of different dtypes meet. The frontend's promotion rule decides the common dtype.
 enum class Promotion : uint8_t {
-  kNone,     ///< dtypes are the operator's own business
-  kCommon,   ///< tensor inputs are cast to their common dtype
-  kFloat,    ///< the same, and integers become the default float dtype
+  kNone,    ///< dtypes are the operator's own business
+  kCommon,  ///< tensor inputs are cast to their common dtype
+  kFloat,   ///< the same, and integers become the default float dtype
 };
 
 class DRAGON_API Operator {
@@ -197,6 +198,10 @@ class DRAGON_API Operator {
   Operator& PromotesOnly(uint32_t slots) { return promoted_slots = slots, *this; }
   /// Result i, j, k... pointwise of inputs: the shape rule is broadcasting, in-place writing is safe.
   Operator& Pointwise() { return pointwise = true, *this; }
+  /// The kernel converts to whatever dtype the destination has.
+  Operator& CastsOutput() { return casts_output = true, *this; }
+  /// Results whose bit is set carry no gradient though the operator is differentiable (saved statistics).
+  Operator& NoGradientFor(uint64_t results) { return nondifferentiable_outputs = results, *this; }
   Operator& Onnx(const char* type) { return onnx = type, *this; }
 
   const std::string& name() const { return schema.name(); }
@@ -215,7 +220,9 @@ class DRAGON_API Operator {
   bool differentiable = true;
   bool dynamic = false;
   bool pointwise = false;
-  KernelTable* kernel;                           ///< the table of the operator's own name
+  bool casts_output = false;
+  uint64_t nondifferentiable_outputs = 0;
+  KernelTable* kernel;  ///< the table of the operator's own name
 };
 
 inline const char* Call::name() const { return op->schema.name().c_str(); }

@@ -118,10 +118,17 @@ void ReadType(Scanner& scan, Argument* argument) {
       scan.Need("]");
     }
     switch (argument->type) {
-      case ArgumentType::kTensor: argument->type = ArgumentType::kTensorList; break;
-      case ArgumentType::kInt: argument->type = ArgumentType::kInts; break;
-      case ArgumentType::kFloat: argument->type = ArgumentType::kFloats; break;
-      default: scan.Fail("a list of Tensor, int or float");
+      case ArgumentType::kTensor:
+        argument->type = ArgumentType::kTensorList;
+        break;
+      case ArgumentType::kInt:
+        argument->type = ArgumentType::kInts;
+        break;
+      case ArgumentType::kFloat:
+        argument->type = ArgumentType::kFloats;
+        break;
+      default:
+        scan.Fail("a list of Tensor, int or float");
     }
     argument->mutated |= scan.Take("!");
     argument->optional |= scan.Take("?");

@@ -1,6 +1,7 @@
 // The one line in which an operator tells its arguments; bindings, graphs, docs and errors all read it here.
 //
-//   "layer_norm(Tensor x, Tensor? weight, Tensor? bias, int[] shape, *, float eps=1e-5) -> (Tensor y, Tensor mean, Tensor rstd)"
+//   "layer_norm(Tensor x, Tensor? weight, Tensor? bias, int[] shape, *, float eps=1e-5) -> (Tensor y, Tensor mean,
+//   Tensor rstd)"
 //
 // Types: Tensor, Tensor[] and the attributes int, float, bool, Scalar, str, dtype, device, Generator, int[], float[].
 // `?` allows None. `int[2]` repeats a lone int twice. `Tensor!` is written in place. `*` starts keyword-only arguments.
@@ -13,18 +14,31 @@
 
 namespace dragon {
 
-enum class ArgumentType : uint8_t { kTensor, kTensorList, kInt, kFloat, kBool, kScalar, kString, kDType, kDevice, kGenerator, kInts, kFloats };
+enum class ArgumentType : uint8_t {
+  kTensor,
+  kTensorList,
+  kInt,
+  kFloat,
+  kBool,
+  kScalar,
+  kString,
+  kDType,
+  kDevice,
+  kGenerator,
+  kInts,
+  kFloats
+};
 
 struct Argument {
   std::string name;
   ArgumentType type = ArgumentType::kTensor;
-  bool optional = false;        ///< None may be given (for a list of tensors: its elements may be None)
-  bool mutated = false;         ///< the call writes into it
+  bool optional = false;  ///< None may be given (for a list of tensors: its elements may be None)
+  bool mutated = false;   ///< the call writes into it
   bool keyword_only = false;
   bool has_default = false;
-  int repeat = 0;               ///< for int[n]: a lone int stands for n of them
+  int repeat = 0;  ///< for int[n]: a lone int stands for n of them
   Value default_value;
-  int slot = 0;                 ///< among the tensor arguments, or among the attributes
+  int slot = 0;  ///< among the tensor arguments, or among the attributes
 
   bool is_tensor() const { return type == ArgumentType::kTensor || type == ArgumentType::kTensorList; }
   /// The type as the schema wrote it, e.g. "int[2]?".

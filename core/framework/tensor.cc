@@ -119,7 +119,8 @@ Tensor Tensor::EmptyStrided(const Dims& shape, const Dims& strides, DType dtype,
   impl->strides = strides;
   impl->contiguous = IsContiguous(shape, strides);
   if (!device.is_meta()) {
-    impl->storage = MakeRef<Storage>(device, CheckedNumel("empty_strided", Dims{extent}, ItemSize(dtype)) * ItemSize(dtype));
+    impl->storage =
+        MakeRef<Storage>(device, CheckedNumel("empty_strided", Dims{extent}, ItemSize(dtype)) * ItemSize(dtype));
   }
   return Tensor(std::move(impl));
 }

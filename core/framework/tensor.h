@@ -37,12 +37,10 @@ class VersionCounter : public RefCounted<VersionCounter> {
 /// The memory that tensors and their views share.
 class DRAGON_API Storage : public RefCounted<Storage> {
  public:
-  Storage(Device device, size_t bytes) : memory(bytes, device), device(device), bytes(bytes) {}
+  Storage(Device device, size_t bytes) : memory(device, bytes), device(device), bytes(bytes) {}
   /// Borrow memory on `device`; `release` is called when the last tensor goes.
   Storage(void* data, size_t bytes, Device device, std::function<void()> release)
-      : memory(data, bytes, device, &CallRelease, new std::function<void()>(std::move(release))),
-        device(device),
-        bytes(bytes) {}
+      : memory(device, data, bytes, std::move(release)), device(device), bytes(bytes) {}
   static void* operator new(size_t) { return FreeList<Storage>::New(); }
   static void operator delete(void* pointer) { FreeList<Storage>::Delete(pointer); }
 
@@ -54,13 +52,6 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   Device device;
   size_t bytes;
   VersionCounter version;
-
- private:
-  static void CallRelease(void* context) {
-    auto* release = static_cast<std::function<void()>*>(context);
-    (*release)();
-    delete release;
-  }
 };
 
 class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
@@ -73,9 +64,9 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
   VersionCounter& version() { return own_version ? *own_version : storage->version; }
   uint32_t version_value() const { return own_version ? own_version->value() : storage ? storage->version.value() : 0; }
 
-  Ref<Storage> storage;             ///< null for meta tensors
+  Ref<Storage> storage;  ///< null for meta tensors
   Dims shape, strides;
-  int64_t offset = 0;               ///< of the first element, in elements
+  int64_t offset = 0;  ///< of the first element, in elements
   int64_t numel = 0;
   DType dtype = DType::kFloat32;
   Device device;

@@ -22,22 +22,34 @@ class DRAGON_API Object : public RefCounted<Object> {
 
 class Value {
  public:
-  enum class Kind : uint8_t { kNone, kBool, kInt, kDouble, kComplex, kDType, kDevice, kInts, kDoubles, kString, kObject };
+  enum class Kind : uint8_t {
+    kNone,
+    kBool,
+    kInt,
+    kDouble,
+    kComplex,
+    kDType,
+    kDevice,
+    kInts,
+    kDoubles,
+    kString,
+    kObject
+  };
 
   Value() = default;
-  Value(bool value) : kind_(Kind::kBool) { u_.integer = value; }      // NOLINT: values convert
-  Value(int value) : kind_(Kind::kInt) { u_.integer = value; }        // NOLINT
-  Value(int64_t value) : kind_(Kind::kInt) { u_.integer = value; }    // NOLINT
-  Value(double value) : kind_(Kind::kDouble) { u_.real = value; }     // NOLINT
+  Value(bool value) : kind_(Kind::kBool) { u_.integer = value; }                            // NOLINT: values convert
+  Value(int value) : kind_(Kind::kInt) { u_.integer = value; }                              // NOLINT
+  Value(int64_t value) : kind_(Kind::kInt) { u_.integer = value; }                          // NOLINT
+  Value(double value) : kind_(Kind::kDouble) { u_.real = value; }                           // NOLINT
   Value(complex128 value) : kind_(Kind::kComplex), imag_(value.im) { u_.real = value.re; }  // NOLINT
   Value(DType value) : kind_(Kind::kDType) { u_.integer = static_cast<int64_t>(value); }    // NOLINT
-  Value(Device value) : kind_(Kind::kDevice) { u_.integer = Pack(value); }  // NOLINT
-  Value(Dims value) : Value(Kind::kInts, std::move(value)) {}         // NOLINT
-  Value(std::initializer_list<int64_t> value) : Value(Dims(value)) {}            // NOLINT
-  Value(std::vector<double> value) : Value(Kind::kDoubles, std::move(value)) {}  // NOLINT
-  Value(std::string value) : Value(Kind::kString, std::move(value)) {}           // NOLINT
-  Value(const char* value) : Value(std::string(value)) {}                        // NOLINT
-  Value(Ref<Object> value) : kind_(Kind::kObject) { u_.object = value.Detach(); }  // NOLINT
+  Value(Device value) : kind_(Kind::kDevice) { u_.integer = Pack(value); }                  // NOLINT
+  Value(Dims value) : Value(Kind::kInts, std::move(value)) {}                               // NOLINT
+  Value(std::initializer_list<int64_t> value) : Value(Dims(value)) {}                       // NOLINT
+  Value(std::vector<double> value) : Value(Kind::kDoubles, std::move(value)) {}             // NOLINT
+  Value(std::string value) : Value(Kind::kString, std::move(value)) {}                      // NOLINT
+  Value(const char* value) : Value(std::string(value)) {}                                   // NOLINT
+  Value(Ref<Object> value) : kind_(Kind::kObject) { u_.object = value.Detach(); }           // NOLINT
   Value(const Value& other) : kind_(other.kind_), imag_(other.imag_), u_(other.u_) { Retain(); }
   Value(Value&& other) noexcept : kind_(std::exchange(other.kind_, Kind::kNone)), imag_(other.imag_), u_(other.u_) {}
   Value& operator=(Value other) noexcept {
@@ -71,10 +83,14 @@ class Value {
   /// The dtype a bare Python number of this kind has: bool, int64, float64 or complex128.
   DType number_dtype() const {
     switch (kind_) {
-      case Kind::kBool: return DType::kBool;
-      case Kind::kInt: return DType::kInt64;
-      case Kind::kComplex: return DType::kComplex128;
-      default: return DType::kFloat64;
+      case Kind::kBool:
+        return DType::kBool;
+      case Kind::kInt:
+        return DType::kInt64;
+      case Kind::kComplex:
+        return DType::kComplex128;
+      default:
+        return DType::kFloat64;
     }
   }
   /// As Python would print it.

@@ -1,4 +1,5 @@
-// The engine of the backward pass: nodes run in the reverse order of their forward calls, each when all its gradients are in.
+// The engine of the backward pass: nodes run in the reverse order of their forward calls, each when all its gradients
+// are in.
 #include "core/framework/autograd/backward.h"
 
 #include <queue>
@@ -16,8 +17,8 @@ std::atomic<bool> g_anomaly{false}, g_check_nan{true};
 std::string (*g_trace_provider)() = nullptr;
 
 struct NodeState {
-  int waiting = 0;       ///< gradients still to come
-  bool needed = true;    ///< on a path to a wanted input
+  int waiting = 0;     ///< gradients still to come
+  bool needed = true;  ///< on a path to a wanted input
   Tensors grads;
 };
 
@@ -64,12 +65,16 @@ class Engine {
 void Engine::AddRoot(const Tensor& root, const Tensor& grad) {
   const Edge edge = GradEdge(root);
   if (!edge) {
-    throw RuntimeError("backward").Got("a tensor that does not require grad").Expected("one with a history, or a leaf with requires_grad=True");
+    throw RuntimeError("backward")
+        .Got("a tensor that does not require grad")
+        .Expected("one with a history, or a leaf with requires_grad=True");
   }
   Tensor start = grad;
   if (!start.defined()) {
     if (root.numel() != 1) {
-      throw RuntimeError("backward").Got("no gradient for a result of shape ", root.shape()).Expected("a gradient of that shape, or a result with one element");
+      throw RuntimeError("backward")
+          .Got("no gradient for a result of shape ", root.shape())
+          .Expected("a gradient of that shape, or a result with one element");
     }
     start = Op<"ones">(root.shape(), root.dtype(), root.device());
   } else if (start.shape() != root.shape()) {
@@ -267,7 +272,9 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& roots, const std::vecto
   if (!options.allow_unused) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (engine.captured[i].defined()) continue;
-      throw RuntimeError("grad").Got("input ", i, " that the results do not depend on").Expected("allow_unused=True if that is meant");
+      throw RuntimeError("grad")
+          .Got("input ", i, " that the results do not depend on")
+          .Expected("allow_unused=True if that is meant");
     }
   }
   return std::move(engine.captured);

@@ -8,13 +8,13 @@
 namespace dragon {
 
 struct AutogradMeta {
-  bool requires_grad = false;   ///< asked for by the user; for computed tensors `node` says it
+  bool requires_grad = false;  ///< asked for by the user; for computed tensors `node` says it
   bool retain_grad = false;
   Tensor grad;
-  Ref<Node> node;               ///< what made the tensor
-  int32_t output = 0;           ///< which result of the node it is
-  Node* accumulator = nullptr;  ///< the live AccumulateNode of a leaf, if any (weak)
-  std::vector<Ref<TensorHook>> hooks;           ///< of a leaf: on its total gradient
+  Ref<Node> node;                                  ///< what made the tensor
+  int32_t output = 0;                              ///< which result of the node it is
+  Node* accumulator = nullptr;                     ///< the live AccumulateNode of a leaf, if any (weak)
+  std::vector<Ref<TensorHook>> hooks;              ///< of a leaf: on its total gradient
   std::vector<Ref<TensorHook>> accumulated_hooks;  ///< after `grad` was written
 
   static AutogradMeta& Of(const Tensor& tensor) {

@@ -125,12 +125,19 @@ void OpNode::SaveOutputs(const Tensors& outputs) {
 }
 
 Tensors OpNode::Backward(const Tensors& grads) {
+  if (!op_->differentiable) {  // it overwrote a tensor with history: nothing flows to what was there before
+    Tensors nothing;
+    nothing.resize(edges.size());
+    return nothing;
+  }
   if (!op_->gradient) {
     throw NotImplementedError(op_->name()).Says("this operator has no gradient");
   }
   if (released_) {
     throw RuntimeError(op_->name())
-        .Says("its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go through the graph again");
+        .Says(
+            "its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go "
+            "through the graph again");
   }
   const Ref<Node> self(this);
   InlineVector<Tensor, 4> inputs, outputs;
@@ -217,7 +224,8 @@ Tensors AccumulateNode::Backward(const Tensors& grads) {
   return {};
 }
 
-WriteThroughView::WriteThroughView(const Tensor& base, const Tensor& view, Ref<OpNode> writer, std::vector<int> own_inputs)
+WriteThroughView::WriteThroughView(const Tensor& base, const Tensor& view, Ref<OpNode> writer,
+                                   std::vector<int> own_inputs)
     : base_shape_(base.shape()),
       base_strides_(base.strides()),
       view_shape_(view.shape()),

@@ -52,8 +52,8 @@ class DRAGON_API Node : public RefCounted<Node> {
   struct Extras {
     std::vector<std::pair<int, Ref<TensorHook>>> tensor_hooks;  ///< by result
     std::vector<Ref<NodeHook>> pre_hooks, post_hooks;
-    std::vector<std::pair<int, TensorImpl*>> retained;          ///< non-leaf tensors that keep their gradient
-    std::string trace;                                          ///< where the forward call stood (anomaly mode)
+    std::vector<std::pair<int, TensorImpl*>> retained;  ///< non-leaf tensors that keep their gradient
+    std::string trace;                                  ///< where the forward call stood (anomaly mode)
   };
   Extras& extras() {
     if (!extras_) extras_ = std::make_unique<Extras>();
@@ -77,7 +77,7 @@ class DRAGON_API SavedTensor {
 
  private:
   Tensor tensor_;
-  Edge history_;          ///< for detached copies of non-leaf inputs
+  Edge history_;  ///< for detached copies of non-leaf inputs
   int32_t output_ = -1;
   uint32_t version_ = 0;
   bool requires_grad_ = false, attached_ = false;

@@ -1,0 +1,302 @@
+// The door itself: promote, record, infer, allocate, run.
+#include "core/framework/apply.h"
+
+#include "core/framework/autograd/meta.h"
+#include "core/framework/autograd/node.h"
+#include "core/framework/op.h"
+#include "core/framework/promotion.h"
+
+namespace dragon {
+
+namespace {
+
+thread_local DoorState g_door;
+std::atomic<DType> g_default_dtype{DType::kFloat32};
+
+/// Inputs cast to one dtype; recorded, so that gradients come back in the dtypes they started from.
+InlineVector<Tensor, 4> Promoted(const Call& call, DType dtype) {
+  const Operator& op = *call.op;
+  InlineVector<Tensor, 4> inputs(call.inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor& x = inputs[i];
+    if (!x.defined() || x.dtype() == dtype || !(op.promoted_slots >> i & 1)) continue;
+    x = x.impl()->weak ? Tensor::Scalar(x.Item(), dtype) : Op<"cast">(x, dtype);
+  }
+  return inputs;
+}
+
+/// The dtype that the promoted inputs should have, or `same` if they are fine as they are.
+bool NeedsPromotion(const Call& call, DType* dtype) {
+  const Operator& op = *call.op;
+  const Tensor* first = nullptr;
+  bool mixed = false;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const Tensor& x = call.inputs[i];
+    if (!x.defined() || !(op.promoted_slots >> i & 1)) continue;
+    if (!first) {
+      first = &x;
+    } else if (x.dtype() != first->dtype()) {
+      mixed = true;
+    }
+  }
+  if (!first) return false;
+  const bool to_float = op.promotion == Promotion::kFloat;
+  if (DRAGON_LIKELY(!mixed && !(to_float && !IsInexact(first->dtype())))) return false;
+  if (mixed) {
+    InlineVector<Tensor, 4> taking_part;
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      if (op.promoted_slots >> i & 1) taking_part.push_back(call.inputs[i]);
+    }
+    *dtype = CurrentPromotionRule()(call.name(), taking_part);
+  } else {
+    *dtype = first->dtype();
+  }
+  if (to_float && !IsInexact(*dtype)) *dtype = DefaultDType();
+  return true;
+}
+
+Device CommonDevice(const Call& call) {
+  const Tensor* first = nullptr;
+  for (const Tensor& x : call.inputs) {
+    if (!x.defined()) continue;
+    if (!first || (first->ndim() == 0 && x.device() != first->device() && first->device().is_cpu())) {
+      first = &x;
+      continue;
+    }
+    if (x.device() == first->device()) continue;
+    if (x.device().is_cpu() && x.ndim() == 0) continue;  // a CPU number goes anywhere
+    throw ValueError(call.name())
+        .Got("tensors on ", first->device(), " and ", x.device())
+        .Expected("tensors on one device");
+  }
+  return first ? first->device() : Device{};
+}
+
+Tensor MakeView(const Call& call) {
+  const Tensor& x = call.inputs[0];
+  x.Settle();
+  ViewOf geometry(call);
+  call.op->view(geometry);
+  Tensor alias = x.Alias(std::move(geometry.shape), std::move(geometry.strides), geometry.offset, geometry.dtype);
+  TensorImpl& impl = *alias.impl();
+  impl.base = x.impl()->base ? x.impl()->base : x.ref();
+  impl.view_version = impl.version_value();
+  return alias;
+}
+
+/// May the result be computed straight into `out`?
+bool CanWriteStraight(const Call& call, const OutputSpec& spec, const Tensor& out) {
+  if (!call.op->pointwise || out.shape() != spec.shape) return false;
+  if (out.dtype() != spec.dtype && !call.op->casts_output) return false;
+  for (const Tensor& x : call.inputs) {
+    if (!x.defined() || !x.impl()->storage || x.impl()->storage != out.impl()->storage) continue;
+    // The very same elements are fine, each is read before it is written; a shifted alias is not.
+    const bool same = x.offset() == out.offset() && x.strides() == out.strides() && x.shape() == out.shape();
+    if (!same || x.dtype() != out.dtype()) return false;
+  }
+  return true;
+}
+
+void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Tensor& out) {
+  if (out.shape() != shape) {
+    throw ValueError(call.name()).Got("a destination of shape ", out.shape()).Expected("shape ", shape);
+  }
+  if (!CanCast(dtype, out.dtype()) && !call.op->casts_output) {
+    throw TypeError(call.name())
+        .Got("a result of ", dtype, " for a destination of ", out.dtype())
+        .Expected("a destination that can hold it");
+  }
+  if (MayOverlap(out.shape(), out.strides())) {
+    throw ValueError(call.name())
+        .Got("a destination of shape ", out.shape(), " and strides ", out.strides())
+        .Expected("one element per place (clone it first)");
+  }
+}
+
+/// The ground floor's compute half: infer, allocate, run.
+Tensors Compute(const Call& call, std::span<const Tensor> outs) {
+  const Operator& op = *call.op;
+  Tensors outputs;
+  Infer infer(call);
+  infer.device = CommonDevice(call);
+  InlineVector<bool, 2> straight;
+  if (!op.dynamic) {
+    op.infer(infer);
+    for (size_t i = 0; i < infer.outputs.size(); ++i) {
+      OutputSpec& spec = infer.outputs[i];
+      if (i < outs.size() && outs[i].defined()) {
+        CheckDestination(call, spec.shape, spec.dtype, outs[i]);
+        if (CanWriteStraight(call, spec, outs[i])) {
+          outputs.push_back(outs[i]);
+          continue;
+        }
+      }
+      if (spec.strides.empty()) {
+        outputs.push_back(Tensor::Empty(spec.shape, spec.dtype, infer.device));
+      } else {
+        outputs.push_back(Tensor::EmptyStrided(spec.shape, spec.strides, spec.dtype, infer.device));
+        outputs.back().impl()->free_layout = spec.free_layout && !outputs.back().is_contiguous();
+      }
+    }
+  }
+  if (infer.device.is_meta()) {
+    if (op.dynamic)
+      throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
+  } else {
+    Context ctx{infer.device,
+                infer.device.is_cpu() ? nullptr : BackendOf(infer.device.type).CurrentStream(infer.device.index)};
+    GradMode off(false);
+    Run run(call, ctx, outputs);
+    op.run(run);
+  }
+  for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
+    if (!outs[i].defined() || outputs[i].is_same(outs[i])) continue;
+    if (op.dynamic) CheckDestination(call, outputs[i].shape(), outputs[i].dtype(), outs[i]);
+    GradMode off(false);
+    const Tensor target = outs[i].Detach();
+    OpInto<"copy">(target, outputs[i]);
+    outputs[i] = outs[i];
+  }
+  return outputs;
+}
+
+void BumpVersions(const Call& call, std::span<const Tensor> outs) {
+  for (const Tensor& out : outs) {
+    if (out.defined() && out.impl()->storage) out.impl()->version().Bump();
+  }
+  const Schema& schema = call.op->schema;
+  if (!schema.mutates()) return;
+  size_t i = 0, list = 0;
+  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+    const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
+    for (size_t k = 0; k < count; ++k, ++i) {
+      const Tensor& x = call.inputs[i];
+      if (schema.tensor(slot).mutated && x.defined() && x.impl()->storage) x.impl()->version().Bump();
+    }
+  }
+}
+
+void RefuseWritingLeaf(const Call& call, const Tensor& out) {
+  const Tensor base = out.impl()->base ? Tensor(out.impl()->base) : out;
+  if (!base.requires_grad() || !base.is_leaf()) return;
+  throw RuntimeError(call.name())
+      .Got(out.impl()->base ? "a view of a leaf that requires grad" : "a leaf that requires grad", " to write in place")
+      .Expected("no_grad() around it, or a tensor that was computed");
+}
+
+/// The destination's history becomes the node that wrote it; for a view, that of its base.
+void Rebase(const Call& call, const Tensor& out, const Ref<OpNode>& node, int index) {
+  if (!IsInexact(out.dtype())) return;
+  if (!out.impl()->base) {
+    SetHistory(out, Ref<Node>(node), index);
+    return;
+  }
+  std::vector<int> own_inputs;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.inputs[i].is_same(out)) own_inputs.push_back(static_cast<int>(i));
+  }
+  const Tensor base(out.impl()->base);
+  if (base.dtype() != out.dtype()) {
+    throw NotImplementedError(call.name())
+        .Got("a view that reads its base as ", out.dtype(), " to write in place under autograd")
+        .Expected("a view of the base's own dtype");
+  }
+  SetHistory(base, MakeRef<WriteThroughView>(base, out, node, std::move(own_inputs)), 0);
+  out.impl()->view_version = out.impl()->version_value() - 1;  // stale: it is read again from the base when asked for
+}
+
+bool AnyRequiresGrad(std::span<const Tensor> tensors) {
+  for (const Tensor& x : tensors) {
+    if (x.defined() && (x.impl()->autograd || x.impl()->base) && x.requires_grad()) return true;
+  }
+  return false;
+}
+
+/// The ground floor: Record above Run.
+Tensors Ground(const Call& original, std::span<const Tensor> outs) {
+  const Operator& op = *original.op;
+  Call call = original;
+  InlineVector<Tensor, 4> promoted;
+  if (op.promotion != Promotion::kNone) {
+    DType dtype;
+    if (DRAGON_UNLIKELY(NeedsPromotion(call, &dtype))) {
+      promoted = Promoted(call, dtype);
+      call.inputs = promoted;
+    }
+  }
+  if (op.compose || (op.view && !outs.empty())) {
+    Tensors results = op.compose ? op.compose(CallReader(call)) : Tensors{MakeView(call)};
+    for (size_t i = 0; i < outs.size() && i < results.size(); ++i) {
+      if (!outs[i].defined()) continue;
+      CheckDestination(call, results[i].shape(), results[i].dtype(), outs[i]);
+      OpInto<"copy">(outs[i], results[i]);
+      results[i] = outs[i];
+    }
+    return results;
+  }
+  const DoorState& door = g_door;
+  const bool wanted =
+      door.grad_enabled && ((op.differentiable && AnyRequiresGrad(call.inputs)) || AnyRequiresGrad(outs));
+  if (DRAGON_LIKELY(!wanted)) {
+    if (op.view) return {MakeView(call)};
+    if (door.grad_enabled) {
+      for (const Tensor& out : outs) {
+        if (out.defined() && out.impl()->base) RefuseWritingLeaf(call, out);
+      }
+    }
+    Tensors results = Compute(call, outs);
+    if (!outs.empty() || op.schema.mutates()) BumpVersions(call, outs);
+    return results;
+  }
+  for (const Tensor& out : outs) {
+    if (out.defined()) RefuseWritingLeaf(call, out);
+  }
+  auto node = MakeRef<OpNode>(call, outs);
+  Tensors results = op.view ? Tensors{MakeView(call)} : Compute(call, outs);
+  if (!outs.empty() || op.schema.mutates()) BumpVersions(call, outs);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined() || !IsInexact(results[i].dtype())) continue;
+    if (i < outs.size() && results[i].is_same(outs[i])) {
+      Rebase(call, outs[i], node, static_cast<int>(i));
+    } else if (op.differentiable && !(op.nondifferentiable_outputs >> i & 1)) {
+      SetHistory(results[i], Ref<Node>(node), static_cast<int>(i));
+    }
+  }
+  node->SaveOutputs(results);
+  return results;
+}
+
+}  // namespace
+
+DoorState& Door() { return g_door; }
+
+DType DefaultDType() { return g_default_dtype.load(std::memory_order_relaxed); }
+
+void SetDefaultDType(DType dtype) {
+  if (!IsFloating(dtype)) throw TypeError("set_default_dtype").Got(dtype).Expected("a floating dtype");
+  g_default_dtype = dtype;
+}
+
+Tensors Apply(const Call& call, std::span<const Tensor> outs) {
+  if (DRAGON_UNLIKELY(g_door.top != nullptr)) return g_door.top->Handle(call, outs);
+  return Ground(call, outs);
+}
+
+Tensors Interpreter::Below(const Call& call, std::span<const Tensor> outs) {
+  // While `below_` handles the call, what it calls in turn starts at its own level, not at ours.
+  struct Lower {
+    explicit Lower(Interpreter* below) : top(g_door.top) { g_door.top = below; }
+    ~Lower() { g_door.top = top; }
+    Interpreter* top;
+  } lower(below_);
+  return below_ ? below_->Handle(call, outs) : Ground(call, outs);
+}
+
+InterpreterGuard::InterpreterGuard(Interpreter* interpreter) : previous_(g_door.top) {
+  interpreter->below_ = previous_;
+  g_door.top = interpreter;
+}
+
+InterpreterGuard::~InterpreterGuard() { g_door.top = previous_; }
+
+}  // namespace dragon

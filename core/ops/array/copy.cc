@@ -1,0 +1,90 @@
+// Copies: to another dtype, another layout, another device, another tensor.
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/array.h"
+
+namespace dragon {
+namespace {
+
+void RunCopy(Run& r) { kernels::Copy(r.ctx(), r.y().dtype(), r.out(), r.in(0)); }
+
+void PassGrad(Grad& g) { g.dx(0, g.dy()); }
+
+[[maybe_unused]] const auto& copy =
+    DefineOp("copy(Tensor x) -> Tensor")
+        .Doc("Return the same numbers in fresh memory; with a destination, convert them to its dtype.")
+        .Pointwise()
+        .CastsOutput()
+        .Infers(InferSame)
+        .Runs(RunCopy)
+        .Gradient("", PassGrad)
+        .Onnx("Identity");
+
+[[maybe_unused]] const auto& clone = DefineOp("clone(Tensor x) -> Tensor")
+                                         .Doc("Return a copy with the same layout.")
+                                         .Pointwise()
+                                         .Infers(InferSame)
+                                         .Runs(RunCopy)
+                                         .Gradient("", PassGrad)
+                                         .Onnx("Identity");
+
+[[maybe_unused]] const auto& to_row_major = DefineOp("to_row_major(Tensor x) -> Tensor")
+                                                .Doc("Return a copy in row-major order.")
+                                                .Pointwise()
+                                                .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.x(0).dtype()); })
+                                                .Runs(RunCopy)
+                                                .Gradient("", PassGrad)
+                                                .Onnx("Identity");
+
+[[maybe_unused]] const auto& contiguous =
+    DefineOp("contiguous(Tensor x) -> Tensor")
+        .Doc("Return the tensor itself if it is in row-major order, else a copy that is.")
+        .As([](const CallReader& c) -> Tensors {
+          c.x(0).Settle();
+          return {c.x(0).is_contiguous() ? c.x(0) : Op<"to_row_major">(c.x(0))};
+        });
+
+[[maybe_unused]] const auto& cast = DefineOp("cast(Tensor x, dtype dtype) -> Tensor")
+                                        .Doc(
+                                            "Return the numbers in another dtype. Complex to real keeps the real part; "
+                                            "to bool asks whether it is not zero.")
+                                        .Pointwise()
+                                        .CastsOutput()
+                                        .Infers([](Infer& i) {
+                                          InferSame(i);
+                                          i.outputs[0].dtype = i.attr(0).dtype();
+                                        })
+                                        .Runs(RunCopy)
+                                        .Gradient("", PassGrad)
+                                        .Onnx("Cast");
+
+[[maybe_unused]] const auto& to_device =
+    DefineOp("to_device(Tensor x, device device) -> Tensor")
+        .Doc("Return a copy of the tensor on a device.")
+        .Infers([](Infer& i) {
+          i.y(0, i.x(0).shape(), i.x(0).dtype());
+          i.device = i.attr(0).device();
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0);
+          const Tensor& y = r.y();
+          const size_t bytes = x.numel() * x.item_size();
+          if (bytes == 0) return;
+          const Device from = x.device(), to = y.device();
+          if (from.is_cpu() && to.is_cpu()) {
+            std::memcpy(y.mutable_data(), x.data(), bytes);
+          } else if (from.is_cpu()) {
+            BackendOf(to.type).CopyFromHost(to.index, y.mutable_data(), x.data(), bytes);
+          } else if (to.is_cpu()) {
+            BackendOf(from.type).CopyToHost(from.index, y.mutable_data(), x.data(), bytes);
+          } else if (from == to) {
+            BackendOf(to.type).CopyWithin(to.index, y.mutable_data(), x.data(), bytes);
+          } else {
+            const Tensor host = Op<"to_device">(x, Device{});
+            BackendOf(to.type).CopyFromHost(to.index, y.mutable_data(), host.data(), bytes);
+          }
+        })
+        .Gradient("", [](Grad& g) { g.dx(0, Op<"to_device">(g.dy(), g.x_device(0))); });
+
+}  // namespace
+}  // namespace dragon
