@@ -307,7 +307,7 @@ void Reduce(Context& ctx, View y, View x, const R& reducer) {
   MakeReducePlan(&plan, y, x, R::kOrdered);
   if (plan.outputs == 0) return;
   const int blocks = static_cast<int>(std::min<int64_t>(plan.outputs, 65536));
-  ReduceKernel<R><<<blocks, kReduceThreads, 0, static_cast<cudaStream_t>(ctx.stream)> > >(
+  ReduceKernel<R><<<blocks, kReduceThreads, 0, static_cast<cudaStream_t>(ctx.stream)>>>(
       plan, reducer, x.as<const typename R::Element>());
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess) throw RuntimeError("reduce").Says(cudaGetErrorString(error));
