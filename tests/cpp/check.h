@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
+
 namespace dragon::test {
 
 inline std::vector<std::pair<std::string, std::function<void()>>>& All() {
