@@ -153,7 +153,7 @@ class Key {
   };
 
  private:
-  static constexpr int kWords = 48;
+  static constexpr int kWords = 64;
   std::array<int64_t, kWords> words_;
   int size_ = 0;
 };
