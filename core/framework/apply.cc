@@ -86,13 +86,14 @@ Tensor MakeView(const Call& call) {
 
 /// May the result be computed straight into `out`?
 bool CanWriteStraight(const Call& call, const OutputSpec& spec, const Tensor& out) {
-  if (!call.op->pointwise || out.shape() != spec.shape) return false;
+  if (!(call.op->pointwise || call.op->edits) || out.shape() != spec.shape) return false;
   if (out.dtype() != spec.dtype && !call.op->casts_output) return false;
   for (const Tensor& x : call.inputs) {
     if (!x.defined() || !x.impl()->storage || x.impl()->storage != out.impl()->storage) continue;
     // The very same elements are fine, each is read before it is written; a shifted alias is not.
     const bool same = x.offset() == out.offset() && x.strides() == out.strides() && x.shape() == out.shape();
     if (!same || x.dtype() != out.dtype()) return false;
+    if (call.op->edits && &x != &call.inputs[0]) return false;
   }
   return true;
 }

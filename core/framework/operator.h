@@ -198,6 +198,9 @@ class DRAGON_API Operator {
   Operator& PromotesOnly(uint32_t slots) { return promoted_slots = slots, *this; }
   /// Result i, j, k... pointwise of inputs: the shape rule is broadcasting, in-place writing is safe.
   Operator& Pointwise() { return pointwise = true, *this; }
+  /// The result is the first input with some places changed: given that input as destination, it is edited where it is.
+  /// Runs() then finds the result's memory to be the first input's.
+  Operator& Edits() { return edits = true, *this; }
   /// The kernel converts to whatever dtype the destination has.
   Operator& CastsOutput() { return casts_output = true, *this; }
   /// Results whose bit is set carry no gradient though the operator is differentiable (saved statistics).
@@ -220,6 +223,7 @@ class DRAGON_API Operator {
   bool differentiable = true;
   bool dynamic = false;
   bool pointwise = false;
+  bool edits = false;
   bool casts_output = false;
   uint64_t nondifferentiable_outputs = 0;
   KernelTable* kernel;  ///< the table of the operator's own name

@@ -15,6 +15,10 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
+/// y = x for one dtype and shape; x may repeat itself by strides of 0.
+inline const Kernel<void(View y, View x)> Move{"move"};
+/// y += x, element by element in order, so that y may overlap itself.
+inline const Kernel<void(View y, View x)> Accumulate{"accumulate"};
 /// y = xs[0], xs[1], ... one after the other along `axis`; all have y's dtype and any strides.
 inline const Kernel<void(View y, const View* xs, int count, int axis)> Concat{"cat"};
 /// y is made of x by one list of pieces per axis, which cover y; `fill` is a number of y's dtype, if any piece is

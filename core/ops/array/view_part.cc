@@ -1,0 +1,121 @@
+// Views of a part: select, slice, diagonal, windows, as_strided, and several subscripts at once.
+#include "core/framework/infer.h"
+#include "core/ops/array/geometry.h"
+
+namespace dragon {
+namespace {
+
+[[maybe_unused]] const auto& select =
+    DefineOp("select(Tensor x, int axis, int index) -> Tensor")
+        .Doc("A view of one place of an axis.")
+        .Views([](ViewOf& v) { Set(v, Selected(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1))); })
+        .Gradient("", [](Grad& g) {
+          const Dims& shape = g.x_shape(0);
+          g.dx(0, ViewBackward(g.dy(), shape, Selected(g.name(), RowMajor(shape), g.Int(0), g.Int(1))));
+        });
+
+[[maybe_unused]] const auto& slice =
+    DefineOp("slice(Tensor x, int axis=0, int? start=None, int? stop=None, int step=1) -> Tensor")
+        .Doc("A view of every step-th place of an axis from start to before stop.")
+        .Views(
+            [](ViewOf& v) { Set(v, Sliced(v.name(), GeometryOf(v.x(0)), v.Int(0), v.attr(1), v.attr(2), v.Int(3))); })
+        .Gradient("", [](Grad& g) {
+          const Dims& shape = g.x_shape(0);
+          g.dx(0, ViewBackward(g.dy(), shape,
+                               Sliced(g.name(), RowMajor(shape), g.Int(0), g.attr(1), g.attr(2), g.Int(3))));
+        });
+
+[[maybe_unused]] const auto& subview =
+    DefineOp("subview(Tensor x, int[] items) -> Tensor")
+        .Doc("A view by several subscripts at once: 0 index | 1 start count step | 2 (new axis) | 3 count (kept axes).")
+        .Views([](ViewOf& v) { Set(v, Subview(v.name(), GeometryOf(v.x(0)), v.Ints(0))); })
+        .Gradient("", [](Grad& g) {
+          g.dx(0, ViewBackward(g.dy(), g.x_shape(0), Subview(g.name(), RowMajor(g.x_shape(0)), g.Ints(0))));
+        });
+
+[[maybe_unused]] const auto& narrow =
+    DefineOp("narrow(Tensor x, int axis, int start, int length) -> Tensor").As([](const CallReader& c) -> Tensors {
+      const Tensor& x = c.x(0);
+      if (x.ndim() == 0) throw ValueError("narrow").Got("a 0-d tensor").Expected("at least one axis");
+      const int64_t axis = NormalizeAxis("narrow", c.Int(0), x.ndim()), size = x.size(axis);
+      const int64_t start = c.Int(1) < 0 ? c.Int(1) + size : c.Int(1), length = c.Int(2);
+      if (start < 0 || start > size || length < 0 || length > size - start) {
+        throw IndexError("narrow")
+            .Got("start ", c.Int(1), " and length ", length)
+            .Expected("places of axis ", axis, ", which has size ", size);
+      }
+      return {Op<"slice">(x, axis, start, start + length, 1)};
+    });
+
+[[maybe_unused]] const auto& diagonal =
+    DefineOp("diagonal(Tensor x, int offset=0, int axis1=0, int axis2=1) -> Tensor")
+        .Doc("A view of the places (i, i + offset) of two axes, as the last axis.")
+        .Views([](ViewOf& v) { Set(v, Diagonal(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1), v.Int(2))); })
+        .Gradient("", [](Grad& g) {
+          const Dims& shape = g.x_shape(0);
+          g.dx(0, ViewBackward(g.dy(), shape, Diagonal(g.name(), RowMajor(shape), g.Int(0), g.Int(1), g.Int(2))));
+        });
+
+[[maybe_unused]] const auto& unfold =
+    DefineOp("unfold(Tensor x, int axis, int size, int step) -> Tensor")
+        .Doc("A view of all windows of an axis; a window's elements become the last axis.")
+        .Views([](ViewOf& v) { Set(v, Windows(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1), v.Int(2))); })
+        .Gradient("", [](Grad& g) {
+          const Dims& shape = g.x_shape(0);
+          g.dx(0, ViewBackward(g.dy(), shape, Windows(g.name(), RowMajor(shape), g.Int(0), g.Int(1), g.Int(2))));
+        });
+
+/// Refuse places outside the memory of x.
+void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims& strides, int64_t offset) {
+  if (shape.size() != strides.size()) {
+    throw ValueError(who).Got(strides.size(), " strides for ", shape.size(), " axes").Expected("one stride per axis");
+  }
+  if (CheckedNumel(who, shape, x.item_size()) == 0) return;
+  if (offset < 0) throw ValueError(who).Got("offset ", offset).Expected("at least 0");
+  int64_t last = offset;
+  bool far = false;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (strides[axis] < 0) throw ValueError(who).Got("strides ", strides).Expected("none below 0");
+    int64_t reach;
+    far |= __builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) || __builtin_add_overflow(last, reach, &last);
+  }
+  const auto bytes = x.impl()->storage ? static_cast<int64_t>(x.impl()->storage->bytes) : int64_t{-1};
+  if (far || (bytes >= 0 && last >= bytes / x.item_size())) {
+    throw ValueError(who)
+        .Got("shape ", shape, " at strides ", strides, " from ", offset)
+        .Expected("places within the memory of x, which holds ", bytes / x.item_size(), " elements");
+  }
+}
+
+/// The attributes of the second operator remember how x lay in memory, which the gradient has to know.
+[[maybe_unused]] const auto& as_strided =
+    DefineOp("as_strided(Tensor x, int[] shape, int[] strides, int? offset=None) -> Tensor")
+        .Doc("A view of x's memory at any shape, strides and offset.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          x.Settle();
+          const int64_t offset = c.Given(2) ? c.Int(2) : x.offset();
+          return {Op<"as_strided_of">(x, c.Ints(0), c.Ints(1), offset, x.strides(), x.offset())};
+        });
+
+[[maybe_unused]] const auto& as_strided_of =
+    DefineOp("as_strided_of(Tensor x, int[] shape, int[] strides, int offset, int[] x_strides, int x_offset) -> Tensor")
+        .Doc("as_strided for a tensor that lies at x_strides and x_offset.")
+        .Views([](ViewOf& v) {
+          CheckReach("as_strided", v.x(0), v.Ints(0), v.Ints(1), v.Int(2));
+          v.Set(v.Ints(0), v.Ints(1), v.Int(2));
+        })
+        .Gradient("", [](Grad& g) {
+          const Dims &strides = g.Ints(1), &x_strides = g.Ints(3);
+          // Memory before x's first element cannot be reached from x alone; both offsets move down together.
+          const int64_t base = std::min(g.Int(2), g.Int(4)), offset = g.Int(2) - base, x_offset = g.Int(4) - base;
+          Tensor dx = Op<"restride">(g.dy(), strides, offset, g.x_shape(0), x_strides, x_offset);
+          if (MayOverlap(g.x_shape(0), x_strides)) {  // elements of x that share a place share its gradient
+            const Tensor ones = Op<"ones_like">(dx);
+            dx = dx / Op<"restride">(ones, x_strides, x_offset, g.x_shape(0), x_strides, x_offset);
+          }
+          g.dx(0, dx);
+        });
+
+}  // namespace
+}  // namespace dragon
