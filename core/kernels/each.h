@@ -22,7 +22,12 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-/// A functor says how dear it is with `static constexpr int kCost = 16;` (an addition costs 1).
+/// Base of functors that are dearer than an addition, by that many additions.
+template <int kAdditions>
+struct Cost {
+  static constexpr int kCost = kAdditions;
+};
+
 template <typename F>
 constexpr int CostOf() {
   if constexpr (requires { F::kCost; }) {

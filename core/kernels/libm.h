@@ -1,0 +1,108 @@
+// The C library's functions under one name for float and double, declared so that loops over them become vector code.
+//
+// glibc (from 2.35) brings vector versions within 4 ulp that treat NaN, infinities and signed zeros as the scalar ones
+// do; the attribute tells the compiler they exist. A call must stand unconditionally in the loop for that: compute,
+// then `Select`, instead of calling in a branch.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/base/half.h"
+#include "core/base/types.h"
+
+#if defined(DRAGON_LIBMVEC) && defined(__x86_64__) && !defined(__CUDACC__)
+#define DRAGON_VECTOR_FN __attribute__((simd("notinbranch")))
+extern "C" {
+#define DRAGON_DECLARE1(name)                     \
+  DRAGON_VECTOR_FN float name##f(float) noexcept; \
+  DRAGON_VECTOR_FN double name(double) noexcept;
+#define DRAGON_DECLARE2(name)                            \
+  DRAGON_VECTOR_FN float name##f(float, float) noexcept; \
+  DRAGON_VECTOR_FN double name(double, double) noexcept;
+DRAGON_DECLARE1(exp)
+DRAGON_DECLARE1(exp2)
+DRAGON_DECLARE1(expm1) DRAGON_DECLARE1(log) DRAGON_DECLARE1(log2) DRAGON_DECLARE1(log10) DRAGON_DECLARE1(log1p)
+    DRAGON_DECLARE1(sin) DRAGON_DECLARE1(cos) DRAGON_DECLARE1(tan) DRAGON_DECLARE1(asin) DRAGON_DECLARE1(acos)
+        DRAGON_DECLARE1(atan) DRAGON_DECLARE1(sinh) DRAGON_DECLARE1(cosh) DRAGON_DECLARE1(tanh) DRAGON_DECLARE1(asinh)
+            DRAGON_DECLARE1(acosh) DRAGON_DECLARE1(atanh) DRAGON_DECLARE1(erf) DRAGON_DECLARE1(erfc)
+                DRAGON_DECLARE1(cbrt) DRAGON_DECLARE2(pow) DRAGON_DECLARE2(atan2) DRAGON_DECLARE2(hypot)
+#undef DRAGON_DECLARE1
+#undef DRAGON_DECLARE2
+}
+#undef DRAGON_VECTOR_FN
+#endif
+
+namespace dragon::libm {
+
+#define DRAGON_LIBM1(Name, name)                         \
+  DRAGON_FN float Name(float x) { return ::name##f(x); } \
+  DRAGON_FN double Name(double x) { return ::name(x); }
+#define DRAGON_LIBM2(Name, name)                                     \
+  DRAGON_FN float Name(float x, float y) { return ::name##f(x, y); } \
+  DRAGON_FN double Name(double x, double y) { return ::name(x, y); }
+DRAGON_LIBM1(Exp, exp)
+DRAGON_LIBM1(Exp2, exp2)
+DRAGON_LIBM1(Expm1, expm1)
+DRAGON_LIBM1(Log, log)
+DRAGON_LIBM1(Log2, log2)
+DRAGON_LIBM1(Log10, log10)
+DRAGON_LIBM1(Log1p, log1p)
+DRAGON_LIBM1(Sqrt, sqrt)
+DRAGON_LIBM1(Cbrt, cbrt)
+DRAGON_LIBM1(Sin, sin)
+DRAGON_LIBM1(Cos, cos)
+DRAGON_LIBM1(Tan, tan)
+DRAGON_LIBM1(Asin, asin)
+DRAGON_LIBM1(Acos, acos)
+DRAGON_LIBM1(Atan, atan)
+DRAGON_LIBM1(Sinh, sinh)
+DRAGON_LIBM1(Cosh, cosh)
+DRAGON_LIBM1(Tanh, tanh)
+DRAGON_LIBM1(Asinh, asinh)
+DRAGON_LIBM1(Acosh, acosh)
+DRAGON_LIBM1(Atanh, atanh)
+DRAGON_LIBM1(Erf, erf)
+DRAGON_LIBM1(Erfc, erfc)
+DRAGON_LIBM1(Ceil, ceil)
+DRAGON_LIBM1(Floor, floor)
+DRAGON_LIBM1(Trunc, trunc)
+DRAGON_LIBM1(Rint, rint)
+DRAGON_LIBM1(Abs, fabs)
+DRAGON_LIBM2(Pow, pow)
+DRAGON_LIBM2(Atan2, atan2)
+DRAGON_LIBM2(Hypot, hypot)
+DRAGON_LIBM2(Fmod, fmod)
+DRAGON_LIBM2(CopySign, copysign)
+DRAGON_LIBM2(NextAfter, nextafter)
+#undef DRAGON_LIBM1
+#undef DRAGON_LIBM2
+
+/// Bits of a float as an integer of its size.
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
+/// `condition ? a : b` of which both sides are always computed: keeps calls out of branches, so that they vectorise.
+template <typename T>
+DRAGON_FN T Select(bool condition, T a, T b) {
+  using Word = BitsOf<T>;
+  const Word mask = Word(0) - static_cast<Word>(condition);
+  return bits::Cast<T>((bits::Cast<Word>(a) & mask) | (bits::Cast<Word>(b) & ~mask));
+}
+
+template <typename T>
+DRAGON_FN bool IsNan(T x) {
+  return x != x;
+}
+template <typename T>
+DRAGON_FN bool IsInf(T x) {
+  return Abs(x) == std::numeric_limits<T>::infinity();
+}
+template <typename T>
+DRAGON_FN bool SignBit(T x) {
+  return bits::Cast<BitsOf<T>>(x) >> (8 * sizeof(T) - 1);
+}
+
+}  // namespace dragon::libm

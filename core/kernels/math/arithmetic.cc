@@ -1,0 +1,200 @@
+// Sums, products, extremes, and their fused forms. Integers wrap; booleans add as "or" and multiply as "and".
+#include "core/kernels/pointwise.h"
+
+namespace dragon::DRAGON_DEVICE {
+namespace {
+
+using namespace libm;  // NOLINT: the functors are named after its functions
+
+template <typename T>
+DRAGON_FN T Plus(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  } else {
+    return a + b;
+  }
+}
+template <typename T>
+DRAGON_FN T Times(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a && b;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  } else {
+    return a * b;
+  }
+}
+
+struct AddOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return Plus(a, b);
+  }
+};
+struct SubOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    } else {
+      return a - b;
+    }
+  }
+};
+struct MulOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return Times(a, b);
+  }
+};
+struct DivOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+
+/// NaN wins: of two numbers the comparison decides, and a NaN in b makes it false.
+struct MaximumOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+struct MinimumOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
+};
+/// Numbers win over NaN.
+struct FmaxOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return a > b || b != b ? a : b;
+  }
+};
+struct FminOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return a < b || b != b ? a : b;
+  }
+};
+struct ClampOf {
+  template <typename T>
+  DRAGON_FN T operator()(T x, T low, T high) const {
+    return MinimumOf{}(MaximumOf{}(x, low), high);
+  }
+};
+struct HeavisideOf {
+  template <typename T>
+  DRAGON_FN T operator()(T x, T at_zero) const {
+    return x == T(0) ? at_zero : static_cast<T>(x > T(0));
+  }
+};
+struct CopySignOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return CopySign(a, b);
+  }
+};
+struct NextAfterOf : Cost<8> {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return NextAfter(a, b);
+  }
+};
+
+/// The number `value` stands for in T: a real type has no use for the imaginary part.
+template <typename T>
+T FromNumber(complex128 value) {
+  if constexpr (kIsComplex<T>) {
+    return T(value);
+  } else {
+    return static_cast<T>(value.re);
+  }
+}
+
+template <typename T>
+struct AddScaledOf {
+  T alpha;
+  DRAGON_FN T operator()(T a, T b) const { return Plus(a, Times(alpha, b)); }
+};
+template <typename T>
+void AddScaled(Context& ctx, View y, View a, View b, complex128 alpha) {
+  Each<T(T, T)>(ctx, AddScaledOf<T>{FromNumber<T>(alpha)}, y, a, b);
+}
+
+template <typename T>
+struct AddcmulOf {
+  T value;
+  DRAGON_FN T operator()(T a, T b, T c) const { return Plus(a, Times(Times(value, b), c)); }
+};
+template <typename T>
+void Addcmul(Context& ctx, View y, View a, View b, View c, complex128 value) {
+  Each<T(T, T, T)>(ctx, AddcmulOf<T>{FromNumber<T>(value)}, y, a, b, c);
+}
+
+template <typename T>
+struct AddcdivOf {
+  T value;
+  DRAGON_FN T operator()(T a, T b, T c) const { return a + value * (b / c); }
+};
+template <typename T>
+void Addcdiv(Context& ctx, View y, View a, View b, View c, complex128 value) {
+  Each<T(T, T, T)>(ctx, AddcdivOf<T>{FromNumber<T>(value)}, y, a, b, c);
+}
+
+/// Starts from the nearer end, so that weights 0 and 1 give the ends exactly.
+struct LerpOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b, T weight) const {
+    bool near_a;
+    if constexpr (kIsComplex<T>) {
+      near_a = weight.re * weight.re + weight.im * weight.im < RealOf<T>(0.25);
+    } else {
+      near_a = Abs(weight) < T(0.5);
+    }
+    return near_a ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
+  }
+};
+
+template <typename T>
+struct ThresholdOf {
+  T threshold, value;
+  DRAGON_FN T operator()(T x) const { return x <= threshold ? value : x; }
+};
+template <typename T>
+void Threshold(Context& ctx, View y, View x, double threshold, double value) {
+  Each<T(T)>(ctx, ThresholdOf<T>{static_cast<T>(threshold), static_cast<T>(value)}, y, x);
+}
+
+constexpr auto kAddScaledOf = []<typename T>(TypeTag<T>) { return &AddScaled<T>; };
+constexpr auto kAddcmulOf = []<typename T>(TypeTag<T>) { return &Addcmul<T>; };
+constexpr auto kAddcdivOf = []<typename T>(TypeTag<T>) { return &Addcdiv<T>; };
+constexpr auto kThresholdOf = []<typename T>(TypeTag<T>) { return &Threshold<T>; };
+
+const bool entered[] = {
+    EnterBinary<AddOf>("add", AllTypes{}),
+    EnterBinary<SubOf>("sub", Numeric{}),
+    EnterBinary<MulOf>("mul", AllTypes{}),
+    EnterBinary<DivOf>("div", Inexact{}),
+    EnterBinary<MaximumOf>("maximum", RealAndBool{}),
+    EnterBinary<MinimumOf>("minimum", RealAndBool{}),
+    EnterBinary<FmaxOf>("fmax", RealAndBool{}),
+    EnterBinary<FminOf>("fmin", RealAndBool{}),
+    EnterBinary<HeavisideOf>("heaviside", RealAndBool{}),
+    EnterBinary<CopySignOf>("copysign", Floating{}),
+    EnterBinary<NextAfterOf>("nextafter", Singles{}),
+    EnterTernary<ClampOf>("clamp", RealAndBool{}),
+    EnterTernary<LerpOf>("lerp", Inexact{}),
+    EnterWide(kernels::kAddScaled, AllTypes{}, kAddScaledOf),
+    EnterWide(kernels::kAddcmul, AllTypes{}, kAddcmulOf),
+    EnterWide(kernels::kAddcdiv, Inexact{}, kAddcdivOf),
+    EnterWide(kernels::kThreshold, Real{}, kThresholdOf),
+};
+
+}  // namespace
+}  // namespace dragon::DRAGON_DEVICE

@@ -1,0 +1,142 @@
+// Comparisons, logic, choice by a mask, and bits.
+#include <functional>
+
+#include "core/kernels/pointwise.h"
+
+namespace dragon::DRAGON_DEVICE {
+namespace {
+
+struct EqOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return a == b; }
+};
+struct NeOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return a != b; }
+};
+struct LtOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return a < b; }
+};
+struct LeOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return a <= b; }
+};
+struct GtOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return a > b; }
+};
+struct GeOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return a >= b; }
+};
+
+/// Any number but zero is true, NaN too.
+template <typename T>
+DRAGON_FN bool IsTrue(T x) {
+  return x != T(0);
+}
+struct LogicalNotOf {
+  DRAGON_FN bool operator()(auto x) const { return !IsTrue(x); }
+};
+struct LogicalAndOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return IsTrue(a) & IsTrue(b); }
+};
+struct LogicalOrOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return IsTrue(a) | IsTrue(b); }
+};
+struct LogicalXorOf {
+  DRAGON_FN bool operator()(auto a, auto b) const { return IsTrue(a) != IsTrue(b); }
+};
+
+struct BitwiseNotOf {
+  template <typename T>
+  DRAGON_FN T operator()(T x) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return !x;
+    } else {
+      return static_cast<T>(~x);
+    }
+  }
+};
+struct BitwiseAndOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitwiseOrOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitwiseXorOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+};
+/// A shift by a negative count, or by all bits and more, leaves what shifting one by one forever would leave.
+struct LeftShiftOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    constexpr int kBits = 8 * sizeof(T);
+    if (b < 0 || b >= kBits) return 0;
+    return static_cast<T>(static_cast<Wrapping<T>>(a) << b);
+  }
+};
+struct RightShiftOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    constexpr int kMost = 8 * sizeof(T) - std::is_signed_v<T>;
+    if (b < 0 || b >= kMost) return std::is_signed_v<T> ? static_cast<T>(a >> (kMost - 1) >> 1) : T(0);
+    return static_cast<T>(a >> b);
+  }
+};
+
+struct WhereOf {
+  template <typename T>
+  DRAGON_FN T operator()(bool condition, T a, T b) const {
+    return condition ? a : b;
+  }
+};
+/// Choosing moves bits only, so one loop per size serves all dtypes.
+template <int kSize>
+using WordOf = std::conditional_t<
+    kSize == 1, uint8_t,
+    std::conditional_t<kSize == 2, int16_t,
+                       std::conditional_t<kSize == 4, int32_t, std::conditional_t<kSize == 8, int64_t, complex128>>>>;
+template <typename T>
+void Where(Context& ctx, View y, View condition, View a, View b) {
+  using Word = WordOf<sizeof(T)>;
+  for (View* view : {&y, &a, &b}) {
+    if (view->dtype != kDTypeOf<T>) throw TypeError("where").Got(view->dtype).Expected(kDTypeOf<T>, " everywhere");
+    view->dtype = kDTypeOf<Word>;
+  }
+  Each<Word(bool, Word, Word)>(ctx, WhereOf{}, y, condition, a, b);
+}
+
+template <typename... T>
+bool EnterWhere(TypeList<T...>) {
+  const kernels::Ternary kernel{"where"};
+  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &Where<T>), ...);
+  return true;
+}
+
+const bool entered[] = {
+    EnterBinary<EqOf>("eq", AllTypes{}),
+    EnterBinary<NeOf>("ne", AllTypes{}),
+    EnterBinary<LtOf>("lt", RealAndBool{}),
+    EnterBinary<LeOf>("le", RealAndBool{}),
+    EnterBinary<GtOf>("gt", RealAndBool{}),
+    EnterBinary<GeOf>("ge", RealAndBool{}),
+    EnterUnary<LogicalNotOf>("logical_not", AllTypes{}),
+    EnterBinary<LogicalAndOf>("logical_and", AllTypes{}),
+    EnterBinary<LogicalOrOf>("logical_or", AllTypes{}),
+    EnterBinary<LogicalXorOf>("logical_xor", AllTypes{}),
+    EnterUnary<BitwiseNotOf>("bitwise_not", Bits{}),
+    EnterBinary<BitwiseAndOf>("bitwise_and", Bits{}),
+    EnterBinary<BitwiseOrOf>("bitwise_or", Bits{}),
+    EnterBinary<BitwiseXorOf>("bitwise_xor", Bits{}),
+    EnterBinary<LeftShiftOf>("bitwise_left_shift", Integral{}),
+    EnterBinary<RightShiftOf>("bitwise_right_shift", Integral{}),
+    EnterWhere(AllTypes{}),
+};
+
+}  // namespace
+}  // namespace dragon::DRAGON_DEVICE

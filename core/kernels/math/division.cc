@@ -1,0 +1,204 @@
+// Quotients rounded to integers and what remains of them, greatest common divisors, and powers.
+#include <atomic>
+
+#include "core/kernels/pointwise.h"
+
+namespace dragon::DRAGON_DEVICE {
+namespace {
+
+using namespace libm;  // NOLINT: the functors are named after its functions
+
+/// Remembers that some divisor was zero; a GPU, which cannot report it in time, yields 0 in silence.
+class ZeroDivision {
+ public:
+  explicit ZeroDivision(const char* who) : who_(who) {}
+  void Check() const {
+    if (seen_) throw ValueError(who_).Got("a zero among integer divisors").Expected("none");
+  }
+  std::atomic<bool>* flag() { return &seen_; }
+
+ private:
+  const char* who_;
+  std::atomic<bool> seen_{false};
+};
+
+template <typename T>
+struct Divides {
+  std::atomic<bool>* by_zero = nullptr;
+
+  /// True when `b` cannot divide.
+  DRAGON_FN bool Refuses(T b) const {
+    if (b != 0) return false;
+#if !defined(__CUDA_ARCH__)
+    by_zero->store(true, std::memory_order_relaxed);
+#endif
+    return true;
+  }
+  /// The least integer over -1 overflows: negate with wrapping instead.
+  DRAGON_FN static bool Negates(T b) { return std::is_signed_v<T> && b == static_cast<T>(-1); }
+  DRAGON_FN static T Negative(T a) { return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a)); }
+};
+
+template <typename T>
+struct TruncDivideOf : Divides<T> {
+  DRAGON_FN T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (this->Refuses(b)) return 0;
+      return this->Negates(b) ? this->Negative(a) : static_cast<T>(a / b);
+    } else {
+      return Trunc(a / b);
+    }
+  }
+};
+
+/// As Python's //: of floats the remainder is taken away first, so that the quotient is exact before it is rounded.
+template <typename T>
+struct FloorDivideOf : Divides<T> {
+  DRAGON_FN T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (this->Refuses(b)) return 0;
+      if (this->Negates(b)) return this->Negative(a);
+      const T quotient = static_cast<T>(a / b);
+      return (a % b != 0) && ((a < 0) != (b < 0)) ? static_cast<T>(quotient - 1) : quotient;
+    } else {
+      if (b == 0) return a / b;
+      const T rest = Fmod(a, b);
+      T quotient = (a - rest) / b;
+      if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+      if (quotient == 0) return CopySign(T(0), a / b);
+      const T floor = Floor(quotient);
+      return quotient - floor > T(0.5) ? floor + 1 : floor;
+    }
+  }
+};
+
+/// The remainder of truncation: it has the sign of the dividend.
+template <typename T>
+struct FmodOf : Divides<T> {
+  static constexpr int kCost = 8;
+  DRAGON_FN T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return this->Refuses(b) || this->Negates(b) ? T(0) : static_cast<T>(a % b);
+    } else {
+      return Fmod(a, b);
+    }
+  }
+};
+
+/// The remainder of flooring: it has the sign of the divisor.
+template <typename T>
+struct RemainderOf : Divides<T> {
+  static constexpr int kCost = 8;
+  DRAGON_FN T operator()(T a, T b) const {
+    const T rest = FmodOf<T>{this->by_zero}(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+  }
+};
+
+template <template <typename> class F, typename T>
+void DivideAs(const char* who, Context& ctx, View y, View a, View b) {
+  ZeroDivision zero(who);
+  Each<T(T, T)>(ctx, F<T>{zero.flag()}, y, a, b);
+  zero.Check();
+}
+template <typename T>
+void TruncDivide(Context& ctx, View y, View a, View b) {
+  DivideAs<TruncDivideOf, T>("div", ctx, y, a, b);
+}
+template <typename T>
+void FloorDivide(Context& ctx, View y, View a, View b) {
+  DivideAs<FloorDivideOf, T>("floor_divide", ctx, y, a, b);
+}
+template <typename T>
+void Fmods(Context& ctx, View y, View a, View b) {
+  DivideAs<FmodOf, T>("fmod", ctx, y, a, b);
+}
+template <typename T>
+void Remainder(Context& ctx, View y, View a, View b) {
+  DivideAs<RemainderOf, T>("remainder", ctx, y, a, b);
+}
+
+template <typename T>
+DRAGON_FN auto UnsignedMagnitude(T x) {
+  using U = std::make_unsigned_t<T>;
+  return x < 0 ? static_cast<U>(U(0) - static_cast<U>(x)) : static_cast<U>(x);
+}
+struct GcdOf : Cost<32> {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    auto m = UnsignedMagnitude(a), n = UnsignedMagnitude(b);
+    while (n != 0) {
+      const auto rest = static_cast<decltype(n)>(m % n);
+      m = n;
+      n = rest;
+    }
+    return static_cast<T>(m);
+  }
+};
+struct LcmOf : Cost<32> {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    const auto divisor = UnsignedMagnitude(GcdOf{}(a, b));
+    if (divisor == 0) return 0;
+    const auto product = static_cast<Wrapping<T>>(UnsignedMagnitude(a) / divisor) * UnsignedMagnitude(b);
+    return static_cast<T>(UnsignedMagnitude(static_cast<T>(product)));
+  }
+};
+
+/// Integers wrap. Below exponent 0 only 1 and -1 have integer powers; every other base gives 0.
+struct PowOf : Cost<8> {
+  template <typename T>
+  DRAGON_FN T operator()(T base, T exponent) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (exponent < 0) {
+        if (base == 1) return 1;
+        return base == static_cast<T>(-1) ? (exponent % 2 ? static_cast<T>(-1) : T(1)) : T(0);
+      }
+      Wrapping<T> power = 1, square = static_cast<Wrapping<T>>(base);
+      for (auto left = exponent; left > 0; left = static_cast<T>(left >> 1), square *= square) {
+        if (left & 1) power *= square;
+      }
+      return static_cast<T>(power);
+    } else {
+      return Pow(base, exponent);
+    }
+  }
+};
+struct CubeOf {
+  DRAGON_FN auto operator()(auto x) const { return x * x * x; }
+};
+struct SquareOf {
+  DRAGON_FN auto operator()(auto x) const { return x * x; }
+};
+struct InverseSquareOf {
+  DRAGON_FN auto operator()(auto x) const { return 1 / (x * x); }
+};
+
+template <typename T>
+void Power(Context& ctx, View y, View base, View exponent) {
+#if !defined(__CUDACC__)
+  // A lone exponent is nearly always one of these, and a product is both faster and more exact than pow.
+  if constexpr (std::is_floating_point_v<T>) {
+    if (exponent.numel == 1 && exponent.dtype == kDTypeOf<T> && base.dtype == y.dtype) {
+      const T value = *exponent.as<T>();
+      if (value == 2) return Each<T(T)>(ctx, SquareOf{}, y, base);
+      if (value == 3) return Each<T(T)>(ctx, CubeOf{}, y, base);
+      if (value == -2) return Each<T(T)>(ctx, InverseSquareOf{}, y, base);
+    }
+  }
+#endif
+  Each<T(T, T)>(ctx, PowOf{}, y, base, exponent);
+}
+
+const bool entered[] = {
+    EnterWide(kernels::Binary{"trunc_divide"}, Real{}, []<typename T>(TypeTag<T>) { return &TruncDivide<T>; }),
+    EnterWide(kernels::Binary{"floor_divide"}, Real{}, []<typename T>(TypeTag<T>) { return &FloorDivide<T>; }),
+    EnterWide(kernels::Binary{"fmod"}, Real{}, []<typename T>(TypeTag<T>) { return &Fmods<T>; }),
+    EnterWide(kernels::Binary{"remainder"}, Real{}, []<typename T>(TypeTag<T>) { return &Remainder<T>; }),
+    EnterWide(kernels::Binary{"pow"}, Real{}, []<typename T>(TypeTag<T>) { return &Power<T>; }),
+    EnterBinary<GcdOf>("gcd", Integral{}),
+    EnterBinary<LcmOf>("lcm", Integral{}),
+};
+
+}  // namespace
+}  // namespace dragon::DRAGON_DEVICE

@@ -1,0 +1,55 @@
+// Entering functors under operators' names, so that a family of pointwise kernels reads as a table.
+#pragma once
+
+#include "core/kernels/each.h"
+#include "core/kernels/libm.h"
+#include "core/kernels/math.h"
+
+namespace dragon::DRAGON_DEVICE {
+
+template <typename F, typename A>
+void UnaryOf(Context& ctx, View y, View x) {
+  Each<std::invoke_result_t<F, A>(A)>(ctx, F{}, y, x);
+}
+template <typename F, typename A>
+void BinaryOf(Context& ctx, View y, View a, View b) {
+  Each<std::invoke_result_t<F, A, A>(A, A)>(ctx, F{}, y, a, b);
+}
+template <typename F, typename A>
+void TernaryOf(Context& ctx, View y, View a, View b, View c) {
+  Each<std::invoke_result_t<F, A, A, A>(A, A, A)>(ctx, F{}, y, a, b, c);
+}
+
+/// Enter y = F{}(x) for the types of the list; 16-bit floats share the loop of float.
+template <typename F, typename... T>
+bool EnterUnary(const char* name, TypeList<T...>) {
+  const kernels::Unary kernel{name};
+  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &UnaryOf<F, Wide<T>>), ...);
+  return true;
+}
+template <typename F, typename... T>
+bool EnterBinary(const char* name, TypeList<T...>) {
+  const kernels::Binary kernel{name};
+  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &BinaryOf<F, Wide<T>>), ...);
+  return true;
+}
+template <typename F, typename... T>
+bool EnterTernary(const char* name, TypeList<T...>) {
+  const kernels::Ternary kernel{name};
+  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &TernaryOf<F, Wide<T>>), ...);
+  return true;
+}
+
+/// Enter `make(TypeTag<Wide<T>>{})`, for kernels with parameters beyond their views.
+template <typename... Args, typename Make, typename... T>
+bool EnterWide(const Kernel<void(Args...)>& kernel, TypeList<T...>, Make make) {
+  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, make(TypeTag<Wide<T>>{})), ...);
+  return true;
+}
+
+/// The type integers wrap in: unsigned, and no narrower than int (where a product could overflow again).
+template <typename T>
+using Wrapping =
+    std::conditional_t<std::is_same_v<T, bool>, unsigned, std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>;
+
+}  // namespace dragon::DRAGON_DEVICE
