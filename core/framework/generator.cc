@@ -1,0 +1,125 @@
+// Seeds and saved states. A state has the layout of PyTorch's, so that either framework continues the other's stream.
+#include "core/framework/generator.h"
+
+#include <cstring>
+#include <random>
+
+#include "core/base/error.h"
+
+namespace dragon {
+
+namespace {
+
+/// The saved form: words widened to 64 bits, and fields of older days that stay 0.
+struct SavedState {
+  uint64_t seed;
+  int32_t left;    // draws until new words are made, plus one
+  int32_t seeded;  // always 1
+  uint64_t next;   // index of the next word
+  uint64_t words[Mt19937::kSize];
+  double unused_x;
+  double spare_normal;
+  double unused_rho;
+  int32_t has_spare_normal;
+  int32_t padding;
+  float spare_float_normal;
+  uint8_t has_spare_float_normal;
+  uint8_t padding_end[3];
+};
+static_assert(sizeof(SavedState) == Generator::kStateBytes);
+
+thread_local Generator* t_current = nullptr;
+
+}  // namespace
+
+void Generator::Seed(uint64_t seed) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  state_.engine.Seed(seed);
+  state_.has_spare_normal = false;
+  seed_ = seed;
+}
+
+uint64_t Generator::SeedFromSystem() {
+  std::random_device device;
+  // 53 bits: every frontend can hold the number exactly.
+  const uint64_t seed = ((static_cast<uint64_t>(device()) << 32) | device()) & ((uint64_t{1} << 53) - 1);
+  Seed(seed);
+  return seed;
+}
+
+uint64_t Generator::initial_seed() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return seed_;
+}
+
+std::vector<uint8_t> Generator::State() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  SavedState saved{};
+  saved.seed = seed_;
+  saved.seeded = 1;
+  // Words that were all drawn, or never made: the next draw makes new ones.
+  const int position = state_.engine.position();
+  saved.left = Mt19937::kSize + 1 - position;
+  const Mt19937 untouched(seed_);
+  const bool fresh = position == Mt19937::kSize &&
+                     !std::memcmp(untouched.words(), state_.engine.words(), sizeof(uint32_t) * Mt19937::kSize);
+  saved.next = fresh ? 0 : static_cast<uint64_t>(position);
+  std::copy_n(state_.engine.words(), Mt19937::kSize, saved.words);
+  saved.has_spare_normal = state_.has_spare_normal;
+  saved.spare_normal = state_.has_spare_normal ? state_.spare_normal : 0;
+  std::vector<uint8_t> bytes(kStateBytes);
+  std::memcpy(bytes.data(), &saved, kStateBytes);
+  return bytes;
+}
+
+void Generator::SetState(std::span<const uint8_t> state) {
+  if (state.size() != kStateBytes) {
+    throw ValueError("set_rng_state").Got(state.size(), " bytes").Expected(kStateBytes);
+  }
+  SavedState saved;
+  std::memcpy(&saved, state.data(), kStateBytes);
+  if (saved.seeded != 1 || saved.left < 1 || saved.left > Mt19937::kSize || saved.next > Mt19937::kSize) {
+    throw ValueError("set_rng_state")
+        .Got("bytes that are no generator's state")
+        .Expected("what get_rng_state returned");
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::copy_n(saved.words, Mt19937::kSize, state_.engine.words());
+  state_.engine.set_position(saved.left == 1 ? Mt19937::kSize : static_cast<int>(saved.next));
+  state_.has_spare_normal = saved.has_spare_normal != 0;
+  state_.spare_normal = saved.spare_normal;
+  seed_ = saved.seed;
+}
+
+Ref<Generator> Generator::Clone() const {
+  Ref<Generator> copy(new Generator);
+  std::lock_guard<std::mutex> lock(mutex_);
+  copy->state_ = state_;
+  copy->seed_ = seed_;
+  return copy;
+}
+
+const Ref<Generator>& DefaultGenerator() {
+  static const auto* generator = [] {
+    auto* made = new Ref<Generator>(new Generator);
+    (*made)->SeedFromSystem();
+    return made;
+  }();
+  return *generator;
+}
+
+Generator& CurrentGenerator() { return t_current ? *t_current : *DefaultGenerator(); }
+
+GeneratorGuard::GeneratorGuard(Ref<Generator> generator) : generator_(std::move(generator)), previous_(t_current) {
+  t_current = generator_.get();
+}
+
+GeneratorGuard::~GeneratorGuard() { t_current = previous_; }
+
+Generator& GeneratorOf(const char* who, const Value& attr) {
+  if (attr.is_none()) return CurrentGenerator();
+  if (auto* generator = dynamic_cast<Generator*>(attr.object())) return *generator;
+  throw TypeError(who).Got("a generator argument of another class").Expected("a Generator");
+}
+
+}  // namespace dragon

@@ -1,0 +1,69 @@
+// Random state with identity: what a seed sets, what operators draw from, what a checkpoint saves.
+#pragma once
+
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/base/mt19937.h"
+#include "core/framework/value.h"
+
+namespace dragon {
+
+/// A stream of random numbers. Equal seeds give equal streams, those of PyTorch's CPU generator.
+class DRAGON_API Generator : public Object {
+ public:
+  /// The bytes of a saved state: those of `torch.get_rng_state()`.
+  static constexpr size_t kStateBytes = 5056;
+
+  explicit Generator(uint64_t seed = kDefaultSeed) { Seed(seed); }
+
+  /// Start the stream anew.
+  void Seed(uint64_t seed);
+  /// Seed with a number nobody can foresee, and return it.
+  uint64_t SeedFromSystem();
+  uint64_t initial_seed() const;
+  std::vector<uint8_t> State() const;
+  /// Continue from a saved state; a ValueError if it is none.
+  void SetState(std::span<const uint8_t> state);
+  /// A generator of its own that goes on as this one would.
+  Ref<Generator> Clone() const;
+
+  /// Draw while holding the lock: `generator.Draw([&](RandomState* state) { ... })`.
+  template <typename F>
+  void Draw(F&& body) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    body(&state_);
+  }
+
+ private:
+  static constexpr uint64_t kDefaultSeed = 67280421310721;
+
+  mutable std::mutex mutex_;
+  RandomState state_;
+  uint64_t seed_ = 0;
+};
+
+/// The generator that operators use when they are given none: this thread's innermost GeneratorGuard, else the
+/// process's own.
+DRAGON_API Generator& CurrentGenerator();
+/// The process's own generator. Its stream differs from run to run until it is seeded.
+DRAGON_API const Ref<Generator>& DefaultGenerator();
+
+/// Makes a generator current for a scope (a workspace, say).
+class DRAGON_API GeneratorGuard {
+ public:
+  explicit GeneratorGuard(Ref<Generator> generator);
+  ~GeneratorGuard();
+  GeneratorGuard(const GeneratorGuard&) = delete;
+  GeneratorGuard& operator=(const GeneratorGuard&) = delete;
+
+ private:
+  Ref<Generator> generator_;
+  Generator* previous_;
+};
+
+/// The generator an operator's attribute holds, or the current one if it is None.
+DRAGON_API Generator& GeneratorOf(const char* who, const Value& attr);
+
+}  // namespace dragon
