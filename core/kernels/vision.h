@@ -1,0 +1,47 @@
+// Resampling of images and volumes, and sliding windows laid out as columns. Views are contiguous, channels come first.
+#pragma once
+
+#include <array>
+
+#include "core/kernels/kernel.h"
+
+namespace dragon {
+
+enum class ResampleMode { kNearest, kNearestExact, kLinear, kCubic, kArea, kLinearAntialias, kCubicAntialias };
+
+/// How the axes from the third on are resampled. A scale of 0 means: as the sizes say.
+struct ResampleSpec {
+  ResampleMode mode;
+  bool align_corners = false;
+  std::array<double, 3> scales = {0, 0, 0};
+};
+
+enum class GridMode { kLinear, kNearest, kCubic };
+/// What lies outside the image: zeros, its border, or its mirror image.
+enum class GridPadding { kZeros, kBorder, kReflection };
+
+/// The windows of fold and unfold, (height, width) each.
+struct WindowSpec {
+  std::array<int64_t, 2> size, dilation, padding, stride;
+};
+
+namespace kernels {
+
+/// Resize the axes of x (N, C, ...) from the third on to those of y.
+inline const Kernel<void(View y, View x, const ResampleSpec& spec)> Interpolate{"interpolate"};
+/// The transposed operation: dx from dy.
+inline const Kernel<void(View dx, View dy, const ResampleSpec& spec)> InterpolateBackward{"interpolate_backward"};
+/// Read x (N, C, [D,] H, W) at the points of grid (N, ..., 2 or 3), which run from -1 to 1, x coordinate first.
+inline const Kernel<void(View y, View x, View grid, GridMode mode, GridPadding padding, bool align_corners)> GridSample{
+    "grid_sample"};
+/// Gradients of the above; either may be left out.
+inline const Kernel<void(View dx, View dgrid, View dy, View x, View grid, GridMode mode, GridPadding padding,
+                         bool align_corners)>
+    GridSampleBackward{"grid_sample_backward"};
+/// Windows of x (N, C, H, W) as columns of y (N, C kh kw, windows).
+inline const Kernel<void(View y, View x, const WindowSpec& spec)> Im2Col{"im2col"};
+/// The transposed operation: columns are added back into an image (N, C, H, W).
+inline const Kernel<void(View y, View x, const WindowSpec& spec)> Col2Im{"col2im"};
+
+}  // namespace kernels
+}  // namespace dragon
