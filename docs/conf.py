@@ -1,0 +1,36 @@
+"""How the pages are made: hand-written guides, and reference pages read from the docstrings and the operator registry."""
+import importlib.metadata
+import pathlib
+
+import dragon
+
+project = "Dragon"
+author = "the Dragon authors"
+release = importlib.metadata.version("dragon")
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "myst_parser"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["_build", "api/generated/operators.inc"]
+html_theme = "alabaster"
+html_theme_options = {"description": "One small engine under the frontends people already use", "fixed_sidebar": True}
+autosummary_generate = True
+autodoc_typehints = "none"
+napoleon_numpy_docstring, napoleon_google_docstring = True, False
+myst_heading_anchors = 3
+
+GENERATED = pathlib.Path(__file__).parent / "api" / "generated"
+
+
+def write_operators(app):
+    """Print the registry as one list: the signature and the sentence that each operator was declared with."""
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for name in dragon._C.op_names():
+        operator = dragon._C.schema(name)
+        lines += [f".. describe:: {operator['line']}", "", f"   {operator['doc']}", ""]
+    (GENERATED / "operators.inc").write_text("\n".join(lines), encoding="utf-8")
+
+
+def setup(app):
+    """Run before the sources are read."""
+    app.connect("builder-inited", write_operators)
