@@ -1,4 +1,4 @@
-"""How the pages are made: hand-written guides, and reference pages read from the docstrings and the operator registry."""
+"""How the pages are made: guides by hand, reference from the docstrings and the operator registry."""
 import importlib.metadata
 import pathlib
 
@@ -8,7 +8,8 @@ project = "Dragon"
 author = "the Dragon authors"
 release = importlib.metadata.version("dragon")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "myst_parser"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.mathjax",
+              "myst_parser"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "api/generated/operators.inc"]
 html_theme = "alabaster"
