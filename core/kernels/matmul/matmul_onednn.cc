@@ -120,7 +120,7 @@ void MatmulOneDnn(Context&, View y, View a, View b, View bias, const MatmulPost&
   *done = false;
   if (!Readable(a) || !Readable(b) || y.stride(-1) != 1 || y.stride(-2) < y.dim(-1) || a.dim(-1) == 0) return;
   // oneDNN adds the bias before it scales.
-  if (bias && (post.alpha != 1 || post.beta != 0 || (bias.numel > 1 && bias.stride(-1) != 1))) return;
+  if (bias && (post.alpha != 1 || post.beta != 0 || bias.numel != y.dim(-1) || bias.stride(-1) != 1)) return;
   const View* views[3] = {&y, &a, &b};
   Operand operands[3];
   Collapse(views, operands);

@@ -1,0 +1,271 @@
+// Products of vectors, matrices and batches of matrices.
+#include "core/kernels/array.h"
+#include "core/ops/matmul/products.h"
+
+namespace dragon {
+namespace {
+
+using namespace products;  // NOLINT: this file is about nothing else
+
+void InferMatmul(Infer& i) {
+  const Tensor &x = i.x(0), &y = i.x(1);
+  CheckSameDType(i);
+  const int x_ndim = x.ndim(), y_ndim = y.ndim();
+  const bool ranks = x_ndim > 0 && y_ndim > 0;
+  if (!ranks || x.size(-1) != y.size(y_ndim == 1 ? 0 : -2)) {
+    throw ValueError(i.name()).Got("shapes ", x.shape(), " and ", y.shape()).Expected("(..., m, k) and (..., k, n)");
+  }
+  if (DRAGON_LIKELY(x_ndim == 2 && y_ndim == 2)) {
+    i.y(0, {x.size(0), y.size(1)}, x.dtype());
+    return;
+  }
+  Dims shape;
+  if (x_ndim > 2 || y_ndim > 2) {
+    shape = BroadcastShapes(i.name(), Dims(x.shape().data(), std::max(x_ndim - 2, 0)),
+                            Dims(y.shape().data(), std::max(y_ndim - 2, 0)));
+  }
+  if (x_ndim > 1) shape.push_back(x.size(-2));
+  if (y_ndim > 1) shape.push_back(y.size(-1));
+  i.y(0, shape, x.dtype());
+}
+
+/// Give a vector its missing axis of size 1.
+OwnedView AsMatrix(const View& x, int missing_axis) {
+  Dims shape(x.shape, x.ndim), strides(x.strides, x.ndim);
+  if (missing_axis >= 0) {
+    shape.insert(missing_axis, 1);
+    strides.insert(missing_axis, 1);
+  }
+  return OwnedView(x.data, x.dtype, std::move(shape), std::move(strides));
+}
+
+/// An operand stretched over the batch axes of the result.
+OwnedView Stretched(const View& x, const View& y) {
+  const int shift = y.ndim - x.ndim;
+  Dims shape(y.shape, y.ndim), strides = Dims::Filled(y.ndim, 0);
+  for (int axis = 0; axis < x.ndim; ++axis) {
+    if (axis >= x.ndim - 2) shape[axis + shift] = x.shape[axis];
+    if (x.shape[axis] != 1 || axis >= x.ndim - 2) strides[axis + shift] = x.strides[axis];
+  }
+  return OwnedView(x.data, x.dtype, std::move(shape), std::move(strides));
+}
+
+void RunMatmul(Run& r) {
+  const View out = r.out(), x = r.in(0), y = r.in(1);
+  if (DRAGON_LIKELY(x.ndim == 2 && y.ndim == 2)) {
+    kernels::Matmul(r.ctx(), r.dtype(), out, x, y, View{}, MatmulPost{});
+    return;
+  }
+  if (x.ndim == 1 && y.ndim == 1) return kernels::Dot(r.ctx(), r.dtype(), out, x, y, /*conjugate=*/false);
+  const OwnedView a = AsMatrix(x, x.ndim == 1 ? 0 : -1), b = AsMatrix(y, y.ndim == 1 ? 1 : -1);
+  const OwnedView to = AsMatrix(out, x.ndim == 1 ? out.ndim - 1 : y.ndim == 1 ? out.ndim : -1);
+  kernels::Matmul(r.ctx(), r.dtype(), to.view, Stretched(a.view, to.view).view, Stretched(b.view, to.view).view, View{},
+                  MatmulPost{});
+}
+
+/// The gradients of a batched product with respect to a plain matrix: one tall product instead of a batch to sum over.
+Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{-1, x.size(-1)}); }
+
+void GradMatmul(Grad& g) {
+  Tensor x = g.x(0), y = g.x(1), dy = g.dy();
+  const bool x_vector = x.ndim() == 1, y_vector = y.ndim() == 1;
+  if (x_vector && y_vector) {
+    if (g.needs(0)) g.dx(0, dy * ConjOf(y));
+    if (g.needs(1)) g.dx(1, dy * ConjOf(x));
+    return;
+  }
+  if (x_vector) x = Op<"unsqueeze">(x, 0), dy = Op<"unsqueeze">(dy, -2);
+  if (y_vector) y = Op<"unsqueeze">(y, -1), dy = Op<"unsqueeze">(dy, -1);
+  if (g.needs(0)) g.dx(0, Op<"matmul">(dy, Adjoint(y)));
+  if (g.needs(1)) {
+    const bool tall = y.ndim() == 2 && x.ndim() > 2 && x.numel() > 0;
+    const Tensor grad = tall ? Op<"matmul">(Adjoint(Flat(x)), Flat(dy)) : Op<"matmul">(Adjoint(x), dy);
+    g.dx(1, y_vector ? Op<"squeeze">(grad, -1) : grad);
+  }
+}
+
+[[maybe_unused]] const auto& matmul = DefineOp("matmul(Tensor x, Tensor y) -> Tensor")
+                                          .Doc(
+                                              "The product of matrices, whose leading axes broadcast; a vector is a "
+                                              "row on the left, a column on the right.")
+                                          .Infers(InferMatmul)
+                                          .Runs(RunMatmul)
+                                          .Gradient("x, y", GradMatmul)
+                                          .Onnx("MatMul");
+
+/// Operators that are matmul for particular ranks.
+Tensors MatmulOfRanks(const CallReader& c, int x_rank, int y_rank) {
+  CheckRank(c, 0, x_rank);
+  CheckRank(c, 1, y_rank);
+  const Tensor &x = c.x(0), &y = c.x(1);
+  const bool inner = x.size(-1) == y.size(y_rank == 1 ? 0 : -2);
+  if (!inner || (x_rank == 3 && x.size(0) != y.size(0))) {
+    throw ValueError(c.name()).Got("shapes ", x.shape(), " and ", y.shape()).Expected("equal inner (and batch) sizes");
+  }
+  CheckSameDType(c);
+  return {Op<"matmul">(x, y)};
+}
+
+[[maybe_unused]] const auto& mm =
+    DefineOp("mm(Tensor x, Tensor y) -> Tensor").Doc("The product of two matrices.").As([](const CallReader& c) {
+      return MatmulOfRanks(c, 2, 2);
+    });
+
+[[maybe_unused]] const auto& bmm = DefineOp("bmm(Tensor x, Tensor y) -> Tensor")
+                                       .Doc("The products of two equally long lists of matrices.")
+                                       .As([](const CallReader& c) { return MatmulOfRanks(c, 3, 3); });
+
+[[maybe_unused]] const auto& mv = DefineOp("mv(Tensor x, Tensor y) -> Tensor")
+                                      .Doc("The product of a matrix and a vector.")
+                                      .As([](const CallReader& c) { return MatmulOfRanks(c, 2, 1); });
+
+[[maybe_unused]] const auto& dot = DefineOp("dot(Tensor x, Tensor y) -> Tensor")
+                                       .Doc("The sum of products of two vectors.")
+                                       .As([](const CallReader& c) { return MatmulOfRanks(c, 1, 1); });
+
+[[maybe_unused]] const auto& vdot = DefineOp("vdot(Tensor x, Tensor y) -> Tensor")
+                                        .Doc("The sum of products of two vectors, the first conjugated.")
+                                        .As([](const CallReader& c) -> Tensors {
+                                          CheckRank(c, 0, 1);
+                                          CheckRank(c, 1, 1);
+                                          return {Op<"dot">(ConjOf(c.x(0)), c.x(1))};
+                                        });
+
+[[maybe_unused]] const auto& inner =
+    DefineOp("inner(Tensor x, Tensor y) -> Tensor")
+        .Doc("Sums of products over the last axes of both.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor &x = c.x(0), &y = c.x(1);
+          if (x.ndim() == 0 || y.ndim() == 0) return {x * y};
+          if (x.size(-1) != y.size(-1)) {
+            throw ValueError(c.name()).Got("shapes ", x.shape(), " and ", y.shape()).Expected("equal last sizes");
+          }
+          return {Op<"tensordot">(x, y, Dims{-1}, Dims{-1})};
+        });
+
+Tensors Outer(const CallReader& c) {
+  CheckRank(c, 0, 1);
+  CheckRank(c, 1, 1);
+  return {Op<"unsqueeze">(c.x(0), -1) * c.x(1)};
+}
+
+[[maybe_unused]] const auto& outer =
+    DefineOp("outer(Tensor x, Tensor y) -> Tensor").Doc("Every product of an element of x and one of y.").As(Outer);
+[[maybe_unused]] const auto& ger = DefineOp("ger(Tensor x, Tensor y) -> Tensor").Doc("The same as outer.").As(Outer);
+
+// --- sums of a tensor and a product
+
+/// Shapes of "beta * x + alpha * a @ b": x broadcasts to the product's.
+void InferAddProduct(Infer& i, int rank) {
+  CheckSameDType(i);
+  CheckRank(i, 1, rank);
+  CheckRank(i, 2, rank);
+  const Tensor &a = i.x(1), &b = i.x(2);
+  if (a.size(-1) != b.size(-2) || (rank == 3 && a.size(0) != b.size(0))) {
+    throw ValueError(i.name()).Got("factors of shapes ", a.shape(), " and ", b.shape()).Expected("equal inner sizes");
+  }
+  Dims shape = a.shape();
+  shape.back() = b.size(-1);
+  if (BroadcastShapes(i.name(), i.x(0).shape(), shape) != shape) {
+    throw ValueError(i.name()).Got("shape ", i.x(0).shape(), " to add").Expected("one that broadcasts to ", shape);
+  }
+  for (int k = 0; k < 2; ++k) {
+    const bool whole = i.attr(k).kind() == Value::Kind::kInt || i.attr(k).kind() == Value::Kind::kBool;
+    const bool complex = i.attr(k).kind() == Value::Kind::kComplex;
+    if ((!whole && !IsInexact(a.dtype())) || (complex && !IsComplex(a.dtype()))) {
+      throw TypeError(i.name()).Got("a factor ", i.attr(k).str(), " for ", a.dtype()).Expected("a number of that kind");
+    }
+  }
+  i.y(0, shape, a.dtype());
+}
+
+void RunAddProduct(Run& r) {
+  const Tensor& x = r.x(0);
+  const View out = r.out();
+  MatmulPost post;
+  const complex128 beta = r.attr(0).complex(), alpha = r.attr(1).complex();
+  post.alpha = alpha.re, post.alpha_imag = alpha.im;
+  const bool row = x.ndim() == 1 || (x.ndim() == 2 && x.size(0) == 1);
+  if (row && alpha == complex128(1) && beta == complex128(1)) {
+    // The sum is the bias that the product adds anyway.
+    const int64_t size = x.size(-1), step = x.strides().back();
+    const OwnedView bias(const_cast<void*>(x.data()), x.dtype(), {size}, {step});
+    return kernels::Matmul(r.ctx(), r.dtype(), out, r.in(1), r.in(2), bias.view, post);
+  }
+  if (beta != complex128(0)) {
+    const OwnedView stretched(const_cast<void*>(x.data()), x.dtype(), r.y().shape(), ExpandedStrides(x, r.y().shape()));
+    kernels::Copy(r.ctx(), r.dtype(), out, stretched.view);
+    post.beta = beta.re, post.beta_imag = beta.im;
+  }
+  kernels::Matmul(r.ctx(), r.dtype(), out, r.in(1), r.in(2), View{}, post);
+}
+
+void GradAddProduct(Grad& g) {
+  const Value &beta = g.attr(0), &alpha = g.attr(1);
+  if (g.needs(0)) g.dx(0, Scaled(g.dy(), beta, /*conjugate=*/true));
+  if (!g.needs(1) && !g.needs(2)) return;
+  const Tensor dy = Scaled(g.dy(), alpha, /*conjugate=*/true);
+  if (g.needs(1)) g.dx(1, Op<"matmul">(dy, Adjoint(g.x(2))));
+  if (g.needs(2)) g.dx(2, Op<"matmul">(Adjoint(g.x(1)), dy));
+}
+
+[[maybe_unused]] const auto& addmm =
+    DefineOp("addmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+        .Doc("beta * x + alpha * (a @ b) for matrices a and b; x is not read if beta is 0.")
+        .Infers([](Infer& i) { InferAddProduct(i, 2); })
+        .Runs(RunAddProduct)
+        .Gradient("a, b", GradAddProduct)
+        .Onnx("Gemm");
+
+[[maybe_unused]] const auto& baddbmm =
+    DefineOp("baddbmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+        .Doc("beta * x + alpha * (a @ b) for equally long lists of matrices.")
+        .Infers([](Infer& i) { InferAddProduct(i, 3); })
+        .Runs(RunAddProduct)
+        .Gradient("a, b", GradAddProduct);
+
+[[maybe_unused]] const auto& addbmm =
+    DefineOp("addbmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+        .Doc("beta * x + alpha * sum(a @ b) over lists of matrices.")
+        .As([](const CallReader& c) -> Tensors {
+          CheckRank(c, 1, 3);
+          CheckRank(c, 2, 3);
+          const Tensor &a = c.x(1), &b = c.x(2);
+          if (a.size(0) != b.size(0) || a.size(2) != b.size(1)) {
+            throw ValueError(c.name())
+                .Got("shapes ", a.shape(), " and ", b.shape())
+                .Expected("(b, m, k) and (b, k, n)");
+          }
+          // Side by side, the matrices make one product whose sum is the one asked for.
+          const Tensor wide = Op<"reshape">(Op<"permute">(a, Dims{1, 0, 2}), Dims{a.size(1), a.size(0) * a.size(2)});
+          const Tensor tall = Op<"reshape">(b, Dims{b.size(0) * b.size(1), b.size(2)});
+          return {Op<"addmm">(c.x(0), wide, tall, c.attr(0), c.attr(1))};
+        });
+
+[[maybe_unused]] const auto& addmv =
+    DefineOp("addmv(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+        .Doc("beta * x + alpha * (a @ b) for a matrix a and a vector b.")
+        .As([](const CallReader& c) -> Tensors {
+          CheckRank(c, 1, 2);
+          CheckRank(c, 2, 1);
+          if (c.x(0).ndim() > 1) CheckRank(c, 0, 1);
+          const Tensor x = c.x(0).ndim() == 1 ? Op<"unsqueeze">(c.x(0), -1) : c.x(0);
+          return {Op<"squeeze">(Op<"addmm">(x, c.x(1), Op<"unsqueeze">(c.x(2), -1), c.attr(0), c.attr(1)), -1)};
+        });
+
+[[maybe_unused]] const auto& addr =
+    DefineOp("addr(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+        .Doc("beta * x + alpha * outer(a, b).")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor product = Scaled(Op<"outer">(c.x(1), c.x(2)), c.attr(1));
+          if (BroadcastShapes(c.name(), c.x(0).shape(), product.shape()) != product.shape()) {
+            throw ValueError(c.name())
+                .Got("shape ", c.x(0).shape())
+                .Expected("one that broadcasts to ", product.shape());
+          }
+          if (c.attr(0).complex() == complex128(0)) return {product};
+          return {Scaled(c.x(0), c.attr(0)) + product};
+        });
+
+}  // namespace
+}  // namespace dragon
