@@ -15,7 +15,7 @@ namespace dragon::kernels {
 /// asinh acosh atanh erf erfc erfinv erfcx ndtr ndtri log_ndtr lgamma digamma entr i0 i0e i1 i1e sinc sigmoid deg2rad
 /// rad2deg bessel_j0 bessel_j1 bessel_y0 bessel_y1 reciprocal ceil floor trunc frac. Numbers: abs (of complex: real)
 /// neg sign sgn square conj angle. Tests with a bool result: isnan isinf isfinite isposinf isneginf signbit
-/// logical_not. Also bitwise_not, real, imag, frexp_mantissa, frexp_exponent (to int32).
+/// logical_not. Also bitwise_not, frexp_mantissa, frexp_exponent (to int32).
 using Unary = Kernel<void(View y, View x)>;
 
 /// y = f(a, b). add sub mul div floor_divide trunc_divide remainder fmod pow atan2 hypot maximum minimum fmax fmin

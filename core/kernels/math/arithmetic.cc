@@ -161,6 +161,28 @@ struct LerpOf {
   }
 };
 
+/// The conjugate of a complex number; a real one itself.
+template <typename T>
+DRAGON_FN T Conjugate(T x) {
+  if constexpr (kIsComplex<T>) {
+    return Conj(x);
+  } else {
+    return x;
+  }
+}
+struct SigmoidBackwardOf {
+  template <typename T>
+  DRAGON_FN T operator()(T dy, T y) const {
+    return dy * Conjugate((T(1) - y) * y);
+  }
+};
+struct TanhBackwardOf {
+  template <typename T>
+  DRAGON_FN T operator()(T dy, T y) const {
+    return dy * Conjugate(T(1) - y * y);
+  }
+};
+
 template <typename T>
 struct ThresholdOf {
   T threshold, value;
@@ -188,6 +210,8 @@ const bool entered[] = {
     EnterBinary<HeavisideOf>("heaviside", RealAndBool{}),
     EnterBinary<CopySignOf>("copysign", Floating{}),
     EnterBinary<NextAfterOf>("nextafter", Singles{}),
+    EnterBinary<SigmoidBackwardOf>("sigmoid_backward", Inexact{}),
+    EnterBinary<TanhBackwardOf>("tanh_backward", Inexact{}),
     EnterTernary<ClampOf>("clamp", RealAndBool{}),
     EnterTernary<LerpOf>("lerp", Inexact{}),
     EnterWide(kernels::kAddScaled, AllTypes{}, kAddScaledOf),

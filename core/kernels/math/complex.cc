@@ -138,12 +138,6 @@ struct PowOf : Cost<64> {
 struct ConjOf {
   DRAGON_FN auto operator()(auto z) const { return Conj(z); }
 };
-struct RealPartOf {
-  DRAGON_FN auto operator()(auto z) const { return z.re; }
-};
-struct ImagPartOf {
-  DRAGON_FN auto operator()(auto z) const { return z.im; }
-};
 /// The argument of a number; of a real one 0 or pi, and NaN of NaN.
 struct AngleOf : Cost<8> {
   template <typename T>
@@ -181,7 +175,7 @@ const bool entered[] = {
     EnterUnary<SinhOf>("sinh", Complexes{}),       EnterUnary<CoshOf>("cosh", Complexes{}),
     EnterUnary<TanhOf>("tanh", Complexes{}),       EnterUnary<AsinhOf>("asinh", Complexes{}),
     EnterUnary<AcoshOf>("acosh", Complexes{}),     EnterUnary<AtanhOf>("atanh", Complexes{}),
-    EnterBinary<PowOf>("pow", Complexes{}),        EnterUnary<ConjOf>("conj", Complexes{}),
+    EnterBinary<PowOf>("pow", Complexes{}),        EnterUnary<ConjOf>("conj_physical", Complexes{}),
     EnterUnary<RealPartOf>("real", Complexes{}),   EnterUnary<ImagPartOf>("imag", Complexes{}),
     EnterUnary<AngleOf>("angle", Inexact{}),       EnterBinary<ComplexOf>("complex", Singles{}),
     EnterBinary<PolarOf>("polar", Singles{}),

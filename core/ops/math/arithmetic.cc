@@ -1,0 +1,212 @@
+// Sums, products, quotients, powers, extremes, and their fused forms.
+#include "core/kernels/math.h"
+#include "core/ops/pointwise.h"
+
+namespace dragon {
+namespace {
+
+Operator& Promoted(const char* line, const char* doc, Promotion promotion) {
+  return DefineOp(line).Doc(doc).Promotes(promotion).Pointwise().Infers(InferPointwise);
+}
+
+void RefuseBool(const Infer& i) {
+  if (i.x(0).dtype() != DType::kBool) return;
+  throw TypeError(i.name()).Got("bool").Expected("a number (logical_xor and bitwise_xor subtract booleans)");
+}
+void RefuseFractionOfInteger(const Infer& i, int slot) {
+  const Value& factor = i.attr(slot);
+  const DType dtype = i.x(0).dtype();
+  if (!IsInexact(dtype) && factor.kind() >= Value::Kind::kDouble) {
+    throw TypeError(i.name())
+        .Got(i.op().schema.attr(slot).name, " = ", factor.str(), " for ", dtype)
+        .Expected("an integer");
+  }
+  if (!IsComplex(dtype) && factor.kind() == Value::Kind::kComplex) {
+    throw TypeError(i.name())
+        .Got(i.op().schema.attr(slot).name, " = ", factor.str(), " for ", dtype)
+        .Expected("a real number");
+  }
+}
+bool IsOne(const Value& value) { return value.kind() != Value::Kind::kComplex && value.real() == 1; }
+Tensor Times(const Tensor& x, const Value& factor) { return IsOne(factor) ? x : Op<"mul">(x, Number(factor)); }
+Value ConjugateOf(const Value& value) {
+  if (value.kind() != Value::Kind::kComplex) return value;
+  return Value(complex128(value.complex().re, -value.complex().im));
+}
+Value Negative(const Value& value) {
+  if (value.kind() == Value::Kind::kComplex) return Value(complex128(-value.complex().re, -value.complex().im));
+  if (value.kind() == Value::Kind::kDouble) return Value(-value.real());
+  return Value(-value.integer());
+}
+
+template <bool kSubtracts>
+void RunAdd(Run& r) {
+  static const kernels::Binary plain{kSubtracts ? "sub" : "add"};
+  const Value& alpha = r.attr(0);
+  if (DRAGON_LIKELY(IsOne(alpha))) return plain(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1));
+  kernels::kAddScaled(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), (kSubtracts ? Negative(alpha) : alpha).complex());
+}
+void InferAdd(Infer& i) {
+  RefuseFractionOfInteger(i, 0);
+  InferPointwise(i);
+}
+void InferSub(Infer& i) {
+  RefuseBool(i);
+  InferAdd(i);
+}
+
+/// d(x^p)/dx = p x^(p-1), which is 0 for p = 0 even at x = 0; d(x^p)/dp = x^p log x, which is 0 at x = 0, p >= 0.
+void PowGrad(Grad& g) {
+  const Tensor &x = g.x(0), &p = g.x(1);
+  if (g.needs(0)) {
+    const Tensor slope = p * Op<"pow">(x, p - 1.0);
+    g.dx(0, g.dy() * Conjugate(Masked(Op<"ne">(p, Number(0)), slope)));
+  }
+  if (g.needs(1)) {
+    Tensor flat = Op<"eq">(x, Number(0));
+    const Tensor growing = p.is_complex() ? Op<"real">(p) : p;
+    flat = Op<"logical_and">(flat, Op<"ge">(growing, Number(0)));
+    g.dx(1, g.dy() * Conjugate(Op<"where">(flat, Number(0), g.y() * Op<"log">(x))));
+  }
+}
+
+/// Equal operands share the gradient of their extreme.
+void ExtremeGrad(Grad& g) {
+  const Tensor half = Op<"mul">(g.dy(), Number(0.5)), ties = Op<"eq">(g.x(0), g.x(1));
+  for (int i = 0; i < 2; ++i) {
+    if (!g.needs(i)) continue;
+    // Whoever differs from the result lost; NaN never equals, so it is compared the other way round.
+    const Tensor lost = g.op().name() == "maximum" ? Op<"lt">(g.x(i), g.x(1 - i)) : Op<"gt">(g.x(i), g.x(1 - i));
+    g.dx(i, Op<"where">(ties, half, Op<"where">(lost, Number(0), g.dy())));
+  }
+}
+void FmaxGrad(Grad& g) {
+  const Tensor wins = g.op().name() == "fmax" ? Op<"ge">(g.x(0), g.x(1)) : Op<"le">(g.x(0), g.x(1));
+  const Tensor first = Op<"logical_or">(wins, Op<"isnan">(g.x(1)));
+  if (g.needs(0)) g.dx(0, Masked(first, g.dy()));
+  if (g.needs(1)) g.dx(1, Masked(Op<"logical_not">(first), g.dy()));
+}
+
+void DefineSums() {
+  Promoted("add(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor", "x + alpha * y.", Promotion::kCommon)
+      .Infers(InferAdd)
+      .Runs(RunAdd<false>)
+      .Gradient("",
+                [](Grad& g) {
+                  if (g.needs(0)) g.dx(0, g.dy());
+                  if (g.needs(1)) g.dx(1, Times(g.dy(), ConjugateOf(g.attr(0))));
+                })
+      .Onnx("Add");
+  Promoted("sub(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor", "x - alpha * y.", Promotion::kCommon)
+      .Infers(InferSub)
+      .Runs(RunAdd<true>)
+      .Gradient("",
+                [](Grad& g) {
+                  if (g.needs(0)) g.dx(0, g.dy());
+                  if (g.needs(1)) g.dx(1, -Times(g.dy(), ConjugateOf(g.attr(0))));
+                })
+      .Onnx("Sub");
+  DefineOp("rsub(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor")
+      .Doc("y - alpha * x.")
+      .As([](const CallReader& c) -> Tensors { return {Op<"sub">(c.x(1), c.x(0), c.attr(0))}; });
+  Promoted("addcmul(Tensor x, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+           "x + value * tensor1 * tensor2.", Promotion::kCommon)
+      .Infers(InferAdd)
+      .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
+      .Gradient("tensor1, tensor2", [](Grad& g) {
+        const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
+        if (g.needs(0)) g.dx(0, g.dy());
+        if (g.needs(1)) g.dx(1, dy * Conjugate(g.x(2)));
+        if (g.needs(2)) g.dx(2, dy * Conjugate(g.x(1)));
+      });
+  Promoted("addcdiv(Tensor x, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+           "x + value * tensor1 / tensor2.", Promotion::kCommon)
+      .Infers([](Infer& i) {
+        if (!IsInexact(i.x(0).dtype())) {
+          throw TypeError(i.name()).Got("integers").Expected("floats (round a quotient of integers with `divide`)");
+        }
+        InferAdd(i);
+      })
+      .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
+      .Gradient("tensor1, tensor2", [](Grad& g) {
+        const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
+        if (g.needs(0)) g.dx(0, g.dy());
+        if (g.needs(1)) g.dx(1, dy / Conjugate(g.x(2)));
+        if (g.needs(2)) g.dx(2, -dy * Conjugate(g.x(1) / Op<"square">(g.x(2))));
+      });
+  Promoted("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor", "x + weight * (end - x).", Promotion::kCommon)
+      .Runs(RunPointwise<3>)
+      .Gradient("x, end, weight", [](Grad& g) {
+        const Tensor weight = Conjugate(g.x(2));
+        if (g.needs(0)) g.dx(0, g.dy() * (1.0 - weight));
+        if (g.needs(1)) g.dx(1, g.dy() * weight);
+        if (g.needs(2)) g.dx(2, g.dy() * Conjugate(g.x(1) - g.x(0)));
+      });
+}
+
+void DefineProducts() {
+  Binary("mul", "x * y.")
+      .Gradient("x, y",
+                [](Grad& g) {
+                  if (g.needs(0)) g.dx(0, g.dy() * Conjugate(g.x(1)));
+                  if (g.needs(1)) g.dx(1, g.dy() * Conjugate(g.x(0)));
+                })
+      .Onnx("Mul");
+  Binary("div", "x / y; of integers a float.", Promotion::kFloat)
+      .Gradient("y, out",
+                [](Grad& g) {
+                  const Tensor dx = g.dy() / Conjugate(g.x(1));
+                  if (g.needs(0)) g.dx(0, dx);
+                  if (g.needs(1)) g.dx(1, -dx * Conjugate(g.y()));
+                })
+      .Onnx("Div");
+  Binary("trunc_divide", "x / y rounded towards 0.").Gradient("", ZeroGrad);
+  Binary("floor_divide", "x / y rounded down, as Python's //.").Gradient("", ZeroGrad);
+  DefineOp("divide(Tensor x, Tensor y, *, str? rounding_mode=None) -> Tensor")
+      .Doc("x / y, exact (None), rounded towards 0 (\"trunc\") or down (\"floor\").")
+      .As([](const CallReader& c) -> Tensors {
+        if (!c.Given(0)) return {Op<"div">(c.x(0), c.x(1))};
+        if (c.String(0) == "trunc") return {Op<"trunc_divide">(c.x(0), c.x(1))};
+        if (c.String(0) == "floor") return {Op<"floor_divide">(c.x(0), c.x(1))};
+        throw ValueError(c.name()).Got("rounding_mode '", c.String(0), "'").Expected("None, 'trunc' or 'floor'");
+      });
+  Binary("remainder", "What flooring division leaves: it has the sign of y.").Gradient("x, y", [](Grad& g) {
+    if (g.needs(0)) g.dx(0, g.dy());
+    if (g.needs(1)) g.dx(1, -g.dy() * Op<"floor_divide">(g.x(0), g.x(1)));
+  });
+  Binary("fmod", "What truncating division leaves: it has the sign of x.").Gradient("x, y", [](Grad& g) {
+    if (g.needs(0)) g.dx(0, g.dy());
+    if (g.needs(1)) g.dx(1, -g.dy() * Op<"trunc_divide">(g.x(0), g.x(1)));
+  });
+  Binary("pow", "x to the power of y.").Gradient("x, y, out", PowGrad).Onnx("Pow");
+  DefineOp("float_power(Tensor x, Tensor y) -> Tensor")
+      .Doc("x to the power of y, computed in double precision.")
+      .As([](const CallReader& c) -> Tensors {
+        const bool complex = c.x(0).is_complex() || c.x(1).is_complex();
+        const DType wide = complex ? DType::kComplex128 : DType::kFloat64;
+        return {Op<"pow">(Op<"cast">(c.x(0), wide), Op<"cast">(c.x(1), wide))};
+      });
+  DefineOp("ldexp(Tensor x, Tensor y) -> Tensor").Doc("x * 2^y.").As([](const CallReader& c) -> Tensors {
+    return {c.x(0) * Op<"exp2">(c.x(1))};
+  });
+  Binary("gcd", "Greatest common divisor of integers.").NotDifferentiable();
+  Binary("lcm", "Least common multiple of integers.").NotDifferentiable();
+}
+
+void DefineExtremes() {
+  Binary("maximum", "The larger of x and y; NaN if either is.").Gradient("x, y", ExtremeGrad).Onnx("Max");
+  Binary("minimum", "The smaller of x and y; NaN if either is.").Gradient("x, y", ExtremeGrad).Onnx("Min");
+  Binary("fmax", "The larger of x and y; a number wins over NaN.").Gradient("x, y", FmaxGrad);
+  Binary("fmin", "The smaller of x and y; a number wins over NaN.").Gradient("x, y", FmaxGrad);
+  Binary("heaviside", "0 below 0, 1 above, y at 0.", Promotion::kCommon);
+  Binary("copysign", "The magnitude of x with the sign of y.", Promotion::kFloat).Gradient("x, out", [](Grad& g) {
+    if (g.needs(0)) g.dx(0, Masked(Op<"ne">(g.x(0), Number(0)), g.dy() * (g.y() / g.x(0))));
+    if (g.needs(1)) g.dx(1, Zeros(g, 1));
+  });
+  Binary("nextafter", "The next number from x towards y.").NotDifferentiable();
+}
+
+[[maybe_unused]] const bool defined = (DefineSums(), DefineProducts(), DefineExtremes(), true);
+
+}  // namespace
+}  // namespace dragon

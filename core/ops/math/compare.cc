@@ -1,0 +1,130 @@
+// Comparisons, logic and bits, and choices made by them: where and clamp.
+#include "core/kernels/math.h"
+#include "core/ops/pointwise.h"
+
+namespace dragon {
+namespace {
+
+Operator& Compare(const char* name, const char* doc) {
+  return Binary(name, doc).Infers(InferCompare).NotDifferentiable();
+}
+Operator& Bitwise(const char* name, const char* doc) { return Binary(name, doc).NotDifferentiable(); }
+
+/// The mask keeps its dtype; layout and dtype are those of what is chosen from.
+void InferWhere(Infer& i) {
+  const DType mask = i.x(0).dtype();
+  if (mask != DType::kBool && mask != DType::kUInt8)
+    throw TypeError(i.name()).Got(mask, " as condition").Expected("bool");
+  InferPointwiseAs(i, i.x(1).dtype());
+}
+
+void InferClamp(Infer& i) {
+  if (!i.has(1) && !i.has(2)) throw ValueError(i.name()).Got("neither min nor max").Expected("at least one of them");
+  if (IsComplex(i.x(0).dtype())) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
+  InferPointwise(i);
+}
+void RunClamp(Run& r) {
+  static const kernels::Ternary both{"clamp"};
+  static const kernels::Binary larger{"maximum"}, smaller{"minimum"};
+  if (r.has(1) && r.has(2)) return both(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2));
+  if (r.has(1)) return larger(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1));
+  smaller(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(2));
+}
+/// x gets the gradient where no bound took its place (a bound that equals it did not), a bound where it did.
+void ClampGrad(Grad& g) {
+  const Tensor &x = g.x(0), &low = g.x(1), &high = g.x(2);
+  if (g.needs(0)) {
+    Tensor inside;
+    if (low.defined()) inside = Op<"ge">(x, low);
+    if (high.defined()) inside = low.defined() ? Op<"logical_and">(inside, Op<"le">(x, high)) : Op<"le">(x, high);
+    g.dx(0, Masked(inside, g.dy()));
+  }
+  if (low.defined() && g.needs(1)) {
+    Tensor below = Op<"lt">(x, low);
+    if (high.defined()) below = Op<"logical_and">(below, Op<"lt">(low, high));
+    g.dx(1, Masked(below, g.dy()));
+  }
+  if (high.defined() && g.needs(2)) {
+    Tensor above = Op<"gt">(x, high);
+    if (low.defined()) above = Op<"logical_or">(above, Op<"lt">(high, low));
+    g.dx(2, Masked(above, g.dy()));
+  }
+}
+
+/// |x - y| <= atol + rtol |y|; equal infinities are close, and NaN to NaN if asked for.
+Tensors IsClose(const CallReader& c) {
+  const Tensor &x = c.x(0), &y = c.x(1);
+  if (x.dtype() != y.dtype()) throw TypeError(c.name()).Got(x.dtype(), " and ", y.dtype()).Expected("one dtype");
+  const double rtol = c.Real(0), atol = c.Real(1);
+  if (!(rtol >= 0) || !(atol >= 0)) {
+    throw ValueError(c.name()).Got("rtol ", rtol, " and atol ", atol).Expected("tolerances of at least 0");
+  }
+  Tensor close = Op<"eq">(x, y);
+  if (c.Bool(2) && IsInexact(x.dtype())) {
+    close = Op<"logical_or">(close, Op<"logical_and">(Op<"isnan">(x), Op<"isnan">(y)));
+  }
+  if (rtol == 0 && atol == 0) return {close};
+  const bool whole = !IsInexact(x.dtype());  // also keeps unsigned differences from wrapping
+  const Tensor a = whole ? Op<"cast">(x, DType::kFloat64) : x, b = whole ? Op<"cast">(y, DType::kFloat64) : y;
+  const Tensor allowed = Op<"abs">(b) * rtol + atol, difference = Op<"abs">(a - b);
+  const Tensor within = Op<"logical_and">(Op<"le">(difference, allowed), Op<"isfinite">(difference));
+  return {Op<"logical_or">(close, within)};
+}
+
+void DefineComparisons() {
+  Compare("eq", "Whether x equals y.").Onnx("Equal");
+  Compare("ne", "Whether x differs from y; true for NaN.");
+  Compare("lt", "Whether x is less than y.").Onnx("Less");
+  Compare("le", "Whether x is at most y.").Onnx("LessOrEqual");
+  Compare("gt", "Whether x is greater than y.").Onnx("Greater");
+  Compare("ge", "Whether x is at least y.").Onnx("GreaterOrEqual");
+  Compare("logical_and", "Whether x and y both differ from 0.").Onnx("And");
+  Compare("logical_or", "Whether x or y differs from 0.").Onnx("Or");
+  Compare("logical_xor", "Whether exactly one of x and y differs from 0.").Onnx("Xor");
+  DefineOp("isclose(Tensor x, Tensor y, float rtol=1e-5, float atol=1e-8, bool equal_nan=False) -> Tensor")
+      .Doc("Whether |x - y| <= atol + rtol * |y|.")
+      .As(IsClose);
+  DefineOp("allclose(Tensor x, Tensor y, float rtol=1e-5, float atol=1e-8, bool equal_nan=False) -> Tensor")
+      .Doc("Whether all elements are close: a 0-d bool.")
+      .As([](const CallReader& c) -> Tensors {
+        return {Op<"all">(Op<"isclose">(c.x(0), c.x(1), c.attr(0), c.attr(1), c.attr(2)))};
+      });
+}
+
+void DefineBits() {
+  Unary("bitwise_not", "Every bit inverted.", Promotion::kNone).NotDifferentiable().Onnx("BitwiseNot");
+  Bitwise("bitwise_and", "Bits set in both x and y.").Onnx("BitwiseAnd");
+  Bitwise("bitwise_or", "Bits set in x or y.").Onnx("BitwiseOr");
+  Bitwise("bitwise_xor", "Bits set in one of x and y.").Onnx("BitwiseXor");
+  Bitwise("bitwise_left_shift", "x with its bits moved y places up.");
+  Bitwise("bitwise_right_shift", "x with its bits moved y places down, keeping the sign.");
+}
+
+void DefineChoices() {
+  DefineOp("where(Tensor condition, Tensor x, Tensor y) -> Tensor")
+      .Doc("x where the condition holds, y elsewhere.")
+      .Promotes(Promotion::kCommon)
+      .PromotesOnly(0b110)
+      .Pointwise()
+      .Infers(InferWhere)
+      .Runs([](Run& r) { RunOwnKernel<3>(r, r.x(1).dtype()); })
+      .Gradient("condition",
+                [](Grad& g) {
+                  if (g.needs(1)) g.dx(1, Masked(g.x(0), g.dy()));
+                  if (g.needs(2)) g.dx(2, Op<"where">(g.x(0), Number(0), g.dy()));
+                })
+      .Onnx("Where");
+  DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor")
+      .Doc("x, but at least min and at most max; max wins where they cross.")
+      .Promotes(Promotion::kCommon)
+      .Pointwise()
+      .Infers(InferClamp)
+      .Runs(RunClamp)
+      .Gradient("x, min, max", ClampGrad)
+      .Onnx("Clip");
+}
+
+[[maybe_unused]] const bool defined = (DefineComparisons(), DefineBits(), DefineChoices(), true);
+
+}  // namespace
+}  // namespace dragon

@@ -1,0 +1,73 @@
+// Circular and hyperbolic functions, their inverses, and the conversion of angles.
+#include "core/ops/pointwise.h"
+
+namespace dragon {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+Tensor Square(const Tensor& x) { return Op<"square">(x); }
+
+/// (cos(pi x) - sinc(x)) / x, which is 0 at 0.
+Tensor SincSlope(Grad& g) {
+  const Tensor& x = g.x(0);
+  return Masked(Op<"ne">(x, Number(0)), (Op<"cos">(x * kPi) - Op<"sinc">(x)) / x);
+}
+
+[[maybe_unused]] const bool defined = [] {
+  Unary("sin", "Sine.").Gradient("x", Slope([](Grad& g) { return Op<"cos">(g.x(0)); })).Onnx("Sin");
+  Unary("cos", "Cosine.").Gradient("x", Slope([](Grad& g) { return -Op<"sin">(g.x(0)); })).Onnx("Cos");
+  Unary("tan", "Tangent.").Gradient("out", Slope([](Grad& g) { return Square(g.y()) + 1.0; })).Onnx("Tan");
+  Unary("asin", "Inverse sine.")
+      .Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(1.0 - Square(g.x(0))); }))
+      .Onnx("Asin");
+  Unary("acos", "Inverse cosine.")
+      .Gradient("x", Slope([](Grad& g) { return -Op<"rsqrt">(1.0 - Square(g.x(0))); }))
+      .Onnx("Acos");
+  Unary("atan", "Inverse tangent.")
+      .Gradient("x", Slope([](Grad& g) { return 1.0 / (Square(g.x(0)) + 1.0); }))
+      .Onnx("Atan");
+  Unary("sinh", "Hyperbolic sine.").Gradient("x", Slope([](Grad& g) { return Op<"cosh">(g.x(0)); })).Onnx("Sinh");
+  Unary("cosh", "Hyperbolic cosine.").Gradient("x", Slope([](Grad& g) { return Op<"sinh">(g.x(0)); })).Onnx("Cosh");
+  Unary("tanh", "Hyperbolic tangent.")
+      .Gradient("out", [](Grad& g) { g.dx(0, Op<"tanh_backward">(g.dy(), g.y())); })
+      .Onnx("Tanh");
+  DefineOp("tanh_backward(Tensor dy, Tensor y) -> Tensor")
+      .Doc("Gradient of tanh, from its result.")
+      .Pointwise()
+      .Infers(InferPointwise)
+      .Runs(RunPointwise<2>)
+      .Gradient("dy, y", [](Grad& g) {
+        // The result is conj(1 - y^2) dy: linear in dy, and holomorphic in conj(y).
+        const Tensor& y = g.x(1);
+        if (g.needs(0)) g.dx(0, g.dy() * (1.0 - Square(y)));
+        if (g.needs(1)) g.dx(1, Conjugate(g.dy()) * g.x(0) * Conjugate(y) * -2.0);
+      });
+  Unary("asinh", "Inverse hyperbolic sine.")
+      .Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(Square(g.x(0)) + 1.0); }))
+      .Onnx("Asinh");
+  // Two roots instead of the root of x^2 - 1: of a complex x only they are on the right branch.
+  Unary("acosh", "Inverse hyperbolic cosine.")
+      .Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(g.x(0) - 1.0) * Op<"rsqrt">(g.x(0) + 1.0); }))
+      .Onnx("Acosh");
+  Unary("atanh", "Inverse hyperbolic tangent.")
+      .Gradient("x", Slope([](Grad& g) { return 1.0 / (1.0 - Square(g.x(0))); }))
+      .Onnx("Atanh");
+  Unary("sinc", "sin(pi x) / (pi x), 1 at 0.").Gradient("x", Slope(SincSlope));
+  Unary("deg2rad", "Degrees to radians.").Gradient("", [](Grad& g) { g.dx(0, g.dy() * (kPi / 180)); });
+  Unary("rad2deg", "Radians to degrees.").Gradient("", [](Grad& g) { g.dx(0, g.dy() * (180 / kPi)); });
+  Binary("atan2", "The angle of the point (y, x), from the second argument's axis.", Promotion::kFloat)
+      .Gradient("x, y", [](Grad& g) {
+        const Tensor scaled = g.dy() / (Square(g.x(0)) + Square(g.x(1)));
+        if (g.needs(0)) g.dx(0, scaled * g.x(1));
+        if (g.needs(1)) g.dx(1, -(scaled * g.x(0)));
+      });
+  Binary("hypot", "sqrt(x^2 + y^2) without overflow.", Promotion::kFloat).Gradient("x, y, out", [](Grad& g) {
+    if (g.needs(0)) g.dx(0, g.dy() * (g.x(0) / g.y()));
+    if (g.needs(1)) g.dx(1, g.dy() * (g.x(1) / g.y()));
+  });
+  return true;
+}();
+
+}  // namespace
+}  // namespace dragon
