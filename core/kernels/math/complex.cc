@@ -176,7 +176,7 @@ const bool entered[] = {
     EnterUnary<TanhOf>("tanh", Complexes{}),       EnterUnary<AsinhOf>("asinh", Complexes{}),
     EnterUnary<AcoshOf>("acosh", Complexes{}),     EnterUnary<AtanhOf>("atanh", Complexes{}),
     EnterBinary<PowOf>("pow", Complexes{}),        EnterUnary<ConjOf>("conj_physical", Complexes{}),
-    EnterUnary<RealPartOf>("real", Complexes{}),   EnterUnary<ImagPartOf>("imag", Complexes{}),
+
     EnterUnary<AngleOf>("angle", Inexact{}),       EnterBinary<ComplexOf>("complex", Singles{}),
     EnterBinary<PolarOf>("polar", Singles{}),
 };
