@@ -1,0 +1,262 @@
+// Tables looked up by integers: embedding, embedding bags, one-hot rows, repeated elements.
+#include <limits>
+
+#include "core/kernels/index.h"
+#include "core/ops/index/indices.h"
+
+namespace dragon {
+namespace {
+
+using kernels::BagMode;
+
+constexpr int64_t kNoPadding = -1;
+
+/// A padding index as a row of the table, or kNoPadding.
+int64_t PaddingRow(const char* who, const Value& padding, int64_t rows) {
+  if (padding.is_none()) return kNoPadding;
+  const int64_t row = padding.integer() < 0 ? padding.integer() + rows : padding.integer();
+  if (row < 0 || row >= rows) {
+    throw ValueError(who).Got("padding_idx ", padding.integer()).Expected(-rows, " to ", rows - 1);
+  }
+  return row;
+}
+
+void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
+  if (weight.ndim() != 2) throw ValueError(who).Got("a weight of shape ", weight.shape()).Expected("two axes");
+  CheckIndexDType(who, index);
+}
+
+[[maybe_unused]] const auto& embedding =
+    DefineOp("embedding(Tensor weight, Tensor index, int? padding_idx=None, bool scale_grad_by_freq=False) -> Tensor")
+        .Doc("The rows of a table that integers list.")
+        .Infers([](Infer& i) {
+          const Tensor &weight = i.x(0), &index = i.x(1);
+          CheckTable("embedding", weight, index);
+          PaddingRow("embedding", i.attr(0), weight.size(0));
+          Dims shape = index.shape();
+          shape.push_back(weight.size(1));
+          CheckedNumel("embedding", shape, weight.item_size());
+          i.y(0, std::move(shape), weight.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor index = AsInt64(r.Contiguous(1));
+          const int64_t count = index.numel(), width = r.x(0).size(1);
+          const Dims shape{count, width}, strides{width, 1}, index_strides{1, 0};
+          const View y{r.y().mutable_data(), shape.data(), strides.data(), count * width, 2, r.dtype()};
+          const View rows{
+              const_cast<void*>(index.data()), shape.data(), index_strides.data(), count * width, 2, DType::kInt64};
+          kernels::Gather(r.ctx(), r.dtype(), y, r.in(0), rows, 0, "embedding");
+        })
+        .Gradient("index", [](Grad& g) {
+          const int64_t rows = g.x_shape(0)[0];
+          g.dx(0, Op<"embedding_backward">(g.dy(), g.x(1), rows, PaddingRow("embedding", g.attr(0), rows), g.Bool(1)));
+        });
+
+[[maybe_unused]] const auto& embedding_backward =
+    DefineOp(
+        "embedding_backward(Tensor dy, Tensor index, int rows, int padding_row, bool scale_grad_by_freq) -> Tensor")
+        .Infers([](Infer& i) {
+          const Tensor &dy = i.x(0), &index = i.x(1);
+          CheckIndexDType("embedding_backward", index);
+          Dims shape = index.shape();
+          shape.push_back(dy.ndim() ? dy.size(-1) : 0);
+          if (dy.shape() != shape) {
+            throw ValueError("embedding_backward")
+                .Got("dy ", dy.shape(), " for index ", index.shape())
+                .Expected("one row per index");
+          }
+          const Dims table{i.Int(0), shape.back()};
+          CheckedNumel("embedding_backward", table, dy.item_size());
+          i.y(0, table, dy.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor dy = r.Contiguous(0), index = AsInt64(r.Contiguous(1));
+          kernels::EmbeddingBackward(r.ctx(), r.dtype(), r.out(), dy.view(), index.view(), r.Int(1), r.Bool(2));
+        })
+        .Gradient("index", [](Grad& g) {
+          Tensor ddy = Op<"embedding">(g.dy(), g.x(1));
+          const Tensor column = Op<"unsqueeze">(g.x(1), -1);
+          if (g.Bool(2)) {
+            const Tensor flat = Op<"reshape">(g.x(1), Dims{g.x(1).numel()});
+            const Tensor often = Op<"bincount">(flat, None, g.Int(0));
+            ddy = ddy / Op<"cast">(Op<"index_read">(often, std::vector<Tensor>{column}), ddy.dtype());
+          }
+          if (g.Int(1) >= 0) ddy = Op<"masked_fill">(ddy, Op<"eq">(column, Number(g.Int(1))), Number(0.0));
+          g.dx(0, ddy);
+        });
+
+BagMode BagModeNamed(const char* who, const std::string& mode) {
+  if (mode == "sum") return BagMode::kSum;
+  if (mode == "mean") return BagMode::kMean;
+  if (mode == "max") return BagMode::kMax;
+  throw ValueError(who).Got("mode '", mode, "'").Expected("sum, mean or max");
+}
+
+/// The kernel's offsets: bags + 1 entries, the last being the number of indices.
+Tensor BagEdges(const Tensor& offsets, const Tensor& index, bool include_last) {
+  const Tensor edges = AsInt64(offsets);
+  if (include_last) return Op<"contiguous">(edges);
+  const Tensor end = Tensor::Empty({1}, DType::kInt64);
+  *static_cast<int64_t*>(end.mutable_data()) = index.numel();
+  return Op<"cat">(std::vector<Tensor>{edges, Op<"to_device">(end, edges.device())}, 0);
+}
+
+/// Operands 0 to 3 of both directions: weight, index (1-d), offsets, per-sample weights.
+void CheckBag(const CallReader& c, int64_t bags) {
+  const char* who = c.name();
+  const Tensor &weight = c.x(0), &index = c.x(1), &offsets = c.x(2);
+  CheckTable(who, weight, index);
+  CheckIndexDType(who, offsets);
+  if (index.ndim() != 1 || offsets.ndim() != 1) {
+    throw ValueError(who).Got("index ", index.shape(), " and offsets ", offsets.shape()).Expected("vectors");
+  }
+  if (bags < 0) throw ValueError(who).Got("no offsets").Expected("at least the last one");
+  if (!c.has(3)) return;
+  if (c.String(1) != "sum") throw ValueError(who).Got("per_sample_weights in mode ", c.String(1)).Expected("mode sum");
+  if (c.x(3).shape() != index.shape() || c.x(3).dtype() != weight.dtype()) {
+    throw ValueError(who)
+        .Got("per_sample_weights ", c.x(3).dtype(), c.x(3).shape())
+        .Expected(weight.dtype(), index.shape(), " like index and weight");
+  }
+}
+
+int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
+
+/// `max_indices` holds, in mode max, the row each element of the result came from.
+[[maybe_unused]] const auto& embedding_bag =
+    DefineOp(
+        "embedding_bag(Tensor weight, Tensor index, Tensor offsets, Tensor? per_sample_weights=None, "
+        "bool scale_grad_by_freq=False, str mode=\"mean\", bool include_last_offset=False, int? padding_idx=None)"
+        " -> (Tensor y, Tensor max_indices)")
+        .Doc("The sum, mean or maximum of the rows of each bag of indices.")
+        .Infers([](Infer& i) {
+          CheckBag(i, Bags(i));
+          const BagMode mode = BagModeNamed(i.name(), i.String(1));
+          PaddingRow(i.name(), i.attr(3), i.x(0).size(0));
+          if (i.Bool(0)) throw NotImplementedError(i.name()).Got("scale_grad_by_freq=True").Expected("False for bags");
+          const Dims shape{Bags(i), i.x(0).size(1)};
+          i.y(0, shape, i.x(0).dtype());
+          i.y(1, mode == BagMode::kMax ? shape : Dims{0}, DType::kInt64);
+        })
+        .Runs([](Run& r) {
+          const Tensor weight = r.Contiguous(0), index = AsInt64(r.Contiguous(1));
+          const Tensor edges = BagEdges(r.x(2), index, r.Bool(2));
+          const Tensor scale = r.has(3) ? r.Contiguous(3) : Tensor();
+          const BagMode mode = BagModeNamed(r.name(), r.String(1));
+          kernels::EmbeddingBag(r.ctx(), r.dtype(), r.out(0), mode == BagMode::kMax ? r.out(1) : View{}, weight.view(),
+                                index.view(), edges.view(), scale.defined() ? scale.view() : View{}, mode,
+                                PaddingRow(r.name(), r.attr(3), weight.size(0)));
+        })
+        .Gradient("weight, index, offsets, per_sample_weights, max_indices", [](Grad& g) {
+          if (!g.dy().defined()) return;
+          const Tensors grads =
+              OpN<"embedding_bag_backward">(g.x(0), g.x(1), g.x(2), g.x(3), g.dy(), g.y(1), g.Bool(0), g.String(1),
+                                            g.Bool(2), PaddingRow("embedding_bag", g.attr(3), g.x_shape(0)[0]));
+          g.dx(0, grads[0]);
+          if (g.needs(3)) g.dx(3, grads[1]);
+        });
+
+[[maybe_unused]] const auto& embedding_bag_backward =
+    DefineOp(
+        "embedding_bag_backward(Tensor weight, Tensor index, Tensor offsets, Tensor? per_sample_weights, Tensor dy, "
+        "Tensor max_indices, bool scale_grad_by_freq, str mode, bool include_last_offset, int padding_row)"
+        " -> (Tensor dweight, Tensor dscale)")
+        .Infers([](Infer& i) {
+          CheckBag(i, Bags(i));
+          const Dims shape{Bags(i), i.x(0).size(1)};
+          if (i.x(4).shape() != shape) throw ValueError(i.name()).Got("dy ", i.x(4).shape()).Expected(shape);
+          const bool max = BagModeNamed(i.name(), i.String(1)) == BagMode::kMax;
+          if (max && (i.x(5).shape() != shape || i.x(5).dtype() != DType::kInt64)) {
+            throw ValueError(i.name()).Got("max_indices ", i.x(5).shape()).Expected("int64 of shape ", shape);
+          }
+          if (i.x(4).dtype() != i.x(0).dtype())
+            throw TypeError(i.name()).Got("dy of ", i.x(4).dtype()).Expected(i.x(0).dtype());
+          i.y(0, i.x(0).shape(), i.x(0).dtype());
+          i.y(1, i.has(3) ? i.x(1).shape() : Dims{0}, i.x(0).dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor weight = r.Contiguous(0), index = AsInt64(r.Contiguous(1)), dy = r.Contiguous(4);
+          const Tensor edges = BagEdges(r.x(2), index, r.Bool(2)), places = r.Contiguous(5);
+          const Tensor scale = r.has(3) ? r.Contiguous(3) : Tensor();
+          kernels::EmbeddingBagBackward(r.ctx(), r.dtype(), r.out(0), scale.defined() ? r.out(1) : View{}, dy.view(),
+                                        places.view(), weight.view(), index.view(), edges.view(),
+                                        scale.defined() ? scale.view() : View{}, BagModeNamed(r.name(), r.String(1)),
+                                        r.Int(3));
+        });
+
+[[maybe_unused]] const auto& one_hot = DefineOp("one_hot(Tensor x, int num_classes=-1) -> Tensor")
+                                           .Doc("A last axis that is 1 at the place x names and 0 elsewhere.")
+                                           .As([](const CallReader& c) -> Tensors {
+                                             CheckIndexDType("one_hot", c.x(0));
+                                             const Tensor x = AsInt64(c.x(0));
+                                             int64_t classes = c.Int(0);
+                                             if (classes < -1 || (classes <= 0 && x.numel() == 0)) {
+                                               throw ValueError("one_hot")
+                                                   .Got("num_classes ", classes, " for ", x.numel(), " numbers")
+                                                   .Expected("a positive number of classes");
+                                             }
+                                             if (!x.is_meta() && x.numel() > 0) {
+                                               const int64_t least = Op<"amin">(x).Item().integer();
+                                               if (least < 0)
+                                                 throw ValueError("one_hot").Got(least).Expected("no class below 0");
+                                             }
+                                             if (classes == -1) classes = Op<"amax">(x).Item().integer() + 1;
+                                             Dims shape = x.shape();
+                                             shape.push_back(classes);
+                                             const Tensor zeros = Op<"zeros">(shape, DType::kInt64, x.device());
+                                             const Tensor one = Tensor::Scalar(Value(int64_t{1}), DType::kInt64);
+                                             return {Op<"scatter">(zeros, -1, Op<"unsqueeze">(x, -1), one)};
+                                           });
+
+/// The places 0, 0, 1, 2, 2, 2, ... that repeats of (2, 1, 3, ...) mean.
+[[maybe_unused]] const auto& repeat_places =
+    DefineOp("repeat_places(Tensor repeats) -> Tensor").Dynamic().NotDifferentiable().Runs([](Run& r) {
+      if (!r.x(0).device().is_cpu())
+        throw NotImplementedError("repeat_interleave").Got("repeats on ", r.x(0).device()).Expected("repeats on cpu");
+      const Tensor repeats = AsInt64(r.Contiguous(0));
+      const auto* count = static_cast<const int64_t*>(repeats.data());
+      int64_t total = 0;
+      for (int64_t i = 0; i < repeats.numel(); ++i) {
+        if (count[i] < 0) throw ValueError("repeat_interleave").Got("repeats ", count[i]).Expected("none below 0");
+        if (__builtin_add_overflow(total, count[i], &total)) {
+          throw ValueError("repeat_interleave")
+              .Got("repeats whose sum overflows")
+              .Expected("a sum that an int64 can hold");
+        }
+      }
+      const Tensor places = Tensor::Empty({total}, DType::kInt64);
+      auto* to = static_cast<int64_t*>(places.mutable_data());
+      for (int64_t i = 0; i < repeats.numel(); ++i) to = std::fill_n(to, count[i], i);
+      r.set_y(0, places);
+    });
+
+[[maybe_unused]] const auto& repeat_interleave =
+    DefineOp("repeat_interleave(Tensor x, Tensor repeats, int? axis=None, *, int? output_size=None) -> Tensor")
+        .Doc("Every element of an axis repeated: all as often, or each as its entry of repeats says.")
+        .As([](const CallReader& c) -> Tensors {
+          CheckIndexDType("repeat_interleave", c.x(1));
+          const Tensor x = c.Given(0) ? c.x(0) : Op<"reshape">(c.x(0), Dims{c.x(0).numel()});
+          const int64_t axis = NormalizeAxis("repeat_interleave", c.Given(0) ? c.Int(0) : 0, x.ndim());
+          if (x.ndim() == 0 || c.x(1).ndim() > 1) {
+            throw ValueError("repeat_interleave")
+                .Got("x ", x.shape(), " and repeats ", c.x(1).shape())
+                .Expected("an axis to repeat, and at most a vector of repeats");
+          }
+          Tensor repeats = c.x(1);
+          if (repeats.numel() == 1) repeats = Op<"expand">(repeats, Dims{x.size(axis)});
+          if (repeats.numel() != x.size(axis)) {
+            throw ValueError("repeat_interleave")
+                .Got(repeats.numel(), " repeats")
+                .Expected("one, or one for each of the ", x.size(axis), " places");
+          }
+          const Tensor places = Op<"repeat_places">(repeats);
+          if (c.Given(1) && c.Int(1) != places.numel()) {
+            throw ValueError("repeat_interleave")
+                .Got("output_size ", c.Int(1))
+                .Expected("the sum of repeats, ", places.numel());
+          }
+          return {Op<"index_select">(x, axis, places)};
+        });
+
+}  // namespace
+}  // namespace dragon

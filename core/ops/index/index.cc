@@ -1,0 +1,206 @@
+// Advanced indexing: reading and writing at any mix of integer tensors and masks, and its flat forms take and put.
+#include "core/kernels/index.h"
+
+#include "core/ops/index/indices.h"
+
+namespace dragon {
+namespace {
+
+using kernels::Combine;
+
+int KernelAxis(int64_t axis) { return static_cast<int>(axis); }
+
+bool NothingIndexed(const std::vector<Tensor>& indices) {
+  return std::none_of(indices.begin(), indices.end(), [](const Tensor& index) { return index.defined(); });
+}
+
+void RunIndexRead(Run& r) {
+  const IndexShape shape = ShapeOfIndexed("index", r.x(0), r.list(0));
+  const IndexViews indices(r.x(0), r.list(0), shape.broadcast);
+  kernels::IndexRead(r.ctx(), r.dtype(), r.out(), r.in(0), indices.views(), shape.at, "index");
+}
+
+[[maybe_unused]] const auto& index_read =
+    DefineOp("index_read(Tensor x, Tensor?[] indices) -> Tensor")
+        .Doc("x at integer tensors, one per axis; an axis whose index is None is kept.")
+        .Infers([](Infer& i) { i.y(0, ShapeOfIndexed("index", i.x(0), i.list(0)).shape, i.x(0).dtype()); })
+        .Runs(RunIndexRead)
+        .Gradient("indices", [](Grad& g) {
+          const auto indices = g.list(0);
+          g.dx(0, Op<"index_write">(Zeros(g.x_shape(0), g.dy()), indices, g.dy(), true));
+        });
+
+void RunIndexWrite(Run& r) {
+  const Tensor& y = r.y();
+  CopyUnlessSame(r, y, r.x(0));
+  const IndexShape shape = ShapeOfIndexed("index_put", y, r.list(0));
+  const IndexViews indices(y, r.list(0), shape.broadcast);
+  const Tensor& value = r.x(r.x_count() - 1);
+  const Dims strides = ExpandedStrides(value, shape.shape);
+  int64_t numel = 1;
+  for (int64_t size : shape.shape) numel *= size;
+  const View spread{
+      const_cast<void*>(value.data()), shape.shape.data(), strides.data(), numel, shape.shape.size(), value.dtype()};
+  kernels::IndexWrite(r.ctx(), r.dtype(), r.out(), spread, indices.views(), shape.at,
+                      r.Bool(0) ? Combine::kAdd : Combine::kAssign, "index_put");
+}
+
+[[maybe_unused]] const auto& index_write =
+    DefineOp("index_write(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+        .Doc("x with values written, or added, at integer tensors. The last of equal places wins.")
+        .Edits()
+        .Infers([](Infer& i) {
+          const IndexShape shape = ShapeOfIndexed("index_put", i.x(0), i.list(0));
+          const Tensor& values = i.x(i.x_count() - 1);
+          if (values.dtype() != i.x(0).dtype()) {
+            throw TypeError("index_put").Got("values of ", values.dtype()).Expected("the dtype of x, ", i.x(0).dtype());
+          }
+          if (values.ndim() > shape.shape.size() ||
+              BroadcastShapes("index_put", shape.shape, values.shape()) != shape.shape) {
+            throw ValueError("index_put")
+                .Got("values of shape ", values.shape())
+                .Expected("a shape that broadcasts to ", shape.shape);
+          }
+          i.y(0, i.x(0).shape(), i.x(0).dtype());
+        })
+        .Runs(RunIndexWrite)
+        .Gradient("indices", [](Grad& g) {
+          const auto indices = g.list(0);
+          const int values = g.x_count() - 1;
+          if (g.needs(0)) {
+            g.dx(0, g.Bool(0) ? g.dy() : Op<"index_write">(g.dy(), indices, Zeros({}, g.dy()), false));
+          }
+          if (g.needs(values)) g.dx(values, Op<"index_read">(g.dy(), indices));
+        });
+
+[[maybe_unused]] const auto& index = DefineOp("index(Tensor x, Tensor?[] indices) -> Tensor")
+                                         .Doc("x at integer tensors and masks.")
+                                         .As([](const CallReader& c) -> Tensors {
+                                           Tensor x = c.x(0);
+                                           const std::vector<Tensor> indices = WithoutMasks("index", &x, c.list(0));
+                                           if (NothingIndexed(indices)) return {Op<"view">(x, x.shape())};
+                                           return {Op<"index_read">(x, indices)};
+                                         });
+
+[[maybe_unused]] const auto& index_put =
+    DefineOp("index_put(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+        .Doc("x with values written, or added, at integer tensors and masks.")
+        .As([](const CallReader& c) -> Tensors {
+          Tensor x = c.x(0);
+          const std::vector<Tensor> indices = WithoutMasks("index_put", &x, c.list(0));
+          Tensor values = c.x(c.x_count() - 1);
+          if (values.impl()->weak) values = Op<"cast">(values, x.dtype());
+          if (NothingIndexed(indices)) {
+            const Tensor spread = Op<"expand">(values, x.shape());
+            return {c.Bool(0) ? x + spread : Op<"clone">(spread)};
+          }
+          return {Op<"reshape">(Op<"index_write">(x, indices, values, c.Bool(0)), c.x(0).shape())};
+        });
+
+Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
+
+[[maybe_unused]] const auto& take = DefineOp("take(Tensor x, Tensor index) -> Tensor")
+                                        .Doc("The elements of x, seen as a vector, at integer places.")
+                                        .As([](const CallReader& c) -> Tensors {
+                                          return {Op<"index_read">(Flat(c.x(0)), std::vector<Tensor>{c.x(1)})};
+                                        });
+
+[[maybe_unused]] const auto& put =
+    DefineOp("put(Tensor x, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
+        .Doc("x, seen as a vector, with the source's elements written, or added, at integer places.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.x(1).numel() != c.x(2).numel()) {
+            throw ValueError("put")
+                .Got(c.x(1).numel(), " places and ", c.x(2).numel(), " elements")
+                .Expected("as many of each");
+          }
+          const std::vector<Tensor> places{Flat(c.x(1))};
+          return {Op<"reshape">(Op<"index_write">(Flat(c.x(0)), places, Flat(c.x(2)), c.Bool(0)), c.x(0).shape())};
+        });
+
+// --- along one axis
+
+void RunGather(Run& r) {
+  const Tensor index = AsInt64(r.x(1));
+  const int64_t axis = NormalizeAxis("gather", r.Int(0), r.x(0).ndim());
+  kernels::Gather(r.ctx(), r.dtype(), r.out(), r.in(0), index.view(), KernelAxis(axis), "gather");
+}
+
+[[maybe_unused]] const auto& gather =
+    DefineOp("gather(Tensor x, int axis, Tensor index) -> Tensor")
+        .Doc("y[i][j] = x[index[i][j]][j] along an axis.")
+        .Onnx("GatherElements")
+        .Infers([](Infer& i) {
+          const Tensor &x = i.x(0), &index = i.x(1);
+          CheckIndexDType("gather", index);
+          const int64_t axis = NormalizeAxis("gather", i.Int(0), x.ndim());
+          bool fits = index.ndim() == x.ndim();
+          for (int n = 0; fits && n < x.ndim(); ++n) fits = n == axis || index.size(n) <= x.size(n);
+          if (!fits) {
+            throw ValueError("gather")
+                .Got("an index of shape ", index.shape(), " for shape ", x.shape())
+                .Expected("as many axes, and no larger size outside axis ", axis);
+          }
+          i.y(0, index.shape(), x.dtype());
+        })
+        .Runs(RunGather)
+        .Gradient("index", [](Grad& g) {
+          g.dx(0, Op<"scatter_into">(Zeros(g.x_shape(0), g.dy()), g.Int(0), g.x(1), g.dy(), "add"));
+        });
+
+[[maybe_unused]] const auto& take_along_axis =
+    DefineOp("take_along_axis(Tensor x, Tensor index, int? axis=None) -> Tensor")
+        .Doc("gather whose operands broadcast outside the axis; without an axis, both are seen as vectors.")
+        .As([](const CallReader& c) -> Tensors {
+          if (!c.Given(0)) return {Op<"gather">(Flat(c.x(0)), 0, Flat(c.x(1)))};
+          const int64_t axis = NormalizeAxis("take_along_axis", c.Int(0), c.x(0).ndim());
+          Dims x_shape = c.x(0).shape(), index_shape = c.x(1).shape();
+          if (x_shape.size() != index_shape.size() || x_shape.empty()) {
+            throw ValueError("take_along_axis")
+                .Got(x_shape, " and ", index_shape)
+                .Expected("as many axes, at least one");
+          }
+          const int64_t x_size = std::exchange(x_shape[axis], 1), index_size = std::exchange(index_shape[axis], 1);
+          Dims common = BroadcastShapes("take_along_axis", x_shape, index_shape);
+          common[axis] = x_size;
+          const Tensor x = Op<"expand">(c.x(0), common);
+          common[axis] = index_size;
+          return {Op<"gather">(x, axis, Op<"expand">(c.x(1), common))};
+        });
+
+void RunIndexSelect(Run& r) {
+  const Tensor index = AsInt64(r.x(1));
+  const Tensor& y = r.y();
+  const int64_t axis = NormalizeAxis("index_select", r.Int(0), r.x(0).ndim());
+  Dims strides = Dims::Filled(y.ndim(), 0);
+  if (y.ndim() > 0 && index.ndim() > 0) strides[axis] = index.strides()[0];
+  View spread = y.view();
+  spread.data = const_cast<void*>(index.data());
+  spread.strides = strides.data();
+  kernels::Gather(r.ctx(), r.dtype(), r.out(), r.in(0), spread, KernelAxis(axis), "index_select");
+}
+
+[[maybe_unused]] const auto& index_select =
+    DefineOp("index_select(Tensor x, int axis, Tensor index) -> Tensor")
+        .Doc("The places of an axis that a vector of integers lists.")
+        .Onnx("Gather")
+        .Infers([](Infer& i) {
+          const Tensor &x = i.x(0), &index = i.x(1);
+          CheckIndexDType("index_select", index);
+          const int64_t axis = NormalizeAxis("index_select", i.Int(0), x.ndim());
+          if (index.ndim() > 1 || (x.ndim() == 0 && index.numel() != 1)) {
+            throw ValueError("index_select")
+                .Got("an index of shape ", index.shape())
+                .Expected(x.ndim() ? "a vector" : "one number");
+          }
+          Dims shape = x.shape();
+          if (!shape.empty()) shape[axis] = index.numel();
+          CheckedNumel("index_select", shape, x.item_size());
+          i.y(0, std::move(shape), x.dtype());
+        })
+        .Runs(RunIndexSelect)
+        .Gradient("index",
+                  [](Grad& g) { g.dx(0, Op<"index_add">(Zeros(g.x_shape(0), g.dy()), g.Int(0), g.x(1), g.dy())); });
+
+}  // namespace
+}  // namespace dragon

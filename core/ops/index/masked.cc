@@ -1,0 +1,129 @@
+// Operators driven by a mask, and the places that are not zero.
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/index.h"
+#include "core/ops/index/indices.h"
+
+namespace dragon {
+namespace {
+
+void CheckMask(const char* who, const Tensor& mask) {
+  if (mask.dtype() != DType::kBool) throw TypeError(who).Got("a mask of ", mask.dtype()).Expected("bool");
+}
+
+/// A tensor's view, repeated to look like `shape`, which outlives it together with `strides`.
+View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
+  *strides = ExpandedStrides(x, shape);
+  int64_t numel = 1;
+  for (int64_t size : shape) numel *= size;
+  return {const_cast<void*>(x.data()), shape.data(), strides->data(), numel, shape.size(), x.dtype()};
+}
+
+[[maybe_unused]] const auto& masked_fill =
+    DefineOp("masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor")
+        .Doc("x with one number wherever the mask is true.")
+        .Pointwise()
+        .Infers([](Infer& i) {
+          CheckMask("masked_fill", i.x(1));
+          const Tensor &x = i.x(0), &value = i.x(2);
+          if (value.ndim() != 0)
+            throw ValueError("masked_fill").Got("a value of shape ", value.shape()).Expected("one number");
+          if (IsComplex(value.dtype()) > IsComplex(x.dtype())) {
+            throw TypeError("masked_fill")
+                .Got("a value of ", value.dtype())
+                .Expected("one that ", x.dtype(), " can hold");
+          }
+          i.y(0, BroadcastShapes("masked_fill", x.shape(), i.x(1).shape()), x.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor value = r.x(2).dtype() == r.dtype() ? r.x(2) : Op<"cast">(r.x(2), r.dtype());
+          Dims x_strides, mask_strides;
+          const Dims& shape = r.y().shape();
+          kernels::MaskedFill(r.ctx(), r.dtype(), r.out(), Spread(r.x(0), shape, &x_strides),
+                              Spread(r.x(1), shape, &mask_strides), value.view());
+        })
+        .Gradient("mask", [](Grad& g) {
+          if (g.needs(0)) g.dx(0, Op<"masked_fill">(g.dy(), g.x(1), Number(0.0)));
+          if (g.needs(2)) g.dx(2, Op<"masked_fill">(g.dy(), Op<"logical_not">(g.x(1)), Number(0.0)));
+        });
+
+[[maybe_unused]] const auto& masked_select =
+    DefineOp("masked_select(Tensor x, Tensor mask) -> Tensor")
+        .Doc("The elements where the mask is true, as a vector.")
+        .Dynamic()
+        .Runs([](Run& r) {
+          CheckMask("masked_select", r.x(1));
+          const Dims shape = BroadcastShapes("masked_select", r.x(0).shape(), r.x(1).shape());
+          Dims x_strides, mask_strides;
+          const View x = Spread(r.x(0), shape, &x_strides), mask = Spread(r.x(1), shape, &mask_strides);
+          int64_t count = 0;
+          kernels::CountNonzero(r.ctx(), DType::kBool, &count, mask);
+          r.set_y(0, Tensor::Empty({count}, r.dtype(), r.x(0).device()));
+          kernels::MaskedSelect(r.ctx(), r.dtype(), r.out(), x, mask);
+        })
+        .Gradient("mask", [](Grad& g) {
+          const Dims shape = BroadcastShapes("masked_select", g.x_shape(0), g.x(1).shape());
+          g.dx(0, Op<"masked_scatter">(Zeros(shape, g.dy()), Op<"expand">(g.x(1), shape), g.dy()));
+        });
+
+[[maybe_unused]] const auto& masked_scatter =
+    DefineOp("masked_scatter(Tensor x, Tensor mask, Tensor src) -> Tensor")
+        .Doc("x with the next element of src wherever the mask is true.")
+        .Infers([](Infer& i) {
+          CheckMask("masked_scatter", i.x(1));
+          if (i.x(2).dtype() != i.x(0).dtype()) {
+            throw TypeError("masked_scatter")
+                .Got("src of ", i.x(2).dtype())
+                .Expected("the dtype of x, ", i.x(0).dtype());
+          }
+          i.y(0, BroadcastShapes("masked_scatter", i.x(0).shape(), i.x(1).shape()), i.x(0).dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor src = r.Contiguous(2);
+          Dims x_strides, mask_strides;
+          const Dims& shape = r.y().shape();
+          kernels::MaskedScatter(r.ctx(), r.dtype(), r.out(), Spread(r.x(0), shape, &x_strides),
+                                 Spread(r.x(1), shape, &mask_strides), src.view());
+        })
+        .Gradient("mask", [](Grad& g) {
+          if (g.needs(0)) g.dx(0, Op<"masked_fill">(g.dy(), g.x(1), Number(0.0)));
+          if (!g.needs(2)) return;
+          const Tensor used = Op<"masked_select">(g.dy(), g.x(1));
+          int64_t numel = 1;
+          for (int64_t size : g.x_shape(2)) numel *= size;
+          const Tensor all = Op<"pad">(used, Dims{0, numel - used.numel()});
+          g.dx(2, Op<"reshape">(all, g.x_shape(2)));
+        });
+
+[[maybe_unused]] const auto& nonzero =
+    DefineOp("nonzero(Tensor x) -> Tensor")
+        .Doc("The places of the elements that are not zero, one row each.")
+        .Dynamic()
+        .NotDifferentiable()
+        .Onnx("NonZero")
+        .Runs([](Run& r) {
+          int64_t count = 0;
+          kernels::CountNonzero(r.ctx(), r.dtype(), &count, r.in(0));
+          r.set_y(0, Tensor::Empty({count, r.x(0).ndim()}, DType::kInt64, r.x(0).device()));
+          if (count > 0 && r.x(0).ndim() > 0) kernels::Nonzero(r.ctx(), r.dtype(), r.out(), r.in(0));
+        });
+
+[[maybe_unused]] const auto& argwhere =
+    DefineOp("argwhere(Tensor x) -> Tensor").NotDifferentiable().As([](const CallReader& c) -> Tensors {
+      return {Op<"nonzero">(c.x(0))};
+    });
+
+[[maybe_unused]] const auto& nonzero_tuple =
+    DefineOp("nonzero_tuple(Tensor x) -> Tensor[]")
+        .Doc("The places of the elements that are not zero, one vector per axis; what where(x) means.")
+        .As([](const CallReader& c) -> Tensors {
+          return OpN<"unbind">(Op<"nonzero">(c.x(0).ndim() ? c.x(0) : Op<"unsqueeze">(c.x(0), 0)), 1);
+        });
+
+[[maybe_unused]] const auto& flatnonzero =
+    DefineOp("flatnonzero(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
+      return {Op<"select">(Op<"nonzero">(Op<"reshape">(c.x(0), Dims{c.x(0).numel()})), 1, 0)};
+    });
+
+}  // namespace
+}  // namespace dragon

@@ -1,0 +1,245 @@
+// Writing along one axis: scatter with every reduction, and the index_* forms whose index is one vector for the axis.
+#include <limits>
+
+#include "core/kernels/index.h"
+#include "core/ops/index/indices.h"
+
+namespace dragon {
+namespace {
+
+using kernels::Combine;
+
+Combine CombineNamed(const char* who, const std::string& how) {
+  if (how == "assign") return Combine::kAssign;
+  if (how == "add") return Combine::kAdd;
+  if (how == "multiply") return Combine::kMultiply;
+  if (how == "amax") return Combine::kMax;
+  if (how == "amin") return Combine::kMin;
+  throw ValueError(who).Got("'", how, "'").Expected("assign, add, multiply, amax or amin");
+}
+
+void InferScatter(Infer& i) {
+  const Tensor &x = i.x(0), &index = i.x(1), &src = i.x(2);
+  CheckIndexDType("scatter", index);
+  CombineNamed("scatter", i.String(1));
+  const int64_t axis = NormalizeAxis("scatter", i.Int(0), x.ndim());
+  if (src.dtype() != x.dtype()) {
+    throw TypeError("scatter").Got("src of ", src.dtype()).Expected("the dtype of x, ", x.dtype());
+  }
+  bool fits = index.ndim() == x.ndim() && index.shape() == src.shape();
+  for (int n = 0; fits && n < x.ndim(); ++n) fits = n == axis || index.size(n) <= x.size(n);
+  if (!fits && index.numel() > 0) {
+    throw ValueError("scatter")
+        .Got("x ", x.shape(), ", index ", index.shape(), " and src ", src.shape())
+        .Expected("as many axes, and an index no larger than x outside axis ", axis, " and than src");
+  }
+  i.y(0, x.shape(), x.dtype());
+}
+
+void RunScatter(Run& r) {
+  CopyUnlessSame(r, r.y(), r.x(0));
+  if (r.x(1).numel() == 0) return;
+  const Tensor index = AsInt64(r.x(1));
+  const int64_t axis = NormalizeAxis("scatter", r.Int(0), r.x(0).ndim());
+  kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in(2), static_cast<int>(axis),
+                   CombineNamed("scatter", r.String(1)), "scatter");
+}
+
+Tensor Ones(const Tensor& like) { return Op<"ones">(like.shape(), like.dtype(), like.device()); }
+
+/// A product's factor is divided out; where it is the only zero at its place, the product is taken without it.
+void ProductGradient(Grad& g, int64_t axis, const Tensor& index) {
+  const Tensor &x = g.x(0), &src = g.x(2), &y = g.y(), &dy = g.dy();
+  if (g.needs(0)) {
+    const Tensor safe = Op<"masked_fill">(x, Op<"eq">(x, Number(0.0)), 1.0);
+    g.dx(0, dy * Op<"scatter_into">(safe, axis, index, src, "multiply") / safe);
+  }
+  if (g.needs(2)) {
+    const Tensor is_zero = Op<"eq">(src, Number(0.0));
+    const Tensor zeros = Op<"scatter_into">(Zeros(x.shape(), x), axis, index, Op<"cast">(is_zero, x.dtype()), "add");
+    const Tensor lone = Op<"logical_and">(is_zero, Op<"eq">(Op<"gather">(zeros, axis, index), Number(1.0)));
+    const Tensor without = Op<"scatter_into">(x, axis, index, Op<"masked_fill">(src, lone, 1.0), "multiply");
+    const Tensor at_lone = Op<"gather">(dy * without, axis, index);
+    const Tensor elsewhere = Op<"gather">(dy * y, axis, index) / Op<"masked_fill">(src, is_zero, 1.0);
+    g.dx(2, Op<"where">(lone, at_lone, elsewhere));
+  }
+}
+
+/// Those who reached the extreme share its gradient evenly.
+void ExtremeGradient(Grad& g, int64_t axis, const Tensor& index) {
+  const Tensor x_won = Op<"cast">(Op<"eq">(g.x(0), g.y()), g.x_dtype(0));
+  const Tensor src_won = Op<"cast">(Op<"eq">(g.x(2), Op<"gather">(g.y(), axis, index)), g.x_dtype(0));
+  const Tensor share = g.dy() / Op<"scatter_into">(x_won, axis, index, src_won, "add");
+  if (g.needs(0)) g.dx(0, x_won * share);
+  if (g.needs(2)) g.dx(2, src_won * Op<"gather">(share, axis, index));
+}
+
+void ScatterGradient(Grad& g) {
+  const Tensor& index = g.x(1);
+  const int64_t axis = g.Int(0);
+  const Combine how = CombineNamed("scatter", g.String(1));
+  if (index.numel() == 0) return g.dx(0, g.dy());
+  if (how == Combine::kMultiply) return ProductGradient(g, axis, index);
+  if (how == Combine::kMax || how == Combine::kMin) return ExtremeGradient(g, axis, index);
+  if (g.needs(0)) {
+    const bool kept = how == Combine::kAdd;
+    g.dx(0, kept ? g.dy() : Op<"scatter_into">(g.dy(), axis, index, Zeros(index.shape(), g.dy()), "assign"));
+  }
+  if (g.needs(2)) g.dx(2, Op<"gather">(g.dy(), axis, index));
+}
+
+[[maybe_unused]] const auto& scatter_into =
+    DefineOp("scatter_into(Tensor x, int axis, Tensor index, Tensor src, str how) -> Tensor")
+        .Doc("x with src assigned, added, multiplied or compared at index along an axis; index and src have one shape.")
+        .Edits()
+        .Infers(InferScatter)
+        .Runs(RunScatter)
+        .Gradient("x, index, src, out", ScatterGradient);
+
+/// src cut down to the shape of index; a number becomes as large as index.
+Tensor FitSource(const char* who, const Tensor& x, const Tensor& index, Tensor src) {
+  if (src.impl()->weak && src.dtype() != x.dtype()) src = Op<"cast">(src, x.dtype());
+  if (src.ndim() == 0 && index.ndim() > 0) return Op<"expand">(src, index.shape());
+  if (src.shape() == index.shape() || index.numel() == 0) return src;
+  bool fits = src.ndim() == index.ndim();
+  for (int axis = 0; fits && axis < index.ndim(); ++axis) fits = index.size(axis) <= src.size(axis);
+  if (!fits) {
+    throw ValueError(who)
+        .Got("src ", src.shape(), " for index ", index.shape())
+        .Expected("at least the size of index along every axis");
+  }
+  for (int axis = 0; axis < index.ndim(); ++axis) {
+    if (src.size(axis) != index.size(axis)) src = Op<"slice">(src, axis, 0, index.size(axis), 1);
+  }
+  return src;
+}
+
+Tensor ScatterInto(const CallReader& c, const char* how) {
+  return Op<"scatter_into">(c.x(0), c.Int(0), c.x(1), FitSource(c.name(), c.x(0), c.x(1), c.x(2)), how);
+}
+
+/// The number that a reduction without the elements of x starts from.
+Tensor Neutral(const Tensor& x, const std::string& reduce, const Dims& shape) {
+  const bool least = reduce == "amax";
+  if (reduce == "sum" || reduce == "mean" || reduce == "prod") {
+    const Tensor number = Tensor::Scalar(Value(int64_t{reduce == "prod"}), x.dtype());
+    return Op<"expand">(number, shape);
+  }
+  if (IsInexact(x.dtype())) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return Op<"expand">(Tensor::Scalar(Value(least ? -infinity : infinity), x.dtype()), shape);
+  }
+  const int bits = x.dtype() == DType::kBool ? 1 : 8 * static_cast<int>(x.item_size());
+  const bool is_signed = x.dtype() != DType::kBool && x.dtype() != DType::kUInt8;
+  const int64_t most = is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : (int64_t{1} << bits) - 1;
+  return Op<"expand">(Tensor::Scalar(Value(least ? (is_signed ? -most - 1 : 0) : most), x.dtype()), shape);
+}
+
+Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src,
+                     const std::string& reduce, bool include_self) {
+  const char* how = reduce == "sum" || reduce == "mean"    ? "add"
+                    : reduce == "prod"                     ? "multiply"
+                    : reduce == "amax" || reduce == "amin" ? reduce.c_str()
+                                                           : nullptr;
+  if (!how) throw ValueError(who).Got("reduce '", reduce, "'").Expected("sum, prod, mean, amax or amin");
+  if (index.numel() == 0) return Op<"clone">(x);
+  const Tensor start =
+      include_self ? x : Op<"scatter_into">(x, axis, index, Neutral(x, reduce, index.shape()), "assign");
+  const Tensor y = Op<"scatter_into">(start, axis, index, src, how);
+  if (reduce != "mean") return y;
+  Tensor count = Ones(x);
+  if (!include_self) count = Op<"scatter_into">(count, axis, index, Zeros(index.shape(), x), "assign");
+  count = Op<"scatter_into">(count, axis, index, Ones(src), "add");
+  return IsInexact(x.dtype()) ? y / count : Op<"floor_divide">(y, count);
+}
+
+[[maybe_unused]] const auto& scatter =
+    DefineOp("scatter(Tensor x, int axis, Tensor index, Tensor src, *, str? reduce=None) -> Tensor")
+        .Doc("x with src written (or added, or multiplied) at index along an axis; the last of equal places wins.")
+        .Onnx("ScatterElements")
+        .As([](const CallReader& c) -> Tensors {
+          if (!c.Given(1)) return {ScatterInto(c, "assign")};
+          if (c.String(1) != "add" && c.String(1) != "multiply") {
+            throw ValueError("scatter").Got("reduce '", c.String(1), "'").Expected("add, multiply or None");
+          }
+          return {ScatterInto(c, c.String(1).c_str())};
+        });
+
+[[maybe_unused]] const auto& scatter_add =
+    DefineOp("scatter_add(Tensor x, int axis, Tensor index, Tensor src) -> Tensor").As([](const CallReader& c) {
+      return Tensors{ScatterInto(c, "add")};
+    });
+
+[[maybe_unused]] const auto& scatter_reduce =
+    DefineOp(
+        "scatter_reduce(Tensor x, int axis, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor")
+        .Doc("x combined with src at index along an axis; without include_self, places written to start afresh.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor src = FitSource(c.name(), c.x(0), c.x(1), c.x(2));
+          return {ScatterReduce(c.name(), c.x(0), c.Int(0), c.x(1), src, c.String(1), c.Bool(2))};
+        });
+
+/// The index of an index_* operator, spread over the shape of what it writes; `width` is its length.
+Tensor AxisIndexFor(const CallReader& c, const Dims& shape, int64_t axis) {
+  const Tensor &x = c.x(0), &index = c.x(1);
+  CheckIndexDType(c.name(), index);
+  if (index.ndim() > 1) throw ValueError(c.name()).Got("an index of shape ", index.shape()).Expected("a vector");
+  Dims expected = x.shape();
+  if (!expected.empty()) expected[axis] = index.numel();
+  if (shape != expected || (x.ndim() == 0 && index.numel() != 1)) {
+    throw ValueError(c.name())
+        .Got("src of shape ", shape, " for ", index.numel(), " indices")
+        .Expected("shape ", expected);
+  }
+  return SpreadIndex(index, axis, shape);
+}
+
+Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how) {
+  const int64_t axis = NormalizeAxis(c.name(), c.Int(0), c.x(0).ndim());
+  return Op<"scatter_into">(c.x(0), axis, AxisIndexFor(c, src.shape(), axis), src, how);
+}
+
+[[maybe_unused]] const auto& index_add =
+    DefineOp("index_add(Tensor x, int axis, Tensor index, Tensor src, *, Scalar alpha=1) -> Tensor")
+        .Doc("x with alpha * src added at the listed places of an axis.")
+        .As([](const CallReader& c) -> Tensors {
+          const Value one(int64_t{1});
+          const Tensor src = c.attr(1) == one ? c.x(2) : Op<"mul">(c.x(2), Number(c.attr(1)));
+          return {IndexInto(c, src, "add")};
+        });
+
+[[maybe_unused]] const auto& index_copy =
+    DefineOp("index_copy(Tensor x, int axis, Tensor index, Tensor src) -> Tensor")
+        .Doc("x with src written at the listed places of an axis.")
+        .As([](const CallReader& c) -> Tensors { return {IndexInto(c, c.x(2), "assign")}; });
+
+[[maybe_unused]] const auto& index_fill =
+    DefineOp("index_fill(Tensor x, int axis, Tensor index, Tensor value) -> Tensor")
+        .Doc("x with one number at the listed places of an axis.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.x(2).ndim() != 0)
+            throw ValueError("index_fill").Got("a value of shape ", c.x(2).shape()).Expected("one number");
+          const int64_t axis = NormalizeAxis("index_fill", c.Int(0), c.x(0).ndim());
+          Dims shape = c.x(0).shape();
+          if (!shape.empty()) shape[axis] = c.x(1).numel();
+          const Tensor value = c.x(2).dtype() == c.x(0).dtype() ? c.x(2) : Op<"cast">(c.x(2), c.x(0).dtype());
+          return {IndexInto(c, Op<"expand">(value, shape), "assign")};
+        });
+
+[[maybe_unused]] const auto& index_reduce =
+    DefineOp(
+        "index_reduce(Tensor x, int axis, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor")
+        .Doc("x combined with src at the listed places of an axis.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.String(1) == "sum")
+            throw ValueError("index_reduce")
+                .Got("reduce 'sum'")
+                .Expected("prod, mean, amax or amin")
+                .Hint("index_add sums");
+          const int64_t axis = NormalizeAxis("index_reduce", c.Int(0), c.x(0).ndim());
+          const Tensor index = AxisIndexFor(c, c.x(2).shape(), axis);
+          return {ScatterReduce(c.name(), c.x(0), axis, index, c.x(2), c.String(1), c.Bool(2))};
+        });
+
+}  // namespace
+}  // namespace dragon

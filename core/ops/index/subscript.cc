@@ -1,0 +1,240 @@
+// Python's subscripts: everything between the brackets that only moves strides becomes one view, the rest one index.
+#include "core/ops/index/subscript.h"
+
+#include <vector>
+
+#include "core/ops/array/geometry.h"
+#include "core/ops/index/indices.h"
+
+namespace dragon {
+namespace {
+
+using Kind = SubscriptItem::Kind;
+
+bool IsMask(const Tensor& index) { return index.dtype() == DType::kBool || index.dtype() == DType::kUInt8; }
+
+/// A slice as start, count and positive step, and whether its places are then taken in reverse.
+struct Span {
+  int64_t start, count, step;
+  bool reversed;
+};
+
+Span Resolve(const SubscriptItem& item, int64_t size) {
+  const int64_t step = item.step;
+  if (step == 0) throw ValueError("index").Got("a slice with step 0").Expected("any other step");
+  const auto bound = [&](bool given, int64_t value, int64_t otherwise, int64_t low, int64_t high) {
+    if (!given) return otherwise;
+    return std::clamp(value < 0 ? value + size : value, low, high);
+  };
+  if (step > 0) {
+    const int64_t start = bound(item.has_start, item.start, 0, 0, size);
+    const int64_t stop = std::max(start, bound(item.has_stop, item.stop, size, 0, size));
+    return {start, (stop - start) / step + ((stop - start) % step != 0), step, false};
+  }
+  const int64_t start = bound(item.has_start, item.start, size - 1, -1, size - 1);
+  const int64_t stop = std::min(start, bound(item.has_stop, item.stop, -1, -1, size - 1));
+  const int64_t stride = step == INT64_MIN ? INT64_MAX : -step;
+  const int64_t count = (start - stop) / stride + ((start - stop) % stride != 0);
+  return {count > 0 ? start - (count - 1) * stride : 0, count, stride, true};
+}
+
+int64_t WrappedIndex(int64_t index, int64_t axis, int64_t size) {
+  const int64_t wrapped = index < 0 ? index + size : index;
+  if (wrapped >= 0 && wrapped < size) return wrapped;
+  throw IndexError("index")
+      .Got("index ", index, " for axis ", axis)
+      .Expected(-size, " to ", size - 1, " as it has size ", size);
+}
+
+/// A 0-d integer tensor counts as the integer it holds.
+bool IsInteger(const SubscriptItem& item) {
+  return item.kind == Kind::kInteger || (item.kind == Kind::kTensor && item.tensor.ndim() == 0 && !IsMask(item.tensor));
+}
+int64_t IntegerOf(const SubscriptItem& item) {
+  if (item.kind == Kind::kInteger) return item.start;
+  CheckIndexDType("index", item.tensor);
+  return item.tensor.Item().integer();
+}
+
+/// How many axes of x an item stands for.
+int AxesOf(const SubscriptItem& item) {
+  switch (item.kind) {
+    case Kind::kInteger:
+    case Kind::kSlice:
+      return 1;
+    case Kind::kTensor:
+      return IsMask(item.tensor) ? item.tensor.ndim() : 1;
+    default:
+      return 0;
+  }
+}
+
+/// The items taken apart: what one view does, which of its axes to reverse, and what is left for index tensors.
+struct Parts {
+  Dims view;                    ///< the attribute of `subview`
+  bool moves = false;           ///< the view differs from x
+  Dims reversed;                ///< axes of the view
+  std::vector<Tensor> indices;  ///< one per axis of the view, undefined where kept
+  int advanced = 0;             ///< how many of them are defined, a mask counting once
+};
+
+class Parser {
+ public:
+  Parser(const Tensor& x, std::span<const SubscriptItem> items) : x_(x), items_(items) {}
+
+  Parts Parse() {
+    int named = 0, ellipses = 0;
+    for (const SubscriptItem& item : items_) {
+      named += AxesOf(item);
+      ellipses += item.kind == Kind::kEllipsis;
+    }
+    if (named > x_.ndim()) {
+      throw IndexError("index")
+          .Got("subscripts for ", named, " axes")
+          .Expected("at most ", x_.ndim(), " for shape ", x_.shape());
+    }
+    if (ellipses > 1) throw IndexError("index").Got(ellipses, " ellipses").Expected("at most one");
+    for (const SubscriptItem& item : items_) Take(item, x_.ndim() - named);
+    return std::move(parts_);
+  }
+
+ private:
+  void Take(const SubscriptItem& item, int left) {
+    if (IsInteger(item)) {
+      Append({kSubviewSelect, WrappedIndex(IntegerOf(item), axis_, x_.size(axis_))});
+      ++axis_;
+    } else if (item.kind == Kind::kSlice) {
+      const Span span = Resolve(item, x_.size(axis_++));
+      Append({kSubviewSlice, span.start, span.count, span.step});
+      if (span.reversed && span.count > 1) parts_.reversed.push_back(out_);
+      ++out_;
+    } else if (item.kind == Kind::kEllipsis) {
+      Keep(left);
+    } else if (item.kind == Kind::kTensor && !(IsMask(item.tensor) && item.tensor.ndim() == 0)) {
+      TakeTensor(item.tensor);
+    } else {
+      Append({kSubviewNew});
+      if (item.kind != Kind::kNone) TakeBool(item.kind == Kind::kBool ? item.start != 0 : item.tensor.Item().boolean());
+      ++out_;
+    }
+  }
+
+  void TakeTensor(const Tensor& index) {
+    if (!IsMask(index)) CheckIndexDType("index", index);
+    const int axes = IsMask(index) ? index.ndim() : 1;
+    for (int n = 0; IsMask(index) && n < axes; ++n) {
+      if (index.size(n) == x_.size(axis_ + n)) continue;
+      throw IndexError("index")
+          .Got("a mask of shape ", index.shape(), " at axis ", axis_, " of shape ", x_.shape())
+          .Expected("equal sizes");
+    }
+    AddIndex(index);
+    Keep(axes);
+  }
+  /// True and False choose all or none of a new axis of size 1.
+  void TakeBool(bool value) { AddIndex(Op<"zeros">(Dims{value ? 1 : 0}, DType::kInt64, x_.device())); }
+
+  void AddIndex(const Tensor& index) {
+    // `index` counts a mask as one entry for several axes, so undefined entries stand for kept axes only.
+    parts_.indices.resize(out_ - masked_axes_);
+    parts_.indices.push_back(index);
+    if (IsMask(index)) masked_axes_ += index.ndim() - 1;
+    ++parts_.advanced;
+  }
+  void Keep(int axes) {
+    if (axes > 0) {
+      parts_.view.push_back(kSubviewKeep);
+      parts_.view.push_back(axes);
+    }
+    axis_ += axes;
+    out_ += axes;
+  }
+  void Append(std::initializer_list<int64_t> words) {
+    for (int64_t word : words) parts_.view.push_back(word);
+    parts_.moves = true;
+  }
+
+  const Tensor& x_;
+  std::span<const SubscriptItem> items_;
+  Parts parts_;
+  int axis_ = 0, out_ = 0;
+  int masked_axes_ = 0;  ///< axes of the view beyond the first of each mask so far
+};
+
+Tensor Viewed(const Tensor& x, const Parts& parts) { return parts.moves ? Op<"subview">(x, parts.view) : x; }
+
+/// The frequent single items, which need no parsing. False if the item is another.
+bool GetSimple(const Tensor& x, const SubscriptItem& item, Tensor* y) {
+  if (item.kind == Kind::kInteger && x.ndim() > 0) {
+    *y = Op<"select">(x, 0, item.start);
+  } else if (item.kind == Kind::kSlice && item.step > 0 && x.ndim() > 0) {
+    const Span span = Resolve(item, x.size(0));
+    *y = Op<"slice">(x, 0, span.start, std::min(x.size(0), span.start + span.count * std::min(span.step, x.size(0))),
+                     span.step);
+  } else if (item.kind == Kind::kNone) {
+    *y = Op<"unsqueeze">(x, 0);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The value as large as `shape`; axes of size 1 in front that the target lacks are dropped, as NumPy does.
+Tensor Fit(Tensor value, const Dims& shape) {
+  while (value.ndim() > shape.size() && value.size(0) == 1) value = Op<"select">(value, 0, 0);
+  return value.shape() == shape ? value : Op<"expand">(value, shape);
+}
+
+/// Index tensors on top of reversed slices: writes go through a list of flat places.
+void SetByPlaces(const Tensor& x, std::span<const SubscriptItem> items, const Tensor& value) {
+  const Tensor places = Op<"reshape">(Op<"arange">(x.numel()), x.shape());
+  const Tensor chosen = GetItem(places, items);
+  OpInto<"copy">(x, Op<"put">(x, chosen, Fit(value, chosen.shape())));
+}
+
+}  // namespace
+
+Tensor GetItem(const Tensor& x, std::span<const SubscriptItem> items) {
+  Tensor y;
+  if (items.size() == 1 && GetSimple(x, items[0], &y)) return y;
+  Parts parts = Parser(x, items).Parse();
+  if (parts.advanced == 0) {
+    y = Op<"subview">(x, parts.view);
+    return parts.reversed.empty() ? y : Op<"flip">(y, parts.reversed);
+  }
+  y = Viewed(x, parts);
+  if (!parts.reversed.empty()) y = Op<"flip">(y, parts.reversed);
+  if (parts.advanced == 1 && parts.indices.size() == 1 && IsMask(parts.indices[0]) &&
+      parts.indices[0].ndim() == y.ndim()) {
+    const Tensor& mask = parts.indices[0];
+    return Op<"masked_select">(y, mask.dtype() == DType::kBool ? mask : Op<"cast">(mask, DType::kBool));
+  }
+  return Op<"index">(y, parts.indices);
+}
+
+void SetItem(const Tensor& x, std::span<const SubscriptItem> items, const Tensor& given) {
+  Parts parts = Parser(x, items).Parse();
+  const Tensor value = given.dtype() == x.dtype() || parts.advanced == 0 ? given : Op<"cast">(given, x.dtype());
+  if (parts.advanced > 0 && !parts.reversed.empty()) return SetByPlaces(x, items, value);
+  const Tensor target = Viewed(x, parts);
+  if (parts.advanced == 0) {
+    Tensor source = Fit(value, target.shape());
+    if (!parts.reversed.empty()) source = Op<"flip">(source, parts.reversed);
+    OpInto<"copy">(target, source);
+    return;
+  }
+  const Tensor& last = parts.indices.back();
+  if (parts.advanced == 1 && IsMask(last) && value.numel() == 1) {
+    Dims shape = last.shape();
+    shape.resize(target.ndim() - static_cast<int64_t>(parts.indices.size()) + 1, 1);
+    const Tensor mask = Op<"reshape">(last.dtype() == DType::kBool ? last : Op<"cast">(last, DType::kBool), shape);
+    OpInto<"masked_fill">(target, target, mask, Op<"reshape">(value, Dims{}));
+    return;
+  }
+  Tensor base = target;
+  const std::vector<Tensor> places = WithoutMasks("index_put", &base, parts.indices);
+  const Dims shape = ShapeOfIndexed("index_put", target, places).shape;
+  OpInto<"index_write">(target, target, places, Fit(value, shape));
+}
+
+}  // namespace dragon
