@@ -1,0 +1,293 @@
+// Numbers in and out of Python: buffers (zero-copy), NumPy arrays, nested lists.
+#include <cstdlib>
+
+#include "core/bindings/python.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// The struct-module code of each dtype; null where the buffer protocol has none.
+const char* const kFormats[kDTypeCount] = {"?", "B", "b", "h", "i", "q", "e", nullptr, "f", "d", "Zf", "Zd"};
+
+/// The dtype of a buffer's format, by kind and size, since 'l' has a platform's width.
+bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {
+  if (!format) format = "B";
+  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  const std::string code = format;
+  if (code == "E" && size == 2) return *dtype = DType::kBFloat16, true;
+  for (int i = 0; i < kDTypeCount; ++i) {
+    if (kFormats[i] && code == kFormats[i] && size == kItemSizes[i]) return *dtype = static_cast<DType>(i), true;
+  }
+  if (code == "l" && size == 8) return *dtype = DType::kInt64, true;
+  if (code == "l" && size == 4) return *dtype = DType::kInt32, true;
+  if (code == "c" && size == 1) return *dtype = DType::kUInt8, true;
+  return false;
+}
+
+struct BufferExtras {
+  Dims shape, strides;
+  Tensor tensor;  ///< keeps the memory alive while the buffer is lent
+};
+
+/// Release a lent Py_buffer; the last tensor may go on any thread.
+void ReleaseLent(Py_buffer* view) {
+  if (!Py_IsInitialized()) return;
+  py::gil_scoped_acquire gil;
+  PyBuffer_Release(view);
+  delete view;
+}
+
+Tensor FromSequence(PyObject* data, const DType* wanted, const char* who);
+
+}  // namespace
+
+int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  const Tensor tensor = AsTensor(self);
+  const char* format = kFormats[static_cast<int>(tensor.dtype())];
+  const char* trouble = !format                      ? "the buffer protocol has no bfloat16; cast it first"
+                        : tensor.is_meta()           ? "a meta tensor has no numbers"
+                        : !tensor.device().is_cpu()  ? "the tensor is not on the CPU"
+                        : tensor.requires_grad()     ? "the tensor requires grad; call detach() first"
+                                                     : nullptr;
+  if (trouble) {
+    PyErr_Format(PyExc_BufferError, "buffer: %s", trouble);
+    return -1;
+  }
+  return GuardedInt([&] {
+    tensor.Settle();
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
+      PyErr_SetString(PyExc_BufferError, "buffer: the tensor is not in row-major order; call contiguous() first");
+      return -1;
+    }
+    auto* extras = new BufferExtras{tensor.shape(), tensor.strides(), tensor};
+    for (int64_t& stride : extras->strides) stride *= tensor.item_size();
+    static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+    view->buf = tensor.mutable_data();
+    if (!view->buf) view->buf = extras;  // an empty buffer still wants an address
+    view->obj = Py_NewRef(self);
+    view->len = tensor.numel() * tensor.item_size();
+    view->itemsize = tensor.item_size();
+    view->readonly = 0;
+    view->ndim = tensor.ndim();
+    view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format) : nullptr;
+    view->shape = flags & PyBUF_ND ? reinterpret_cast<Py_ssize_t*>(extras->shape.data()) : nullptr;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? reinterpret_cast<Py_ssize_t*>(extras->strides.data()) : nullptr;
+    view->suboffsets = nullptr;
+    view->internal = extras;
+    return 0;
+  });
+}
+
+void ReleaseBuffer(PyObject*, Py_buffer* view) { delete static_cast<BufferExtras*>(view->internal); }
+
+Tensor FromBuffer(PyObject* object, const char* who) {
+  auto view = std::make_unique<Py_buffer>();
+  bool writable = true;
+  if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES | PyBUF_WRITABLE) < 0) {
+    PyErr_Clear();
+    writable = false;
+    if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES) < 0) throw py::error_already_set();
+  }
+  struct Owner {
+    std::unique_ptr<Py_buffer>& view;
+    ~Owner() {
+      if (view) PyBuffer_Release(view.get());
+    }
+  } owner{view};
+  DType dtype;
+  if (!DTypeOfFormat(view->format, view->itemsize, &dtype)) {
+    throw TypeError(who).Got("an array of format '", view->format ? view->format : "B", "'").Expected("a dtype that tensors have, in native byte order");
+  }
+  Dims shape, strides;
+  for (int i = 0; i < view->ndim; ++i) {
+    shape.push_back(view->shape[i]);
+    const Py_ssize_t stride = view->strides[i];
+    if (view->shape[i] > 1 && (stride < 0 || stride % view->itemsize != 0)) {
+      throw ValueError(who).Got("an array with a stride of ", stride, " bytes").Expected("non-negative multiples of ", view->itemsize, "; copy the array first");
+    }
+    strides.push_back(view->shape[i] > 1 ? stride / view->itemsize : 1);
+  }
+  if (!writable) {
+    // Tensors may be written; the owner of read-only memory must not notice.
+    const Tensor borrowed = Tensor::Borrow(view->buf, shape, strides, dtype, Device{}, [] {});
+    return Op<"to_row_major">(borrowed);
+  }
+  Py_buffer* lent = view.release();
+  return Tensor::Borrow(lent->buf, shape, strides, dtype, Device{}, [lent] { ReleaseLent(lent); });
+}
+
+namespace {
+
+constexpr int kDeepest = kMaxDims;
+
+/// The dtype and shape of nested sequences of numbers.
+struct Survey {
+  Dims shape;
+  int kind = -1;  ///< 0 bool, 1 int, 2 float, 3 complex
+  bool has_tensors = false;
+  DType tensor_dtype = DType::kBool;
+};
+
+int KindOf(PyObject* object) {
+  if (PyBool_Check(object)) return 0;
+  if (PyLong_Check(object)) return 1;
+  if (PyFloat_Check(object)) return 2;
+  if (PyComplex_Check(object)) return 3;
+  const Value value = ParseNumber(object, {"tensor", nullptr});
+  return static_cast<int>(value.kind()) - static_cast<int>(Value::Kind::kBool);
+}
+
+bool IsSequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
+void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
+  if (depth > kDeepest) throw ValueError(who).Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
+  if (!IsSequence(object)) {
+    if (depth != survey->shape.size()) throw ValueError(who).Got("nested lists of unequal length").Expected("a box of numbers");
+    if (IsTensor(object)) {
+      survey->has_tensors = true;
+      survey->tensor_dtype = std::max(survey->tensor_dtype, AsTensor(object).dtype());
+    }
+    survey->kind = std::max(survey->kind, KindOf(object));
+    return;
+  }
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
+  if (depth == survey->shape.size()) {
+    // First visit at this depth fixes the length; later ones must agree.
+    survey->shape.push_back(size);
+  } else if (survey->shape[depth] != size) {
+    throw ValueError(who).Got("lists of length ", survey->shape[depth], " and ", size, " at depth ", depth).Expected("a box of numbers");
+  }
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+    if (i > 0 && IsSequence(item) != IsSequence(PySequence_Fast_GET_ITEM(object, 0))) {
+      throw ValueError(who).Got("numbers beside lists at depth ", depth).Expected("a box of numbers");
+    }
+    Walk(item, depth + 1, survey, who);
+  }
+}
+
+template <typename T>
+T* FillFrom(PyObject* object, T* place) {
+  if (IsSequence(object)) {
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
+    for (Py_ssize_t i = 0; i < size; ++i) place = FillFrom(PySequence_Fast_GET_ITEM(object, i), place);
+    return place;
+  }
+  if constexpr (kIsComplex<T>) {
+    *place = T(ParseNumber(object, {"tensor", nullptr}).complex());
+  } else if constexpr (kIsFloating<T>) {
+    const double number = PyFloat_Check(object)  ? PyFloat_AS_DOUBLE(object)
+                          : PyLong_Check(object) ? PyLong_AsDouble(object)
+                                                 : ParseNumber(object, {"tensor", nullptr}).real();
+    *place = static_cast<T>(static_cast<Wide<T>>(number));
+  } else {
+    const Value value = ParseNumber(object, {"tensor", nullptr});
+    *place = std::is_same_v<T, bool> ? static_cast<T>(value.real() != 0) : static_cast<T>(value.integer());
+  }
+  if (PyErr_Occurred()) throw py::error_already_set();
+  return place + 1;
+}
+
+Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
+  Survey survey;
+  Walk(data, 0, &survey, who);
+  DType dtype;
+  if (wanted) {
+    dtype = *wanted;
+  } else if (survey.has_tensors) {
+    dtype = survey.tensor_dtype;
+  } else {
+    const DType kinds[] = {DType::kBool, DType::kInt64, DefaultDType(), ComplexDType(DefaultDType())};
+    dtype = survey.kind < 0 ? DefaultDType() : kinds[survey.kind];
+  }
+  if (survey.kind == 3 && !IsComplex(dtype)) {
+    throw TypeError(who).Got("complex numbers for dtype ", dtype).Expected("a complex dtype");
+  }
+  Tensor tensor = Tensor::Empty(survey.shape, dtype);
+  void* place = tensor.mutable_data();
+  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) { FillFrom(data, static_cast<typename Tag::type*>(place)); });
+  return tensor;
+}
+
+}  // namespace
+
+Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* who) {
+  Tensor tensor;
+  if (IsTensor(data)) {
+    tensor = AsTensor(data).Detach();
+    tensor = Op<"to_row_major">(tensor);
+  } else if (IsSequence(data) || PyFloat_Check(data) || PyLong_Check(data) || PyComplex_Check(data)) {
+    tensor = FromSequence(data, dtype, who);
+  } else if (PyObject_CheckBuffer(data)) {
+    tensor = Op<"to_row_major">(FromBuffer(data, who));
+  } else if (IsNumber(data)) {
+    tensor = FromSequence(data, dtype, who);
+  } else if (PyObject_HasAttrString(data, "__array__")) {
+    py::object array = py::reinterpret_borrow<py::object>(data).attr("__array__")();
+    tensor = Op<"to_row_major">(FromBuffer(array.ptr(), who));
+  } else if (PySequence_Check(data) && !PyUnicode_Check(data)) {
+    py::object list = py::reinterpret_steal<py::object>(PySequence_List(data));
+    if (!list) throw py::error_already_set();
+    tensor = FromSequence(list.ptr(), dtype, who);
+  } else {
+    throw TypeError(who).Got("'", Py_TYPE(data)->tp_name, "'").Expected("numbers, nested lists of them, an array or a tensor");
+  }
+  if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
+  if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);
+  return tensor;
+}
+
+namespace {
+
+PyObject* ListOf(const Tensor& tensor, int axis, const char* place) {
+  if (axis == tensor.ndim()) {
+    PyObject* number = nullptr;
+    Visit(tensor.dtype(), AllTypes{}, [&]<typename Tag>(Tag) {
+      using T = typename Tag::type;
+      const T value = *reinterpret_cast<const T*>(place);
+      if constexpr (kIsComplex<T>) {
+        number = PyComplex_FromDoubles(value.re, value.im);
+      } else if constexpr (kIsFloating<T>) {
+        number = PyFloat_FromDouble(static_cast<double>(static_cast<Wide<T>>(value)));
+      } else if constexpr (std::is_same_v<T, bool>) {
+        number = PyBool_FromLong(value);
+      } else {
+        number = PyLong_FromLongLong(value);
+      }
+    });
+    return number;
+  }
+  PyObject* list = PyList_New(tensor.shape()[axis]);
+  if (!list) throw py::error_already_set();
+  for (int64_t i = 0; i < tensor.shape()[axis]; ++i) {
+    PyList_SET_ITEM(list, i, ListOf(tensor, axis + 1, place + i * tensor.strides()[axis] * tensor.item_size()));
+  }
+  return list;
+}
+
+}  // namespace
+
+PyObject* ToList(const Tensor& tensor) {
+  if (tensor.is_meta()) throw NotImplementedError("tolist").Got("a meta tensor").Expected("a tensor with numbers");
+  const Tensor host = tensor.device().is_cpu() ? tensor : Op<"to_device">(tensor.Detach(), Device{});
+  return ListOf(host, 0, static_cast<const char*>(host.data()));
+}
+
+PyObject* ToNumPy(PyObject* self) {
+  return Guarded([&]() -> PyObject* {
+    const Tensor& tensor = AsTensor(self);
+    if (tensor.requires_grad()) {
+      throw RuntimeError("numpy").Got("a tensor that requires grad").Expected("detach() first");
+    }
+    if (!tensor.device().is_cpu()) throw TypeError("numpy").Got("a tensor on ", tensor.device()).Expected("one on the CPU");
+    if (tensor.dtype() == DType::kBFloat16) {
+      throw TypeError("numpy").Got("bfloat16, which NumPy lacks").Expected("another dtype; cast it first");
+    }
+    py::object array = py::module_::import("numpy").attr("asarray")(py::memoryview(py::reinterpret_borrow<py::object>(self)));
+    return array.release().ptr();
+  });
+}
+
+}  // namespace dragon::python

@@ -1,0 +1,20 @@
+// dragon._C: the engine as a Python module. Translation only.
+#include "core/bindings/python.h"
+
+namespace dragon::python {
+void RegisterErrors();
+}
+
+PYBIND11_MODULE(_C, m) {
+  using namespace dragon::python;  // NOLINT: the module is this namespace
+  m.doc() = "The engine of Dragon.";
+  RegisterErrors();
+  RegisterDType(m);
+  RegisterTensor(m);
+  RegisterOps(m);
+  RegisterAutograd(m);
+  RegisterDevice(m);
+  RegisterMemory(m);
+  RegisterDLPack(m);
+  RegisterRandom(m);
+}

@@ -1,0 +1,232 @@
+// From Python to the engine: what a schema asks for, or an error that names the operator and the argument.
+#include "core/bindings/python.h"
+
+#include "core/framework/promotion.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// "an int" for 3: how an argument that came is told.
+std::string Kind(PyObject* object) {
+  if (object == Py_None) return "None";
+  if (IsTensor(object)) {
+    std::ostringstream out;
+    out << "a tensor of shape " << AsTensor(object).shape();
+    return out.str();
+  }
+  return std::string("'") + Py_TYPE(object)->tp_name + "'";
+}
+
+[[noreturn]] void Refuse(PyObject* object, const Place& place, const char* expected = nullptr) {
+  PyErr_Clear();
+  std::string wanted = expected ? expected : place.argument ? place.argument->type_name() : "something else";
+  throw TypeError(place.op)
+      .Got(Kind(object), place.argument ? " for argument '" + place.argument->name + "'" : std::string())
+      .Expected(wanted);
+}
+
+bool IsInteger(PyObject* object) { return PyLong_Check(object) || (PyIndex_Check(object) && !IsTensor(object)); }
+
+int64_t ParseInt(PyObject* object, const Place& place) {
+  if (IsTensor(object)) {
+    const Tensor& tensor = AsTensor(object);
+    if (tensor.numel() == 1 && !IsInexact(tensor.dtype())) return tensor.Item().integer();
+    Refuse(object, place);
+  }
+  if (!PyIndex_Check(object)) Refuse(object, place);
+  const long long value = PyLong_Check(object) ? PyLong_AsLongLong(object) : [&] {  // NOLINT: Python's own width
+    py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
+    return index ? PyLong_AsLongLong(index.ptr()) : -1;
+  }();
+  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+double ParseReal(PyObject* object, const Place& place) {
+  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (PyUnicode_Check(object) || PyComplex_Check(object)) Refuse(object, place);
+  if (IsTensor(object) && AsTensor(object).numel() != 1) Refuse(object, place);
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred()) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
+    Refuse(object, place);
+  }
+  return value;
+}
+
+bool IsNumPyBool(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;
+}
+
+bool IsNumPyScalar(PyObject* object) {
+  return std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) == 0 && !PyObject_CheckBuffer(object)
+             ? true
+             : std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) == 0 &&
+                   std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") != 0 && PyNumber_Check(object);
+}
+
+}  // namespace
+
+bool IsNumber(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object) || IsNumPyScalar(object);
+}
+
+Value ParseNumber(PyObject* object, const Place& place) {
+  if (PyBool_Check(object)) return Value(object == Py_True);
+  if (PyLong_Check(object)) return Value(ParseInt(object, place));
+  if (PyFloat_Check(object)) return Value(PyFloat_AS_DOUBLE(object));
+  if (PyComplex_Check(object)) return Value(complex128(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
+  if (IsTensor(object)) {
+    if (AsTensor(object).numel() != 1) Refuse(object, place);
+    return AsTensor(object).Item();
+  }
+  if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
+  if (PyIndex_Check(object)) return Value(ParseInt(object, place));
+  if (IsNumPyScalar(object)) {
+    if (PyObject_HasAttrString(object, "imag") && std::strstr(Py_TYPE(object)->tp_name, "complex")) {
+      const Py_complex z = PyComplex_AsCComplex(object);
+      if (PyErr_Occurred()) throw py::error_already_set();
+      return Value(complex128(z.real, z.imag));
+    }
+    return Value(ParseReal(object, place));
+  }
+  Refuse(object, place, "a number");
+}
+
+Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
+  Value value;
+  if (PyLong_Check(object) && !PyBool_Check(object) && like && like->defined() && IsInexact(like->dtype())) {
+    value = Value(PyLong_AsDouble(object));  // integers beyond 64 bits are fine beside floats
+    if (PyErr_Occurred()) throw py::error_already_set();
+    Tensor tensor = Tensor::Scalar(value, like->dtype());
+    tensor.impl()->weak = true;
+    return tensor;
+  }
+  value = ParseNumber(object, place);
+  DType dtype = value.number_dtype();
+  if (like && like->defined() && CanCast(dtype, like->dtype()) && !(dtype == DType::kInt64 && like->dtype() == DType::kBool)) {
+    dtype = like->dtype();
+  } else if (dtype == DType::kFloat64) {
+    dtype = DefaultDType();
+  } else if (dtype == DType::kComplex128) {
+    dtype = ComplexDType(like && like->defined() && IsFloating(like->dtype()) ? like->dtype() : DefaultDType());
+  }
+  Tensor tensor = Tensor::Scalar(value, dtype);
+  tensor.impl()->weak = true;
+  return tensor;
+}
+
+Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like) {
+  if (IsTensor(object)) return AsTensor(object);
+  if (object == Py_None && place.argument && place.argument->optional) return {};
+  if (IsNumber(object)) return NumberLike(object, like, place);
+  if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object)) {
+    return FromBuffer(object, place.op);
+  }
+  Refuse(object, place);
+}
+
+Dims ParseDims(PyObject* object, const Place& place) {
+  Dims dims;
+  const int repeat = place.argument ? place.argument->repeat : 0;
+  if (IsInteger(object) || (IsTensor(object) && AsTensor(object).ndim() == 0)) {
+    return Dims::Filled(std::max(repeat, 1), ParseInt(object, place));
+  }
+  if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object)) Refuse(object, place);
+  py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
+  if (!fast) Refuse(object, place);
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(fast.ptr());
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(fast.ptr(), i);
+    if (!PyIndex_Check(item) && !IsTensor(item)) Refuse(item, place, "integers");
+    dims.push_back(ParseInt(item, place));
+  }
+  if (repeat > 1 && dims.size() == 1) return Dims::Filled(repeat, dims[0]);
+  return dims;
+}
+
+DType ParseDType(PyObject* object, const Place& place) {
+  if (PyObject_TypeCheck(object, &DTypeType)) return reinterpret_cast<PyDType*>(object)->dtype;
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DefaultDType();
+  if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kInt64;
+  if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return ComplexDType(DefaultDType());
+  std::string name;
+  if (PyUnicode_Check(object)) {
+    name = py::cast<std::string>(object);
+  } else {
+    // A NumPy dtype has a name; a NumPy scalar class (np.float32) is called like one.
+    for (const char* attribute : {"name", "__name__"}) {
+      py::object found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, attribute));
+      if (!found) {
+        PyErr_Clear();
+      } else if (PyUnicode_Check(found.ptr())) {
+        name = py::cast<std::string>(found);
+        break;
+      }
+    }
+  }
+  for (int i = 0; i < kDTypeCount; ++i) {
+    if (name == kDTypeNames[i]) return static_cast<DType>(i);
+  }
+  Refuse(object, place, "a dtype");
+}
+
+Device ParseDevice(PyObject* object, const Place& place) {
+  if (PyUnicode_Check(object)) return Device::Parse(py::cast<std::string>(object));
+  py::object type = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "type"));
+  py::object index = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "index"));
+  PyErr_Clear();
+  if (!type || !index || !PyUnicode_Check(type.ptr())) Refuse(object, place, "a device or its name");
+  Device device = Device::Parse(py::cast<std::string>(type));
+  if (PyLong_Check(index.ptr())) device.index = static_cast<int16_t>(PyLong_AsLong(index.ptr()));
+  return device;
+}
+
+Value ParseAttribute(PyObject* object, const Place& place) {
+  const Argument& argument = *place.argument;
+  if (object == Py_None) {
+    if (argument.optional) return Value();
+    Refuse(object, place);
+  }
+  switch (argument.type) {
+    case ArgumentType::kInt: return Value(ParseInt(object, place));
+    case ArgumentType::kFloat: return Value(ParseReal(object, place));
+    case ArgumentType::kBool:
+      if (PyBool_Check(object)) return Value(object == Py_True);
+      if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
+      if (IsTensor(object) && AsTensor(object).numel() == 1 && AsTensor(object).dtype() == DType::kBool) {
+        return AsTensor(object).Item();
+      }
+      Refuse(object, place);
+    case ArgumentType::kScalar: return ParseNumber(object, place);
+    case ArgumentType::kString:
+      if (!PyUnicode_Check(object)) Refuse(object, place);
+      return Value(py::cast<std::string>(object));
+    case ArgumentType::kDType: return Value(ParseDType(object, place));
+    case ArgumentType::kDevice: return Value(ParseDevice(object, place));
+    case ArgumentType::kInts: return Value(ParseDims(object, place));
+    case ArgumentType::kFloats: {
+      if (PyFloat_Check(object) || PyLong_Check(object)) return Value(std::vector<double>{ParseReal(object, place)});
+      if (!PySequence_Check(object) || PyUnicode_Check(object)) Refuse(object, place);
+      py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
+      if (!fast) Refuse(object, place);
+      std::vector<double> numbers;
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
+        numbers.push_back(ParseReal(PySequence_Fast_GET_ITEM(fast.ptr(), i), place));
+      }
+      return Value(std::move(numbers));
+    }
+    case ArgumentType::kGenerator:
+      try {
+        return Value(py::cast<Ref<Object>>(object));
+      } catch (const py::cast_error&) {
+        Refuse(object, place);
+      }
+    default: Refuse(object, place);
+  }
+}
+
+}  // namespace dragon::python

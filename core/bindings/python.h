@@ -1,0 +1,133 @@
+// The Python side of tensors and operators: raw CPython types where calls are hot, shared by the files of this room.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "core/framework/apply.h"
+#include "core/framework/op.h"
+
+PYBIND11_DECLARE_HOLDER_TYPE(T, dragon::Ref<T>, true)
+
+namespace dragon::python {
+
+namespace py = pybind11;
+
+/// A dtype as Python sees it; frontends subclass it to give their own names.
+struct PyDType {
+  PyObject_HEAD
+  DType dtype;
+};
+
+/// One way of showing tensors: the classes its results have and the names its arguments go by.
+struct Frontend {
+  PyTypeObject* tensor_class = nullptr;
+  PyObject* dtypes[kDTypeCount] = {};
+  PyObject* device_class = nullptr;  ///< called with (type name, index)
+  PyObject* shape_class = nullptr;   ///< a tuple subclass, or null for tuple
+  PyObject* names = nullptr;         ///< dict: schema's argument name -> the guest's
+};
+
+struct PyTensor {
+  PyObject_HEAD
+  PyObject* dict;
+  PyObject* weakrefs;
+  TensorImpl* impl;  ///< owned
+  const Frontend* frontend;
+
+  const Tensor& tensor() const { return *reinterpret_cast<const Tensor*>(&impl); }
+};
+static_assert(sizeof(Tensor) == sizeof(TensorImpl*), "a Tensor is its pointer, so a PyTensor can lend it");
+
+extern PyTypeObject TensorType;
+extern PyTypeObject DTypeType;
+
+inline bool IsTensor(PyObject* object) { return PyObject_TypeCheck(object, &TensorType); }
+inline const Tensor& AsTensor(PyObject* object) { return reinterpret_cast<PyTensor*>(object)->tensor(); }
+
+/// The frontend of a tensor class (the nearest registered base), or the first one registered.
+const Frontend* FrontendOf(PyTypeObject* type);
+void RegisterFrontend(const Frontend* frontend);
+
+/// A new reference to the Python object of a tensor: the one that lives already, or a fresh one of the frontend's class.
+PyObject* Wrap(const Tensor& tensor, const Frontend* frontend);
+/// One tensor, or a tuple of them. A list result is always a tuple.
+PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend);
+PyObject* WrapDType(DType dtype, const Frontend* frontend);
+PyObject* WrapDevice(Device device, const Frontend* frontend);
+PyObject* WrapShape(const Dims& shape, const Frontend* frontend);
+/// Numbers, strings, lists, None.
+PyObject* WrapValue(const Value& value);
+
+/// Turn the C++ exception in flight into a Python one. Call it inside a catch block.
+void SetPythonError();
+/// Run `body`, which returns a new reference; C++ exceptions become Python's.
+template <typename Body>
+PyObject* Guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    SetPythonError();
+    return nullptr;
+  }
+}
+template <typename Body>
+int GuardedInt(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    SetPythonError();
+    return -1;
+  }
+}
+
+/// Go through the door; large work lets other Python threads run meanwhile.
+Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs = {});
+
+// --- parse.cc: Python objects to what a schema asks for. Errors name the operator and the argument.
+
+struct Place {
+  const char* op;
+  const Argument* argument;
+};
+/// True if a Python number (bool, int, float, complex, or a NumPy scalar of those).
+bool IsNumber(PyObject* object);
+Value ParseNumber(PyObject* object, const Place& place);
+Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like);
+Value ParseAttribute(PyObject* object, const Place& place);
+Dims ParseDims(PyObject* object, const Place& place);
+DType ParseDType(PyObject* object, const Place& place);
+Device ParseDevice(PyObject* object, const Place& place);
+/// A bare number as a 0-d tensor beside `like`: in its dtype if that can hold the kind of number.
+Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place);
+
+/// A tensor over an object's buffer, sharing memory. `who` speaks in errors.
+Tensor FromBuffer(PyObject* object, const char* who);
+/// Copy numbers, nested sequences, arrays or tensors into a new tensor; dtype inferred when `dtype` is null.
+Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* who);
+/// Nested Python lists of numbers.
+PyObject* ToList(const Tensor& tensor);
+/// A new NumPy array over the tensor's memory.
+PyObject* ToNumPy(PyObject* tensor);
+int GetBuffer(PyObject* self, Py_buffer* view, int flags);
+void ReleaseBuffer(PyObject* self, Py_buffer* view);
+
+PyObject* GetItem(PyObject* self, PyObject* key);
+int SetItem(PyObject* self, PyObject* key, PyObject* value);
+
+// --- one register function per noun
+void RegisterTensor(py::module_& m);
+void RegisterOps(py::module_& m);
+void RegisterDType(py::module_& m);
+void RegisterAutograd(py::module_& m);
+void RegisterDevice(py::module_& m);
+void RegisterMemory(py::module_& m);
+void RegisterDLPack(py::module_& m);
+void RegisterRandom(py::module_& m);
+extern PyNumberMethods TensorNumber;
+extern PyMappingMethods TensorMapping;
+PyObject* RichCompare(PyObject* a, PyObject* b, int how);
+
+}  // namespace dragon::python

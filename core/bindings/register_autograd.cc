@@ -1,0 +1,263 @@
+// The tape seen from Python: backward, grad, hooks, nodes, custom functions, modes.
+#include "core/bindings/python.h"
+#include "core/framework/autograd/backward.h"
+#include "core/framework/autograd/meta.h"
+#include "core/framework/autograd/node.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// A Python object that C++ may let go on any thread.
+class Held {
+ public:
+  explicit Held(py::object object) : object_(object.release().ptr()) {}
+  Held(const Held&) = delete;
+  ~Held() {
+    if (!object_ || !Py_IsInitialized()) return;
+    py::gil_scoped_acquire gil;
+    Py_DECREF(object_);
+  }
+  py::handle get() const { return object_; }
+
+ private:
+  PyObject* object_;
+};
+
+Tensor TensorOrNone(py::handle object, const char* who) {
+  if (object.is_none()) return {};
+  if (!IsTensor(object.ptr())) throw TypeError(who).Got("'", Py_TYPE(object.ptr())->tp_name, "'").Expected("a tensor or None");
+  return AsTensor(object.ptr());
+}
+
+std::vector<Tensor> TensorList(py::handle object, const char* who) {
+  std::vector<Tensor> tensors;
+  if (object.is_none()) return tensors;
+  if (IsTensor(object.ptr())) return {AsTensor(object.ptr())};
+  for (py::handle item : py::iter(object)) tensors.push_back(TensorOrNone(item, who));
+  return tensors;
+}
+
+py::tuple Tuple(const Tensors& tensors, const Frontend* frontend) {
+  py::tuple tuple(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) tuple[i] = py::reinterpret_steal<py::object>(Wrap(tensors[i], frontend));
+  return tuple;
+}
+
+class PythonTensorHook : public TensorHook {
+ public:
+  PythonTensorHook(py::object callable, const Frontend* frontend) : callable_(std::move(callable)), frontend_(frontend) {}
+  Tensor Call(const Tensor& grad) override {
+    py::gil_scoped_acquire gil;
+    py::object result = callable_.get()(py::reinterpret_steal<py::object>(Wrap(grad, frontend_)));
+    return TensorOrNone(result, "hook");
+  }
+
+ private:
+  Held callable_;
+  const Frontend* frontend_;
+};
+
+class PythonNodeHook : public NodeHook {
+ public:
+  PythonNodeHook(py::object callable, const Frontend* frontend, bool before)
+      : callable_(std::move(callable)), frontend_(frontend), before_(before) {}
+  Tensors Call(const Tensors& grads, const Tensors& incoming) override {
+    py::gil_scoped_acquire gil;
+    py::object result = before_ ? callable_.get()(Tuple(grads, frontend_))
+                                : callable_.get()(Tuple(grads, frontend_), Tuple(incoming, frontend_));
+    Tensors replaced;
+    if (!result.is_none()) {
+      for (const Tensor& tensor : TensorList(result, "hook")) replaced.push_back(tensor);
+    }
+    return replaced;
+  }
+
+ private:
+  Held callable_;
+  const Frontend* frontend_;
+  bool before_;
+};
+
+/// A function whose gradient is Python code.
+class PythonNode : public Node {
+ public:
+  PythonNode(std::string name, py::object backward, const Frontend* frontend)
+      : name_(std::move(name)), backward_(std::move(backward)), frontend_(frontend) {}
+  Tensors Backward(const Tensors& grads) override {
+    py::gil_scoped_acquire gil;
+    py::object result = backward_.get()(*Tuple(grads, frontend_));
+    Tensors tensors;
+    for (const Tensor& tensor : TensorList(result, name_.c_str())) tensors.push_back(tensor);
+    if (tensors.size() != edges.size()) {
+      throw RuntimeError(name_).Got(tensors.size(), " gradients from its backward").Expected(edges.size(), ", one per input");
+    }
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (!edges[i]) {
+        tensors[i] = Tensor();
+      } else if (tensors[i].defined()) {
+        tensors[i] = FitGrad(tensors[i], x_metas[i]);
+      }
+    }
+    return tensors;
+  }
+  std::string name() const override { return name_; }
+  std::vector<TensorMeta> x_metas;
+
+ private:
+  std::string name_;
+  Held backward_;
+  const Frontend* frontend_;
+};
+
+BackwardOptions Options(bool retain_graph, bool create_graph, bool allow_unused) {
+  return {retain_graph || create_graph, create_graph, allow_unused};
+}
+
+/// The innermost Python frames, for anomaly mode.
+std::string PythonTrace() {
+  py::gil_scoped_acquire gil;
+  try {
+    py::object frames = py::module_::import("traceback").attr("format_stack")();
+    return py::cast<std::string>(py::str("").attr("join")(frames));
+  } catch (const py::error_already_set&) {
+    return {};
+  }
+}
+
+const Frontend* FrontendOfFirst(py::handle object) {
+  if (IsTensor(object.ptr())) return reinterpret_cast<PyTensor*>(object.ptr())->frontend;
+  for (py::handle item : py::iter(object)) {
+    if (IsTensor(item.ptr())) return reinterpret_cast<PyTensor*>(item.ptr())->frontend;
+  }
+  return FrontendOf(&TensorType);
+}
+
+/// Stand a Python node behind `outputs`: their gradients go through `backward` to `inputs`.
+void Record(const std::string& name, py::object backward, py::object inputs, py::object outputs) {
+  auto node = MakeRef<PythonNode>(name, std::move(backward), FrontendOfFirst(outputs));
+  for (const Tensor& x : TensorList(inputs, name.c_str())) {
+    node->edges.push_back(x.defined() ? GradEdge(x) : Edge{});
+    node->x_metas.push_back(TensorMeta(x));
+  }
+  int index = 0;
+  for (const Tensor& y : TensorList(outputs, name.c_str())) {
+    node->y_metas.push_back(TensorMeta(y));
+    if (y.defined() && IsInexact(y.dtype())) SetHistory(y, Ref<Node>(node), index);
+    ++index;
+  }
+}
+
+/// What Function.save_for_backward keeps.
+struct Saved {
+  SavedTensor saved;
+  const Frontend* frontend;
+};
+
+}  // namespace
+
+void RegisterAutograd(py::module_& m) {
+  py::class_<Node, Ref<Node>>(m, "Node", "A step of the backward graph.")
+      .def("name", &Node::name)
+      .def_property_readonly("next_functions",
+                             [](const Node& node) {
+                               py::list next;
+                               for (const Edge& edge : node.edges) next.append(py::make_tuple(edge.node, edge.index));
+                               return py::tuple(next);
+                             })
+      .def_property_readonly("variable",
+                             [](const Node& node) -> py::object {
+                               if (!node.is_accumulator()) throw py::attribute_error("variable");
+                               const Tensor& leaf = static_cast<const AccumulateNode&>(node).leaf();
+                               auto* living = static_cast<PyObject*>(leaf.impl()->python.load());
+                               if (living) return py::reinterpret_borrow<py::object>(living);
+                               return py::reinterpret_steal<py::object>(Wrap(leaf, FrontendOf(&TensorType)));
+                             })
+      .def("register_hook",
+           [](Node& node, py::object hook) {
+             node.extras().post_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), false)));
+           })
+      .def("register_prehook",
+           [](Node& node, py::object hook) {
+             node.extras().pre_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), true)));
+           })
+      .def("__eq__", [](const Node& a, const Node& b) { return &a == &b; })
+      .def("__hash__", [](const Node& node) { return reinterpret_cast<intptr_t>(&node); })
+      .def("__repr__", [](const Node& node) { return "<" + node.name() + " node>"; });
+
+  py::class_<TensorHook, Ref<TensorHook>>(m, "Hook", "A registered tensor hook.");
+  py::class_<Saved>(m, "SavedTensor", "A tensor kept for a backward pass, which notices later writes.")
+      .def(py::init([](py::object tensor, bool is_output) {
+             const Tensor x = TensorOrNone(tensor, "save_for_backward");
+             return Saved{SavedTensor(x, is_output), FrontendOfFirst(py::make_tuple(tensor))};
+           }),
+           py::arg("tensor"), py::arg("is_output") = false)
+      .def("unpack", [](const Saved& self, py::object node) {
+        const Ref<Node> owner = node.is_none() ? Ref<Node>() : node.cast<Ref<Node>>();
+        return py::reinterpret_steal<py::object>(Wrap(self.saved.Unpack("saved tensor", owner), self.frontend));
+      }, py::arg("node") = py::none());
+
+  m.def("backward",
+        [](py::object roots, py::object grads, bool retain_graph, bool create_graph, py::object inputs) {
+          const auto root_list = TensorList(roots, "backward"), grad_list = TensorList(grads, "backward");
+          const auto input_list = TensorList(inputs, "backward");
+          py::gil_scoped_release release;
+          Backward(root_list, grad_list, Options(retain_graph, create_graph, true), input_list);
+        },
+        "Accumulate gradients into the leaves.", py::arg("roots"), py::arg("grads") = py::none(),
+        py::arg("retain_graph") = false, py::arg("create_graph") = false, py::arg("inputs") = py::none());
+  m.def("grad",
+        [](py::object roots, py::object inputs, py::object grads, bool retain_graph, bool create_graph, bool allow_unused) {
+          const auto root_list = TensorList(roots, "grad"), grad_list = TensorList(grads, "grad");
+          const auto input_list = TensorList(inputs, "grad");
+          std::vector<Tensor> results;
+          {
+            py::gil_scoped_release release;
+            results = Gradients(root_list, grad_list, input_list, Options(retain_graph, create_graph, allow_unused));
+          }
+          py::tuple tuple(results.size());
+          const Frontend* frontend = FrontendOfFirst(inputs);
+          for (size_t i = 0; i < results.size(); ++i) {
+            tuple[i] = py::reinterpret_steal<py::object>(Wrap(results[i], frontend));
+          }
+          return tuple;
+        },
+        "Return the gradients of roots with respect to inputs.", py::arg("roots"), py::arg("inputs"),
+        py::arg("grads") = py::none(), py::arg("retain_graph") = false, py::arg("create_graph") = false,
+        py::arg("allow_unused") = false);
+  m.def("record", &Record, "Stand a Python function behind outputs on the tape.", py::arg("name"), py::arg("backward"),
+        py::arg("inputs"), py::arg("outputs"));
+  m.def("register_hook",
+        [](py::object tensor, py::object callable) {
+          const Tensor x = TensorOrNone(tensor, "register_hook");
+          Ref<TensorHook> hook(new PythonTensorHook(callable, FrontendOfFirst(tensor)));
+          RegisterHook(x, hook);
+          return hook;
+        },
+        "Call a function with the tensor's gradient.", py::arg("tensor"), py::arg("hook"));
+  m.def("register_accumulated_hook",
+        [](py::object tensor, py::object callable) {
+          const Tensor x = TensorOrNone(tensor, "register_post_accumulate_grad_hook");
+          if (!x.is_leaf() || !x.requires_grad()) {
+            throw RuntimeError("register_post_accumulate_grad_hook").Got("a tensor that gathers no gradient").Expected("a leaf that requires grad");
+          }
+          Ref<TensorHook> hook(new PythonTensorHook(
+              py::cpp_function([callable](py::object leaf) { callable(leaf); }), FrontendOfFirst(tensor)));
+          AutogradMeta::Of(x).accumulated_hooks.push_back(hook);
+          return hook;
+        },
+        "Call a function with the tensor after its grad was written.", py::arg("tensor"), py::arg("hook"));
+  m.def("remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
+        py::arg("tensor"), py::arg("hook"));
+  m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
+  m.def("set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },
+        "Switch recording for this thread; returns the previous state.", py::arg("enabled"));
+  m.def("is_inference", [] { return Door().inference; }, "Whether this thread is in inference mode.");
+  m.def("set_inference", [](bool enabled) { return std::exchange(Door().inference, enabled); }, py::arg("enabled"));
+  m.def("set_anomaly_mode", &SetAnomalyMode, "Have nodes remember where their forward call stood.", py::arg("enabled"),
+        py::arg("check_nan") = true);
+  m.def("anomaly_mode", &AnomalyMode);
+  SetTraceProvider(&PythonTrace);
+}
+
+}  // namespace dragon::python

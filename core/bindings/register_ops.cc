@@ -1,0 +1,356 @@
+// Operators as Python callables: arguments are read by the schema, straight from the vectorcall stack.
+#include "core/bindings/python.h"
+
+namespace dragon::python {
+
+namespace {
+
+constexpr int kMostArguments = 32;
+
+struct PyOp {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  const Operator* op;
+  const Frontend* frontend;
+  bool in_place;  ///< the first tensor argument is also the destination
+  int positional;  ///< arguments that may be given by position
+  std::vector<PyObject*>* names;  ///< interned, as the guest calls them
+};
+
+PyTypeObject OpType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyObject* g_out_name = nullptr;
+
+/// Find a keyword among the argument names; interned strings compare by identity first.
+int FindName(const PyOp* me, PyObject* keyword) {
+  const auto& names = *me->names;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == keyword) return static_cast<int>(i);
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (PyUnicode_Compare(names[i], keyword) == 0) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::string NameOf(const PyOp* me) { return me->op->name() + (me->in_place ? "_" : ""); }
+
+[[noreturn]] void RefuseKeyword(const PyOp* me, PyObject* keyword) {
+  std::string known;
+  for (PyObject* name : *me->names) known += std::string(known.empty() ? "" : ", ") + PyUnicode_AsUTF8(name);
+  throw TypeError(NameOf(me)).Got("keyword '", PyUnicode_AsUTF8(keyword), "'").Expected("one of {", known, ", out}");
+}
+
+/// x.permute(0, 2, 1) and x.reshape(2, 3): trailing integers are one list, if the schema's next argument is one.
+/// Returns the position of that list, or -1.
+int SpreadList(const PyOp* me, PyObject* const* args, Py_ssize_t count) {
+  const auto& arguments = me->op->schema.arguments();
+  for (int i = 0; i < me->positional && i < count; ++i) {
+    if (arguments[i].type != ArgumentType::kInts) continue;
+    for (Py_ssize_t k = i; k < count; ++k) {
+      if (!PyIndex_Check(args[k])) return -1;
+    }
+    return i;
+  }
+  return -1;
+}
+
+struct Arguments {
+  PyObject* slots[kMostArguments] = {};
+  PyObject* out = nullptr;
+  py::object spread;
+};
+
+void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords, Arguments* into) {
+  if (DRAGON_UNLIKELY(count > me->positional)) {
+    const int list = SpreadList(me, args, count);
+    if (list < 0) {
+      throw TypeError(NameOf(me)).Got(count, " positional arguments").Expected("at most ", me->positional);
+    }
+    into->spread = py::reinterpret_steal<py::object>(PyTuple_New(count - list));
+    for (Py_ssize_t i = list; i < count; ++i) PyTuple_SET_ITEM(into->spread.ptr(), i - list, Py_NewRef(args[i]));
+    for (int i = 0; i < list; ++i) into->slots[i] = args[i];
+    into->slots[list] = into->spread.ptr();
+  } else {
+    for (Py_ssize_t i = 0; i < count; ++i) into->slots[i] = args[i];
+  }
+  if (!keywords) return;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); ++k) {
+    PyObject* keyword = PyTuple_GET_ITEM(keywords, k);
+    PyObject* value = args[count + k];
+    if (keyword == g_out_name || PyUnicode_Compare(keyword, g_out_name) == 0) {
+      if (value != Py_None) into->out = value;
+      continue;
+    }
+    const int at = FindName(me, keyword);
+    if (at < 0) RefuseKeyword(me, keyword);
+    if (into->slots[at]) {
+      throw TypeError(NameOf(me)).Got("argument '", PyUnicode_AsUTF8(keyword), "' twice").Expected("it once");
+    }
+    into->slots[at] = value;
+  }
+}
+
+void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 4>* inputs,
+                     InlineVector<int32_t, 2>* list_sizes) {
+  if (IsTensor(object) || (!PyList_Check(object) && !PyTuple_Check(object))) {
+    if (IsTensor(object) || !PySequence_Check(object)) {
+      throw TypeError(place.op)
+          .Got("'", Py_TYPE(object)->tp_name, "' for argument '", place.argument->name, "'")
+          .Expected("a list or tuple of tensors");
+    }
+  }
+  py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, "expected a sequence of tensors"));
+  if (!fast) throw py::error_already_set();
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(fast.ptr());
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    inputs->push_back(ParseTensor(PySequence_Fast_GET_ITEM(fast.ptr(), i), place, nullptr));
+  }
+  list_sizes->push_back(static_cast<int32_t>(size));
+}
+
+InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
+  InlineVector<Tensor, 2> outs;
+  if (IsTensor(out)) {
+    outs.push_back(AsTensor(out));
+    return outs;
+  }
+  const size_t results = me->op->schema.returns().size();
+  if (!PyTuple_Check(out) && !PyList_Check(out)) {
+    throw TypeError(NameOf(me)).Got("'", Py_TYPE(out)->tp_name, "' for argument 'out'").Expected("a tensor or a tuple of tensors");
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Size(out); ++i) {
+    py::object item = py::reinterpret_steal<py::object>(PySequence_GetItem(out, i));
+    if (!IsTensor(item.ptr())) {
+      throw TypeError(NameOf(me)).Got("'", Py_TYPE(item.ptr())->tp_name, "' in argument 'out'").Expected("tensors");
+    }
+    outs.push_back(AsTensor(item.ptr()));
+  }
+  if (outs.size() != results) {
+    throw ValueError(NameOf(me)).Got(outs.size(), " tensors for argument 'out'").Expected(results);
+  }
+  return outs;
+}
+
+PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
+  return Guarded([&]() -> PyObject* {
+    const auto* me = reinterpret_cast<PyOp*>(self);
+    const Schema& schema = me->op->schema;
+    Arguments given;
+    Collect(me, args, PyVectorcall_NARGS(nargsf), keywords, &given);
+
+    const auto& arguments = schema.arguments();
+    const Tensor* like = nullptr;
+    for (size_t i = 0; i < arguments.size() && !like; ++i) {
+      if (given.slots[i] && arguments[i].type == ArgumentType::kTensor && IsTensor(given.slots[i])) {
+        like = &AsTensor(given.slots[i]);
+      }
+    }
+    InlineVector<Tensor, 4> inputs;
+    InlineVector<Value, 6> attrs;
+    InlineVector<int32_t, 2> list_sizes;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Argument& argument = arguments[i];
+      PyObject* object = given.slots[i];
+      const Place place{me->op->name().c_str(), &argument};
+      if (argument.type == ArgumentType::kTensor) {
+        if (!object && !argument.optional) {
+          throw TypeError(NameOf(me)).Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'").Expected(argument.type_name());
+        }
+        inputs.push_back(object ? ParseTensor(object, place, like) : Tensor());
+      } else if (argument.type == ArgumentType::kTensorList) {
+        if (object) {
+          ParseTensorList(object, place, &inputs, &list_sizes);
+        } else if (argument.has_default || argument.optional) {
+          list_sizes.push_back(0);
+        } else {
+          throw TypeError(NameOf(me)).Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'").Expected(argument.type_name());
+        }
+      } else if (object) {
+        attrs.push_back(ParseAttribute(object, place));
+      } else if (argument.has_default || argument.optional) {
+        attrs.push_back(argument.default_value);
+      } else {
+        throw TypeError(NameOf(me)).Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'").Expected(argument.type_name());
+      }
+    }
+    InlineVector<Tensor, 2> outs;
+    if (DRAGON_UNLIKELY(given.out != nullptr)) outs = ParseOut(me, given.out);
+    if (me->in_place) {
+      if (inputs.empty() || !given.slots[0] || !IsTensor(given.slots[0])) {
+        throw TypeError(NameOf(me)).Got("no tensor to write").Expected("a tensor as first argument");
+      }
+      outs.clear();
+      outs.push_back(inputs[0]);
+    }
+    const Tensors results = ApplyFromPython(Call{me->op, inputs, attrs, list_sizes}, outs);
+    if (me->in_place) return Py_NewRef(given.slots[0]);
+    if (given.out) return Py_NewRef(given.out);
+    return WrapAll(results, *me->op, me->frontend);
+  });
+}
+
+PyObject* OpBind(PyObject* self, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+void OpDealloc(PyObject* self) {
+  for (PyObject* name : *reinterpret_cast<PyOp*>(self)->names) Py_DECREF(name);
+  delete reinterpret_cast<PyOp*>(self)->names;
+  PyObject_Free(self);
+}
+
+PyObject* OpRepr(PyObject* self) {
+  const auto* me = reinterpret_cast<PyOp*>(self);
+  return PyUnicode_FromFormat("<operator %s%s>", me->op->schema.line().c_str(), me->in_place ? " in place" : "");
+}
+
+PyGetSetDef op_fields[] = {
+    {"__name__",
+     [](PyObject* self, void*) -> PyObject* {
+       return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
+     },
+     nullptr, nullptr, nullptr},
+    {"__qualname__",
+     [](PyObject* self, void*) -> PyObject* {
+       return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
+     },
+     nullptr, nullptr, nullptr},
+    {"__doc__",
+     [](PyObject* self, void*) -> PyObject* {
+       const Operator& op = *reinterpret_cast<PyOp*>(self)->op;
+       return PyUnicode_FromFormat("%s\n\n%s", op.schema.line().c_str(), op.doc);
+     },
+     nullptr, nullptr, nullptr},
+    {"schema",
+     [](PyObject* self, void*) -> PyObject* {
+       return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
+     },
+     nullptr, "the line that tells the operator", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
+  const Operator* op = FindOp(name);
+  const bool in_place = !op && name.size() > 1 && name.back() == '_';
+  if (!op) op = &GetOp(in_place ? name.substr(0, name.size() - 1) : name);
+  const auto& arguments = op->schema.arguments();
+  if (arguments.size() > kMostArguments) throw RuntimeError(name).Got(arguments.size(), " arguments").Expected("at most ", kMostArguments);
+  PyOp* object = PyObject_New(PyOp, &OpType);
+  if (!object) throw py::error_already_set();
+  object->vectorcall = CallOp;
+  object->op = op;
+  object->frontend = frontend;
+  object->in_place = in_place;
+  object->positional = 0;
+  object->names = new std::vector<PyObject*>;
+  for (const Argument& argument : arguments) {
+    if (!argument.keyword_only) ++object->positional;
+    PyObject* guest = frontend->names ? PyDict_GetItemString(frontend->names, argument.name.c_str()) : nullptr;
+    PyObject* text = guest ? Py_NewRef(guest) : PyUnicode_FromString(argument.name.c_str());
+    PyUnicode_InternInPlace(&text);
+    object->names->push_back(text);
+  }
+  return reinterpret_cast<PyObject*>(object);
+}
+
+/// The operators as one frontend sees them.
+struct Ops {
+  Frontend frontend;
+};
+
+py::dict DescribeArgument(const Argument& argument) {
+  py::dict description;
+  description["name"] = argument.name;
+  description["type"] = argument.type_name();
+  description["optional"] = argument.optional;
+  description["mutated"] = argument.mutated;
+  description["keyword_only"] = argument.keyword_only;
+  description["has_default"] = argument.has_default;
+  description["default"] = py::reinterpret_steal<py::object>(WrapValue(argument.default_value));
+  return description;
+}
+
+py::dict Describe(const std::string& name) {
+  const Operator& op = GetOp(name);
+  py::dict description;
+  py::list arguments, returns;
+  for (const Argument& argument : op.schema.arguments()) arguments.append(DescribeArgument(argument));
+  for (const std::string& result : op.schema.returns()) returns.append(result);
+  description["name"] = name;
+  description["line"] = op.schema.line();
+  description["doc"] = op.doc;
+  description["onnx"] = op.onnx;
+  description["arguments"] = arguments;
+  description["returns"] = returns;
+  description["returns_list"] = op.schema.returns_list();
+  description["differentiable"] = op.differentiable && (op.gradient || op.compose);
+  description["pointwise"] = op.pointwise;
+  description["composite"] = static_cast<bool>(op.compose);
+  description["dynamic"] = op.dynamic;
+  description["view"] = static_cast<bool>(op.view);
+  return description;
+}
+
+}  // namespace
+
+void RegisterOps(py::module_& m) {
+  OpType.tp_name = "dragon._C.Op";
+  OpType.tp_basicsize = sizeof(PyOp);
+  OpType.tp_vectorcall_offset = offsetof(PyOp, vectorcall);
+  OpType.tp_call = PyVectorcall_Call;
+  OpType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  OpType.tp_descr_get = OpBind;
+  OpType.tp_dealloc = OpDealloc;
+  OpType.tp_repr = OpRepr;
+  OpType.tp_getset = op_fields;
+  if (PyType_Ready(&OpType) < 0) throw py::error_already_set();
+  g_out_name = PyUnicode_InternFromString("out");
+
+  py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(), "The operators, giving results of one tensor class.")
+      .def(py::init([](py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class,
+                       py::object names) {
+             auto* ops = new Ops;  // lives for ever: tensors point at its frontend
+             ops->frontend.tensor_class = reinterpret_cast<PyTypeObject*>(tensor_class.inc_ref().ptr());
+             if (!PyType_IsSubtype(ops->frontend.tensor_class, &TensorType)) {
+               throw TypeError("Ops").Got(ops->frontend.tensor_class->tp_name).Expected("a subclass of _C.Tensor");
+             }
+             for (int i = 0; i < kDTypeCount; ++i) {
+               ops->frontend.dtypes[i] = py::object(dtypes[kDTypeNames[i]]).release().ptr();
+             }
+             if (!device_class.is_none()) ops->frontend.device_class = device_class.release().ptr();
+             if (!shape_class.is_none()) ops->frontend.shape_class = shape_class.release().ptr();
+             if (!names.is_none()) ops->frontend.names = names.release().ptr();
+             RegisterFrontend(&ops->frontend);
+             return ops;
+           }),
+           py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
+           py::arg("shape_class") = py::none(), py::arg("names") = py::none())
+      .def("__getattr__",
+           [](py::object self, const std::string& name) {
+             if (name.size() > 2 && name[0] == '_' && name[1] == '_') throw py::attribute_error(name);
+             const Ops& ops = self.cast<const Ops&>();
+             if (!FindOp(name) && !(name.back() == '_' && FindOp(name.substr(0, name.size() - 1)))) {
+               try {
+                 GetOp(name);
+               } catch (const Error& error) {
+                 throw py::attribute_error(error.what());
+               }
+             }
+             py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &ops.frontend));
+             self.attr(name.c_str()) = op;
+             return op;
+           })
+      .def("__dir__", [](const Ops&) {
+        py::list names;
+        for (const std::string& name : OpNames()) names.append(name);
+        return names;
+      });
+  m.def("op_names", [] {
+    py::list names;
+    for (const std::string& name : OpNames()) names.append(name);
+    return names;
+  }, "All operators' names, sorted.");
+  m.def("schema", &Describe, "What is told of an operator: a dict.", py::arg("name"));
+}
+
+}  // namespace dragon::python

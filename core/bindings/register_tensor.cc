@@ -1,0 +1,359 @@
+// The tensor type: number slots, attributes and methods that need C.
+#include "core/bindings/python.h"
+#include "core/framework/autograd/backward.h"
+#include "core/framework/autograd/meta.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// Default attributes of an operator called by a slot.
+template <OpName name>
+const std::vector<Value>& Defaults() {
+  static const std::vector<Value> defaults = [] {
+    std::vector<Value> values;
+    const Schema& schema = OpNamed<name>().schema;
+    for (int i = 0; i < schema.attr_count(); ++i) values.push_back(schema.attr(i).default_value);
+    return values;
+  }();
+  return defaults;
+}
+
+/// The tensor for one side of a binary operator; false if this type is none of ours.
+bool Operand(PyObject* object, const Tensor* other, const Place& place, Tensor* tensor) {
+  if (IsTensor(object)) {
+    *tensor = AsTensor(object);
+    return true;
+  }
+  if (!IsNumber(object)) return false;
+  *tensor = NumberLike(object, other, place);
+  return true;
+}
+
+template <OpName name>
+PyObject* Binary(PyObject* a, PyObject* b) {
+  return Guarded([&]() -> PyObject* {
+    const Operator& op = OpNamed<name>();
+    const Place place{op.name().c_str(), nullptr};
+    PyObject* owner = IsTensor(a) ? a : b;
+    Tensor inputs[2];
+    if (!Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
+        !Operand(b, IsTensor(a) ? &AsTensor(a) : nullptr, place, &inputs[1])) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+    const Tensors results = ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}});
+    return Wrap(results[0], reinterpret_cast<PyTensor*>(owner)->frontend);
+  });
+}
+
+template <OpName name>
+PyObject* InPlace(PyObject* a, PyObject* b) {
+  return Guarded([&]() -> PyObject* {
+    const Operator& op = OpNamed<name>();
+    const Place place{op.name().c_str(), nullptr};
+    Tensor inputs[2] = {AsTensor(a), {}};
+    if (!Operand(b, &inputs[0], place, &inputs[1])) Py_RETURN_NOTIMPLEMENTED;
+    const Tensor out = inputs[0];
+    ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}}, std::span<const Tensor>(&out, 1));
+    return Py_NewRef(a);
+  });
+}
+
+template <OpName name>
+PyObject* Unary(PyObject* self) {
+  return Guarded([&] {
+    const Tensors results =
+        ApplyFromPython(Call{&OpNamed<name>(), std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}});
+    return Wrap(results[0], reinterpret_cast<PyTensor*>(self)->frontend);
+  });
+}
+
+PyObject* Power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow: got a modulus, expected none");
+    return nullptr;
+  }
+  return Binary<"pow">(a, b);
+}
+
+PyObject* InPlacePower(PyObject* a, PyObject* b, PyObject*) { return InPlace<"pow">(a, b); }
+
+int Truth(PyObject* self) {
+  return GuardedInt([&] {
+    const Tensor& tensor = AsTensor(self);
+    if (tensor.numel() != 1) {
+      throw RuntimeError("bool").Got("a tensor of shape ", tensor.shape()).Expected("one element; use any() or all()");
+    }
+    const Value value = tensor.Item();
+    return value.kind() == Value::Kind::kComplex ? value.complex() != complex128(0, 0) : value.boolean();
+  });
+}
+
+PyObject* Item(PyObject* self, PyObject*) {
+  return Guarded([&] { return WrapValue(AsTensor(self).Item()); });
+}
+
+PyObject* ToInt(PyObject* self) {
+  py::object item = py::reinterpret_steal<py::object>(Item(self, nullptr));
+  return item ? PyNumber_Long(item.ptr()) : nullptr;
+}
+
+PyObject* ToFloat(PyObject* self) {
+  py::object item = py::reinterpret_steal<py::object>(Item(self, nullptr));
+  return item ? PyNumber_Float(item.ptr()) : nullptr;
+}
+
+PyObject* ToIndex(PyObject* self) {
+  return Guarded([&]() -> PyObject* {
+    const Tensor& tensor = AsTensor(self);
+    if (IsInexact(tensor.dtype()) || tensor.numel() != 1) {
+      throw TypeError("index").Got("a ", tensor.dtype(), " tensor of shape ", tensor.shape()).Expected("one integer");
+    }
+    return PyLong_FromLongLong(tensor.Item().integer());
+  });
+}
+
+PyObject* ToComplex(PyObject* self, PyObject*) {
+  return Guarded([&] {
+    const complex128 value = AsTensor(self).Item().complex();
+    return PyComplex_FromDoubles(value.re, value.im);
+  });
+}
+
+// --- lifetime
+
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return Guarded([&]() -> PyObject* {
+    PyObject* data = nullptr;
+    int requires_grad = 0;
+    static const char* names[] = {"data", "requires_grad", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|p:Tensor", const_cast<char**>(names), &data, &requires_grad)) {
+      return nullptr;
+    }
+    const Tensor tensor = IsTensor(data) ? AsTensor(data).Detach() : FromData(data, nullptr, Device{}, "Tensor");
+    if (requires_grad) tensor.set_requires_grad(true);
+    auto* object = reinterpret_cast<PyTensor*>(type->tp_alloc(type, 0));
+    if (!object) return nullptr;
+    tensor.impl()->Retain();
+    object->impl = tensor.impl();
+    object->frontend = FrontendOf(type);
+    tensor.impl()->python.store(object, std::memory_order_relaxed);
+    return reinterpret_cast<PyObject*>(object);
+  });
+}
+
+int Init(PyObject*, PyObject*, PyObject*) { return 0; }
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(reinterpret_cast<PyTensor*>(self)->dict);
+  return 0;
+}
+
+int Clear(PyObject* self) {
+  Py_CLEAR(reinterpret_cast<PyTensor*>(self)->dict);
+  return 0;
+}
+
+void Dealloc(PyObject* self) {
+  auto* me = reinterpret_cast<PyTensor*>(self);
+  PyObject_GC_UnTrack(self);
+  if (me->weakrefs) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(me->dict);
+  if (me->impl) {
+    void* expected = self;
+    me->impl->python.compare_exchange_strong(expected, nullptr);
+    std::exchange(me->impl, nullptr)->Release();
+  }
+  Py_TYPE(self)->tp_free(self);
+}
+
+// --- attributes
+
+template <typename F>
+PyObject* Field(PyObject* self, F&& read) {
+  return Guarded([&] { return read(AsTensor(self), reinterpret_cast<PyTensor*>(self)->frontend); });
+}
+
+#define DRAGON_FIELD(expression) \
+  [](PyObject* self, void*) { return Field(self, [](const Tensor& x, const Frontend* f) -> PyObject* { (void)f; return expression; }); }
+
+int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
+  return GuardedInt([&] {
+    const int wanted = value ? PyObject_IsTrue(value) : -1;
+    if (wanted < 0) throw TypeError("requires_grad").Got("no truth value").Expected("a bool");
+    AsTensor(self).set_requires_grad(wanted == 1);
+    return 0;
+  });
+}
+
+int SetGrad(PyObject* self, PyObject* value, void*) {
+  return GuardedInt([&] {
+    if (!value || value == Py_None) {
+      AsTensor(self).set_grad({});
+    } else if (IsTensor(value)) {
+      AsTensor(self).set_grad(AsTensor(value));
+    } else {
+      throw TypeError("grad").Got("'", Py_TYPE(value)->tp_name, "'").Expected("a tensor or None");
+    }
+    return 0;
+  });
+}
+
+/// `x.data = y`: the tensor takes over y's memory and geometry; autograd does not see it.
+int SetData(PyObject* self, PyObject* value, void*) {
+  return GuardedInt([&] {
+    if (!value || !IsTensor(value)) throw TypeError("data").Got("no tensor").Expected("a tensor");
+    TensorImpl& mine = *AsTensor(self).impl();
+    const TensorImpl& other = *AsTensor(value).impl();
+    mine.storage = other.storage;
+    mine.shape = other.shape;
+    mine.strides = other.strides;
+    mine.offset = other.offset;
+    mine.numel = other.numel;
+    mine.dtype = other.dtype;
+    mine.device = other.device;
+    mine.contiguous = other.contiguous;
+    mine.free_layout = other.free_layout;
+    mine.base = nullptr;
+    return 0;
+  });
+}
+
+PyObject* GradFn(const Tensor& tensor) {
+  if (const Ref<Node> node = GradNode(tensor)) return py::cast(node).release().ptr();
+  if (tensor.requires_grad()) Py_RETURN_NONE;
+  Py_RETURN_NONE;
+}
+
+Tensor UnversionedAlias(const Tensor& tensor) {
+  Tensor alias = tensor.Detach();
+  alias.impl()->own_version = MakeRef<VersionCounter>();
+  return alias;
+}
+
+PyGetSetDef fields[] = {
+    {"shape", DRAGON_FIELD((x.Settle(), WrapShape(x.shape(), f))), nullptr, "Sizes of the axes.", nullptr},
+    {"strides", DRAGON_FIELD((x.Settle(), WrapShape(x.strides(), nullptr))), nullptr, "Steps of the axes, in elements.", nullptr},
+    {"storage_offset", DRAGON_FIELD(PyLong_FromLongLong(x.offset())), nullptr, "Place of the first element.", nullptr},
+    {"ndim", DRAGON_FIELD(PyLong_FromLong(x.ndim())), nullptr, "Number of axes.", nullptr},
+    {"size", DRAGON_FIELD(PyLong_FromLongLong(x.numel())), nullptr, "Number of elements.", nullptr},
+    {"dtype", DRAGON_FIELD(WrapDType(x.dtype(), f)), nullptr, "Type of the elements.", nullptr},
+    {"device", DRAGON_FIELD(WrapDevice(x.device(), f)), nullptr, "Where the elements are.", nullptr},
+    {"itemsize", DRAGON_FIELD(PyLong_FromLongLong(x.item_size())), nullptr, "Bytes per element.", nullptr},
+    {"nbytes", DRAGON_FIELD(PyLong_FromLongLong(x.numel() * x.item_size())), nullptr, "Bytes of all elements.", nullptr},
+    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(x.requires_grad())), SetRequiresGrad, "Gradients are wanted.", nullptr},
+    {"is_leaf", DRAGON_FIELD(PyBool_FromLong(x.is_leaf())), nullptr, "Not the result of a recorded call.", nullptr},
+    {"grad", DRAGON_FIELD(Wrap(x.grad(), f)), SetGrad, "The accumulated gradient, or None.", nullptr},
+    {"grad_fn", DRAGON_FIELD(GradFn(x)), nullptr, "The node that made the tensor, or None.", nullptr},
+    {"data", DRAGON_FIELD(Wrap(UnversionedAlias(x), f)), SetData, "The same memory without autograd.", nullptr},
+    {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr, "Shares another tensor's memory.", nullptr},
+    {"base", DRAGON_FIELD(Wrap(Tensor(x.impl()->base), f)), nullptr, "The tensor that this is a view of, or None.", nullptr},
+    {"retains_grad", DRAGON_FIELD(PyBool_FromLong(x.impl()->autograd && x.impl()->autograd->retain_grad)), nullptr, "Keeps its gradient.", nullptr},
+    {"is_weak", DRAGON_FIELD(PyBool_FromLong(x.impl()->weak)), nullptr, "Stands for a bare number.", nullptr},
+    {"_version", DRAGON_FIELD(PyLong_FromLong(x.impl()->version_value())), nullptr, "Writes to the memory so far.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+#define DRAGON_METHOD(expression) \
+  [](PyObject* self, PyObject*) { return Field(self, [](const Tensor& x, const Frontend* f) -> PyObject* { (void)f; return expression; }); }
+
+PyMethodDef methods[] = {
+    {"item", Item, METH_NOARGS, "Return the only element as a Python number."},
+    {"tolist", DRAGON_METHOD(ToList(x)), METH_NOARGS, "Return nested lists of Python numbers."},
+    {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS, "Return a NumPy array over the same memory."},
+    {"detach", DRAGON_METHOD(Wrap(x.Detach(), f)), METH_NOARGS, "Return an alias without history."},
+    {"data_ptr", DRAGON_METHOD((x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))), METH_NOARGS, "Return the address of the first element."},
+    {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(x.is_contiguous()))), METH_NOARGS, "Whether elements are in row-major order."},
+    {"retain_grad", DRAGON_METHOD((RetainGrad(x), Py_NewRef(Py_None))), METH_NOARGS, "Keep the gradient of a computed tensor."},
+    {"physical_strides", DRAGON_METHOD(WrapShape(x.strides(), nullptr)), METH_NOARGS, "Return strides as they are, the engine's choice included."},
+    {"__complex__", ToComplex, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+Py_ssize_t Length(PyObject* self) {
+  return GuardedInt([&]() -> int {
+    const Tensor& x = AsTensor(self);
+    if (x.ndim() == 0) throw TypeError("len").Got("a 0-d tensor").Expected("at least one axis");
+    return static_cast<int>(x.shape()[0]);
+  });
+}
+
+PyBufferProcs buffer = {GetBuffer, ReleaseBuffer};
+
+}  // namespace
+
+PyObject* RichCompare(PyObject* a, PyObject* b, int how) {
+  switch (how) {
+    case Py_LT: return Binary<"lt">(a, b);
+    case Py_LE: return Binary<"le">(a, b);
+    case Py_GT: return Binary<"gt">(a, b);
+    case Py_GE: return Binary<"ge">(a, b);
+    case Py_EQ: return Binary<"eq">(a, b);
+    default: return Binary<"ne">(a, b);
+  }
+}
+
+PyNumberMethods TensorNumber = {};
+PyMappingMethods TensorMapping = {};
+PyTypeObject TensorType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+void RegisterTensor(py::module_& m) {
+  TensorNumber.nb_add = Binary<"add">;
+  TensorNumber.nb_subtract = Binary<"sub">;
+  TensorNumber.nb_multiply = Binary<"mul">;
+  TensorNumber.nb_true_divide = Binary<"div">;
+  TensorNumber.nb_floor_divide = Binary<"floor_divide">;
+  TensorNumber.nb_remainder = Binary<"remainder">;
+  TensorNumber.nb_matrix_multiply = Binary<"matmul">;
+  TensorNumber.nb_power = Power;
+  TensorNumber.nb_and = Binary<"bitwise_and">;
+  TensorNumber.nb_or = Binary<"bitwise_or">;
+  TensorNumber.nb_xor = Binary<"bitwise_xor">;
+  TensorNumber.nb_lshift = Binary<"bitwise_left_shift">;
+  TensorNumber.nb_rshift = Binary<"bitwise_right_shift">;
+  TensorNumber.nb_inplace_add = InPlace<"add">;
+  TensorNumber.nb_inplace_subtract = InPlace<"sub">;
+  TensorNumber.nb_inplace_multiply = InPlace<"mul">;
+  TensorNumber.nb_inplace_true_divide = InPlace<"div">;
+  TensorNumber.nb_inplace_floor_divide = InPlace<"floor_divide">;
+  TensorNumber.nb_inplace_remainder = InPlace<"remainder">;
+  TensorNumber.nb_inplace_power = InPlacePower;
+  TensorNumber.nb_inplace_and = InPlace<"bitwise_and">;
+  TensorNumber.nb_inplace_or = InPlace<"bitwise_or">;
+  TensorNumber.nb_inplace_xor = InPlace<"bitwise_xor">;
+  TensorNumber.nb_inplace_lshift = InPlace<"bitwise_left_shift">;
+  TensorNumber.nb_inplace_rshift = InPlace<"bitwise_right_shift">;
+  TensorNumber.nb_negative = Unary<"neg">;
+  TensorNumber.nb_absolute = Unary<"abs">;
+  TensorNumber.nb_invert = Unary<"bitwise_not">;
+  TensorNumber.nb_positive = [](PyObject* self) { return Py_NewRef(self); };
+  TensorNumber.nb_bool = Truth;
+  TensorNumber.nb_int = ToInt;
+  TensorNumber.nb_float = ToFloat;
+  TensorNumber.nb_index = ToIndex;
+  TensorMapping.mp_length = Length;
+  TensorMapping.mp_subscript = GetItem;
+  TensorMapping.mp_ass_subscript = SetItem;
+
+  TensorType.tp_name = "dragon._C.Tensor";
+  TensorType.tp_doc = "Strided numbers; the base of every frontend's tensor class.";
+  TensorType.tp_basicsize = sizeof(PyTensor);
+  TensorType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
+  TensorType.tp_dictoffset = offsetof(PyTensor, dict);
+  TensorType.tp_weaklistoffset = offsetof(PyTensor, weakrefs);
+  TensorType.tp_new = New;
+  TensorType.tp_init = Init;
+  TensorType.tp_dealloc = Dealloc;
+  TensorType.tp_traverse = Traverse;
+  TensorType.tp_clear = Clear;
+  TensorType.tp_as_number = &TensorNumber;
+  TensorType.tp_as_mapping = &TensorMapping;
+  TensorType.tp_as_buffer = &buffer;
+  TensorType.tp_richcompare = RichCompare;
+  TensorType.tp_hash = PyBaseObject_Type.tp_hash;
+  TensorType.tp_getset = fields;
+  TensorType.tp_methods = methods;
+  if (PyType_Ready(&TensorType) < 0) throw py::error_already_set();
+  m.add_object("Tensor", py::handle(reinterpret_cast<PyObject*>(&TensorType)));
+}
+
+}  // namespace dragon::python

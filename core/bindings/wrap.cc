@@ -1,0 +1,187 @@
+// From the engine to Python: tensors, dtypes, shapes, values and errors.
+#include <map>
+
+#include "core/bindings/python.h"
+
+namespace dragon::python {
+
+namespace {
+
+std::vector<const Frontend*>& Frontends() {
+  static auto* frontends = new std::vector<const Frontend*>;
+  return *frontends;
+}
+
+}  // namespace
+
+void RegisterFrontend(const Frontend* frontend) { Frontends().push_back(frontend); }
+
+const Frontend* FrontendOf(PyTypeObject* type) {
+  for (PyTypeObject* base = type; base; base = base->tp_base) {
+    for (const Frontend* frontend : Frontends()) {
+      if (frontend->tensor_class == base) return frontend;
+    }
+  }
+  return Frontends().empty() ? nullptr : Frontends().front();
+}
+
+PyObject* Wrap(const Tensor& tensor, const Frontend* frontend) {
+  if (!tensor.defined()) Py_RETURN_NONE;
+  auto* living = static_cast<PyTensor*>(tensor.impl()->python.load(std::memory_order_relaxed));
+  if (living && living->frontend == frontend) {
+    Py_INCREF(living);
+    return reinterpret_cast<PyObject*>(living);
+  }
+  PyTypeObject* type = frontend ? frontend->tensor_class : &TensorType;
+  auto* object = reinterpret_cast<PyTensor*>(type->tp_alloc(type, 0));
+  if (!object) return nullptr;
+  tensor.impl()->Retain();
+  object->impl = tensor.impl();
+  object->frontend = frontend;
+  if (!living) tensor.impl()->python.store(object, std::memory_order_relaxed);
+  return reinterpret_cast<PyObject*>(object);
+}
+
+PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend) {
+  if (tensors.size() == 1 && !op.schema.returns_list()) return Wrap(tensors[0], frontend);
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(tensors.size()));
+  if (!tuple) return nullptr;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    PyObject* item = Wrap(tensors[i], frontend);
+    if (!item) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), item);
+  }
+  return tuple;
+}
+
+PyObject* WrapDType(DType dtype, const Frontend* frontend) {
+  PyObject* object = frontend ? frontend->dtypes[static_cast<int>(dtype)] : nullptr;
+  if (!object) {
+    PyErr_SetString(PyExc_RuntimeError, "dtype: this frontend has no dtype objects");
+    return nullptr;
+  }
+  return Py_NewRef(object);
+}
+
+PyObject* WrapDevice(Device device, const Frontend* frontend) {
+  if (frontend && frontend->device_class) {
+    return PyObject_CallFunction(frontend->device_class, "si", Name(device.type), static_cast<int>(device.index));
+  }
+  return PyUnicode_FromString(device.str().c_str());
+}
+
+PyObject* WrapShape(const Dims& shape, const Frontend* frontend) {
+  PyObject* tuple = PyTuple_New(shape.size());
+  if (!tuple) return nullptr;
+  for (int i = 0; i < shape.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(shape[i]));
+  if (!frontend || !frontend->shape_class) return tuple;
+  PyObject* sized = PyObject_CallOneArg(frontend->shape_class, tuple);
+  Py_DECREF(tuple);
+  return sized;
+}
+
+PyObject* WrapValue(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kBool: return PyBool_FromLong(value.boolean());
+    case Value::Kind::kInt: return PyLong_FromLongLong(value.integer());
+    case Value::Kind::kDouble: return PyFloat_FromDouble(value.real());
+    case Value::Kind::kComplex: return PyComplex_FromDoubles(value.complex().re, value.complex().im);
+    case Value::Kind::kString: return PyUnicode_FromString(value.string().c_str());
+    case Value::Kind::kInts: return WrapShape(value.ints(), nullptr);
+    case Value::Kind::kDType: return PyUnicode_FromString(Name(value.dtype()));
+    case Value::Kind::kDevice: return PyUnicode_FromString(value.device().str().c_str());
+    case Value::Kind::kDoubles: {
+      py::list list;
+      for (double number : value.doubles()) list.append(number);
+      return list.release().ptr();
+    }
+    default: Py_RETURN_NONE;
+  }
+}
+
+void SetPythonError() {
+  try {
+    throw;
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const Error& error) {
+    PyObject* classes[] = {PyExc_ValueError,          PyExc_TypeError,    PyExc_IndexError,
+                           PyExc_NotImplementedError, PyExc_RuntimeError, PyExc_MemoryError};
+    PyErr_SetString(classes[static_cast<int>(error.kind())], error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an exception of unknown type left the engine");
+  }
+}
+
+Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs) {
+  constexpr int64_t kWorthReleasing = 1 << 15;
+  int64_t elements = 0;
+  for (const Tensor& x : call.inputs) elements += x.defined() ? x.numel() : 0;
+  if (elements < kWorthReleasing) return Apply(call, outs);
+  py::gil_scoped_release release;
+  return Apply(call, outs);
+}
+
+// --- dtype objects
+
+namespace {
+
+PyObject* DTypeNew(PyTypeObject* type, PyObject* args, PyObject*) {
+  const char* name;
+  if (!PyArg_ParseTuple(args, "s:dtype", &name)) return nullptr;
+  for (int i = 0; i < kDTypeCount; ++i) {
+    if (std::strcmp(name, kDTypeNames[i]) != 0) continue;
+    auto* object = reinterpret_cast<PyDType*>(type->tp_alloc(type, 0));
+    if (object) object->dtype = static_cast<DType>(i);
+    return reinterpret_cast<PyObject*>(object);
+  }
+  PyErr_Format(PyExc_ValueError, "dtype: got '%s', expected one of bool, uint8, int8, int16, int32, int64, float16, "
+               "bfloat16, float32, float64, complex64, complex128", name);
+  return nullptr;
+}
+
+DType Of(PyObject* self) { return reinterpret_cast<PyDType*>(self)->dtype; }
+
+PyObject* DTypeRepr(PyObject* self) { return PyUnicode_FromFormat("dragon.%s", Name(Of(self))); }
+Py_hash_t DTypeHash(PyObject* self) { return static_cast<Py_hash_t>(Of(self)) + 7001; }
+
+PyObject* DTypeCompare(PyObject* a, PyObject* b, int how) {
+  if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  if (!PyObject_TypeCheck(a, &DTypeType) || !PyObject_TypeCheck(b, &DTypeType)) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((Of(a) == Of(b)) == (how == Py_EQ));
+}
+
+PyGetSetDef dtype_fields[] = {
+    {"name", [](PyObject* self, void*) { return PyUnicode_FromString(Name(Of(self))); }, nullptr, "the NumPy name", nullptr},
+    {"itemsize", [](PyObject* self, void*) { return PyLong_FromLongLong(ItemSize(Of(self))); }, nullptr, "bytes per element", nullptr},
+    {"is_floating_point", [](PyObject* self, void*) { return PyBool_FromLong(IsFloating(Of(self))); }, nullptr, "a real float", nullptr},
+    {"is_complex", [](PyObject* self, void*) { return PyBool_FromLong(IsComplex(Of(self))); }, nullptr, "a complex number", nullptr},
+    {"is_signed", [](PyObject* self, void*) { return PyBool_FromLong(Of(self) > DType::kUInt8); }, nullptr, "has negative numbers", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+PyTypeObject DTypeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+void RegisterDType(py::module_& m) {
+  DTypeType.tp_name = "dragon._C.dtype";
+  DTypeType.tp_doc = "The type of a tensor's elements.";
+  DTypeType.tp_basicsize = sizeof(PyDType);
+  DTypeType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
+  DTypeType.tp_new = DTypeNew;
+  DTypeType.tp_repr = DTypeRepr;
+  DTypeType.tp_hash = DTypeHash;
+  DTypeType.tp_richcompare = DTypeCompare;
+  DTypeType.tp_getset = dtype_fields;
+  if (PyType_Ready(&DTypeType) < 0) throw py::error_already_set();
+  m.add_object("dtype", py::handle(reinterpret_cast<PyObject*>(&DTypeType)));
+}
+
+}  // namespace dragon::python
