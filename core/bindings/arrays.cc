@@ -46,11 +46,11 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   const Tensor tensor = AsTensor(self);
   const char* format = kFormats[static_cast<int>(tensor.dtype())];
-  const char* trouble = !format                      ? "the buffer protocol has no bfloat16; cast it first"
-                        : tensor.is_meta()           ? "a meta tensor has no numbers"
-                        : !tensor.device().is_cpu()  ? "the tensor is not on the CPU"
-                        : tensor.requires_grad()     ? "the tensor requires grad; call detach() first"
-                                                     : nullptr;
+  const char* trouble = !format                     ? "the buffer protocol has no bfloat16; cast it first"
+                        : tensor.is_meta()          ? "a meta tensor has no numbers"
+                        : !tensor.device().is_cpu() ? "the tensor is not on the CPU"
+                        : tensor.requires_grad()    ? "the tensor requires grad; call detach() first"
+                                                    : nullptr;
   if (trouble) {
     PyErr_Format(PyExc_BufferError, "buffer: %s", trouble);
     return -1;
@@ -73,7 +73,8 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
     view->ndim = tensor.ndim();
     view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format) : nullptr;
     view->shape = flags & PyBUF_ND ? reinterpret_cast<Py_ssize_t*>(extras->shape.data()) : nullptr;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? reinterpret_cast<Py_ssize_t*>(extras->strides.data()) : nullptr;
+    view->strides =
+        (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? reinterpret_cast<Py_ssize_t*>(extras->strides.data()) : nullptr;
     view->suboffsets = nullptr;
     view->internal = extras;
     return 0;
@@ -98,14 +99,18 @@ Tensor FromBuffer(PyObject* object, const char* who) {
   } owner{view};
   DType dtype;
   if (!DTypeOfFormat(view->format, view->itemsize, &dtype)) {
-    throw TypeError(who).Got("an array of format '", view->format ? view->format : "B", "'").Expected("a dtype that tensors have, in native byte order");
+    throw TypeError(who)
+        .Got("an array of format '", view->format ? view->format : "B", "'")
+        .Expected("a dtype that tensors have, in native byte order");
   }
   Dims shape, strides;
   for (int i = 0; i < view->ndim; ++i) {
     shape.push_back(view->shape[i]);
     const Py_ssize_t stride = view->strides[i];
     if (view->shape[i] > 1 && (stride < 0 || stride % view->itemsize != 0)) {
-      throw ValueError(who).Got("an array with a stride of ", stride, " bytes").Expected("non-negative multiples of ", view->itemsize, "; copy the array first");
+      throw ValueError(who)
+          .Got("an array with a stride of ", stride, " bytes")
+          .Expected("non-negative multiples of ", view->itemsize, "; copy the array first");
     }
     strides.push_back(view->shape[i] > 1 ? stride / view->itemsize : 1);
   }
@@ -144,7 +149,8 @@ bool IsSequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check
 void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
   if (depth > kDeepest) throw ValueError(who).Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
   if (!IsSequence(object)) {
-    if (depth != survey->shape.size()) throw ValueError(who).Got("nested lists of unequal length").Expected("a box of numbers");
+    if (depth != survey->shape.size())
+      throw ValueError(who).Got("nested lists of unequal length").Expected("a box of numbers");
     if (IsTensor(object)) {
       survey->has_tensors = true;
       survey->tensor_dtype = std::max(survey->tensor_dtype, AsTensor(object).dtype());
@@ -157,7 +163,9 @@ void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
     // First visit at this depth fixes the length; later ones must agree.
     survey->shape.push_back(size);
   } else if (survey->shape[depth] != size) {
-    throw ValueError(who).Got("lists of length ", survey->shape[depth], " and ", size, " at depth ", depth).Expected("a box of numbers");
+    throw ValueError(who)
+        .Got("lists of length ", survey->shape[depth], " and ", size, " at depth ", depth)
+        .Expected("a box of numbers");
   }
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
@@ -232,7 +240,9 @@ Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* w
     if (!list) throw py::error_already_set();
     tensor = FromSequence(list.ptr(), dtype, who);
   } else {
-    throw TypeError(who).Got("'", Py_TYPE(data)->tp_name, "'").Expected("numbers, nested lists of them, an array or a tensor");
+    throw TypeError(who)
+        .Got("'", Py_TYPE(data)->tp_name, "'")
+        .Expected("numbers, nested lists of them, an array or a tensor");
   }
   if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
   if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);
@@ -281,11 +291,13 @@ PyObject* ToNumPy(PyObject* self) {
     if (tensor.requires_grad()) {
       throw RuntimeError("numpy").Got("a tensor that requires grad").Expected("detach() first");
     }
-    if (!tensor.device().is_cpu()) throw TypeError("numpy").Got("a tensor on ", tensor.device()).Expected("one on the CPU");
+    if (!tensor.device().is_cpu())
+      throw TypeError("numpy").Got("a tensor on ", tensor.device()).Expected("one on the CPU");
     if (tensor.dtype() == DType::kBFloat16) {
       throw TypeError("numpy").Got("bfloat16, which NumPy lacks").Expected("another dtype; cast it first");
     }
-    py::object array = py::module_::import("numpy").attr("asarray")(py::memoryview(py::reinterpret_borrow<py::object>(self)));
+    py::object array =
+        py::module_::import("numpy").attr("asarray")(py::memoryview(py::reinterpret_borrow<py::object>(self)));
     return array.release().ptr();
   });
 }

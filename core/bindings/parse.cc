@@ -1,6 +1,5 @@
 // From Python to the engine: what a schema asks for, or an error that names the operator and the argument.
 #include "core/bindings/python.h"
-
 #include "core/framework/promotion.h"
 
 namespace dragon::python {
@@ -106,7 +105,8 @@ Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
   }
   value = ParseNumber(object, place);
   DType dtype = value.number_dtype();
-  if (like && like->defined() && CanCast(dtype, like->dtype()) && !(dtype == DType::kInt64 && like->dtype() == DType::kBool)) {
+  if (like && like->defined() && CanCast(dtype, like->dtype()) &&
+      !(dtype == DType::kInt64 && like->dtype() == DType::kBool)) {
     dtype = like->dtype();
   } else if (dtype == DType::kFloat64) {
     dtype = DefaultDType();
@@ -192,8 +192,10 @@ Value ParseAttribute(PyObject* object, const Place& place) {
     Refuse(object, place);
   }
   switch (argument.type) {
-    case ArgumentType::kInt: return Value(ParseInt(object, place));
-    case ArgumentType::kFloat: return Value(ParseReal(object, place));
+    case ArgumentType::kInt:
+      return Value(ParseInt(object, place));
+    case ArgumentType::kFloat:
+      return Value(ParseReal(object, place));
     case ArgumentType::kBool:
       if (PyBool_Check(object)) return Value(object == Py_True);
       if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
@@ -201,13 +203,17 @@ Value ParseAttribute(PyObject* object, const Place& place) {
         return AsTensor(object).Item();
       }
       Refuse(object, place);
-    case ArgumentType::kScalar: return ParseNumber(object, place);
+    case ArgumentType::kScalar:
+      return ParseNumber(object, place);
     case ArgumentType::kString:
       if (!PyUnicode_Check(object)) Refuse(object, place);
       return Value(py::cast<std::string>(object));
-    case ArgumentType::kDType: return Value(ParseDType(object, place));
-    case ArgumentType::kDevice: return Value(ParseDevice(object, place));
-    case ArgumentType::kInts: return Value(ParseDims(object, place));
+    case ArgumentType::kDType:
+      return Value(ParseDType(object, place));
+    case ArgumentType::kDevice:
+      return Value(ParseDevice(object, place));
+    case ArgumentType::kInts:
+      return Value(ParseDims(object, place));
     case ArgumentType::kFloats: {
       if (PyFloat_Check(object) || PyLong_Check(object)) return Value(std::vector<double>{ParseReal(object, place)});
       if (!PySequence_Check(object) || PyUnicode_Check(object)) Refuse(object, place);
@@ -225,7 +231,8 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       } catch (const py::cast_error&) {
         Refuse(object, place);
       }
-    default: Refuse(object, place);
+    default:
+      Refuse(object, place);
   }
 }
 

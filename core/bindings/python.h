@@ -17,8 +17,7 @@ namespace py = pybind11;
 
 /// A dtype as Python sees it; frontends subclass it to give their own names.
 struct PyDType {
-  PyObject_HEAD
-  DType dtype;
+  PyObject_HEAD DType dtype;
 };
 
 /// One way of showing tensors: the classes its results have and the names its arguments go by.
@@ -31,8 +30,7 @@ struct Frontend {
 };
 
 struct PyTensor {
-  PyObject_HEAD
-  PyObject* dict;
+  PyObject_HEAD PyObject* dict;
   PyObject* weakrefs;
   TensorImpl* impl;  ///< owned
   const Frontend* frontend;
@@ -51,7 +49,8 @@ inline const Tensor& AsTensor(PyObject* object) { return reinterpret_cast<PyTens
 const Frontend* FrontendOf(PyTypeObject* type);
 void RegisterFrontend(const Frontend* frontend);
 
-/// A new reference to the Python object of a tensor: the one that lives already, or a fresh one of the frontend's class.
+/// A new reference to the Python object of a tensor: the one that lives already, or a fresh one of the frontend's
+/// class.
 PyObject* Wrap(const Tensor& tensor, const Frontend* frontend);
 /// One tensor, or a tuple of them. A list result is always a tuple.
 PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend);

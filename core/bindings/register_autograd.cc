@@ -26,7 +26,8 @@ class Held {
 
 Tensor TensorOrNone(py::handle object, const char* who) {
   if (object.is_none()) return {};
-  if (!IsTensor(object.ptr())) throw TypeError(who).Got("'", Py_TYPE(object.ptr())->tp_name, "'").Expected("a tensor or None");
+  if (!IsTensor(object.ptr()))
+    throw TypeError(who).Got("'", Py_TYPE(object.ptr())->tp_name, "'").Expected("a tensor or None");
   return AsTensor(object.ptr());
 }
 
@@ -46,7 +47,8 @@ py::tuple Tuple(const Tensors& tensors, const Frontend* frontend) {
 
 class PythonTensorHook : public TensorHook {
  public:
-  PythonTensorHook(py::object callable, const Frontend* frontend) : callable_(std::move(callable)), frontend_(frontend) {}
+  PythonTensorHook(py::object callable, const Frontend* frontend)
+      : callable_(std::move(callable)), frontend_(frontend) {}
   Tensor Call(const Tensor& grad) override {
     py::gil_scoped_acquire gil;
     py::object result = callable_.get()(py::reinterpret_steal<py::object>(Wrap(grad, frontend_)));
@@ -90,7 +92,9 @@ class PythonNode : public Node {
     Tensors tensors;
     for (const Tensor& tensor : TensorList(result, name_.c_str())) tensors.push_back(tensor);
     if (tensors.size() != edges.size()) {
-      throw RuntimeError(name_).Got(tensors.size(), " gradients from its backward").Expected(edges.size(), ", one per input");
+      throw RuntimeError(name_)
+          .Got(tensors.size(), " gradients from its backward")
+          .Expected(edges.size(), ", one per input");
     }
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (!edges[i]) {
@@ -173,10 +177,11 @@ void RegisterAutograd(py::module_& m) {
                                if (living) return py::reinterpret_borrow<py::object>(living);
                                return py::reinterpret_steal<py::object>(Wrap(leaf, FrontendOf(&TensorType)));
                              })
-      .def("register_hook",
-           [](Node& node, py::object hook) {
-             node.extras().post_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), false)));
-           })
+      .def(
+          "register_hook",
+          [](Node& node, py::object hook) {
+            node.extras().post_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), false)));
+          })
       .def("register_prehook",
            [](Node& node, py::object hook) {
              node.extras().pre_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), true)));
@@ -192,66 +197,78 @@ void RegisterAutograd(py::module_& m) {
              return Saved{SavedTensor(x, is_output), FrontendOfFirst(py::make_tuple(tensor))};
            }),
            py::arg("tensor"), py::arg("is_output") = false)
-      .def("unpack", [](const Saved& self, py::object node) {
-        const Ref<Node> owner = node.is_none() ? Ref<Node>() : node.cast<Ref<Node>>();
-        return py::reinterpret_steal<py::object>(Wrap(self.saved.Unpack("saved tensor", owner), self.frontend));
-      }, py::arg("node") = py::none());
+      .def(
+          "unpack",
+          [](const Saved& self, py::object node) {
+            const Ref<Node> owner = node.is_none() ? Ref<Node>() : node.cast<Ref<Node>>();
+            return py::reinterpret_steal<py::object>(Wrap(self.saved.Unpack("saved tensor", owner), self.frontend));
+          },
+          py::arg("node") = py::none());
 
-  m.def("backward",
-        [](py::object roots, py::object grads, bool retain_graph, bool create_graph, py::object inputs) {
-          const auto root_list = TensorList(roots, "backward"), grad_list = TensorList(grads, "backward");
-          const auto input_list = TensorList(inputs, "backward");
+  m.def(
+      "backward",
+      [](py::object roots, py::object grads, bool retain_graph, bool create_graph, py::object inputs) {
+        const auto root_list = TensorList(roots, "backward"), grad_list = TensorList(grads, "backward");
+        const auto input_list = TensorList(inputs, "backward");
+        py::gil_scoped_release release;
+        Backward(root_list, grad_list, Options(retain_graph, create_graph, true), input_list);
+      },
+      "Accumulate gradients into the leaves.", py::arg("roots"), py::arg("grads") = py::none(),
+      py::arg("retain_graph") = false, py::arg("create_graph") = false, py::arg("inputs") = py::none());
+  m.def(
+      "grad",
+      [](py::object roots, py::object inputs, py::object grads, bool retain_graph, bool create_graph,
+         bool allow_unused) {
+        const auto root_list = TensorList(roots, "grad"), grad_list = TensorList(grads, "grad");
+        const auto input_list = TensorList(inputs, "grad");
+        std::vector<Tensor> results;
+        {
           py::gil_scoped_release release;
-          Backward(root_list, grad_list, Options(retain_graph, create_graph, true), input_list);
-        },
-        "Accumulate gradients into the leaves.", py::arg("roots"), py::arg("grads") = py::none(),
-        py::arg("retain_graph") = false, py::arg("create_graph") = false, py::arg("inputs") = py::none());
-  m.def("grad",
-        [](py::object roots, py::object inputs, py::object grads, bool retain_graph, bool create_graph, bool allow_unused) {
-          const auto root_list = TensorList(roots, "grad"), grad_list = TensorList(grads, "grad");
-          const auto input_list = TensorList(inputs, "grad");
-          std::vector<Tensor> results;
-          {
-            py::gil_scoped_release release;
-            results = Gradients(root_list, grad_list, input_list, Options(retain_graph, create_graph, allow_unused));
-          }
-          py::tuple tuple(results.size());
-          const Frontend* frontend = FrontendOfFirst(inputs);
-          for (size_t i = 0; i < results.size(); ++i) {
-            tuple[i] = py::reinterpret_steal<py::object>(Wrap(results[i], frontend));
-          }
-          return tuple;
-        },
-        "Return the gradients of roots with respect to inputs.", py::arg("roots"), py::arg("inputs"),
-        py::arg("grads") = py::none(), py::arg("retain_graph") = false, py::arg("create_graph") = false,
-        py::arg("allow_unused") = false);
+          results = Gradients(root_list, grad_list, input_list, Options(retain_graph, create_graph, allow_unused));
+        }
+        py::tuple tuple(results.size());
+        const Frontend* frontend = FrontendOfFirst(inputs);
+        for (size_t i = 0; i < results.size(); ++i) {
+          tuple[i] = py::reinterpret_steal<py::object>(Wrap(results[i], frontend));
+        }
+        return tuple;
+      },
+      "Return the gradients of roots with respect to inputs.", py::arg("roots"), py::arg("inputs"),
+      py::arg("grads") = py::none(), py::arg("retain_graph") = false, py::arg("create_graph") = false,
+      py::arg("allow_unused") = false);
   m.def("record", &Record, "Stand a Python function behind outputs on the tape.", py::arg("name"), py::arg("backward"),
         py::arg("inputs"), py::arg("outputs"));
-  m.def("register_hook",
-        [](py::object tensor, py::object callable) {
-          const Tensor x = TensorOrNone(tensor, "register_hook");
-          Ref<TensorHook> hook(new PythonTensorHook(callable, FrontendOfFirst(tensor)));
-          RegisterHook(x, hook);
-          return hook;
-        },
-        "Call a function with the tensor's gradient.", py::arg("tensor"), py::arg("hook"));
-  m.def("register_accumulated_hook",
-        [](py::object tensor, py::object callable) {
-          const Tensor x = TensorOrNone(tensor, "register_post_accumulate_grad_hook");
-          if (!x.is_leaf() || !x.requires_grad()) {
-            throw RuntimeError("register_post_accumulate_grad_hook").Got("a tensor that gathers no gradient").Expected("a leaf that requires grad");
-          }
-          Ref<TensorHook> hook(new PythonTensorHook(
-              py::cpp_function([callable](py::object leaf) { callable(leaf); }), FrontendOfFirst(tensor)));
-          AutogradMeta::Of(x).accumulated_hooks.push_back(hook);
-          return hook;
-        },
-        "Call a function with the tensor after its grad was written.", py::arg("tensor"), py::arg("hook"));
-  m.def("remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
-        py::arg("tensor"), py::arg("hook"));
+  m.def(
+      "register_hook",
+      [](py::object tensor, py::object callable) {
+        const Tensor x = TensorOrNone(tensor, "register_hook");
+        Ref<TensorHook> hook(new PythonTensorHook(callable, FrontendOfFirst(tensor)));
+        RegisterHook(x, hook);
+        return hook;
+      },
+      "Call a function with the tensor's gradient.", py::arg("tensor"), py::arg("hook"));
+  m.def(
+      "register_accumulated_hook",
+      [](py::object tensor, py::object callable) {
+        const Tensor x = TensorOrNone(tensor, "register_post_accumulate_grad_hook");
+        if (!x.is_leaf() || !x.requires_grad()) {
+          throw RuntimeError("register_post_accumulate_grad_hook")
+              .Got("a tensor that gathers no gradient")
+              .Expected("a leaf that requires grad");
+        }
+        Ref<TensorHook> hook(new PythonTensorHook(py::cpp_function([callable](py::object leaf) { callable(leaf); }),
+                                                  FrontendOfFirst(tensor)));
+        AutogradMeta::Of(x).accumulated_hooks.push_back(hook);
+        return hook;
+      },
+      "Call a function with the tensor after its grad was written.", py::arg("tensor"), py::arg("hook"));
+  m.def(
+      "remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
+      py::arg("tensor"), py::arg("hook"));
   m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
-  m.def("set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },
-        "Switch recording for this thread; returns the previous state.", py::arg("enabled"));
+  m.def(
+      "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },
+      "Switch recording for this thread; returns the previous state.", py::arg("enabled"));
   m.def("is_inference", [] { return Door().inference; }, "Whether this thread is in inference mode.");
   m.def("set_inference", [](bool enabled) { return std::exchange(Door().inference, enabled); }, py::arg("enabled"));
   m.def("set_anomaly_mode", &SetAnomalyMode, "Have nodes remember where their forward call stood.", py::arg("enabled"),

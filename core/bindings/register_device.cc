@@ -9,55 +9,89 @@ namespace dragon::python {
 void RegisterDevice(py::module_& m) {
   m.def("set_num_threads", &SetNumThreads, "Set how many threads kernels may use.", py::arg("count"));
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
-  m.def("load_library", [](const std::string& path) { LoadLibrary(path); }, "Load operators, kernels or a device from a shared library.", py::arg("path"));
+  m.def(
+      "load_library", [](const std::string& path) { LoadLibrary(path); },
+      "Load operators, kernels or a device from a shared library.", py::arg("path"));
   m.def("library_folder", &LibraryFolder, "Where libdragon lies.");
   m.def("cpu_level", &CpuLevel, "The instruction-set level of the CPU kernels in use.");
-  m.def("device_count", [](const std::string& type) {
-    const Device device = Device::Parse(type);
-    return device.is_cpu() || device.is_meta() ? 1 : HasBackend(device.type) ? BackendOf(device.type).Count() : 0;
-  }, "How many devices of a type there are.", py::arg("type"));
-  m.def("parse_device", [](py::object device) {
-    const Device parsed = ParseDevice(device.ptr(), {"device", nullptr});
-    return py::make_tuple(Name(parsed.type), parsed.index);
-  }, "Read a device's name: a (type, index) pair.", py::arg("device"));
-  m.def("synchronize", [](py::object device) {
-    const Device parsed = ParseDevice(device.ptr(), {"synchronize", nullptr});
-    if (!parsed.is_cpu() && !parsed.is_meta()) BackendOf(parsed.type).Synchronize(parsed.index);
-  }, "Wait for a device's work to end.", py::arg("device"));
+  m.def(
+      "device_count",
+      [](const std::string& type) {
+        const Device device = Device::Parse(type);
+        return device.is_cpu() || device.is_meta() ? 1 : HasBackend(device.type) ? BackendOf(device.type).Count() : 0;
+      },
+      "How many devices of a type there are.", py::arg("type"));
+  m.def(
+      "parse_device",
+      [](py::object device) {
+        const Device parsed = ParseDevice(device.ptr(), {"device", nullptr});
+        return py::make_tuple(Name(parsed.type), parsed.index);
+      },
+      "Read a device's name: a (type, index) pair.", py::arg("device"));
+  m.def(
+      "synchronize",
+      [](py::object device) {
+        const Device parsed = ParseDevice(device.ptr(), {"synchronize", nullptr});
+        if (!parsed.is_cpu() && !parsed.is_meta()) BackendOf(parsed.type).Synchronize(parsed.index);
+      },
+      "Wait for a device's work to end.", py::arg("device"));
   m.def("default_dtype", [] { return Name(DefaultDType()); }, "The name of the dtype of Python floats.");
-  m.def("set_default_dtype", [](py::object dtype) { SetDefaultDType(ParseDType(dtype.ptr(), {"set_default_dtype", nullptr})); },
-        "Set the dtype of Python floats.", py::arg("dtype"));
-  m.def("promote_types", [](py::object a, py::object b) {
-    const Place place{"promote_types", nullptr};
-    return Name(PromoteTypes(ParseDType(a.ptr(), place), ParseDType(b.ptr(), place)));
-  }, "The name of the dtype that holds both.", py::arg("a"), py::arg("b"));
-  m.def("can_cast", [](py::object a, py::object b) {
-    const Place place{"can_cast", nullptr};
-    return CanCast(ParseDType(a.ptr(), place), ParseDType(b.ptr(), place));
-  }, "Whether results of one dtype may be written into the other.", py::arg("source"), py::arg("destination"));
-  m.def("result_type", [](py::args inputs) {
-    std::vector<Tensor> tensors;
-    for (py::handle input : inputs) tensors.push_back(ParseTensor(input.ptr(), {"result_type", nullptr}, nullptr));
-    return Name(ResultType("result_type", tensors));
-  }, "The name of the dtype that operands meet in.");
+  m.def(
+      "set_default_dtype",
+      [](py::object dtype) { SetDefaultDType(ParseDType(dtype.ptr(), {"set_default_dtype", nullptr})); },
+      "Set the dtype of Python floats.", py::arg("dtype"));
+  m.def(
+      "promote_types",
+      [](py::object a, py::object b) {
+        const Place place{"promote_types", nullptr};
+        return Name(PromoteTypes(ParseDType(a.ptr(), place), ParseDType(b.ptr(), place)));
+      },
+      "The name of the dtype that holds both.", py::arg("a"), py::arg("b"));
+  m.def(
+      "can_cast",
+      [](py::object a, py::object b) {
+        const Place place{"can_cast", nullptr};
+        return CanCast(ParseDType(a.ptr(), place), ParseDType(b.ptr(), place));
+      },
+      "Whether results of one dtype may be written into the other.", py::arg("source"), py::arg("destination"));
+  m.def(
+      "result_type",
+      [](py::args inputs) {
+        std::vector<Tensor> tensors;
+        for (py::handle input : inputs) tensors.push_back(ParseTensor(input.ptr(), {"result_type", nullptr}, nullptr));
+        return Name(ResultType("result_type", tensors));
+      },
+      "The name of the dtype that operands meet in.");
   m.def("is_tensor", [](py::object object) { return IsTensor(object.ptr()); }, py::arg("object"));
-  m.def("as_class", [](py::object tensor, py::type type) {
-    if (!IsTensor(tensor.ptr())) throw TypeError("as_class").Got("no tensor").Expected("a tensor");
-    return py::reinterpret_steal<py::object>(Wrap(AsTensor(tensor.ptr()), FrontendOf(reinterpret_cast<PyTypeObject*>(type.ptr()))));
-  }, "The same tensor in another frontend's class.", py::arg("tensor"), py::arg("type"));
-  m.def("tensor", [](py::object data, py::object dtype, py::object device, py::object frontend_class) {
-    const Place place{"tensor", nullptr};
-    DType parsed = DType::kFloat32;
-    if (!dtype.is_none()) parsed = ParseDType(dtype.ptr(), place);
-    const Device where = device.is_none() ? Device{} : ParseDevice(device.ptr(), place);
-    const Tensor tensor = FromData(data.ptr(), dtype.is_none() ? nullptr : &parsed, where, "tensor");
-    return py::reinterpret_steal<py::object>(Wrap(tensor, FrontendOf(reinterpret_cast<PyTypeObject*>(frontend_class.ptr()))));
-  }, "Copy data into a new tensor.", py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-        py::arg("tensor_class"));
-  m.def("from_buffer", [](py::object object, py::object frontend_class) {
-    return py::reinterpret_steal<py::object>(
-        Wrap(FromBuffer(object.ptr(), "from_numpy"), FrontendOf(reinterpret_cast<PyTypeObject*>(frontend_class.ptr()))));
-  }, "A tensor over an object's memory (a NumPy array, a bytearray, ...).", py::arg("object"), py::arg("tensor_class"));
+  m.def(
+      "as_class",
+      [](py::object tensor, py::type type) {
+        if (!IsTensor(tensor.ptr())) throw TypeError("as_class").Got("no tensor").Expected("a tensor");
+        return py::reinterpret_steal<py::object>(
+            Wrap(AsTensor(tensor.ptr()), FrontendOf(reinterpret_cast<PyTypeObject*>(type.ptr()))));
+      },
+      "The same tensor in another frontend's class.", py::arg("tensor"), py::arg("type"));
+  m.def(
+      "tensor",
+      [](py::object data, py::object dtype, py::object device, py::object frontend_class) {
+        const Place place{"tensor", nullptr};
+        DType parsed = DType::kFloat32;
+        if (!dtype.is_none()) parsed = ParseDType(dtype.ptr(), place);
+        const Device where = device.is_none() ? Device{} : ParseDevice(device.ptr(), place);
+        const Tensor tensor = FromData(data.ptr(), dtype.is_none() ? nullptr : &parsed, where, "tensor");
+        return py::reinterpret_steal<py::object>(
+            Wrap(tensor, FrontendOf(reinterpret_cast<PyTypeObject*>(frontend_class.ptr()))));
+      },
+      "Copy data into a new tensor.", py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("tensor_class"));
+  m.def(
+      "from_buffer",
+      [](py::object object, py::object frontend_class) {
+        return py::reinterpret_steal<py::object>(Wrap(
+            FromBuffer(object.ptr(), "from_numpy"), FrontendOf(reinterpret_cast<PyTypeObject*>(frontend_class.ptr()))));
+      },
+      "A tensor over an object's memory (a NumPy array, a bytearray, ...).", py::arg("object"),
+      py::arg("tensor_class"));
 }
 
 }  // namespace dragon::python

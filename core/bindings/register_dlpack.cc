@@ -40,7 +40,7 @@ struct DLManagedTensorVersioned {
 constexpr int32_t kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3;
 constexpr uint64_t kReadOnly = 1;
 enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplexCode = 5, kBoolCode = 6 };
-constexpr uint8_t kCodes[kDTypeCount] = {kBoolCode, kUInt,  kInt,   kInt,   kInt,         kInt,
+constexpr uint8_t kCodes[kDTypeCount] = {kBoolCode, kUInt,   kInt,   kInt,   kInt,         kInt,
                                          kFloat,    kBfloat, kFloat, kFloat, kComplexCode, kComplexCode};
 
 DLDevice ToDL(Device device) {
@@ -92,20 +92,24 @@ PyObject* Export(py::object object, py::object max_version, py::object copy) {
   auto lent = std::make_unique<Lent>(Lent{tensor, tensor.shape(), tensor.strides()});
   const DLTensor described = Describe(lent.get());
   if (!max_version.is_none() && py::cast<int>(py::object(py::reinterpret_borrow<py::tuple>(max_version)[0])) >= 1) {
-    auto* managed = new DLManagedTensorVersioned{{1, 0}, lent.release(), &DeleteManaged<DLManagedTensorVersioned>, 0, described};
+    auto* managed =
+        new DLManagedTensorVersioned{{1, 0}, lent.release(), &DeleteManaged<DLManagedTensorVersioned>, 0, described};
     return PyCapsule_New(managed, "dltensor_versioned", [](PyObject* capsule) {
       DropCapsule<DLManagedTensorVersioned>(capsule, "dltensor_versioned");
     });
   }
   auto* managed = new DLManagedTensor{described, lent.release(), &DeleteManaged<DLManagedTensor>};
-  return PyCapsule_New(managed, "dltensor", [](PyObject* capsule) { DropCapsule<DLManagedTensor>(capsule, "dltensor"); });
+  return PyCapsule_New(managed, "dltensor",
+                       [](PyObject* capsule) { DropCapsule<DLManagedTensor>(capsule, "dltensor"); });
 }
 
 DType FromDL(DLDataType type) {
   for (int i = 0; i < kDTypeCount; ++i) {
     if (type.lanes == 1 && kCodes[i] == type.code && 8 * kItemSizes[i] == type.bits) return static_cast<DType>(i);
   }
-  throw TypeError("from_dlpack").Got("type code ", int{type.code}, " with ", int{type.bits}, " bits and ", type.lanes, " lanes").Expected("a dtype that tensors have");
+  throw TypeError("from_dlpack")
+      .Got("type code ", int{type.code}, " with ", int{type.bits}, " bits and ", type.lanes, " lanes")
+      .Expected("a dtype that tensors have");
 }
 
 Tensor Import(const DLTensor& from, bool read_only, std::function<void()> release) {
@@ -122,11 +126,13 @@ Tensor Import(const DLTensor& from, bool read_only, std::function<void()> releas
   } else if (from.device.device_type != kDLCPU && from.device.device_type != kDLCUDAHost) {
     throw ValueError("from_dlpack").Got("device type ", from.device.device_type).Expected("1 (CPU) or 2 (CUDA)");
   }
-  if (from.ndim < 0 || from.ndim > kMaxDims) throw ValueError("from_dlpack").Got(from.ndim, " axes").Expected("0 to ", kMaxDims);
+  if (from.ndim < 0 || from.ndim > kMaxDims)
+    throw ValueError("from_dlpack").Got(from.ndim, " axes").Expected("0 to ", kMaxDims);
   const Dims shape(from.shape, from.ndim);
   const Dims strides = from.strides ? Dims(from.strides, from.ndim) : ContiguousStrides(shape);
   for (int i = 0; i < strides.size(); ++i) {
-    if (strides[i] < 0 && shape[i] > 1) throw ValueError("from_dlpack").Got("strides ", strides).Expected("none below 0; copy it first");
+    if (strides[i] < 0 && shape[i] > 1)
+      throw ValueError("from_dlpack").Got("strides ", strides).Expected("none below 0; copy it first");
   }
   void* data = static_cast<char*>(from.data) + from.byte_offset;
   if (read_only) {
@@ -154,7 +160,9 @@ Tensor FromDLPack(py::object object) {
   py::object capsule = object;
   if (!PyCapsule_CheckExact(object.ptr())) {
     if (!py::hasattr(object, "__dlpack__")) {
-      throw TypeError("from_dlpack").Got("'", Py_TYPE(object.ptr())->tp_name, "'").Expected("an object with __dlpack__");
+      throw TypeError("from_dlpack")
+          .Got("'", Py_TYPE(object.ptr())->tp_name, "'")
+          .Expected("an object with __dlpack__");
     }
     try {
       capsule = object.attr("__dlpack__")(py::arg("max_version") = py::make_tuple(1, 0));
@@ -168,10 +176,13 @@ Tensor FromDLPack(py::object object) {
     if (managed->version.major != 1) {
       throw RuntimeError("from_dlpack").Got("DLPack version ", managed->version.major).Expected("version 1");
     }
-    return Take<DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", managed->flags & kReadOnly);
+    return Take<DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned",
+                                          managed->flags & kReadOnly);
   }
   if (!PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
-    throw ValueError("from_dlpack").Got("a capsule that was taken already, or is none of DLPack's").Expected("a fresh one");
+    throw ValueError("from_dlpack")
+        .Got("a capsule that was taken already, or is none of DLPack's")
+        .Expected("a fresh one");
   }
   return Take<DLManagedTensor>(capsule, "dltensor", "used_dltensor", false);
 }
@@ -179,18 +190,28 @@ Tensor FromDLPack(py::object object) {
 }  // namespace
 
 void RegisterDLPack(py::module_& m) {
-  m.def("to_dlpack", [](py::object tensor, py::object max_version, py::object copy) {
-    if (!IsTensor(tensor.ptr())) throw TypeError("__dlpack__").Got("no tensor").Expected("a tensor");
-    return py::reinterpret_steal<py::object>(Export(tensor, max_version, copy));
-  }, "Lend a tensor as a DLPack capsule.", py::arg("tensor"), py::arg("max_version") = py::none(), py::arg("copy") = py::none());
-  m.def("dlpack_device", [](py::object tensor) {
-    const DLDevice device = ToDL(AsTensor(tensor.ptr()).device());
-    return py::make_tuple(device.device_type, device.device_id);
-  }, "The device of a tensor in DLPack's numbers.", py::arg("tensor"));
-  m.def("from_dlpack", [](py::object object, py::object tensor_class) {
-    return py::reinterpret_steal<py::object>(
-        Wrap(FromDLPack(object), FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()))));
-  }, "Borrow another library's tensor.", py::arg("object"), py::arg("tensor_class"));
+  m.def(
+      "to_dlpack",
+      [](py::object tensor, py::object max_version, py::object copy) {
+        if (!IsTensor(tensor.ptr())) throw TypeError("__dlpack__").Got("no tensor").Expected("a tensor");
+        return py::reinterpret_steal<py::object>(Export(tensor, max_version, copy));
+      },
+      "Lend a tensor as a DLPack capsule.", py::arg("tensor"), py::arg("max_version") = py::none(),
+      py::arg("copy") = py::none());
+  m.def(
+      "dlpack_device",
+      [](py::object tensor) {
+        const DLDevice device = ToDL(AsTensor(tensor.ptr()).device());
+        return py::make_tuple(device.device_type, device.device_id);
+      },
+      "The device of a tensor in DLPack's numbers.", py::arg("tensor"));
+  m.def(
+      "from_dlpack",
+      [](py::object object, py::object tensor_class) {
+        return py::reinterpret_steal<py::object>(
+            Wrap(FromDLPack(object), FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()))));
+      },
+      "Borrow another library's tensor.", py::arg("object"), py::arg("tensor_class"));
 }
 
 }  // namespace dragon::python

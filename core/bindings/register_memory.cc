@@ -13,27 +13,35 @@ Device DeviceOrHost(const py::object& device) {
 }  // namespace
 
 void RegisterMemory(py::module_& m) {
-  m.def("memory_stats", [](py::object device) {
-    const MemoryStats stats = MemoryStatsOf(DeviceOrHost(device));
-    py::dict dict;
-    dict["current"] = stats.current;
-    dict["peak"] = stats.peak;
-    dict["reserved"] = stats.reserved;
-    dict["peak_reserved"] = stats.peak_reserved;
-    dict["cached"] = stats.cached;
-    dict["limit"] = stats.limit;
-    dict["small"] = stats.small;
-    dict["large"] = stats.large;
-    dict["shared"] = stats.shared;
-    dict["allocations"] = stats.allocations;
-    dict["frees"] = stats.frees;
-    dict["system_calls"] = stats.system_calls;
-    return dict;
-  }, "Bytes in use, cached and reserved on a device.", py::arg("device") = py::none());
-  m.def("reset_peak_memory", [](py::object device) { ResetPeak(DeviceOrHost(device)); }, "Start measuring peaks anew.", py::arg("device") = py::none());
-  m.def("set_memory_limit", [](int64_t bytes, py::object device) { SetMemoryLimit(DeviceOrHost(device), bytes); },
-        "Refuse to take more than so many bytes from the system.", py::arg("bytes"), py::arg("device") = py::none());
-  m.def("empty_cache", [](py::object device) { EmptyCache(DeviceOrHost(device)); }, "Give cached memory back to the system.", py::arg("device") = py::none());
+  m.def(
+      "memory_stats",
+      [](py::object device) {
+        const MemoryStats stats = MemoryStatsOf(DeviceOrHost(device));
+        py::dict dict;
+        dict["current"] = stats.current;
+        dict["peak"] = stats.peak;
+        dict["reserved"] = stats.reserved;
+        dict["peak_reserved"] = stats.peak_reserved;
+        dict["cached"] = stats.cached;
+        dict["limit"] = stats.limit;
+        dict["small"] = stats.small;
+        dict["large"] = stats.large;
+        dict["shared"] = stats.shared;
+        dict["allocations"] = stats.allocations;
+        dict["frees"] = stats.frees;
+        dict["system_calls"] = stats.system_calls;
+        return dict;
+      },
+      "Bytes in use, cached and reserved on a device.", py::arg("device") = py::none());
+  m.def(
+      "reset_peak_memory", [](py::object device) { ResetPeak(DeviceOrHost(device)); }, "Start measuring peaks anew.",
+      py::arg("device") = py::none());
+  m.def(
+      "set_memory_limit", [](int64_t bytes, py::object device) { SetMemoryLimit(DeviceOrHost(device), bytes); },
+      "Refuse to take more than so many bytes from the system.", py::arg("bytes"), py::arg("device") = py::none());
+  m.def(
+      "empty_cache", [](py::object device) { EmptyCache(DeviceOrHost(device)); },
+      "Give cached memory back to the system.", py::arg("device") = py::none());
 }
 
 }  // namespace dragon::python

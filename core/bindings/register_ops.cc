@@ -8,12 +8,11 @@ namespace {
 constexpr int kMostArguments = 32;
 
 struct PyOp {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const Operator* op;
   const Frontend* frontend;
-  bool in_place;  ///< the first tensor argument is also the destination
-  int positional;  ///< arguments that may be given by position
+  bool in_place;                  ///< the first tensor argument is also the destination
+  int positional;                 ///< arguments that may be given by position
   std::vector<PyObject*>* names;  ///< interned, as the guest calls them
 };
 
@@ -116,7 +115,9 @@ InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
   }
   const size_t results = me->op->schema.returns().size();
   if (!PyTuple_Check(out) && !PyList_Check(out)) {
-    throw TypeError(NameOf(me)).Got("'", Py_TYPE(out)->tp_name, "' for argument 'out'").Expected("a tensor or a tuple of tensors");
+    throw TypeError(NameOf(me))
+        .Got("'", Py_TYPE(out)->tp_name, "' for argument 'out'")
+        .Expected("a tensor or a tuple of tensors");
   }
   for (Py_ssize_t i = 0; i < PySequence_Size(out); ++i) {
     py::object item = py::reinterpret_steal<py::object>(PySequence_GetItem(out, i));
@@ -154,7 +155,9 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
       const Place place{me->op->name().c_str(), &argument};
       if (argument.type == ArgumentType::kTensor) {
         if (!object && !argument.optional) {
-          throw TypeError(NameOf(me)).Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'").Expected(argument.type_name());
+          throw TypeError(NameOf(me))
+              .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
+              .Expected(argument.type_name());
         }
         inputs.push_back(object ? ParseTensor(object, place, like) : Tensor());
       } else if (argument.type == ArgumentType::kTensorList) {
@@ -163,14 +166,18 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
         } else if (argument.has_default || argument.optional) {
           list_sizes.push_back(0);
         } else {
-          throw TypeError(NameOf(me)).Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'").Expected(argument.type_name());
+          throw TypeError(NameOf(me))
+              .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
+              .Expected(argument.type_name());
         }
       } else if (object) {
         attrs.push_back(ParseAttribute(object, place));
       } else if (argument.has_default || argument.optional) {
         attrs.push_back(argument.default_value);
       } else {
-        throw TypeError(NameOf(me)).Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'").Expected(argument.type_name());
+        throw TypeError(NameOf(me))
+            .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
+            .Expected(argument.type_name());
       }
     }
     InlineVector<Tensor, 2> outs;
@@ -205,36 +212,36 @@ PyObject* OpRepr(PyObject* self) {
   return PyUnicode_FromFormat("<operator %s%s>", me->op->schema.line().c_str(), me->in_place ? " in place" : "");
 }
 
-PyGetSetDef op_fields[] = {
-    {"__name__",
-     [](PyObject* self, void*) -> PyObject* {
-       return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
-     },
-     nullptr, nullptr, nullptr},
-    {"__qualname__",
-     [](PyObject* self, void*) -> PyObject* {
-       return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
-     },
-     nullptr, nullptr, nullptr},
-    {"__doc__",
-     [](PyObject* self, void*) -> PyObject* {
-       const Operator& op = *reinterpret_cast<PyOp*>(self)->op;
-       return PyUnicode_FromFormat("%s\n\n%s", op.schema.line().c_str(), op.doc);
-     },
-     nullptr, nullptr, nullptr},
-    {"schema",
-     [](PyObject* self, void*) -> PyObject* {
-       return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
-     },
-     nullptr, "the line that tells the operator", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef op_fields[] = {{"__name__",
+                            [](PyObject* self, void*) -> PyObject* {
+                              return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
+                            },
+                            nullptr, nullptr, nullptr},
+                           {"__qualname__",
+                            [](PyObject* self, void*) -> PyObject* {
+                              return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
+                            },
+                            nullptr, nullptr, nullptr},
+                           {"__doc__",
+                            [](PyObject* self, void*) -> PyObject* {
+                              const Operator& op = *reinterpret_cast<PyOp*>(self)->op;
+                              return PyUnicode_FromFormat("%s\n\n%s", op.schema.line().c_str(), op.doc);
+                            },
+                            nullptr, nullptr, nullptr},
+                           {"schema",
+                            [](PyObject* self, void*) -> PyObject* {
+                              return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
+                            },
+                            nullptr, "the line that tells the operator", nullptr},
+                           {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   const Operator* op = FindOp(name);
   const bool in_place = !op && name.size() > 1 && name.back() == '_';
   if (!op) op = &GetOp(in_place ? name.substr(0, name.size() - 1) : name);
   const auto& arguments = op->schema.arguments();
-  if (arguments.size() > kMostArguments) throw RuntimeError(name).Got(arguments.size(), " arguments").Expected("at most ", kMostArguments);
+  if (arguments.size() > kMostArguments)
+    throw RuntimeError(name).Got(arguments.size(), " arguments").Expected("at most ", kMostArguments);
   PyOp* object = PyObject_New(PyOp, &OpType);
   if (!object) throw py::error_already_set();
   object->vectorcall = CallOp;
@@ -306,7 +313,8 @@ void RegisterOps(py::module_& m) {
   if (PyType_Ready(&OpType) < 0) throw py::error_already_set();
   g_out_name = PyUnicode_InternFromString("out");
 
-  py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(), "The operators, giving results of one tensor class.")
+  py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(),
+                                                      "The operators, giving results of one tensor class.")
       .def(py::init([](py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class,
                        py::object names) {
              auto* ops = new Ops;  // lives for ever: tensors point at its frontend
@@ -345,11 +353,14 @@ void RegisterOps(py::module_& m) {
         for (const std::string& name : OpNames()) names.append(name);
         return names;
       });
-  m.def("op_names", [] {
-    py::list names;
-    for (const std::string& name : OpNames()) names.append(name);
-    return names;
-  }, "All operators' names, sorted.");
+  m.def(
+      "op_names",
+      [] {
+        py::list names;
+        for (const std::string& name : OpNames()) names.append(name);
+        return names;
+      },
+      "All operators' names, sorted.");
   m.def("schema", &Describe, "What is told of an operator: a dict.", py::arg("name"));
 }
 

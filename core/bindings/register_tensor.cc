@@ -174,8 +174,13 @@ PyObject* Field(PyObject* self, F&& read) {
   return Guarded([&] { return read(AsTensor(self), reinterpret_cast<PyTensor*>(self)->frontend); });
 }
 
-#define DRAGON_FIELD(expression) \
-  [](PyObject* self, void*) { return Field(self, [](const Tensor& x, const Frontend* f) -> PyObject* { (void)f; return expression; }); }
+#define DRAGON_FIELD(expression)                                             \
+  [](PyObject* self, void*) {                                                \
+    return Field(self, [](const Tensor& x, const Frontend* f) -> PyObject* { \
+      (void)f;                                                               \
+      return expression;                                                     \
+    });                                                                      \
+  }
 
 int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
   return GuardedInt([&] {
@@ -233,39 +238,56 @@ Tensor UnversionedAlias(const Tensor& tensor) {
 
 PyGetSetDef fields[] = {
     {"shape", DRAGON_FIELD((x.Settle(), WrapShape(x.shape(), f))), nullptr, "Sizes of the axes.", nullptr},
-    {"strides", DRAGON_FIELD((x.Settle(), WrapShape(x.strides(), nullptr))), nullptr, "Steps of the axes, in elements.", nullptr},
+    {"strides", DRAGON_FIELD((x.Settle(), WrapShape(x.strides(), nullptr))), nullptr, "Steps of the axes, in elements.",
+     nullptr},
     {"storage_offset", DRAGON_FIELD(PyLong_FromLongLong(x.offset())), nullptr, "Place of the first element.", nullptr},
     {"ndim", DRAGON_FIELD(PyLong_FromLong(x.ndim())), nullptr, "Number of axes.", nullptr},
     {"size", DRAGON_FIELD(PyLong_FromLongLong(x.numel())), nullptr, "Number of elements.", nullptr},
     {"dtype", DRAGON_FIELD(WrapDType(x.dtype(), f)), nullptr, "Type of the elements.", nullptr},
     {"device", DRAGON_FIELD(WrapDevice(x.device(), f)), nullptr, "Where the elements are.", nullptr},
     {"itemsize", DRAGON_FIELD(PyLong_FromLongLong(x.item_size())), nullptr, "Bytes per element.", nullptr},
-    {"nbytes", DRAGON_FIELD(PyLong_FromLongLong(x.numel() * x.item_size())), nullptr, "Bytes of all elements.", nullptr},
-    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(x.requires_grad())), SetRequiresGrad, "Gradients are wanted.", nullptr},
+    {"nbytes", DRAGON_FIELD(PyLong_FromLongLong(x.numel() * x.item_size())), nullptr, "Bytes of all elements.",
+     nullptr},
+    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(x.requires_grad())), SetRequiresGrad, "Gradients are wanted.",
+     nullptr},
     {"is_leaf", DRAGON_FIELD(PyBool_FromLong(x.is_leaf())), nullptr, "Not the result of a recorded call.", nullptr},
     {"grad", DRAGON_FIELD(Wrap(x.grad(), f)), SetGrad, "The accumulated gradient, or None.", nullptr},
     {"grad_fn", DRAGON_FIELD(GradFn(x)), nullptr, "The node that made the tensor, or None.", nullptr},
     {"data", DRAGON_FIELD(Wrap(UnversionedAlias(x), f)), SetData, "The same memory without autograd.", nullptr},
-    {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr, "Shares another tensor's memory.", nullptr},
-    {"base", DRAGON_FIELD(Wrap(Tensor(x.impl()->base), f)), nullptr, "The tensor that this is a view of, or None.", nullptr},
-    {"retains_grad", DRAGON_FIELD(PyBool_FromLong(x.impl()->autograd && x.impl()->autograd->retain_grad)), nullptr, "Keeps its gradient.", nullptr},
+    {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr,
+     "Shares another tensor's memory.", nullptr},
+    {"base", DRAGON_FIELD(Wrap(Tensor(x.impl()->base), f)), nullptr, "The tensor that this is a view of, or None.",
+     nullptr},
+    {"retains_grad", DRAGON_FIELD(PyBool_FromLong(x.impl()->autograd && x.impl()->autograd->retain_grad)), nullptr,
+     "Keeps its gradient.", nullptr},
     {"is_weak", DRAGON_FIELD(PyBool_FromLong(x.impl()->weak)), nullptr, "Stands for a bare number.", nullptr},
-    {"_version", DRAGON_FIELD(PyLong_FromLong(x.impl()->version_value())), nullptr, "Writes to the memory so far.", nullptr},
+    {"_version", DRAGON_FIELD(PyLong_FromLong(x.impl()->version_value())), nullptr, "Writes to the memory so far.",
+     nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-#define DRAGON_METHOD(expression) \
-  [](PyObject* self, PyObject*) { return Field(self, [](const Tensor& x, const Frontend* f) -> PyObject* { (void)f; return expression; }); }
+#define DRAGON_METHOD(expression)                                            \
+  [](PyObject* self, PyObject*) {                                            \
+    return Field(self, [](const Tensor& x, const Frontend* f) -> PyObject* { \
+      (void)f;                                                               \
+      return expression;                                                     \
+    });                                                                      \
+  }
 
 PyMethodDef methods[] = {
     {"item", Item, METH_NOARGS, "Return the only element as a Python number."},
     {"tolist", DRAGON_METHOD(ToList(x)), METH_NOARGS, "Return nested lists of Python numbers."},
-    {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS, "Return a NumPy array over the same memory."},
+    {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS,
+     "Return a NumPy array over the same memory."},
     {"detach", DRAGON_METHOD(Wrap(x.Detach(), f)), METH_NOARGS, "Return an alias without history."},
-    {"data_ptr", DRAGON_METHOD((x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))), METH_NOARGS, "Return the address of the first element."},
-    {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(x.is_contiguous()))), METH_NOARGS, "Whether elements are in row-major order."},
-    {"retain_grad", DRAGON_METHOD((RetainGrad(x), Py_NewRef(Py_None))), METH_NOARGS, "Keep the gradient of a computed tensor."},
-    {"physical_strides", DRAGON_METHOD(WrapShape(x.strides(), nullptr)), METH_NOARGS, "Return strides as they are, the engine's choice included."},
+    {"data_ptr", DRAGON_METHOD((x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))), METH_NOARGS,
+     "Return the address of the first element."},
+    {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(x.is_contiguous()))), METH_NOARGS,
+     "Whether elements are in row-major order."},
+    {"retain_grad", DRAGON_METHOD((RetainGrad(x), Py_NewRef(Py_None))), METH_NOARGS,
+     "Keep the gradient of a computed tensor."},
+    {"physical_strides", DRAGON_METHOD(WrapShape(x.strides(), nullptr)), METH_NOARGS,
+     "Return strides as they are, the engine's choice included."},
     {"__complex__", ToComplex, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -283,12 +305,18 @@ PyBufferProcs buffer = {GetBuffer, ReleaseBuffer};
 
 PyObject* RichCompare(PyObject* a, PyObject* b, int how) {
   switch (how) {
-    case Py_LT: return Binary<"lt">(a, b);
-    case Py_LE: return Binary<"le">(a, b);
-    case Py_GT: return Binary<"gt">(a, b);
-    case Py_GE: return Binary<"ge">(a, b);
-    case Py_EQ: return Binary<"eq">(a, b);
-    default: return Binary<"ne">(a, b);
+    case Py_LT:
+      return Binary<"lt">(a, b);
+    case Py_LE:
+      return Binary<"le">(a, b);
+    case Py_GT:
+      return Binary<"gt">(a, b);
+    case Py_GE:
+      return Binary<"ge">(a, b);
+    case Py_EQ:
+      return Binary<"eq">(a, b);
+    default:
+      return Binary<"ne">(a, b);
   }
 }
 

@@ -85,20 +85,29 @@ PyObject* WrapShape(const Dims& shape, const Frontend* frontend) {
 
 PyObject* WrapValue(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::kBool: return PyBool_FromLong(value.boolean());
-    case Value::Kind::kInt: return PyLong_FromLongLong(value.integer());
-    case Value::Kind::kDouble: return PyFloat_FromDouble(value.real());
-    case Value::Kind::kComplex: return PyComplex_FromDoubles(value.complex().re, value.complex().im);
-    case Value::Kind::kString: return PyUnicode_FromString(value.string().c_str());
-    case Value::Kind::kInts: return WrapShape(value.ints(), nullptr);
-    case Value::Kind::kDType: return PyUnicode_FromString(Name(value.dtype()));
-    case Value::Kind::kDevice: return PyUnicode_FromString(value.device().str().c_str());
+    case Value::Kind::kBool:
+      return PyBool_FromLong(value.boolean());
+    case Value::Kind::kInt:
+      return PyLong_FromLongLong(value.integer());
+    case Value::Kind::kDouble:
+      return PyFloat_FromDouble(value.real());
+    case Value::Kind::kComplex:
+      return PyComplex_FromDoubles(value.complex().re, value.complex().im);
+    case Value::Kind::kString:
+      return PyUnicode_FromString(value.string().c_str());
+    case Value::Kind::kInts:
+      return WrapShape(value.ints(), nullptr);
+    case Value::Kind::kDType:
+      return PyUnicode_FromString(Name(value.dtype()));
+    case Value::Kind::kDevice:
+      return PyUnicode_FromString(value.device().str().c_str());
     case Value::Kind::kDoubles: {
       py::list list;
       for (double number : value.doubles()) list.append(number);
       return list.release().ptr();
     }
-    default: Py_RETURN_NONE;
+    default:
+      Py_RETURN_NONE;
   }
 }
 
@@ -142,8 +151,10 @@ PyObject* DTypeNew(PyTypeObject* type, PyObject* args, PyObject*) {
     if (object) object->dtype = static_cast<DType>(i);
     return reinterpret_cast<PyObject*>(object);
   }
-  PyErr_Format(PyExc_ValueError, "dtype: got '%s', expected one of bool, uint8, int8, int16, int32, int64, float16, "
-               "bfloat16, float32, float64, complex64, complex128", name);
+  PyErr_Format(PyExc_ValueError,
+               "dtype: got '%s', expected one of bool, uint8, int8, int16, int32, int64, float16, "
+               "bfloat16, float32, float64, complex64, complex128",
+               name);
   return nullptr;
 }
 
@@ -159,11 +170,16 @@ PyObject* DTypeCompare(PyObject* a, PyObject* b, int how) {
 }
 
 PyGetSetDef dtype_fields[] = {
-    {"name", [](PyObject* self, void*) { return PyUnicode_FromString(Name(Of(self))); }, nullptr, "the NumPy name", nullptr},
-    {"itemsize", [](PyObject* self, void*) { return PyLong_FromLongLong(ItemSize(Of(self))); }, nullptr, "bytes per element", nullptr},
-    {"is_floating_point", [](PyObject* self, void*) { return PyBool_FromLong(IsFloating(Of(self))); }, nullptr, "a real float", nullptr},
-    {"is_complex", [](PyObject* self, void*) { return PyBool_FromLong(IsComplex(Of(self))); }, nullptr, "a complex number", nullptr},
-    {"is_signed", [](PyObject* self, void*) { return PyBool_FromLong(Of(self) > DType::kUInt8); }, nullptr, "has negative numbers", nullptr},
+    {"name", [](PyObject* self, void*) { return PyUnicode_FromString(Name(Of(self))); }, nullptr, "the NumPy name",
+     nullptr},
+    {"itemsize", [](PyObject* self, void*) { return PyLong_FromLongLong(ItemSize(Of(self))); }, nullptr,
+     "bytes per element", nullptr},
+    {"is_floating_point", [](PyObject* self, void*) { return PyBool_FromLong(IsFloating(Of(self))); }, nullptr,
+     "a real float", nullptr},
+    {"is_complex", [](PyObject* self, void*) { return PyBool_FromLong(IsComplex(Of(self))); }, nullptr,
+     "a complex number", nullptr},
+    {"is_signed", [](PyObject* self, void*) { return PyBool_FromLong(Of(self) > DType::kUInt8); }, nullptr,
+     "has negative numbers", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

@@ -29,7 +29,7 @@ enum class ArgumentType : uint8_t {
   kFloats
 };
 
-struct Argument {
+struct DRAGON_API Argument {
   std::string name;
   ArgumentType type = ArgumentType::kTensor;
   bool optional = false;  ///< None may be given (for a list of tensors: its elements may be None)

@@ -1,0 +1,1 @@
+"""Dragon: one engine under many faces."""
