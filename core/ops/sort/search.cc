@@ -1,0 +1,249 @@
+// Searching, grouping and counting: unique, searchsorted, isin, bincount, the histograms.
+#include <cmath>
+#include <vector>
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/sort.h"
+#include "core/ops/index/indices.h"
+
+namespace dragon {
+namespace {
+
+/// The groups of equal rows along an axis (or of equal elements): values, the group of each, and the sizes.
+Tensors Groups(const CallReader& c, bool sorted, bool inverse, bool counts, const Value& axis_value) {
+  const Tensor& x = c.x(0);
+  const bool all = axis_value.is_none();
+  const int64_t axis = all ? 0 : NormalizeAxis(c.name(), axis_value.integer(), x.ndim());
+  Tensor rows = all || x.ndim() == 0 ? Op<"reshape">(x, Dims{x.numel()}) : Op<"movedim">(x, Dims{axis}, Dims{0});
+  rows = Op<"contiguous">(rows);
+  const int64_t n = rows.size(0);
+  if (n > 0 && rows.numel() == 0) {
+    throw ValueError(c.name())
+        .Got("rows without elements in shape ", x.shape())
+        .Expected("an axis of size 0, or rows to compare");
+  }
+  const Tensor order = Tensor::Empty({n}, DType::kInt64), group = Tensor::Empty({n}, DType::kInt64);
+  const Tensor starts = Tensor::Empty({n + 1}, DType::kInt64);
+  Context ctx{x.device()};
+  int64_t count = 0;
+  kernels::Unique(ctx, x.dtype(), order.mutable_view(), group.mutable_view(), starts.mutable_view(), &count,
+                  rows.view(), sorted);
+  const Tensor begins = Op<"slice">(starts, 0, 0, count), ends = Op<"slice">(starts, 0, 1, count + 1);
+  Tensor values = Op<"index_select">(rows, 0, Op<"index_select">(order, 0, begins));
+  if (!all && x.ndim() > 0) values = Op<"contiguous">(Op<"movedim">(values, Dims{0}, Dims{axis}));
+  const Tensor nothing = Tensor::Empty({0}, DType::kInt64);
+  return {values, inverse ? (all ? Op<"reshape">(group, x.shape()) : group) : nothing,
+          counts ? ends - begins : nothing};
+}
+
+void SetAll(Run& r, Tensors results) {
+  for (size_t i = 0; i < results.size(); ++i) r.set_y(static_cast<int>(i), results[i]);
+}
+
+[[maybe_unused]] const auto& unique =
+    DefineOp(
+        "unique(Tensor x, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? axis=None)"
+        " -> (Tensor values, Tensor inverse, Tensor counts)")
+        .Doc(
+            "The distinct elements, or rows along an axis, in ascending order; inverse and counts are empty unless "
+            "asked for.")
+        .Dynamic()
+        .NotDifferentiable()
+        .Onnx("Unique")
+        .Runs([](Run& r) { SetAll(r, Groups(r, /*sorted=*/true, r.Bool(1), r.Bool(2), r.attr(3))); });
+
+[[maybe_unused]] const auto& unique_consecutive =
+    DefineOp(
+        "unique_consecutive(Tensor x, bool return_inverse=False, bool return_counts=False, int? axis=None)"
+        " -> (Tensor values, Tensor inverse, Tensor counts)")
+        .Doc("The first of every run of equal elements, or of equal rows along an axis.")
+        .Dynamic()
+        .NotDifferentiable()
+        .Runs([](Run& r) { SetAll(r, Groups(r, /*sorted=*/false, r.Bool(0), r.Bool(1), r.attr(2))); });
+
+bool RightOf(const CallReader& c) {
+  if (!c.Given(2)) return c.Bool(1);
+  if (c.String(2) != "left" && c.String(2) != "right")
+    throw ValueError(c.name()).Got("side '", c.String(2), "'").Expected("left or right");
+  if (c.String(2) == "left" && c.Bool(1))
+    throw ValueError(c.name()).Got("side 'left' and right=True").Expected("them to agree");
+  return c.String(2) == "right";
+}
+
+void InferSearch(Infer& i) {
+  const Tensor &edges = i.x(0), &values = i.x(1);
+  bool fits = edges.ndim() == 1 || (edges.ndim() > 1 && edges.ndim() == values.ndim());
+  for (int axis = 0; fits && edges.ndim() > 1 && axis + 1 < edges.ndim(); ++axis)
+    fits = edges.size(axis) == values.size(axis);
+  if (!fits) {
+    throw ValueError("searchsorted")
+        .Got("a sorted sequence of shape ", edges.shape(), " for values of shape ", values.shape())
+        .Expected("a vector, or equal sizes before the last axis");
+  }
+  if (i.has(2) && (i.x(2).shape() != edges.shape() || i.x(2).dtype() != DType::kInt64)) {
+    throw ValueError("searchsorted")
+        .Got("sorter ", i.x(2).dtype(), i.x(2).shape())
+        .Expected("int64 of shape ", edges.shape());
+  }
+  RightOf(i);
+  i.y(0, values.shape(), i.Bool(0) ? DType::kInt32 : DType::kInt64);
+}
+
+void RunSearch(Run& r) {
+  const Tensor edges = r.Contiguous(0), values = r.Contiguous(1), sorter = r.has(2) ? r.Contiguous(2) : Tensor();
+  const Tensor places = r.Bool(0) ? Tensor::Empty(values.shape(), DType::kInt64, values.device()) : r.y();
+  kernels::SearchSorted(r.ctx(), r.dtype(), places.mutable_view(), edges.view(), values.view(),
+                        sorter.defined() ? sorter.view() : View{}, RightOf(r));
+  if (r.Bool(0)) OpInto<"copy">(r.y(), places);
+}
+
+[[maybe_unused]] const auto& searchsorted =
+    DefineOp(
+        "searchsorted(Tensor sorted_sequence, Tensor x, *, bool out_int32=False, bool right=False, str? side=None, "
+        "Tensor? sorter=None) -> Tensor")
+        .Doc("The places where values would keep a sorted sequence sorted: before equals, or after them if right.")
+        .Promotes(Promotion::kCommon)
+        .PromotesOnly(3)
+        .NotDifferentiable()
+        .Infers(InferSearch)
+        .Runs(RunSearch);
+
+[[maybe_unused]] const auto& bucketize =
+    DefineOp("bucketize(Tensor x, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor")
+        .Doc("searchsorted with one vector of boundaries.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.x(1).ndim() != 1)
+            throw ValueError("bucketize").Got("boundaries of shape ", c.x(1).shape()).Expected("a vector");
+          return {Op<"searchsorted">(c.x(1), c.x(0), c.Bool(0), c.Bool(1))};
+        });
+
+[[maybe_unused]] const auto& isin =
+    DefineOp("isin(Tensor x, Tensor tests, *, bool assume_unique=False, bool invert=False) -> Tensor")
+        .Doc("Whether each element is one of the tests. What is assumed about uniqueness changes nothing.")
+        .Promotes(Promotion::kCommon)
+        .NotDifferentiable()
+        .Infers([](Infer& i) {
+          if (i.x(0).is_complex()) throw TypeError("isin").Got(i.x(0).dtype()).Expected("real numbers");
+          i.y(0, i.x(0).shape(), DType::kBool);
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0), tests = r.Contiguous(1);
+          kernels::IsIn(r.ctx(), r.dtype(), r.out(), x.view(), tests.view(), r.Bool(1));
+        });
+
+/// More bins than this cannot be meant, and would only end in an error about memory.
+constexpr int64_t kMostBins = int64_t{1} << 40;
+
+[[maybe_unused]] const auto& bincount =
+    DefineOp("bincount(Tensor x, Tensor? weights=None, int minlength=0) -> Tensor")
+        .Doc("How often each number from 0 on occurs, or the sum of its weights.")
+        .Dynamic()
+        .NotDifferentiable()
+        .Runs([](Run& r) {
+          CheckIndexDType("bincount", r.x(0));
+          if (r.x(0).ndim() != 1) throw ValueError("bincount").Got("x of shape ", r.x(0).shape()).Expected("a vector");
+          if (r.has(1) && r.x(1).shape() != r.x(0).shape()) {
+            throw ValueError("bincount").Got("weights of shape ", r.x(1).shape()).Expected(r.x(0).shape(), " like x");
+          }
+          if (r.has(1) && r.x(1).is_complex()) throw TypeError("bincount").Got("complex weights").Expected("real ones");
+          const Tensor x = AsInt64(r.x(0));
+          int64_t least, most;
+          kernels::IndexRange(r.ctx(), DType::kInt64, &least, &most, x.view());
+          if (least < 0) throw ValueError("bincount").Got(least, " in x").Expected("no number below 0");
+          if (r.Int(0) < 0) throw ValueError("bincount").Got("minlength ", r.Int(0)).Expected("at least 0");
+          const DType dtype = !r.has(1)                           ? DType::kInt64
+                              : r.x(1).dtype() == DType::kFloat32 ? DType::kFloat32
+                                                                  : DType::kFloat64;
+          const Tensor weights = !r.has(1) || r.x(1).dtype() == dtype ? r.x(1) : Op<"cast">(r.x(1), dtype);
+          if (most >= kMostBins) throw ValueError("bincount").Got(most, " in x").Expected("less than ", kMostBins);
+          r.set_y(0, Tensor::Empty({std::max(most + 1, r.Int(0))}, dtype, x.device()));
+          kernels::Bincount(r.ctx(), dtype, r.out(), x.view(), weights.defined() ? weights.view() : View{});
+        });
+
+/// The range of bins: as given, or that of the numbers if both ends are equal; never empty.
+std::pair<double, double> BinRange(const char* who, const Tensor& x, double low, double high) {
+  if (low > high || !std::isfinite(low) || !std::isfinite(high)) {
+    throw ValueError(who).Got("a range from ", low, " to ", high).Expected("finite ends in order");
+  }
+  if (low == high && x.numel() > 0) {
+    low = Op<"amin">(x).Item().real();
+    high = Op<"amax">(x).Item().real();
+    if (!std::isfinite(low) || !std::isfinite(high)) {
+      throw ValueError(who).Got("numbers from ", low, " to ", high).Expected("finite numbers, or a range");
+    }
+  }
+  if (low == high) low -= 1, high += 1;
+  return {low, high};
+}
+
+[[maybe_unused]] const auto& histc = DefineOp("histc(Tensor x, int bins=100, float min=0, float max=0) -> Tensor")
+                                         .Doc("How many numbers lie in each of `bins` equal parts from min to max.")
+                                         .NotDifferentiable()
+                                         .Infers([](Infer& i) {
+                                           if (i.Int(0) <= 0 || i.Int(0) > kMostBins)
+                                             throw ValueError("histc").Got(i.Int(0), " bins").Expected("at least 1");
+                                           if (!i.x(0).is_floating())
+                                             throw TypeError("histc").Got(i.x(0).dtype()).Expected("a floating dtype");
+                                           i.y(0, {i.Int(0)}, i.x(0).dtype());
+                                         })
+                                         .Runs([](Run& r) {
+                                           const Tensor x = r.Contiguous(0);
+                                           const auto [low, high] = BinRange("histc", x, r.Real(1), r.Real(2));
+                                           kernels::Histc(r.ctx(), r.dtype(), r.out(), x.view(), low, high);
+                                         });
+
+[[maybe_unused]] const auto& histogram_edges =
+    DefineOp("histogram_edges(Tensor x, Tensor bins, Tensor? weight=None, bool density=False) -> Tensor")
+        .Doc("How many numbers (or how much weight) lie between neighbouring edges, the last bin closed.")
+        .NotDifferentiable()
+        .Infers([](Infer& i) {
+          const Tensor &x = i.x(0), &bins = i.x(1);
+          if (bins.ndim() != 1 || bins.numel() < 2)
+            throw ValueError("histogram")
+                .Got("bins of shape ", bins.shape())
+                .Expected("a vector of at least two edges");
+          if (x.dtype() != bins.dtype() || (x.dtype() != DType::kFloat32 && x.dtype() != DType::kFloat64)) {
+            throw TypeError("histogram")
+                .Got(x.dtype(), " and bins of ", bins.dtype())
+                .Expected("both float32 or both float64");
+          }
+          if (i.has(2) && (i.x(2).shape() != x.shape() || i.x(2).dtype() != x.dtype())) {
+            throw ValueError("histogram")
+                .Got("weight ", i.x(2).dtype(), i.x(2).shape())
+                .Expected(x.dtype(), x.shape(), " like x");
+          }
+          i.y(0, {bins.numel() - 1}, x.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0), edges = r.Contiguous(1), weight = r.has(2) ? r.Contiguous(2) : Tensor();
+          kernels::Histogram(r.ctx(), r.dtype(), r.out(), x.view(), edges.view(),
+                             weight.defined() ? weight.view() : View{});
+          if (!r.Bool(0)) return;
+          const int64_t bins = r.y().numel();
+          const Tensor width = Op<"slice">(edges, 0, 1, bins + 1) - Op<"slice">(edges, 0, 0, bins);
+          OpInto<"copy">(r.y(), r.y() / width / Op<"sum">(r.y()));
+        });
+
+[[maybe_unused]] const auto& histogram =
+    DefineOp(
+        "histogram(Tensor x, int bins, *, float[]? range=None, Tensor? weight=None, bool density=False)"
+        " -> (Tensor hist, Tensor bin_edges)")
+        .Doc("The histogram of all elements over equal bins, and the edges of those.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.Int(0) <= 0 || c.Int(0) > kMostBins)
+            throw ValueError("histogram").Got(c.Int(0), " bins").Expected("at least 1");
+          double low = 0, high = 0;
+          if (c.Given(1)) {
+            const std::vector<double>& range = c.attr(1).doubles();
+            if (range.size() != 2) throw ValueError("histogram").Got(range.size(), " ends of a range").Expected("two");
+            low = range[0], high = range[1];
+          }
+          std::tie(low, high) = BinRange("histogram", c.x(0), low, high);
+          const Tensor steps = Op<"cast">(Op<"arange">(c.Int(0) + 1), DType::kFloat64);
+          const Tensor edges = Op<"cast">(steps * ((high - low) / static_cast<double>(c.Int(0))) + low, c.x(0).dtype());
+          return {Op<"histogram_edges">(c.x(0), edges, c.x(1), c.Bool(2)), edges};
+        });
+
+}  // namespace
+}  // namespace dragon
