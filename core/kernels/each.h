@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "core/base/types.h"
+#include "core/device/parallel.h"
 #include "core/kernels/kernel.h"
 #include "core/kernels/plan.h"
 
@@ -71,6 +72,19 @@ void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const 
   static constexpr kernels::Loop kLoop{&Of::template Thunk<F>, Of::kDTypes, 1 + sizeof...(Views), 1, CostOf<F>()};
   const View* const views[] = {&y, &x...};
   kernels::RunEach(kLoop, &f, views);
+#endif
+}
+
+/// f(i) for every i below n, in no order. `cost` counts additions per call.
+template <typename F>
+void ForEach([[maybe_unused]] const Context& ctx, int64_t n, int64_t cost, const F& f) {
+#if defined(__CUDACC__)
+  LaunchForEach(ctx, n, f);
+#else
+  ParallelFor(n, std::max<int64_t>(kGrain / std::max<int64_t>(cost, 1), 1), [&](int64_t begin, int64_t end) {
+#pragma omp simd
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
 #endif
 }
 

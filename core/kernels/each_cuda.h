@@ -131,4 +131,20 @@ struct LaunchOf<R(A...)> {
   }
 };
 
+template <typename F>
+__global__ void ForEachKernel(const F f, int64_t n) {
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) f(i);
+}
+
+template <typename F>
+void LaunchForEach(const Context& ctx, int64_t n, const F& f) {
+  if (n == 0) return;
+  const auto blocks = std::min<int64_t>((n + kLaunchThreads - 1) / kLaunchThreads, kLaunchBlocks);
+  ForEachKernel<<<static_cast<unsigned>(blocks), kLaunchThreads, 0, static_cast<cudaStream_t>(ctx.stream)>>>(f, n);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+    throw RuntimeError("for each on cuda").Says(cudaGetErrorString(error));
+  }
+}
+
 }  // namespace dragon::DRAGON_DEVICE

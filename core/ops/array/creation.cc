@@ -1,0 +1,247 @@
+// Tensors from nothing: constants, ramps, identity matrices, and the triangles of given ones.
+#include <cmath>
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/array.h"
+
+namespace dragon {
+namespace {
+
+const std::string kOptions = "dtype? dtype=None, device? device=None) -> Tensor";
+
+/// The dtype of what a number makes when none is asked for: floats and complex numbers follow the default.
+DType DTypeOfNumber(const Value& value) {
+  const DType own = value.number_dtype();
+  if (own == DType::kFloat64) return DefaultDType();
+  return own == DType::kComplex128 ? ComplexDType(DefaultDType()) : own;
+}
+void SetDevice(Infer& i, int slot) {
+  if (i.Given(slot)) i.device = i.attr(slot).device();
+}
+void Fill(Context& ctx, const View& y, const Value& number) {
+  const Tensor scalar = Tensor::Scalar(number, y.dtype);
+  kernels::Copy(ctx, y.dtype, y, scalar.view());
+}
+
+Operator& Creation(const std::string& begin, const char* doc) {
+  return DefineOp(begin + ", *, " + kOptions).Doc(doc).NotDifferentiable();
+}
+/// shape, then options from attribute 1 on.
+Operator& OfShape(const char* name, const char* doc, int value) {
+  Operator& op = Creation(std::string(name) + "(int[] shape", doc).Infers([](Infer& i) {
+    CheckedNumel(i.name(), i.Ints(0), 1);
+    i.y(0, i.Ints(0), i.DTypeOr(1, DefaultDType()));
+    SetDevice(i, 2);
+  });
+  return op.Runs([value](Run& r) {
+    if (value >= 0) Fill(r.ctx(), r.out(), Value(value));
+  });
+}
+/// Options from attribute `slot` on.
+void InferLike(Infer& i, int slot) {
+  InferSame(i);
+  i.outputs[0].dtype = i.DTypeOr(slot, i.x(0).dtype());
+  SetDevice(i, slot + 1);
+}
+Operator& Like(const char* name, const char* doc, int value) {
+  Operator& op = Creation(std::string(name) + "(Tensor x", doc).Pointwise().Infers([](Infer& i) { InferLike(i, 0); });
+  return op.Runs([value](Run& r) {
+    if (value >= 0) Fill(r.ctx(), r.out(), Value(value));
+  });
+}
+
+void DefineConstants() {
+  OfShape("empty", "Memory of a shape, with whatever is in it.", -1);
+  OfShape("zeros", "All 0.", 0);
+  OfShape("ones", "All 1.", 1);
+  Like("empty_like", "Memory like that of x, with whatever is in it.", -1);
+  Like("zeros_like", "All 0, of the shape of x.", 0);
+  Like("ones_like", "All 1, of the shape of x.", 1);
+  Creation("full(int[] shape, Scalar value", "One number everywhere.")
+      .Infers([](Infer& i) {
+        CheckedNumel(i.name(), i.Ints(0), 1);
+        i.y(0, i.Ints(0), i.DTypeOr(2, DTypeOfNumber(i.attr(1))));
+        SetDevice(i, 3);
+      })
+      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(1)); });
+  Creation("full_like(Tensor x, Scalar value", "One number everywhere, in the shape of x.")
+      .Pointwise()
+      .Infers([](Infer& i) { InferLike(i, 1); })
+      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(0)); });
+  DefineOp("fill(Tensor x, Scalar value) -> Tensor")
+      .Doc("x with every number replaced by one.")
+      .Pointwise()
+      .Infers(InferSame)
+      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(0)); })
+      .Gradient("", [](Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0), g.x_device(0))); });
+  Creation("empty_strided(int[] shape, int[] strides", "Memory of a shape and strides, with whatever is in it.")
+      .Infers([](Infer& i) {
+        const Dims &shape = i.Ints(0), &strides = i.Ints(1);
+        CheckedNumel(i.name(), shape, 1);
+        if (shape.size() != strides.size()) {
+          throw ValueError(i.name()).Got("shape ", shape, " and strides ", strides).Expected("as many of both");
+        }
+        for (int64_t stride : strides) {
+          if (stride < 0) throw ValueError(i.name()).Got("strides ", strides).Expected("strides of at least 0");
+        }
+        i.y(0, shape, i.DTypeOr(2, DefaultDType()));
+        i.outputs[0].strides = strides;
+        SetDevice(i, 3);
+      })
+      .Runs([](Run&) {});
+}
+
+/// start, stop and step of a range, with a lone number standing for stop.
+struct Range {
+  Value start, stop, step;
+  bool whole;
+
+  explicit Range(const CallReader& c) : start(c.attr(0)), stop(c.attr(1)), step(c.attr(2)) {
+    if (stop.is_none()) stop = std::exchange(start, Value(0));
+    whole = true;
+    for (const Value* value : {&start, &stop, &step}) {
+      if (value->kind() == Value::Kind::kComplex) {
+        throw TypeError(c.name()).Got(value->str()).Expected("real numbers");
+      }
+      if (!std::isfinite(value->real())) throw ValueError(c.name()).Got(value->str()).Expected("finite numbers");
+      whole &= value->kind() != Value::Kind::kDouble;
+    }
+    if (step.real() == 0) throw ValueError(c.name()).Got("step ", step.str()).Expected("a step that is not 0");
+    if ((step.real() > 0) != (stop.real() >= start.real()) && stop.real() != start.real()) {
+      throw ValueError(c.name())
+          .Got("start ", start.str(), ", stop ", stop.str(), " and step ", step.str())
+          .Expected("a step in the direction from start to stop");
+    }
+  }
+  int64_t Count(const char* who) const {
+    double count;
+    if (whole) {
+      // The difference of any two int64 fits 128 bits.
+      const __int128 span = static_cast<__int128>(stop.integer()) - start.integer(), by = step.integer();
+      count = static_cast<double>((span + by + (by > 0 ? -1 : 1)) / by);
+      if (count < 0x1p53) return static_cast<int64_t>((span + by + (by > 0 ? -1 : 1)) / by);
+    } else {
+      count = std::ceil((stop.real() - start.real()) / step.real());
+    }
+    if (count >= 0x1p62) throw ValueError(who).Got("a range of ", count, " numbers").Expected("fewer");
+    return static_cast<int64_t>(count);
+  }
+};
+kernels::RampPoint PointOf(const Value& value) {
+  const double limit = 0x1p63;
+  const bool fits = std::abs(value.real()) < limit;
+  return {value.real(), value.kind() == Value::Kind::kDouble && !fits ? 0 : value.integer()};
+}
+
+int64_t CheckSteps(const CallReader& c) {
+  if (c.Int(2) < 0) throw ValueError(c.name()).Got("steps ", c.Int(2)).Expected("at least 0");
+  return c.Int(2);
+}
+
+void DefineRamps() {
+  Creation("arange(Scalar start, Scalar? stop=None, Scalar step=1",
+           "Numbers from start (0 if only one is given) to before stop, step apart.")
+      .Infers([](Infer& i) {
+        const Range range(i);
+        i.y(0, {range.Count(i.name())}, i.DTypeOr(3, range.whole ? DType::kInt64 : DefaultDType()));
+        SetDevice(i, 4);
+      })
+      .Runs([](Run& r) {
+        const Range range(r);
+        kernels::Ramp(r.ctx(), r.y().dtype(), r.out(), PointOf(range.start), PointOf(range.step));
+      });
+  Creation("linspace(Scalar start, Scalar stop, int steps", "Evenly spaced numbers, both ends included.")
+      .Infers([](Infer& i) {
+        const bool complex = i.attr(0).kind() == Value::Kind::kComplex || i.attr(1).kind() == Value::Kind::kComplex;
+        i.y(0, {CheckSteps(i)}, i.DTypeOr(3, complex ? ComplexDType(DefaultDType()) : DefaultDType()));
+        SetDevice(i, 4);
+      })
+      .Runs(
+          [](Run& r) { kernels::Linspace(r.ctx(), r.y().dtype(), r.out(), r.attr(0).complex(), r.attr(1).complex()); });
+  Creation("logspace(Scalar start, Scalar stop, int steps, float base=10.0",
+           "base to the power of evenly spaced numbers.")
+      .Infers([](Infer& i) {
+        i.y(0, {CheckSteps(i)}, i.DTypeOr(4, DefaultDType()));
+        SetDevice(i, 5);
+      })
+      .Runs([](Run& r) { kernels::Logspace(r.ctx(), r.y().dtype(), r.out(), r.Real(0), r.Real(1), r.Real(3)); });
+}
+
+Operator& Triangle(const char* name, const char* doc, bool upper) {
+  return DefineOp(std::string(name) + "(Tensor x, int diagonal=0) -> Tensor")
+      .Doc(doc)
+      .Infers([](Infer& i) {
+        if (i.x(0).ndim() < 2) throw ValueError(i.name()).Got("shape ", i.x(0).shape()).Expected("at least two axes");
+        i.y(0, i.x(0).shape(), i.x(0).dtype());
+      })
+      .Runs([upper](Run& r) {
+        kernels::Copy(r.ctx(), r.dtype(), r.out(), r.in(0));
+        kernels::KeepTriangle(r.ctx(), r.dtype(), r.out(), r.Int(0), upper);
+      });
+}
+
+/// Rows and columns of a triangle's elements, as an int64 matrix of two rows.
+Operator& TriangleIndices(const char* name, const char* doc, bool upper) {
+  const auto count_in_row = [upper](int64_t row, int64_t columns, int64_t offset) {
+    const int64_t edge = std::clamp<int64_t>(row + offset + (upper ? 0 : 1), 0, columns);
+    return upper ? columns - edge : edge;
+  };
+  const auto shape_of = [count_in_row](const CallReader& c) {
+    const int64_t rows = c.Int(0), columns = c.Int(1), limit = int64_t{1} << 40;
+    if (rows < 0 || columns < 0 || rows > limit || columns > limit || std::abs(static_cast<double>(c.Int(2))) > limit) {
+      throw ValueError(c.name())
+          .Got("row ", rows, ", col ", columns, " and offset ", c.Int(2))
+          .Expected("sizes of at least 0 that memory can hold");
+    }
+    CheckedNumel(c.name(), {2, rows, columns}, sizeof(int64_t));
+    int64_t total = 0;
+    for (int64_t row = 0; row < rows; ++row) total += count_in_row(row, columns, c.Int(2));
+    return Dims{2, total};
+  };
+  return DefineOp(std::string(name) +
+                  "(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None) -> Tensor")
+      .Doc(doc)
+      .NotDifferentiable()
+      .As([upper, count_in_row, shape_of](const CallReader& c) -> Tensors {
+        const Tensor y = Tensor::Empty(shape_of(c), DType::kInt64);
+        auto *rows = static_cast<int64_t*>(y.mutable_data()), *columns = rows + y.size(1);
+        for (int64_t row = 0; row < c.Int(0); ++row) {
+          const int64_t count = count_in_row(row, c.Int(1), c.Int(2)), first = upper ? c.Int(1) - count : 0;
+          for (int64_t k = 0; k < count; ++k) *rows++ = row, *columns++ = first + k;
+        }
+        Tensor cast = c.DTypeOr(3, DType::kInt64) == DType::kInt64 ? y : Op<"cast">(y, c.attr(3));
+        return {c.Given(4) ? Op<"to_device">(cast, c.attr(4)) : cast};
+      });
+}
+
+void DefineMatrices() {
+  DefineOp("eye(int n, int? m=None, *, " + kOptions)
+      .Doc("Ones on the diagonal of n rows and m (or n) columns.")
+      .NotDifferentiable()
+      .Infers([](Infer& i) {
+        const Dims shape{i.Int(0), i.Given(1) ? i.Int(1) : i.Int(0)};
+        CheckedNumel(i.name(), shape, 1);
+        i.y(0, shape, i.DTypeOr(2, DefaultDType()));
+        SetDevice(i, 3);
+      })
+      .Runs([](Run& r) {
+        View y = r.out();
+        Fill(r.ctx(), y, Value(0));
+        const int64_t length = std::min(y.dim(0), y.dim(1)), stride = y.dim(1) + 1;
+        Fill(r.ctx(), View{y.data, &length, &stride, length, 1, y.dtype}, Value(1));
+      });
+  Triangle("tril", "x with zeros above a diagonal.", /*upper=*/false).Gradient("", [](Grad& g) {
+    g.dx(0, Op<"tril">(g.dy(), g.Int(0)));
+  });
+  Triangle("triu", "x with zeros below a diagonal.", /*upper=*/true).Gradient("", [](Grad& g) {
+    g.dx(0, Op<"triu">(g.dy(), g.Int(0)));
+  });
+  TriangleIndices("tril_indices", "Rows and columns of the elements on and below a diagonal.", /*upper=*/false);
+  TriangleIndices("triu_indices", "Rows and columns of the elements on and above a diagonal.", /*upper=*/true);
+}
+
+[[maybe_unused]] const bool defined = (DefineConstants(), DefineRamps(), DefineMatrices(), true);
+
+}  // namespace
+}  // namespace dragon
