@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "core/base/types.h"
 
@@ -28,39 +29,51 @@ DRAGON_FN double Log(double x) { return log(x); }
 template <typename A>
 inline constexpr int kLaneCount = 256 / sizeof(A);
 
-/// Fold term(0) ... term(n - 1) with `combine`; each lane stays in a register, and lanes meet pairwise at the end.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 does not see that lanes beyond `used` are not read
+/// Fold term(0) ... term(n - 1), n > 0, with `combine`: every lane stays in a register, and lanes meet pairwise at the
+/// end.
 template <typename A, typename Term, typename Combine>
-DRAGON_FN A LaneFold(int64_t n, A first, Term term, Combine combine) {
+DRAGON_FN A LaneFold(int64_t n, Term term, Combine combine) {
   constexpr int kLanes = kLaneCount<A>;
-  A total = first;
-  int64_t i = 0;
+  A lanes[kLanes];
+  int used = kLanes;
   if (n >= kLanes) {
-    A lanes[kLanes];
+    int64_t i = kLanes;
 #pragma omp simd
     for (int j = 0; j < kLanes; ++j) lanes[j] = term(j);
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+    for (; i + kLanes <= n; i += kLanes) {
 #pragma omp simd
       for (int j = 0; j < kLanes; ++j) lanes[j] = combine(lanes[j], term(i + j));
     }
-    for (int half = kLanes / 2; half > 0; half /= 2) {
-      for (int j = 0; j < half; ++j) lanes[j] = combine(lanes[j], lanes[j + half]);
-    }
-    total = combine(total, lanes[0]);
+    const int rest = static_cast<int>(n - i);
+#pragma omp simd
+    for (int j = 0; j < rest; ++j) lanes[j] = combine(lanes[j], term(i + j));
+  } else {
+    used = static_cast<int>(n);
+#pragma omp simd
+    for (int j = 0; j < used; ++j) lanes[j] = term(j);
   }
-  for (; i < n; ++i) total = combine(total, term(i));
-  return total;
+  while (used > 1) {
+    const int half = (used + 1) / 2;
+#pragma omp simd
+    for (int j = 0; j < used - half; ++j) lanes[j] = combine(lanes[j], lanes[j + half]);
+    used = half;
+  }
+  return lanes[0];
 }
+#pragma GCC diagnostic pop
 
 /// The sum of term(i); rows of more than some thousand terms are better cut by the caller.
 template <typename A, typename Term>
 DRAGON_FN A LaneSum(int64_t n, Term term) {
-  return LaneFold<A>(n, A(0), term, [](A a, A b) { return a + b; });
+  return n > 0 ? LaneFold<A>(n, term, [](A a, A b) { return a + b; }) : A(0);
 }
 
-/// The largest term(i), or NaN if there is one; -inf for n = 0.
+/// The largest term(i), or NaN if there is one; n > 0.
 template <typename A, typename Term>
 DRAGON_FN A LaneMax(int64_t n, Term term) {
-  return LaneFold<A>(n, -std::numeric_limits<A>::infinity(), term, [](A a, A b) { return (a > b || a != a) ? a : b; });
+  return LaneFold<A>(n, term, [](A a, A b) { return (a > b || a != a) ? a : b; });
 }
 
 }  // namespace dragon::DRAGON_DEVICE

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "core/kernels/lanes.h"
 #include "core/kernels/reduce_plan.h"
 
 #if !defined(__CUDACC__)
@@ -34,20 +35,10 @@ struct Elementwise {
   auto Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) const {
     const Self& self = static_cast<const Self&>(*this);
     using State = decltype(self.Identity());
-    constexpr int kLanes = std::max<int>(8, 256 / sizeof(State));
-    if (stride != 1 || n < 2 * kLanes) return Strided(x, n, stride);
-    State lanes[kLanes];
-    for (int j = 0; j < kLanes; ++j) lanes[j] = self.Map(x[j], 0);
-    int64_t i = kLanes;
-    for (; i + kLanes <= n; i += kLanes) {
-#pragma omp simd
-      for (int j = 0; j < kLanes; ++j) lanes[j] = self.Combine(lanes[j], self.Map(x[i + j], 0));
-    }
-    for (int half = kLanes / 2; half > 0; half /= 2) {
-      for (int j = 0; j < half; ++j) lanes[j] = self.Combine(lanes[j], lanes[j + half]);
-    }
-    for (; i < n; ++i) lanes[0] = self.Combine(lanes[0], self.Map(x[i], 0));
-    return lanes[0];
+    if (stride != 1 || n < 16) return Strided(x, n, stride);
+    return LaneFold<State>(
+        n, [x, self](int64_t i) { return self.Map(x[i], 0); },
+        [self](State a, State b) -> State { return self.Combine(a, b); });
   }
 
   /// Reduce `rows` rows of `cols` neighbouring columns into acc[cols].

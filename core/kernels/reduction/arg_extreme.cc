@@ -79,9 +79,8 @@ struct ArgOf {
 
  private:
   static State LongRow(const T* DRAGON_RESTRICT x, int64_t n, int64_t index) {
-    const V best = LaneFold<V>(
-        n, static_cast<V>(x[0]), [x](int64_t i) { return static_cast<V>(x[i]); },
-        [](V a, V b) { return Better(b, a) ? b : a; });
+    const V best =
+        LaneFold<V>(n, [x](int64_t i) { return static_cast<V>(x[i]); }, [](V a, V b) { return Better(b, a) ? b : a; });
     for (int64_t first = 0; first < n; first += 64) {
       const int64_t width = std::min<int64_t>(64, n - first);
       SlotOf<V> found = 0;
