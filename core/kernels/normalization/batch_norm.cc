@@ -151,16 +151,16 @@ void Combine(const Planes& p, T* out, const T* in, const T* other, const std::ve
 template <typename T>
 void ChannelMoments(Context& ctx, View mean, View var, View x) {
   using A = Accumulator<T>;
-  Dims shape = Dims::Filled(x.ndim, 1), strides = Dims::Filled(x.ndim, 0);
+  std::vector<int64_t> shape(x.ndim, 1), strides(x.ndim, 0);
   shape[1] = x.shape[1];
   strides[1] = 1;
-  const OwnedView result(var.data, kDTypeOf<A>, shape, strides);
+  const View result{var.data, shape.data(), strides.data(), x.shape[1], x.ndim, kDTypeOf<A>};
   VarOf<T, A> reducer;
   reducer.y = var.as<A>();
   reducer.mean = mean.as<A>();
   reducer.correction = 0;
   reducer.root = false;
-  Reduce(ctx, result.view, x, reducer);
+  Reduce(ctx, result, x, reducer);
 }
 DRAGON_KERNEL(ChannelMoments, Floating);
 
