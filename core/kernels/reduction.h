@@ -39,6 +39,8 @@ inline const Kernel<void(View y, View x)> LogSumExp{"logsumexp"};
 inline const Kernel<void(View y, View x, int axis)> CumSum{"cumsum"};
 inline const Kernel<void(View y, View x, int axis)> CumProd{"cumprod"};
 inline const Kernel<void(View y, View x, int axis)> LogCumSumExp{"logcumsumexp"};
+/// y[k] = b[k] + a[k] * y[k - 1], from 0; all three row-major.
+inline const Kernel<void(View y, View a, View b, int axis)> LinearScan{"linear_scan"};
 /// `index` (int64) tells where the running extreme stands (the last of equals, as PyTorch has it).
 inline const Kernel<void(View y, View index, View x, int axis)> CumMax{"cummax"};
 inline const Kernel<void(View y, View index, View x, int axis)> CumMin{"cummin"};

@@ -166,4 +166,25 @@ void CumMin(Context& ctx, View y, View index, View x, int axis) {
 }
 DRAGON_KERNEL(CumMin, RealAndBool);
 
+template <typename T>
+void LinearScan(Context& ctx, View y, View a, View b, int axis) {
+  using A = Accumulator<T>;
+  if (y.numel == 0) return;
+  int64_t outer = 1, n = 1, inner = 1;
+  for (int i = 0; i < y.ndim; ++i) (i < axis ? outer : i == axis ? n : inner) *= y.shape[i];
+  const T *factor = a.as<const T>(), *term = b.as<const T>();
+  T* out = y.as<T>();
+  ParallelFor(outer * inner, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      int64_t at = line / inner * n * inner + line % inner;
+      A state = A(0);
+      for (int64_t k = 0; k < n; ++k, at += inner) {
+        state = static_cast<A>(term[at]) + static_cast<A>(factor[at]) * state;
+        out[at] = static_cast<T>(state);
+      }
+    }
+  });
+}
+DRAGON_KERNEL(LinearScan, Inexact);
+
 }  // namespace dragon::DRAGON_DEVICE

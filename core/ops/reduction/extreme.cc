@@ -1,0 +1,157 @@
+// Largest and smallest elements, where they stand, and whether any or all are true.
+#include "core/kernels/reduction.h"
+#include "core/ops/reduction/axes.h"
+
+namespace dragon {
+namespace {
+
+void RefuseComplex(const CallReader& c) {
+  if (c.x(0).is_complex()) throw TypeError(c.name()).Got(c.x(0).dtype()).Expected("a dtype with an order");
+}
+
+// --- amax and amin: any axes, ties share the gradient
+
+void InferExtreme(Infer& i) {
+  RefuseComplex(i);
+  const Dims axes = AxesOf(i, 0);
+  RefuseEmpty(i, axes);
+  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool(1)), i.x(0).dtype());
+}
+
+void ExtremeGradient(Grad& g) {
+  const Dims axes = AxesOf(g, 0);
+  const Dims& shape = g.x_shape(0);
+  const Tensor at = Op<"cast">(Op<"eq">(g.x(0), Unreduced(g.y(), shape, axes, g.Bool(1))), g.x_dtype(0));
+  const Tensor share = at / Op<"sum">(at, axes, /*keepdims=*/true);
+  g.dx(0, axes.empty() ? g.dy() : share * Unreduced(g.dy(), shape, axes, g.Bool(1)));
+}
+
+[[maybe_unused]] const auto& amax =
+    DefineOp("amax(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
+        .Doc("The largest element along axes, or of all; NaN if there is one.")
+        .Infers(InferExtreme)
+        .Runs([](Run& r) { kernels::Amax(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Gradient("x, out", ExtremeGradient)
+        .Onnx("ReduceMax");
+
+[[maybe_unused]] const auto& amin =
+    DefineOp("amin(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
+        .Doc("The smallest element along axes, or of all; NaN if there is one.")
+        .Infers(InferExtreme)
+        .Runs([](Run& r) { kernels::Amin(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Gradient("x, out", ExtremeGradient)
+        .Onnx("ReduceMin");
+
+[[maybe_unused]] const auto& max =
+    DefineOp("max(Tensor x) -> Tensor").Doc("The largest of all elements.").As([](const CallReader& c) -> Tensors {
+      return {Op<"amax">(c.x(0))};
+    });
+[[maybe_unused]] const auto& min =
+    DefineOp("min(Tensor x) -> Tensor").Doc("The smallest of all elements.").As([](const CallReader& c) -> Tensors {
+      return {Op<"amin">(c.x(0))};
+    });
+
+[[maybe_unused]] const auto& aminmax =
+    DefineOp("aminmax(Tensor x, *, int? axis=None, bool keepdims=False) -> (Tensor min, Tensor max)")
+        .Doc("The smallest and the largest element along an axis, or of all.")
+        .As([](const CallReader& c) -> Tensors {
+          const Value axis = c.Given(0) ? Value(Dims{c.Int(0)}) : Value();
+          return {Op<"amin">(c.x(0), axis, c.Bool(1)), Op<"amax">(c.x(0), axis, c.Bool(1))};
+        });
+
+// --- one axis, with positions
+
+Dims OneAxis(const CallReader& c) { return NormalizeAxes(c.name(), Dims{c.Int(0)}, c.x(0).ndim()); }
+
+void InferPlaced(Infer& i) {
+  RefuseComplex(i);
+  const Dims axes = OneAxis(i), shape = ReducedShape(i.x(0).shape(), axes, i.Bool(1));
+  RefuseEmpty(i, axes);
+  i.y(0, shape, i.x(0).dtype());
+  i.y(1, shape, DType::kInt64);
+}
+
+template <typename K>
+void RunPlaced(Run& r, const K& kernel) {
+  const Dims axes = OneAxis(r);
+  kernel(r.ctx(), r.dtype(), Kept(r.y(0), r.x(0).shape(), axes), Kept(r.y(1), r.x(0).shape(), axes), r.in(0));
+}
+
+/// dy goes to the places that the results were taken from.
+void PlacedGradient(Grad& g) {
+  const Dims& shape = g.x_shape(0);
+  if (shape.empty()) return g.dx(0, g.dy());
+  const Dims axes = NormalizeAxes(g.name(), Dims{g.Int(0)}, shape.size());
+  const Tensor slope = Unreduced(g.dy(), shape, axes, g.Bool(1)), place = Unreduced(g.y(1), shape, axes, g.Bool(1));
+  const Dims wide = ReducedShape(shape, axes, /*keepdims=*/true);
+  const Tensor zeros = Op<"zeros">(shape, g.x_dtype(0), g.dy().device());
+  g.dx(0, Op<"scatter_add">(zeros, axes[0], Op<"reshape">(place, wide), Op<"reshape">(slope, wide)));
+}
+
+[[maybe_unused]] const auto& max_axis =
+    DefineOp("max_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
+        .Doc("The largest elements along an axis and the first places they stand at.")
+        .Infers(InferPlaced)
+        .Runs([](Run& r) { RunPlaced(r, kernels::ArgMax); })
+        .Gradient("indices", PlacedGradient);
+
+[[maybe_unused]] const auto& min_axis =
+    DefineOp("min_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
+        .Doc("The smallest elements along an axis and the first places they stand at.")
+        .Infers(InferPlaced)
+        .Runs([](Run& r) { RunPlaced(r, kernels::ArgMin); })
+        .Gradient("indices", PlacedGradient);
+
+Dims PlaceAxes(const CallReader& c) { return c.Given(0) ? OneAxis(c) : NormalizeAxes(c.name(), {}, c.x(0).ndim()); }
+
+void InferPlace(Infer& i) {
+  RefuseComplex(i);
+  const Dims axes = PlaceAxes(i);
+  RefuseEmpty(i, axes);
+  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool(1)), DType::kInt64);
+}
+
+template <typename K>
+void RunPlace(Run& r, const K& kernel) {
+  kernel(r.ctx(), r.dtype(), View{}, Kept(r.y(), r.x(0).shape(), PlaceAxes(r)), r.in(0));
+}
+
+[[maybe_unused]] const auto& argmax =
+    DefineOp("argmax(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
+        .Doc("The first place of the largest element along an axis, or in row-major order of all.")
+        .Infers(InferPlace)
+        .Runs([](Run& r) { RunPlace(r, kernels::ArgMax); })
+        .NotDifferentiable()
+        .Onnx("ArgMax");
+
+[[maybe_unused]] const auto& argmin =
+    DefineOp("argmin(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
+        .Doc("The first place of the smallest element along an axis, or in row-major order of all.")
+        .Infers(InferPlace)
+        .Runs([](Run& r) { RunPlace(r, kernels::ArgMin); })
+        .NotDifferentiable()
+        .Onnx("ArgMin");
+
+// --- truth; PyTorch answers uint8 with uint8
+
+void InferTruth(Infer& i) {
+  const DType dtype = i.x(0).dtype() == DType::kUInt8 ? DType::kUInt8 : DType::kBool;
+  i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), dtype);
+}
+
+[[maybe_unused]] const auto& any =
+    DefineOp("any(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
+        .Doc("Whether any element along axes is not zero.")
+        .Infers(InferTruth)
+        .Runs([](Run& r) { kernels::Any(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .NotDifferentiable();
+
+[[maybe_unused]] const auto& all =
+    DefineOp("all(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
+        .Doc("Whether no element along axes is zero.")
+        .Infers(InferTruth)
+        .Runs([](Run& r) { kernels::All(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .NotDifferentiable();
+
+}  // namespace
+}  // namespace dragon

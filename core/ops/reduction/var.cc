@@ -1,0 +1,186 @@
+// Variance, standard deviation, norms and log-sum-exp.
+#include <cmath>
+
+#include "core/kernels/reduction.h"
+#include "core/ops/reduction/axes.h"
+
+namespace dragon {
+namespace {
+
+// --- var and std. Attributes: 0 axis, 1 correction, 2 keepdims.
+
+double CorrectionOf(const CallReader& c) { return c.Given(1) ? c.Real(1) : 1.0; }
+
+void InferVar(Infer& i) {
+  const DType dtype = i.x(0).dtype();
+  if (!IsFloating(dtype)) throw TypeError(i.name()).Got(dtype).Expected("a floating dtype");
+  const Dims shape = ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(2));
+  for (size_t k = 0; k < i.op().schema.returns().size(); ++k) i.y(k, shape, dtype);
+}
+
+void RunVar(Run& r, bool root) {
+  const Dims axes = AxesOf(r, 0);
+  const Kept y(r.y(0), r.x(0).shape(), axes), mean(r.y(r.y_count() - 1), r.x(0).shape(), axes);
+  kernels::Var(r.ctx(), r.dtype(), y, r.y_count() > 1 ? View(mean) : View{}, r.in(0), CorrectionOf(r), root);
+}
+
+/// 2 (x - mean) dvar / (count - correction), and dmean / count where there is one.
+void VarGradient(Grad& g, const Tensor& variance_slope, const Tensor& mean_slope) {
+  const Dims axes = AxesOf(g, 0);
+  const Dims& shape = g.x_shape(0);
+  const double count = static_cast<double>(ReducedCount(shape, axes));
+  Tensor dx;
+  if (variance_slope.defined()) {
+    const Tensor& x = g.x(0);
+    const Tensor distance = axes.empty() ? x - x : x - Op<"mean">(x, axes, /*keepdims=*/true);
+    const double free = std::max(0.0, count - CorrectionOf(g));
+    dx = distance * (Unreduced(variance_slope, shape, axes, g.Bool(2)) * (2.0 / free));
+  }
+  if (mean_slope.defined()) {
+    const Tensor part = Spread(mean_slope, shape, axes, g.Bool(2)) / count;
+    dx = dx.defined() ? dx + part : part;
+  }
+  if (dx.defined()) g.dx(0, dx);
+}
+
+/// dvar from dstd; where the deviation is 0 there is no slope to follow.
+Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
+  if (!dy.defined()) return dy;
+  return Op<"where">(Op<"eq">(y, Number(0)), Number(0.0), dy / (y * 2.0));
+}
+
+[[maybe_unused]] const auto& real_var =
+    DefineOp("real_var(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
+        .Infers(InferVar)
+        .Runs([](Run& r) { RunVar(r, /*root=*/false); })
+        .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(), {}); });
+
+[[maybe_unused]] const auto& real_std =
+    DefineOp("real_std(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
+        .Infers(InferVar)
+        .Runs([](Run& r) { RunVar(r, /*root=*/true); })
+        .Gradient("x, out", [](Grad& g) { VarGradient(g, SlopeOfRoot(g.dy(), g.y()), {}); });
+
+[[maybe_unused]] const auto& real_var_mean =
+    DefineOp(
+        "real_var_mean(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> (Tensor var, Tensor "
+        "mean)")
+        .Infers(InferVar)
+        .Runs([](Run& r) { RunVar(r, /*root=*/false); })
+        .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(0), g.dy(1)); });
+
+/// The variance of complex numbers is that of the real parts plus that of the imaginary parts.
+Tensor VarianceOf(const CallReader& c) {
+  const Tensor& x = c.x(0);
+  if (!x.is_complex()) return Op<"real_var">(x, c.attr(0), c.attr(1), c.attr(2));
+  return Op<"real_var">(Op<"real">(x), c.attr(0), c.attr(1), c.attr(2)) +
+         Op<"real_var">(Op<"imag">(x), c.attr(0), c.attr(1), c.attr(2));
+}
+
+[[maybe_unused]] const auto& var =
+    DefineOp("var(Tensor x, int[1]? axis=None, *, Scalar? correction=1, bool keepdims=False) -> Tensor")
+        .Doc("The variance of elements along axes; the divisor is their number minus `correction`.")
+        .As([](const CallReader& c) -> Tensors { return {VarianceOf(c)}; });
+
+[[maybe_unused]] const auto& std_deviation =
+    DefineOp("std(Tensor x, int[1]? axis=None, *, Scalar? correction=1, bool keepdims=False) -> Tensor")
+        .Doc("The standard deviation of elements along axes.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.x(0).is_complex()) return {Op<"sqrt">(VarianceOf(c))};
+          return {Op<"real_std">(c.x(0), c.attr(0), c.attr(1), c.attr(2))};
+        });
+
+[[maybe_unused]] const auto& var_mean =
+    DefineOp(
+        "var_mean(Tensor x, int[1]? axis=None, *, Scalar? correction=1, bool keepdims=False) -> (Tensor var, Tensor "
+        "mean)")
+        .Doc("Variance and mean in one pass.")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.x(0).is_complex()) return {VarianceOf(c), Op<"mean">(c.x(0), c.attr(0), c.attr(2))};
+          return OpN<"real_var_mean">(c.x(0), c.attr(0), c.attr(1), c.attr(2));
+        });
+
+[[maybe_unused]] const auto& std_mean =
+    DefineOp(
+        "std_mean(Tensor x, int[1]? axis=None, *, Scalar? correction=1, bool keepdims=False) -> (Tensor std, Tensor "
+        "mean)")
+        .Doc("Standard deviation and mean.")
+        .As([](const CallReader& c) -> Tensors {
+          return {Op<"std">(c.x(0), c.attr(0), c.attr(1), c.attr(2)), Op<"mean">(c.x(0), c.attr(0), c.attr(2))};
+        });
+
+// --- norms. Attributes: 0 ord, 1 axis, 2 keepdims, 3 dtype.
+
+void InferNorm(Infer& i) {
+  const DType dtype = i.DTypeOr(3, i.x(0).dtype());
+  if (!IsInexact(dtype)) throw TypeError(i.name()).Got(dtype).Expected("a floating or complex dtype");
+  const Dims axes = AxesOf(i, 1);
+  const double p = i.Real(0);
+  if (p < 0 || std::isinf(p)) RefuseEmpty(i, axes);
+  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool(2)), RealDType(dtype));
+}
+
+void NormGradient(Grad& g) {
+  const double p = g.Real(0);
+  const Dims axes = AxesOf(g, 1);
+  const Dims& shape = g.x_shape(0);
+  Tensor x = g.x(0);
+  if (g.Given(3)) x = Op<"cast">(x, g.attr(3).dtype());
+  const Tensor dy = Unreduced(g.dy(), shape, axes, g.Bool(2)), y = Unreduced(g.y(), shape, axes, g.Bool(2));
+  const Tensor zero = Number(0.0);
+  if (p == 0) return g.dx(0, Op<"zeros_like">(x));
+  if (p == 1) return g.dx(0, Op<"sgn">(x) * dy);
+  if (p == 2) return g.dx(0, x * Op<"where">(Op<"eq">(y, zero), zero, dy / y));
+  const Tensor size = Op<"abs">(x);
+  if (std::isinf(p)) {
+    const Tensor at = Op<"cast">(Op<"eq">(size, y), size.dtype());
+    const Tensor count = axes.empty() ? at : Op<"sum">(at, axes, /*keepdims=*/true);
+    return g.dx(0, Op<"sgn">(x) * (at / count * dy));
+  }
+  // |x|^(p-1) sgn(x) dy / y^(p-1), as a quotient first: powers of small numbers vanish
+  const Tensor quotient = Op<"where">(Op<"eq">(y, zero), zero, size / y);
+  const Tensor power = Op<"where">(Op<"eq">(size, zero), zero, Op<"pow">(quotient, Number(p - 1)));
+  g.dx(0, Op<"sgn">(x) * (power * dy));
+}
+
+[[maybe_unused]] const auto& vector_norm =
+    DefineOp(
+        "linalg_vector_norm(Tensor x, Scalar ord=2, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> "
+        "Tensor")
+        .Doc("The norm of order `ord` of vectors: (sum |x|^ord)^(1/ord), and its limits at 0, inf and -inf.")
+        .Infers(InferNorm)
+        .Runs([](Run& r) {
+          const Tensor x = InputAs(r, 3);
+          kernels::Norm(r.ctx(), x.dtype(), Kept(r.y(), x.shape(), AxesOf(r, 1)), x.view(), r.Real(0));
+        })
+        .Gradient("x, out", NormGradient);
+
+[[maybe_unused]] const auto& norm =
+    DefineOp("norm(Tensor x, Scalar? p=2, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
+        .Doc("The vector norm of order `p` of all elements, or along axes.")
+        .As([](const CallReader& c) -> Tensors {
+          const Value order = c.Given(0) ? c.attr(0) : Value(2);
+          return {Op<"linalg_vector_norm">(c.x(0), order, c.attr(1), c.attr(2), c.attr(3))};
+        });
+
+// --- logsumexp. Attributes: 0 axis, 1 keepdims.
+
+[[maybe_unused]] const auto& logsumexp =
+    DefineOp("logsumexp(Tensor x, int[1] axis, bool keepdims=False) -> Tensor")
+        .Doc("log(sum(exp(x))) along axes, without overflow.")
+        .Promotes(Promotion::kFloat)
+        .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), i.x(0).dtype()); })
+        .Runs(
+            [](Run& r) { kernels::LogSumExp(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Gradient("x, out",
+                  [](Grad& g) {
+                    const Dims axes = AxesOf(g, 0);
+                    const Dims& shape = g.x_shape(0);
+                    const Tensor y = Unreduced(g.y(), shape, axes, g.Bool(1));
+                    const Tensor base = Op<"where">(Op<"isinf">(y), Number(0.0), y);
+                    g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool(1)) * Op<"exp">(g.x(0) - base));
+                  })
+        .Onnx("ReduceLogSumExp");
+
+}  // namespace
+}  // namespace dragon
