@@ -181,40 +181,6 @@ Operator& Triangle(const char* name, const char* doc, bool upper) {
       });
 }
 
-/// Rows and columns of a triangle's elements, as an int64 matrix of two rows.
-Operator& TriangleIndices(const char* name, const char* doc, bool upper) {
-  const auto count_in_row = [upper](int64_t row, int64_t columns, int64_t offset) {
-    const int64_t edge = std::clamp<int64_t>(row + offset + (upper ? 0 : 1), 0, columns);
-    return upper ? columns - edge : edge;
-  };
-  const auto shape_of = [count_in_row](const CallReader& c) {
-    const int64_t rows = c.Int(0), columns = c.Int(1), limit = int64_t{1} << 40;
-    if (rows < 0 || columns < 0 || rows > limit || columns > limit || std::abs(static_cast<double>(c.Int(2))) > limit) {
-      throw ValueError(c.name())
-          .Got("row ", rows, ", col ", columns, " and offset ", c.Int(2))
-          .Expected("sizes of at least 0 that memory can hold");
-    }
-    CheckedNumel(c.name(), {2, rows, columns}, sizeof(int64_t));
-    int64_t total = 0;
-    for (int64_t row = 0; row < rows; ++row) total += count_in_row(row, columns, c.Int(2));
-    return Dims{2, total};
-  };
-  return DefineOp(std::string(name) +
-                  "(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None) -> Tensor")
-      .Doc(doc)
-      .NotDifferentiable()
-      .As([upper, count_in_row, shape_of](const CallReader& c) -> Tensors {
-        const Tensor y = Tensor::Empty(shape_of(c), DType::kInt64);
-        auto *rows = static_cast<int64_t*>(y.mutable_data()), *columns = rows + y.size(1);
-        for (int64_t row = 0; row < c.Int(0); ++row) {
-          const int64_t count = count_in_row(row, c.Int(1), c.Int(2)), first = upper ? c.Int(1) - count : 0;
-          for (int64_t k = 0; k < count; ++k) *rows++ = row, *columns++ = first + k;
-        }
-        Tensor cast = c.DTypeOr(3, DType::kInt64) == DType::kInt64 ? y : Op<"cast">(y, c.attr(3));
-        return {c.Given(4) ? Op<"to_device">(cast, c.attr(4)) : cast};
-      });
-}
-
 void DefineMatrices() {
   DefineOp("eye(int n, int? m=None, *, " + kOptions)
       .Doc("Ones on the diagonal of n rows and m (or n) columns.")
@@ -237,8 +203,6 @@ void DefineMatrices() {
   Triangle("triu", "x with zeros below a diagonal.", /*upper=*/true).Gradient("", [](Grad& g) {
     g.dx(0, Op<"triu">(g.dy(), g.Int(0)));
   });
-  TriangleIndices("tril_indices", "Rows and columns of the elements on and below a diagonal.", /*upper=*/false);
-  TriangleIndices("triu_indices", "Rows and columns of the elements on and above a diagonal.", /*upper=*/true);
 }
 
 [[maybe_unused]] const bool defined = (DefineConstants(), DefineRamps(), DefineMatrices(), true);
