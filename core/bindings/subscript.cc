@@ -1,14 +1,90 @@
-// x[...] and x[...] = y: Python's subscripts become lists of index items for the engine.
+// x[...] and x[...] = y: Python's subscripts become lists of items for the engine.
+#include "core/ops/index/subscript.h"
+
+#include "core/base/inline_vector.h"
 #include "core/bindings/python.h"
 
 namespace dragon::python {
 
+namespace {
+
+using Items = InlineVector<SubscriptItem, 4>;
+
+SubscriptItem IntegerItem(PyObject* object) {
+  // Integers beyond 64 bits are beyond any axis.
+  const Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return SubscriptItem::Integer(value);
+}
+
+/// None for a bound arrives as the bound it stands for.
+SubscriptItem SliceItem(PyObject* object) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(object, &start, &stop, &step) < 0) throw py::error_already_set();
+  SubscriptItem item = SubscriptItem::Slice();
+  item.has_start = item.has_stop = true;
+  item.start = start, item.stop = stop, item.step = step;
+  return item;
+}
+
+/// A list or an array of numbers: indices, or a mask. An empty list lists no index.
+SubscriptItem ArrayItem(PyObject* object, const Tensor& x) {
+  if (PyList_Check(object) && PyList_GET_SIZE(object) == 0) {
+    return SubscriptItem::Of(Tensor::Empty({0}, DType::kInt64, x.device()));
+  }
+  return SubscriptItem::Of(FromData(object, nullptr, x.device(), "index"));
+}
+
+SubscriptItem ItemOf(PyObject* object, const Tensor& x) {
+  if (PyBool_Check(object)) return SubscriptItem::Bool(object == Py_True);
+  if (PyLong_Check(object)) return IntegerItem(object);
+  if (PySlice_Check(object)) return SliceItem(object);
+  if (object == Py_None) return SubscriptItem::None();
+  if (object == Py_Ellipsis) return SubscriptItem::Ellipsis();
+  if (IsTensor(object)) return SubscriptItem::Of(AsTensor(object));
+  if (PyList_Check(object) || PyTuple_Check(object)) return ArrayItem(object, x);
+  if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object)) return ArrayItem(object, x);
+  if (PyIndex_Check(object)) return IntegerItem(object);
+  throw TypeError("index")
+      .Got("a '", Py_TYPE(object)->tp_name, "'")
+      .Expected("an integer, a slice, None, ..., a bool, or a tensor or list of integers or bools");
+}
+
+Items ItemsOf(PyObject* key, const Tensor& x) {
+  Items items;
+  if (!PyTuple_Check(key)) {
+    items.push_back(ItemOf(key, x));
+    return items;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) items.push_back(ItemOf(PyTuple_GET_ITEM(key, i), x));
+  return items;
+}
+
+}  // namespace
+
 PyObject* GetItem(PyObject* self, PyObject* key) {
-  return Guarded([&]() -> PyObject* { throw NotImplementedError("getitem").Says("lands with the index operators"); });
+  return Guarded([&]() -> PyObject* {
+    const Tensor& x = AsTensor(self);
+    return Wrap(dragon::GetItem(x, ItemsOf(key, x)), reinterpret_cast<PyTensor*>(self)->frontend);
+  });
 }
 
 int SetItem(PyObject* self, PyObject* key, PyObject* value) {
-  return GuardedInt([&]() -> int { throw NotImplementedError("setitem").Says("lands with the index operators"); });
+  return GuardedInt([&] {
+    if (!value) throw TypeError("index").Says("elements of a tensor cannot be deleted");
+    const Tensor& x = AsTensor(self);
+    const Items items = ItemsOf(key, x);
+    Tensor source;
+    if (IsTensor(value)) {
+      source = AsTensor(value);
+    } else if (IsNumber(value)) {
+      source = NumberLike(value, &x, Place{"index", nullptr});
+    } else {
+      source = FromData(value, nullptr, x.device(), "index");
+    }
+    dragon::SetItem(x, items, source);
+    return 0;
+  });
 }
 
 }  // namespace dragon::python
