@@ -1,6 +1,8 @@
 // Making tensors and asking about their geometry.
 #include "core/framework/tensor.h"
 
+#include <algorithm>
+
 #include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
 
@@ -62,9 +64,9 @@ Dims AxesByStride(const Dims& shape, const Dims& strides) {
 }  // namespace
 
 bool IsDense(const Dims& shape, const Dims& strides) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
   int64_t expected = 1;
   for (int64_t axis : AxesByStride(shape, strides)) {
-    if (shape[axis] == 0) return true;
     if (strides[axis] != expected) return false;
     expected *= shape[axis];
   }
@@ -72,9 +74,9 @@ bool IsDense(const Dims& shape, const Dims& strides) {
 }
 
 bool MayOverlap(const Dims& shape, const Dims& strides) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return false;
   int64_t reach = 0;  // the largest offset that the axes so far can produce
   for (int64_t axis : AxesByStride(shape, strides)) {
-    if (shape[axis] == 0) return false;
     if (strides[axis] <= reach) return true;
     reach += strides[axis] * (shape[axis] - 1);
   }

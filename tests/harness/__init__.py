@@ -21,13 +21,15 @@ Write `tests/ops/<family>/rows.py` (or `rows_<part>.py`: every file of that shap
   `torch.linalg.<...>` or `torch.fft.<...>` is taken, with `axis` and `keepdims` renamed to PyTorch's words.
 * `dtypes` are those of the inputs: FLOATING (default), REAL, INTEGER, INEXACT, COMPLEX, ALL, or a tuple of names. The
   first one is the quick suite's.
-* `gradient=False` for what has none, or a reason; `second="why not"` skips second derivatives. `domain=(low, high)` bounds
-  the default inputs, e.g. away from kinks and poles. `tolerance={"float32": (rtol, atol, "why")}` widens one dtype.
+* `gradient=False` for what has none, or a reason; `second="why not"` skips second derivatives; `domain=(low, high)`
+  bounds the default inputs, e.g. away from kinks and poles; `tolerance={"float32": (rtol, atol, "why")}` widens one
+  dtype.
 * `outputs=(0, 2)` compares and differentiates only these results. `canonical=lambda np, *results: ...` maps both sides'
   results (NumPy arrays) to what must agree, for results that are unique only up to a sign, an order, ...
 * `random=True`: no oracle; same seed, same numbers. `errors=[Wrong((3,), axis=4, error=IndexError, says="axis")]`.
 
-Run one operator with `pytest tests/ops -k gelu`, one family with `-k "pointwise/"`, the short half with `-m "not slow"`.
+Run one operator with `pytest tests/ops -k gelu`, one family with `-k "pointwise/"`, the short half with
+`-m "not slow"`.
 """
 from harness.row import (ALL, COMPLEX, FLOATING, INEXACT, INTEGER, NUMERIC, REAL, SINGLES, Given, Row,  # noqa: F401
                          Sample, Wrong)

@@ -1,0 +1,71 @@
+"""Switches of the process: threads, the default float dtype, memory, libraries from outside."""
+from dragon import _C
+
+
+def set_num_threads(count):
+    """Set how many threads kernels may use."""
+    _C.set_num_threads(count)
+
+
+def get_num_threads():
+    """Return how many threads kernels may use."""
+    return _C.num_threads()
+
+
+def set_default_dtype(dtype):
+    """Set the dtype of Python floats, and of integer tensors in float functions."""
+    _C.set_default_dtype(dtype)
+
+
+def cpu_level():
+    """Return the instruction-set level of the CPU kernels in use, e.g. "v4"."""
+    return _C.cpu_level()
+
+
+def load_library(path):
+    """Load operators, kernels or a device from a shared library.
+
+    Parameters
+    ----------
+    path : str
+        Where it lies.
+
+    """
+    _C.load_library(str(path))
+
+
+def memory_stats(device="cpu"):
+    """Return what an allocator holds: a dict of bytes and counts, current and peak.
+
+    Parameters
+    ----------
+    device : Union[str, Device], optional, default="cpu"
+        Whose memory.
+
+    Returns
+    -------
+    dict
+        Numbers by name.
+
+    """
+    return _C.memory_stats(device)
+
+
+def reset_peak_memory(device="cpu"):
+    """Start the peaks of `memory_stats` anew from what is held now."""
+    _C.reset_peak_memory(device)
+
+
+def empty_cache(device="cpu"):
+    """Give memory that no tensor uses back to the system."""
+    _C.empty_cache(device)
+
+
+def set_memory_limit(limit, device="cpu"):
+    """Make allocations that would exceed a number of bytes a MemoryError; 0 lifts the limit."""
+    _C.set_memory_limit(limit, device)
+
+
+def synchronize(device="cpu"):
+    """Wait for a device's work to end; the CPU's calls have ended when they return."""
+    _C.synchronize(device)

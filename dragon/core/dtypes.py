@@ -1,0 +1,25 @@
+"""The element types, and the classes that frontends make of them."""
+from dragon import _C
+
+NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
+         "complex128")
+
+
+def make_dtypes(dtype_class=_C.dtype):
+    """Return {name: dtype object} of a subclass of `_C.dtype`, one object per type.
+
+    Parameters
+    ----------
+    dtype_class : type, optional, default=_C.dtype
+        The frontend's class, called with the NumPy name.
+
+    Returns
+    -------
+    dict
+        From "bool" to "complex128".
+
+    """
+    return {name: dtype_class(name) for name in NAMES}
+
+
+NATIVE = make_dtypes()

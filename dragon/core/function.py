@@ -1,0 +1,124 @@
+"""Functions whose gradient is Python code."""
+from dragon import _C
+
+
+class Context:
+    """What a Function's forward leaves for its backward."""
+
+    def __init__(self):
+        self.needs_input_grad = ()
+        self._kept = ()
+        self._dirty = ()
+        self._constant = ()
+        self._materialize = True
+        self._node = None
+
+    def save_for_backward(self, *tensors):
+        """Keep arguments or results; a later write to one of them makes the backward pass an error."""
+        self._kept = tensors
+
+    def mark_dirty(self, *tensors):
+        """Say which arguments forward has written to. They must be among its results."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        """Say which results carry no gradient."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value):
+        """Say whether backward sees zeros (True, the default) or None for results that nothing depended on."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self):
+        """The tensors given to `save_for_backward`."""
+        return tuple(kept.unpack(self._node) if isinstance(kept, _C.SavedTensor) else kept for kept in self._kept)
+
+
+def is_among(tensor, others):
+    """Return whether a tensor is one of these objects."""
+    return any(tensor is other for other in others)
+
+
+def make_zeros(shape, dtype, device, tensor_class):
+    """Return zeros that take the memory of one."""
+    return _C.tensor(0, dtype, device, tensor_class).expand(shape)
+
+
+class Function:
+    """Subclass it with static methods `forward(ctx, *args)` and `backward(ctx, *grads)`, and call `apply(*args)`.
+
+    `backward` gets one gradient for each result of `forward` and returns one for each of its arguments: None for those
+    that are no tensors or need none.
+
+    Examples
+    --------
+    >>> class Double(dragon.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     def backward(ctx, dy):
+    ...         return dy * 2
+    >>> Double.apply(dragon.tensor(2.0))
+    Tensor(4.)
+
+    """
+
+    @staticmethod
+    def forward(ctx, *args, **kwargs):
+        """Compute the results."""
+        raise NotImplementedError("Function: got no forward, expected a static method forward(ctx, *args)")
+
+    @staticmethod
+    def backward(ctx, *grads):
+        """Compute the gradients of the arguments."""
+        raise NotImplementedError("Function: got no backward, expected a static method backward(ctx, *grads)")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Return the results of `forward`, recorded for `backward`."""
+        ctx = Context()
+        ctx.needs_input_grad = tuple(isinstance(arg, _C.Tensor) and arg.requires_grad for arg in args)
+        recording = _C.is_grad_enabled() and any(ctx.needs_input_grad)
+        previous = _C.set_grad_enabled(False)
+        try:
+            results = cls.forward(ctx, *args, **kwargs)
+        finally:
+            _C.set_grad_enabled(previous)
+        if not recording:
+            return results
+        alone = not isinstance(results, (tuple, list))
+        # A result that is an untouched argument needs a history of its own.
+        outputs = [result.detach() if isinstance(result, _C.Tensor) and is_among(result, args)
+                   and not is_among(result, ctx._dirty) else result for result in ([results] if alone else results)]
+        cls._record(ctx, args, outputs, [results] if alone else results)
+        return outputs[0] if alone else tuple(outputs)
+
+    @classmethod
+    def _record(cls, ctx, args, outputs, results):
+        """Stand `backward` behind the outputs."""
+        positions = [index for index, arg in enumerate(args) if isinstance(arg, _C.Tensor)]
+        traced = [result if isinstance(result, _C.Tensor) and not is_among(original, ctx._constant) else None
+                  for result, original in zip(outputs, results)]
+        ctx._kept = tuple(_C.SavedTensor(kept, is_among(kept, results) and not is_among(kept, args))
+                          if isinstance(kept, _C.Tensor) else kept for kept in ctx._kept)
+        likes = [None if result is None else (tuple(result.shape), result.dtype.name, str(result.device), type(result))
+                 for result in traced]
+
+        def backward(node, *grads):
+            if ctx._materialize:
+                grads = [make_zeros(*like) if grad is None and like is not None else grad
+                         for grad, like in zip(grads, likes)]
+            ctx._node = node
+            try:
+                found = cls.backward(ctx, *grads)
+            finally:
+                ctx._node = None  # the node owns this function: holding it would keep both for ever
+            found = found if isinstance(found, (tuple, list)) else (found,)
+            if len(found) < len(args) or any(extra is not None for extra in found[len(args):]):
+                raise RuntimeError(f"{cls.__name__}.backward: got {len(found)} gradients, expected {len(args)}, "
+                                   f"one for each argument of forward")
+            return [found[index] for index in positions]
+
+        _C.record(cls.__name__ + "Backward", backward, [args[index] for index in positions], traced)

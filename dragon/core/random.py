@@ -1,0 +1,36 @@
+"""Random state: the process's own generator, generators beside it, seeds and saved states."""
+from dragon import _C
+
+Generator = _C.Generator
+
+
+def default_generator():
+    """Return the generator that operators draw from when they are given none, outside any `Workspace`."""
+    return _C.default_generator()
+
+
+def manual_seed(seed):
+    """Start the current random stream anew; equal seeds give equal numbers.
+
+    Parameters
+    ----------
+    seed : int
+        Any 64-bit integer.
+
+    Returns
+    -------
+    Generator
+        The generator that was seeded.
+
+    """
+    return _C.current_generator().manual_seed(seed)
+
+
+def get_rng_state():
+    """Return the current random state as bytes."""
+    return _C.current_generator().get_state()
+
+
+def set_rng_state(state):
+    """Continue from a random state that `get_rng_state` returned."""
+    _C.current_generator().set_state(state)

@@ -1,0 +1,15 @@
+"""What layers compute, as functions."""
+from dragon.ops import shelf
+
+ACTIVATIONS = """
+    relu relu6 leaky_relu elu selu celu gelu silu mish softplus softsign hardtanh hardsigmoid hardswish hardshrink
+    softshrink tanhshrink threshold logsigmoid prelu glu softmax log_softmax sigmoid tanh
+"""
+LAYERS = """
+    linear bilinear conv conv_transpose embedding embedding_bag batch_norm layer_norm group_norm instance_norm rms_norm
+    local_response_norm dropout scaled_dot_product_attention interpolate grid_sample affine_grid fold unfold pad
+    pixel_shuffle pixel_unshuffle max_pool avg_pool adaptive_avg_pool adaptive_max_pool lp_pool normalize one_hot
+    cosine_similarity pairwise_distance
+"""
+NAMES = (ACTIVATIONS + LAYERS).split()
+__getattr__, __dir__ = shelf(__name__, NAMES)

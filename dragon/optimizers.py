@@ -1,0 +1,1 @@
+"""Optimizers: one call updates all parameters of a model."""

@@ -1,0 +1,142 @@
+"""Gradients by name: of roots with respect to inputs, and of whatever a tape has watched."""
+import threading
+
+from dragon import _C, ops
+from dragon.core.tape import as_list
+
+_local = threading.local()
+
+
+def backward(roots, grads=None, retain_graph=None, create_graph=False, inputs=None):
+    """Add the gradients of tensors into the `grad` of the leaves they were computed from.
+
+    Parameters
+    ----------
+    roots : Union[Tensor, Sequence[Tensor]]
+        What is differentiated.
+    grads : Union[Tensor, Sequence[Optional[Tensor]]], optional
+        Gradients of something with respect to the roots; 1 for a root of one element.
+    retain_graph : bool, optional
+        Keep what was saved for another backward pass; by default the value of `create_graph`.
+    create_graph : bool, optional, default=False
+        Record the computation of the gradients, so that they can be differentiated.
+    inputs : Union[Tensor, Sequence[Tensor]], optional
+        Accumulate into these only.
+
+    """
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    _C.backward(as_list(roots), as_list(grads), retain_graph, create_graph, as_list(inputs))
+
+
+def grad(ys, xs, grads=None, retain_graph=None, create_graph=False, allow_unused=False):
+    """Return the gradients of tensors with respect to others; nothing is accumulated.
+
+    Parameters
+    ----------
+    ys : Union[Tensor, Sequence[Tensor]]
+        What is differentiated.
+    xs : Union[Tensor, Sequence[Tensor]]
+        With respect to what.
+    grads : Union[Tensor, Sequence[Optional[Tensor]]], optional
+        Gradients of something with respect to `ys`; 1 for one of a single element.
+    retain_graph : bool, optional
+        Keep what was saved for another backward pass; by default the value of `create_graph`.
+    create_graph : bool, optional, default=False
+        Record the computation of the gradients, so that they can be differentiated.
+    allow_unused : bool, optional, default=False
+        Return None for an `x` that no `y` depends on; otherwise that is an error.
+
+    Returns
+    -------
+    Tuple[Optional[Tensor], ...]
+        One for each of `xs`.
+
+    """
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    return _C.grad(as_list(ys), as_list(xs), as_list(grads), retain_graph, create_graph, allow_unused)
+
+
+class GradientTape:
+    """Record what happens to watched tensors, and differentiate it.
+
+    Parameters
+    ----------
+    persistent : bool, optional, default=False
+        Whether `gradient` may be called more than once.
+
+    Examples
+    --------
+    >>> x = dragon.tensor(3.0)
+    >>> with dragon.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    Tensor(6.)
+
+    """
+
+    def __init__(self, persistent=False):
+        self.persistent = persistent
+        self._used = False
+        self._watched = []
+        self._previous = []
+
+    def __enter__(self):
+        self._previous.append(_C.is_grad_enabled())
+        _C.set_grad_enabled(True)
+        _stack().append(self)
+        return self
+
+    def __exit__(self, *_):
+        _stack().remove(self)
+        _C.set_grad_enabled(self._previous.pop())
+        for tensor in self._watched:
+            if tensor.is_leaf and not any(tensor is other for tape in _stack() for other in tape._watched):
+                tensor.requires_grad = False
+
+    def watch(self, *tensors):
+        """Record what happens to tensors that do not ask for gradients themselves."""
+        for tensor in tensors:
+            for item in as_list(tensor):
+                if not item.requires_grad:
+                    item.requires_grad = True
+                    self._watched.append(item)
+
+    def gradient(self, target, sources, output_gradients=None):
+        """Return the gradients of a target with respect to sources: None where nothing flows.
+
+        Parameters
+        ----------
+        target : Union[Tensor, Sequence[Tensor]]
+            What is differentiated; of several, the sum.
+        sources : Union[Tensor, Sequence[Tensor]]
+            With respect to what.
+        output_gradients : Union[Tensor, Sequence[Tensor]], optional
+            Gradients of something with respect to the target; ones by default.
+
+        Returns
+        -------
+        Union[Tensor, List[Optional[Tensor]]]
+            In the form of `sources`.
+
+        """
+        if self._used and not self.persistent:
+            raise RuntimeError("GradientTape: got a second call of gradient, expected persistent=True")
+        self._used = True
+        targets = as_list(target)
+        grads = as_list(output_gradients) or [ops.ones_like(item.detach()) for item in targets]
+        pairs = [(y, dy) for y, dy in zip(targets, grads, strict=True) if y.requires_grad]
+        found = [None] * len(as_list(sources))
+        if pairs:
+            # Under another tape, the gradients themselves are part of what that tape records.
+            nested = bool(_stack())
+            ys, dys = zip(*pairs)
+            found = _C.grad(ys, as_list(sources), dys, self.persistent or nested, nested, True)
+        return list(found) if isinstance(sources, (list, tuple)) else found[0]
+
+
+def _stack():
+    """Return this thread's tapes, the innermost last."""
+    if not hasattr(_local, "stack"):
+        _local.stack = []
+    return _local.stack
