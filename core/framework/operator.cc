@@ -181,7 +181,12 @@ Tensors CallBuilder::Apply(std::span<const Tensor> outs) {
 }
 
 Tensor Number(const Value& value) {
-  const DType dtype = value.kind() == Value::Kind::kDouble ? DefaultDType() : value.number_dtype();
+  DType dtype = value.number_dtype();
+  // float32 tensors meet their own dtype wherever that keeps every digit: then nothing has to be cast.
+  const double real = value.real();
+  if (dtype == DType::kFloat64 && DefaultDType() == DType::kFloat32 && (static_cast<float>(real) == real || real != real)) {
+    dtype = DType::kFloat32;
+  }
   Tensor tensor = Tensor::Scalar(value, dtype);
   tensor.impl()->weak = true;
   return tensor;
