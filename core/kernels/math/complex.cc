@@ -136,7 +136,14 @@ struct PowOf : Cost<64> {
 };
 
 struct ConjOf {
-  DRAGON_FN auto operator()(auto z) const { return Conj(z); }
+  template <typename T>
+  DRAGON_FN T operator()(T z) const {
+    if constexpr (kIsComplex<T>) {
+      return Conj(z);
+    } else {
+      return z;
+    }
+  }
 };
 /// The argument of a number; of a real one 0 or pi, and NaN of NaN.
 struct AngleOf : Cost<8> {
@@ -175,7 +182,7 @@ const bool entered[] = {
     EnterUnary<SinhOf>("sinh", Complexes{}),       EnterUnary<CoshOf>("cosh", Complexes{}),
     EnterUnary<TanhOf>("tanh", Complexes{}),       EnterUnary<AsinhOf>("asinh", Complexes{}),
     EnterUnary<AcoshOf>("acosh", Complexes{}),     EnterUnary<AtanhOf>("atanh", Complexes{}),
-    EnterBinary<PowOf>("pow", Complexes{}),        EnterUnary<ConjOf>("conj_physical", Complexes{}),
+    EnterBinary<PowOf>("pow", Complexes{}),        EnterUnary<ConjOf>("conj_physical", AllTypes{}),
 
     EnterUnary<AngleOf>("angle", Inexact{}),       EnterBinary<ComplexOf>("complex", Singles{}),
     EnterBinary<PolarOf>("polar", Singles{}),

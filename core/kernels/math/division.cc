@@ -103,7 +103,7 @@ void DivideAs(const char* who, Context& ctx, View y, View a, View b) {
 }
 template <typename T>
 void TruncDivide(Context& ctx, View y, View a, View b) {
-  DivideAs<TruncDivideOf, T>("div", ctx, y, a, b);
+  DivideAs<TruncDivideOf, T>("trunc_divide", ctx, y, a, b);
 }
 template <typename T>
 void FloorDivide(Context& ctx, View y, View a, View b) {
