@@ -9,7 +9,8 @@ namespace dragon::kernels {
 /// y = uniform in [low, high).
 inline const Kernel<void(View y, RandomState* state, double low, double high)> Uniform{"uniform"};
 /// y = normal with a mean and a standard deviation: 16 at a time by Box and Muller's formula, fewer than 16 one by one.
-inline const Kernel<void(View y, RandomState* state, double mean, double std)> Normal{"normal"};
+/// (`one_by_one`: always so.)
+inline const Kernel<void(View y, RandomState* state, double mean, double std, bool one_by_one)> Normal{"normal"};
 /// y = integers in [low, low + range); range 0 stands for all of int64.
 inline const Kernel<void(View y, RandomState* state, int64_t low, uint64_t range)> RandomIntegers{"random_integers"};
 /// y = integers from 0 to the largest that the dtype holds exactly (floats: 2^digits).
@@ -36,5 +37,10 @@ inline const Kernel<void(View y, View x, RandomState* state)> StandardGamma{"sta
 /// y (int64, [rows, samples]) = categories drawn with replacement by the weights p ([rows, categories], contiguous).
 /// The dtype is that of p. Weights that are negative, not finite or sum to 0 are a ValueError.
 inline const Kernel<void(View y, View p, RandomState* state)> Multinomial{"multinomial"};
+
+/// y = x * mask / (1 - p), where mask (bool) keeps an element with probability 1 - p. All contiguous.
+inline const Kernel<void(View y, View mask, View x, RandomState* state, double p)> Dropout{"native_dropout"};
+/// dx = dy * mask * scale; contiguous.
+inline const Kernel<void(View dx, View dy, View mask, double scale)> DropoutBackward{"native_dropout_backward"};
 
 }  // namespace dragon::kernels

@@ -23,14 +23,14 @@ struct SgdOptions {
   bool nesterov, maximize, first;  ///< first: the momentum buffer starts as the gradient
 };
 /// Slots: momentum buffer (if momentum is not 0).
-inline const Kernel<void(const UpdateSet& set, SgdOptions options)> Sgd{"sgd_"};
+inline const Kernel<void(const UpdateSet& set, SgdOptions options)> Sgd{"sgd_step"};
 
 struct AdamOptions {
   double rate, beta1, beta2, eps, weight_decay;
   bool decoupled, amsgrad, maximize;  ///< decoupled: AdamW
 };
 /// Slots: first moment, second moment, largest second moment (if amsgrad).
-inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Adam{"adam_"};
+inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Adam{"adam_step"};
 
 struct NAdamOptions {
   double rate, beta1, beta2, eps, weight_decay, momentum_decay;
@@ -38,41 +38,41 @@ struct NAdamOptions {
   const double* products;  ///< per parameter, the product of all momenta including this step's
 };
 /// Slots: first moment, second moment.
-inline const Kernel<void(const UpdateSet& set, NAdamOptions options)> NAdam{"nadam_"};
+inline const Kernel<void(const UpdateSet& set, NAdamOptions options)> NAdam{"nadam_step"};
 /// Slots: first moment, second moment. `amsgrad` is not used.
-inline const Kernel<void(const UpdateSet& set, AdamOptions options)> RAdam{"radam_"};
+inline const Kernel<void(const UpdateSet& set, AdamOptions options)> RAdam{"radam_step"};
 /// Slots: first moment, largest gradient. `decoupled` and `amsgrad` are not used.
-inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Adamax{"adamax_"};
+inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Adamax{"adamax_step"};
 /// Slots: first moment, second moment. Every tensor's step is scaled by |parameter| / |update|.
-inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Lamb{"lamb_"};
+inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Lamb{"lamb_step"};
 
 struct RmspropOptions {
   double rate, alpha, eps, weight_decay, momentum;
   bool centered, maximize;
 };
 /// Slots: mean square, momentum buffer (if momentum > 0), mean gradient (if centered).
-inline const Kernel<void(const UpdateSet& set, RmspropOptions options)> Rmsprop{"rmsprop_"};
+inline const Kernel<void(const UpdateSet& set, RmspropOptions options)> Rmsprop{"rmsprop_step"};
 
 struct AdagradOptions {
   double rate, rate_decay, weight_decay, eps;
   bool maximize;
 };
 /// Slots: sum of squares.
-inline const Kernel<void(const UpdateSet& set, AdagradOptions options)> Adagrad{"adagrad_"};
+inline const Kernel<void(const UpdateSet& set, AdagradOptions options)> Adagrad{"adagrad_step"};
 
 struct AdadeltaOptions {
   double rate, rho, eps, weight_decay;
   bool maximize;
 };
 /// Slots: mean square of gradients, mean square of updates.
-inline const Kernel<void(const UpdateSet& set, AdadeltaOptions options)> Adadelta{"adadelta_"};
+inline const Kernel<void(const UpdateSet& set, AdadeltaOptions options)> Adadelta{"adadelta_step"};
 
 struct RpropOptions {
   double shrink, grow, smallest, largest;
   bool maximize;
 };
 /// Slots: previous gradient, step size.
-inline const Kernel<void(const UpdateSet& set, RpropOptions options)> Rprop{"rprop_"};
+inline const Kernel<void(const UpdateSet& set, RpropOptions options)> Rprop{"rprop_step"};
 
 struct AsgdOptions {
   double decay, weight_decay;
@@ -80,11 +80,11 @@ struct AsgdOptions {
   const double *rates, *averaging;  ///< per parameter
 };
 /// Slots: running average.
-inline const Kernel<void(const UpdateSet& set, AsgdOptions options)> Asgd{"asgd_"};
+inline const Kernel<void(const UpdateSet& set, AsgdOptions options)> Asgd{"asgd_step"};
 
 /// norms[i] = the p-norm of params[i] (p = inf: the largest magnitude); `norms` is contiguous of the set's dtype.
-inline const Kernel<void(View norms, const UpdateSet& set, double p)> NormEach{"norm_each"};
+inline const Kernel<void(View norms, const UpdateSet& set, double p)> NormEach{"foreach_norm"};
 /// params[i] *= factor, as computed in the wide type.
-inline const Kernel<void(const UpdateSet& set, double factor)> ScaleEach{"scale_each"};
+inline const Kernel<void(const UpdateSet& set, double factor)> ScaleEach{"foreach_scale"};
 
 }  // namespace dragon::kernels

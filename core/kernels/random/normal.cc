@@ -134,11 +134,11 @@ void Fill(T* data, int64_t numel, int64_t drawn, RandomState* state, T mean, T s
 }  // namespace
 
 template <typename T>
-void Normal(Context& ctx, View y, RandomState* state, double mean, double std) {
+void Normal(Context& ctx, View y, RandomState* state, double mean, double std, bool one_by_one) {
   T* const out = y.as<T>();
   const int64_t n = y.numel;
   using W = Wide<T>;
-  if (n < 16) {
+  if (n < 16 || one_by_one) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(static_cast<W>(std::fma(NextNormal(state), std, mean)));
   } else if constexpr (std::is_same_v<T, W>) {
     Fill<T>(out, n, n, state, static_cast<T>(mean), static_cast<T>(std));

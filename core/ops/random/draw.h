@@ -1,0 +1,53 @@
+// How random operators write: straight into memory without gaps, in the order of memory, else by way of a copy.
+#pragma once
+
+#include "core/framework/generator.h"
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/random.h"
+
+namespace dragon {
+
+/// The elements of a tensor without gaps as one row, in the order they lie in memory.
+struct FlatView {
+  explicit FlatView(const Tensor& x) : size(x.numel()), view{x.mutable_data(), &size, &stride, size, 1, x.dtype()} {}
+  FlatView(const FlatView&) = delete;
+  FlatView& operator=(const FlatView&) = delete;
+
+  int64_t size;
+  int64_t stride = 1;
+  View view;
+};
+
+/// Result 0: like input 0. A layout of the engine's choice is not kept: users count on numbers in row-major order.
+inline void InferDrawLike(Infer& i) {
+  if (i.x(0).impl()->free_layout) {
+    i.y(0, i.x(0).shape(), i.x(0).dtype());
+  } else {
+    InferSame(i);
+  }
+}
+
+/// Fill result 0 with `draw(view, state, in_order)`; `in_order` says whether memory order is row-major order.
+template <typename F>
+void Draw(Run& r, int generator, F draw) {
+  const Tensor& y = r.y();
+  const bool dense = IsDense(y.shape(), y.strides());
+  const Tensor target = dense ? y : Tensor::Empty(y.shape(), y.dtype(), y.device());
+  if (y.numel() > 0) {
+    const FlatView flat(target);
+    GeneratorOf(r.name(), r.attr(generator)).Draw([&](RandomState* state) {
+      draw(flat.view, state, y.is_contiguous());
+    });
+  }
+  if (!dense) OpInto<"copy">(y, target);
+}
+
+/// Random numbers do not depend on what they replace.
+inline void NoGradient(Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0), g.x_device(0))); }
+
+inline void CheckFloating(const char* who, DType dtype) {
+  if (!IsFloating(dtype)) throw TypeError(who).Got(dtype).Expected("a floating dtype");
+}
+
+}  // namespace dragon

@@ -1,0 +1,134 @@
+// Samples whose parameters are tensors: coins, categories, counts, waiting amounts.
+#include "core/ops/random/draw.h"
+
+namespace dragon {
+namespace {
+
+const char* const kEnd = ", *, Generator? generator=None) -> Tensor";
+
+/// Result 0 like floating input 0, in row-major order.
+void InferRowMajor(Infer& i) {
+  CheckFloating(i.name(), i.x(0).dtype());
+  i.y(0, i.x(0).shape(), i.x(0).dtype());
+}
+
+void DefineCoins() {
+  DefineOp(std::string("bernoulli(Tensor p") + kEnd)
+      .Doc("1 with the probability that stands in p, else 0.")
+      .Infers(InferRowMajor)
+      .Runs([](Run& r) {
+        const Tensor p = r.Contiguous(0);
+        Draw(r, 0,
+             [&](View y, RandomState* state, bool) { kernels::BernoulliOf(r.ctx(), p.dtype(), y, p.view(), state); });
+      })
+      .Gradient("", NoGradient);
+  DefineOp(std::string("bernoulli_of(Tensor x, Tensor p") + kEnd)
+      .Doc("1 with the probability that stands in p, else 0, in the shape and dtype of x.")
+      .Infers([](Infer& i) {
+        CheckFloating(i.name(), i.x(1).dtype());
+        BroadcastShapes(i.name(), i.x(0).shape(), i.x(1).shape());
+        i.y(0, i.x(0).shape(), i.x(0).dtype());
+      })
+      .Runs([](Run& r) {
+        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x(1), r.x(0).shape()));
+        Draw(r, 0,
+             [&](View y, RandomState* state, bool) { kernels::BernoulliOf(r.ctx(), p.dtype(), y, p.view(), state); });
+      })
+      .Gradient("", NoGradient);
+}
+
+/// Weights [.., categories] -> samples [.., count].
+void InferMultinomial(Infer& i) {
+  const Tensor& p = i.x(0);
+  CheckFloating(i.name(), p.dtype());
+  const int64_t count = i.Int(0);
+  if (p.ndim() < 1 || p.ndim() > 2 || p.size(-1) == 0) {
+    throw ValueError(i.name()).Got("weights of shape ", p.shape()).Expected("one or two axes, the last not empty");
+  }
+  if (count < 1) throw ValueError(i.name()).Got("num_samples = ", count).Expected("at least 1");
+  if (!i.Bool(1) && count > p.size(-1)) {
+    throw ValueError(i.name())
+        .Got(count, " samples of ", p.size(-1), " categories without replacement")
+        .Expected("at most as many samples as categories");
+  }
+  if (p.size(-1) > (int64_t{1} << 24)) {
+    throw ValueError(i.name()).Got(p.size(-1), " categories").Expected("at most 2^24");
+  }
+  Dims shape = p.shape();
+  shape.back() = count;
+  i.y(0, std::move(shape), DType::kInt64);
+}
+
+/// Without replacement: the largest of weight / exponential noise win.
+Tensor RaceOfWeights(Run& r, const Tensor& p) {
+  const bool valid = Op<"all">(Op<"logical_and">(Op<"ge">(p, Number(0.0)), Op<"isfinite">(p))).Item().boolean();
+  if (!valid)
+    throw ValueError(r.name()).Got("a weight below 0, infinite or NaN").Expected("finite weights of at least 0");
+  if (!Op<"all">(Op<"gt">(Op<"sum">(p, Dims{-1}), Number(0.0))).Item().boolean()) {
+    throw ValueError(r.name()).Got("weights that sum to 0").Expected("a positive sum");
+  }
+  const Tensor noise = Tensor::Empty(p.shape(), p.dtype(), p.device());
+  const FlatView flat(noise);
+  GeneratorOf(r.name(), r.attr(2)).Draw([&](RandomState* state) {
+    kernels::Exponential(r.ctx(), p.dtype(), flat.view, state, 1.0);
+  });
+  const Tensor race = p / noise;
+  return r.Int(0) == 1 ? Op<"argmax">(race, -1, true) : OpN<"topk">(race, r.Int(0))[1];
+}
+
+void DefineCategories() {
+  DefineOp(std::string("multinomial(Tensor p, int num_samples, bool replacement=False") + kEnd)
+      .Doc("Indices drawn by weight, from one distribution per row.")
+      .Infers(InferMultinomial)
+      .Runs([](Run& r) {
+        if (r.y().numel() == 0) return;
+        const Tensor p = r.Contiguous(0);
+        if (!r.Bool(1) || r.Int(0) == 1) return OpInto<"copy">(r.y(), RaceOfWeights(r, p));
+        const Tensor rows = Op<"reshape">(p, Dims{-1, p.size(-1)});
+        const Tensor out = Tensor::Empty({rows.size(0), r.Int(0)}, DType::kInt64, p.device());
+        GeneratorOf(r.name(), r.attr(2)).Draw([&](RandomState* state) {
+          kernels::Multinomial(r.ctx(), p.dtype(), out.mutable_view(), rows.view(), state);
+        });
+        OpInto<"copy">(r.y(), Op<"reshape">(out, r.y().shape()));
+      })
+      .NotDifferentiable();
+}
+
+void DefineAmounts() {
+  DefineOp(std::string("poisson(Tensor x") + kEnd)
+      .Doc("Counts of events at the rates in x.")
+      .Infers(InferRowMajor)
+      .Runs([](Run& r) {
+        const Tensor x = r.Contiguous(0);
+        Draw(r, 0, [&](View y, RandomState* state, bool) { kernels::Poisson(r.ctx(), y.dtype, y, x.view(), state); });
+      })
+      .Gradient("", NoGradient);
+  DefineOp(std::string("binomial(Tensor count, Tensor p") + kEnd)
+      .Doc("Successes in `count` trials of probability p.")
+      .Promotes(Promotion::kCommon)
+      .Infers([](Infer& i) {
+        CheckFloating(i.name(), i.x(0).dtype());
+        i.y(0, BroadcastShapes(i.name(), i.x(0).shape(), i.x(1).shape()), i.x(0).dtype());
+      })
+      .Runs([](Run& r) {
+        const Tensor count = Op<"contiguous">(Op<"broadcast_to">(r.x(0), r.y().shape()));
+        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x(1), r.y().shape()));
+        Draw(r, 0, [&](View y, RandomState* state, bool) {
+          kernels::Binomial(r.ctx(), y.dtype, y, count.view(), p.view(), state);
+        });
+      })
+      .NotDifferentiable();
+  DefineOp(std::string("standard_gamma(Tensor x") + kEnd)
+      .Doc("Gamma samples of shape x and scale 1.")
+      .Infers(InferRowMajor)
+      .Runs([](Run& r) {
+        const Tensor x = r.Contiguous(0);
+        Draw(r, 0,
+             [&](View y, RandomState* state, bool) { kernels::StandardGamma(r.ctx(), y.dtype, y, x.view(), state); });
+      });
+}
+
+[[maybe_unused]] const bool defined = (DefineCoins(), DefineCategories(), DefineAmounts(), true);
+
+}  // namespace
+}  // namespace dragon
