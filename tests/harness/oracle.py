@@ -67,7 +67,7 @@ def torch_array(tensor):
     if not isinstance(tensor, torch.Tensor):
         return numpy.asarray(tensor)
     tensor = tensor.detach().resolve_conj().resolve_neg()
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy(force=True)
 
 
 def run_torch(row, arguments, dtype):

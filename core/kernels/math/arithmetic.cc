@@ -73,13 +73,13 @@ struct MinimumOf {
 struct FmaxOf {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
-    return a > b || b != b ? a : b;
+    return a < b || a != a ? b : a;
   }
 };
 struct FminOf {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
-    return a < b || b != b ? a : b;
+    return a > b || a != a ? b : a;
   }
 };
 struct ClampOf {

@@ -67,9 +67,8 @@ void DefineSigns() {
   Unary("conj_physical", "The complex conjugate, in fresh memory.", Promotion::kNone).Gradient("", [](Grad& g) {
     g.dx(0, Conjugate(g.dy()));
   });
-  Unary("conj", "The complex conjugate; a real tensor itself.").As([](const CallReader& c) -> Tensors {
-    return {c.x(0).is_complex() ? Op<"conj_physical">(c.x(0)) : c.x(0)};
-  });
+  Unary("conj", "The complex conjugate; a real tensor itself.", Promotion::kNone)
+      .As([](const CallReader& c) -> Tensors { return {c.x(0).is_complex() ? Op<"conj_physical">(c.x(0)) : c.x(0)}; });
   Unary("angle", "The argument of a number: 0 or pi of a real one.").Infers(InferReal).Gradient("x", AngleGrad);
 }
 
@@ -121,7 +120,7 @@ void DefineTests() {
   Test("isneginf", "Whether x is -infinity.");
   Test("signbit", "Whether the sign bit is set; true for -0.");
   Test("logical_not", "Whether x is 0.").Onnx("Not");
-  Unary("isreal", "Whether the imaginary part is 0.").As([](const CallReader& c) -> Tensors {
+  Unary("isreal", "Whether the imaginary part is 0.", Promotion::kNone).As([](const CallReader& c) -> Tensors {
     const Tensor& x = c.x(0);
     if (x.is_complex()) return {Op<"eq">(Op<"imag">(x), Number(0))};
     return {Op<"ones">(x.shape(), DType::kBool, x.device())};
