@@ -6,6 +6,7 @@ import torch
 import dragon
 
 ops = dragon.ops
+INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
 HALVES = [torch.float16, torch.bfloat16]
 FLOATS = [torch.float32, torch.float64] + HALVES
 SEEDS = [0, 5, 123456789012]
@@ -60,8 +61,7 @@ def test_samplers_in_the_shape_of_a_tensor(name, dtype):
                 check(theirs, getattr(ops, name)(ops.empty(shape, dtype=ours(dtype)), *args, **kwargs))
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool] + FLOATS,
-                         ids=str)
+@pytest.mark.parametrize("dtype", INTEGERS + [torch.bool] + FLOATS, ids=str)
 def test_integers(dtype):
     high = 2 if dtype == torch.bool else 100
     for value in SEEDS:
@@ -141,8 +141,8 @@ def test_dropouts(name, dtype):
             theirs = getattr(torch.nn.functional, name)(x, p, training)
             mine = getattr(ops, name)(given(x), p, training)
             if "alpha" in name:  # a sum of rounded products: the order of operations differs
-                tolerance = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 1e-6, torch.float64: 1e-14}[dtype]
-                numpy.testing.assert_allclose(numbers(mine), numbers(theirs), rtol=tolerance, atol=tolerance)
+                near = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 1e-6, torch.float64: 1e-14}
+                numpy.testing.assert_allclose(numbers(mine), numbers(theirs), rtol=near[dtype], atol=near[dtype])
             else:
                 check(theirs, mine)
 
