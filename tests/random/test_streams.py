@@ -72,7 +72,8 @@ def test_integers(dtype):
             check(torch.randperm(97, dtype=dtype), ops.randperm(97, dtype=ours(dtype)))
 
 
-@pytest.mark.parametrize("bounds", [(0, 2**28 - 1), (0, 2**28), (-7, 2**32), (-2**40, 2**61), (-2**63, None), (5, None)])
+@pytest.mark.parametrize("bounds", [(0, 2**28 - 1), (0, 2**28), (-7, 2**32), (-2**40, 2**61), (-2**63, None),
+                                    (5, None)])
 def test_ranges_of_integers(bounds):
     seed(3)
     check(torch.empty(99, dtype=torch.int64).random_(*bounds),

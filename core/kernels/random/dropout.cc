@@ -13,18 +13,19 @@ void Dropout(Context& ctx, View y, View mask, View x, RandomState* state, double
   const double keep = 1 - p;
   const W scale = static_cast<W>(static_cast<T>(W(1) / static_cast<W>(keep)));
   uint32_t words[2 * kBlock];
+  W noise[kBlock];
   for (int64_t begin = 0; begin < x.numel; begin += kBlock) {
     const int64_t count = std::min(kBlock, x.numel - begin);
     state->engine.Fill(words, 2 * count);
+    // One thing per loop: vectors of one width each.
 #pragma omp simd
     for (int64_t i = 0; i < count; ++i) {
       const uint64_t word = (static_cast<uint64_t>(words[2 * i]) << 32 | words[2 * i + 1]) & ((uint64_t{1} << 53) - 1);
-      kept[begin + i] = static_cast<double>(static_cast<int64_t>(word)) * 0x1p-53 < keep;
+      noise[i] = static_cast<double>(static_cast<int64_t>(word)) * 0x1p-53 < keep ? scale : W(0);
     }
     // A product, not a choice: what is dropped leaves 0, -0 or NaN behind, as the product does.
-    for (int64_t i = begin; i < begin + count; ++i) {
-      out[i] = static_cast<T>(static_cast<W>(in[i]) * (kept[i] ? scale : W(0)));
-    }
+    for (int64_t i = 0; i < count; ++i) out[begin + i] = static_cast<T>(static_cast<W>(in[begin + i]) * noise[i]);
+    for (int64_t i = 0; i < count; ++i) kept[begin + i] = noise[i] != 0;
   }
 }
 DRAGON_KERNEL(Dropout, Floating);

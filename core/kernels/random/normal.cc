@@ -121,7 +121,7 @@ template <typename T>
 void Fill(T* data, int64_t numel, int64_t drawn, RandomState* state, T mean, T std) {
   DrawUniforms(data, drawn, state);
   const int64_t groups = numel / 16;
-  ParallelFor((groups + kGroups - 1) / kGroups, 4, [=](int64_t begin, int64_t end) {
+  ParallelFor((groups + kGroups - 1) / kGroups, 32, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin * kGroups; i < std::min(end * kGroups, groups); i += kGroups) {
       BoxMuller(data + 16 * i, static_cast<int>(std::min<int64_t>(kGroups, groups - i)), mean, std);
     }
