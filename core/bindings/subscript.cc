@@ -27,12 +27,11 @@ SubscriptItem SliceItem(PyObject* object) {
   return item;
 }
 
-/// A list or an array of numbers: indices, or a mask. An empty list lists no index.
+/// A list or an array of numbers: indices, or a mask. A list without numbers lists no index.
 SubscriptItem ArrayItem(PyObject* object, const Tensor& x) {
-  if (PyList_Check(object) && PyList_GET_SIZE(object) == 0) {
-    return SubscriptItem::Of(Tensor::Empty({0}, DType::kInt64, x.device()));
-  }
-  return SubscriptItem::Of(FromData(object, nullptr, x.device(), "index"));
+  const Tensor index = FromData(object, nullptr, x.device(), "index");
+  const bool nothing = index.numel() == 0 && PyList_Check(object);
+  return SubscriptItem::Of(nothing ? Tensor::Empty(index.shape(), DType::kInt64, x.device()) : index);
 }
 
 SubscriptItem ItemOf(PyObject* object, const Tensor& x) {
