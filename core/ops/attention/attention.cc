@@ -1,0 +1,221 @@
+// Scaled dot product attention: tiles where only a result is wanted, ordinary operators where more is.
+#include "core/kernels/attention.h"
+
+#include <cmath>
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/ops/named.h"
+
+namespace dragon {
+namespace {
+
+DType SumDType(DType dtype) { return dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+
+void CheckHeads(const CallReader& c) {
+  const Tensor &q = c.x(0), &k = c.x(1), &v = c.x(2);
+  for (const Tensor* x : {&k, &v}) {
+    if (x->dtype() != q.dtype()) throw TypeError(c.name()).Got(q.dtype(), " and ", x->dtype()).Expected("equal dtypes");
+  }
+  if (!IsFloating(q.dtype()))
+    throw TypeError(c.name()).Got(q.dtype()).Expected("floating-point queries, keys and values");
+  const bool ranks = q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4;
+  const bool fits = ranks && k.size(0) == q.size(0) && v.size(0) == q.size(0) && k.size(1) == v.size(1) &&
+                    k.size(2) == v.size(2) && k.size(3) == q.size(3) &&
+                    (k.size(1) == q.size(1) || (k.size(1) > 0 && q.size(1) % k.size(1) == 0));
+  if (!fits) {
+    throw ValueError(c.name())
+        .Got("queries ", q.shape(), ", keys ", k.shape(), " and values ", v.shape())
+        .Expected("(B, H, L, E), (B, Hk, S, E) and (B, Hk, S, Ev) with Hk dividing H");
+  }
+}
+
+void CheckMask(const CallReader& c, int at) {
+  if (!c.has(at)) return;
+  const Tensor &q = c.x(0), &k = c.x(1), &mask = c.x(at);
+  const Dims scores{q.size(0), q.size(1), q.size(2), k.size(2)};
+  if (mask.shape() != scores) throw ValueError(c.name()).Got("mask ", mask.shape()).Expected("shape ", scores);
+  if (mask.dtype() != DType::kBool && mask.dtype() != q.dtype()) {
+    throw TypeError(c.name()).Got("mask of ", mask.dtype()).Expected("bool or ", q.dtype());
+  }
+}
+
+AttentionOptions OptionsOf(const CallReader& c) { return {c.Real(0), c.Bool(1)}; }
+
+// --- the same in ordinary operators, for gradients of gradients and for dropout
+
+/// Key heads repeated for the query heads that share them.
+Tensor Shared(const Tensor& x, int64_t heads) {
+  if (x.size(1) == heads) return x;
+  const Dims wide{x.size(0), x.size(1), heads / x.size(1), x.size(2), x.size(3)};
+  return Op<"reshape">(Op<"expand">(Op<"unsqueeze">(x, 2), wide), Dims{x.size(0), heads, x.size(2), x.size(3)});
+}
+
+/// The gradients of query heads summed for the key head that they share.
+Tensor Unshared(const Tensor& dx, int64_t heads) {
+  if (dx.size(1) == heads) return dx;
+  const Dims grouped{dx.size(0), heads, dx.size(1) / heads, dx.size(2), dx.size(3)};
+  return Op<"sum">(Op<"reshape">(dx, grouped), Dims{2});
+}
+
+/// Which keys each query sees; undefined if all.
+Tensor SeenBy(const Tensor& q, const Tensor& k, const Tensor& mask, bool causal) {
+  Tensor seen = mask.defined() && mask.dtype() == DType::kBool ? mask : Tensor();
+  if (!causal) return seen;
+  const Tensor rows = Op<"reshape">(Op<"arange">(0, q.size(2), 1, DType::kInt64, q.device()), Dims{-1, 1});
+  const Tensor past = Op<"le">(Op<"arange">(0, k.size(2), 1, DType::kInt64, q.device()), rows);
+  return seen.defined() ? Op<"logical_and">(seen, past) : past;
+}
+
+/// softmax(q @ k^T * scale + mask), with zeros for a query that sees nothing.
+Tensor Weights(const Tensor& q, const Tensor& k, const Tensor& mask, double scale, bool causal) {
+  Tensor scores = Op<"matmul">(q * scale, Op<"transpose">(k, -1, -2));
+  if (mask.defined() && mask.dtype() != DType::kBool) scores = scores + mask;
+  const Tensor seen = SeenBy(q, k, mask, causal);
+  if (!seen.defined()) return Op<"softmax">(scores, -1);
+  // Far below any score, but finite: minus infinity would make the gradients of such queries NaN.
+  constexpr double kUnseen = -1e30;
+  const double unseen = q.dtype() == DType::kFloat16 ? -65504.0 : kUnseen;
+  const Tensor weights = Op<"softmax">(Op<"where">(seen, scores, Number(unseen)), -1);
+  return Op<"where">(seen, weights, Number(0.0));
+}
+
+struct Gradients {
+  Tensor dq, dk, dv;
+};
+
+Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                              double scale, bool causal) {
+  const Tensor keys = Shared(k, q.size(1)), values = Shared(v, q.size(1));
+  const Tensor weights = Weights(q, keys, mask, scale, causal);
+  const Tensor dweights = Op<"matmul">(dy, Op<"transpose">(values, -1, -2));
+  const Tensor meeting = Op<"sum">(dweights * weights, Dims{-1}, true);
+  const Tensor dscores = weights * (dweights - meeting) * scale;
+  return {Op<"matmul">(dscores, keys), Unshared(Op<"matmul">(Op<"transpose">(dscores, -1, -2), q), k.size(1)),
+          Unshared(Op<"matmul">(Op<"transpose">(weights, -1, -2), dy), k.size(1))};
+}
+
+// --- the operators
+
+[[maybe_unused]] const auto& attention =
+    DefineOp(
+        "attention(Tensor q, Tensor k, Tensor v, Tensor? mask, float scale, bool causal) -> (Tensor out, Tensor lse)")
+        .Doc("Attention of (B, H, L, E) queries by tiles, and the log-sums of exponentials of each query's scores.")
+        .NoGradientFor(2)
+        .Infers([](Infer& i) {
+          CheckHeads(i);
+          CheckMask(i, 3);
+          const Tensor& q = i.x(0);
+          i.y(0, {q.size(0), q.size(1), q.size(2), i.x(2).size(3)}, q.dtype());
+          i.y(1, {q.size(0), q.size(1), q.size(2)}, SumDType(q.dtype()));
+        })
+        .Runs([](Run& r) {
+          kernels::Attention(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), r.in(1), r.in(2), r.in(3), OptionsOf(r));
+        })
+        .Gradient("q, k, v, mask, out, lse", [](Grad& g) {
+          if (Door().grad_enabled) {
+            const Gradients d = BackwardByOperators(g.dy(0), g.x(0), g.x(1), g.x(2), g.x(3), g.Real(0), g.Bool(1));
+            g.dx(0, d.dq), g.dx(1, d.dk), g.dx(2, d.dv);
+            return;
+          }
+          const Tensors d =
+              OpN<"attention_backward">(g.dy(0), g.y(0), g.y(1), g.x(0), g.x(1), g.x(2), g.x(3), g.Real(0), g.Bool(1));
+          for (int i = 0; i < 3; ++i) g.dx(i, d[i]);
+        });
+
+[[maybe_unused]] const auto& attention_backward =
+    DefineOp(
+        "attention_backward(Tensor dy, Tensor y, Tensor lse, Tensor q, Tensor k, Tensor v, Tensor? mask, float scale, "
+        "bool causal) -> (Tensor dq, Tensor dk, Tensor dv)")
+        .Doc("The gradients of attention in queries, keys and values.")
+        .Infers([](Infer& i) {
+          const Tensor &dy = i.x(0), &y = i.x(1), &lse = i.x(2), &q = i.x(3), &k = i.x(4), &v = i.x(5);
+          const bool ranks = q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4;
+          const bool keys = ranks && k.size(0) == q.size(0) && v.size(0) == q.size(0) && k.size(1) == v.size(1) &&
+                            k.size(2) == v.size(2) && k.size(3) == q.size(3) && k.size(1) > 0 &&
+                            q.size(1) % k.size(1) == 0;
+          if (!keys || y.shape() != Dims{q.size(0), q.size(1), q.size(2), v.size(3)} || dy.shape() != y.shape() ||
+              lse.shape() != Dims{q.size(0), q.size(1), q.size(2)}) {
+            throw ValueError(i.name())
+                .Got("dy ", dy.shape(), ", y ", y.shape(), ", lse ", lse.shape(), ", q ", q.shape(), ", k ", k.shape(),
+                     " and v ", v.shape())
+                .Expected("the shapes of one call of attention");
+          }
+          for (int n : {0, 1, 4, 5}) {
+            if (i.x(n).dtype() != q.dtype()) {
+              throw TypeError(i.name()).Got(q.dtype(), " and ", i.x(n).dtype()).Expected("equal dtypes");
+            }
+          }
+          if (lse.dtype() != SumDType(q.dtype())) {
+            throw TypeError(i.name()).Got("lse of ", lse.dtype()).Expected(SumDType(q.dtype()));
+          }
+          if (i.has(6) && i.x(6).shape() != Dims{q.size(0), q.size(1), q.size(2), k.size(2)}) {
+            throw ValueError(i.name()).Got("mask ", i.x(6).shape()).Expected("a number for each score");
+          }
+          if (i.has(6) && i.x(6).dtype() != DType::kBool && i.x(6).dtype() != q.dtype()) {
+            throw TypeError(i.name()).Got("mask of ", i.x(6).dtype()).Expected("bool or ", q.dtype());
+          }
+          for (int n = 0; n < 3; ++n) i.y(n, i.x(3 + n).shape(), q.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor lse = r.Contiguous(2);
+          kernels::AttentionBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in(0), r.in(1), lse.view(),
+                                     r.in(3), r.in(4), r.in(5), r.in(6), OptionsOf(r));
+        })
+        .NotDifferentiable();
+
+/// Bring (..., L, E) to (B, H, L, E): missing axes in front become 1, surplus ones are folded into the first.
+Tensor FourAxes(const Tensor& x) {
+  Tensor y = x;
+  while (y.ndim() < 4) y = Op<"unsqueeze">(y, 0);
+  return y.ndim() == 4 ? y : Op<"flatten">(y, 0, y.ndim() - 4);
+}
+
+/// Attention in ordinary operators: the path for dropout and for masks that want gradients.
+Tensor ByOperators(const CallReader& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                   double scale) {
+  Tensor weights = Weights(q, Shared(k, q.size(1)), mask, scale, c.Bool(1));
+  if (c.Real(0) > 0) weights = Op<"dropout">(weights, c.Real(0), true);
+  return Op<"matmul">(weights, Shared(v, q.size(1)));
+}
+
+Tensors ScaledDotProductAttention(const CallReader& c) {
+  const Tensor &q = c.x(0), &k = c.x(1), &v = c.x(2);
+  if (q.ndim() < 2 || k.ndim() != q.ndim() || v.ndim() != q.ndim()) {
+    throw ValueError(c.name())
+        .Got("queries ", q.shape(), ", keys ", k.shape(), " and values ", v.shape())
+        .Expected("equal ranks of at least 2");
+  }
+  if (c.Real(0) < 0 || c.Real(0) > 1) throw ValueError(c.name()).Got("dropout_p ", c.Real(0)).Expected("0 to 1");
+  if (c.has(3) && c.Bool(1)) throw ValueError(c.name()).Got("a mask and is_causal").Expected("one of them");
+  if (!c.Bool(3) && q.ndim() > 3 && k.size(-3) != q.size(-3) && k.size(-3) != 1) {
+    throw ValueError(c.name())
+        .Got(q.size(-3), " query and ", k.size(-3), " key heads")
+        .Expected("equal ones, or enable_gqa");
+  }
+  const double scale = c.Given(2) ? c.Real(2) : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(q.size(-1), 1)));
+  Tensor mask = c.has(3) ? c.x(3) : Tensor();
+  if (mask.defined()) {
+    Dims scores = q.shape();
+    scores.back() = k.size(-2);
+    if (mask.dtype() != DType::kBool && mask.dtype() != q.dtype()) mask = Op<"cast">(mask, q.dtype());
+    mask = FourAxes(Op<"expand">(mask, scores));
+  }
+  const Tensor q4 = FourAxes(q), k4 = FourAxes(k), v4 = FourAxes(v);
+  const bool by_operators = c.Real(0) > 0 || (mask.defined() && Door().grad_enabled && mask.requires_grad());
+  const Tensor y =
+      by_operators ? ByOperators(c, q4, k4, v4, mask, scale) : OpN<"attention">(q4, k4, v4, mask, scale, c.Bool(1))[0];
+  Dims shape = q.shape();
+  shape.back() = v.size(-1);
+  return {Op<"reshape">(y, shape)};
+}
+
+[[maybe_unused]] const auto& sdpa =
+    DefineOp(
+        "scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor? attn_mask=None, float dropout_p=0.0, bool "
+        "is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
+        .Doc("softmax(q @ k^T * scale + mask) @ v over the last two axes; a bool mask says what is seen.")
+        .As([](const CallReader& c) { return InTheNameOf(c, [&] { return ScaledDotProductAttention(c); }); });
+
+}  // namespace
+}  // namespace dragon

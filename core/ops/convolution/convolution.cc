@@ -1,0 +1,284 @@
+// Convolution and its two adjoints: three bilinear operators whose gradients are each other, so any order exists.
+#include "core/ops/convolution/windows.h"
+#include "core/ops/named.h"
+
+namespace dragon {
+namespace {
+
+using namespace windows;  // NOLINT: this file is about nothing else
+
+Tensor ConjOf(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
+
+/// Attributes of the three core operators: the result's spatial size, stride, padding, dilation, groups.
+ConvGeometry GeometryOf(const CallReader& c, int spatial) {
+  ConvGeometry g;
+  g.spatial = spatial;
+  for (int i = 0; i < spatial; ++i) {
+    g.stride[i] = c.Ints(1)[i];
+    g.padding[i] = c.Ints(2)[i];
+    g.dilation[i] = c.Ints(3)[i];
+  }
+  g.groups = c.Int(4);
+  return g;
+}
+
+void CheckGeometry(const CallReader& c, int spatial) {
+  if (c.Int(4) < 1) throw ValueError(c.name()).Got("groups ", c.Int(4)).Expected("at least 1");
+  const struct {
+    const char* what;
+    int attr;
+    int64_t least;
+  } lists[] = {{"size", 0, 0}, {"stride", 1, 1}, {"padding", 2, 0}, {"dilation", 3, 1}};
+  for (const auto& list : lists) {
+    if (c.Ints(list.attr).size() != spatial) {
+      throw ValueError(c.name()).Got(list.what, " ", c.Ints(list.attr)).Expected(spatial, " numbers");
+    }
+    PerAxis(c.name(), list.what, c.Ints(list.attr), spatial, list.least);
+  }
+}
+
+void CheckDTypes(const CallReader& c) {
+  for (int i = 1; i < c.x_count(); ++i) {
+    if (!c.has(i) || c.x(i).dtype() == c.x(0).dtype()) continue;
+    throw TypeError(c.name()).Got(c.x(0).dtype(), " and ", c.x(i).dtype()).Expected("equal dtypes");
+  }
+}
+
+void CheckBias(const CallReader& c, int64_t channels) {
+  if (!c.has(2) || (c.x(2).ndim() == 1 && c.x(2).numel() == channels)) return;
+  throw ValueError(c.name()).Got("bias ", c.x(2).shape()).Expected("shape (", channels, ",)");
+}
+
+/// 16-bit and 32-bit floats run channels-last inside; the rest as it is written.
+bool LikesChannelsLast(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kBFloat16; }
+
+void InferForward(Infer& i) {
+  const Tensor &x = i.x(0), &w = i.x(1);
+  CheckDTypes(i);
+  const int spatial = SpatialRank(i.name(), x);
+  CheckGeometry(i, spatial);
+  const int64_t groups = i.Int(4);
+  if (w.ndim() != x.ndim() || w.size(1) * groups != x.size(1) || w.size(0) % groups != 0) {
+    throw ValueError(i.name())
+        .Got("x ", x.shape(), ", weight ", w.shape(), " and groups ", groups)
+        .Expected("weight (O, C / groups, window...) for x (N, C, spatial...), groups dividing both");
+  }
+  CheckBias(i, w.size(0));
+  SetImage(i, 0, ImageShape(x.size(0), w.size(0), i.Ints(0)), x.dtype(), LikesChannelsLast(x.dtype()));
+}
+
+[[maybe_unused]] const auto& forward =
+    DefineOp(
+        "conv_forward(Tensor x, Tensor weight, Tensor? bias, int[] size, int[] stride, int[] padding, int[] dilation, "
+        "int groups) -> Tensor")
+        .Doc("Convolution whose result has the spatial size given; padding after the last element follows from it.")
+        .Infers(InferForward)
+        .Runs([](Run& r) {
+          kernels::Conv(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2), GeometryOf(r, r.x(0).ndim() - 2),
+                        Activation::kNone);
+        })
+        .Gradient("x, weight",
+                  [](Grad& g) {
+                    const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
+                    if (g.needs(0)) {
+                      g.dx(0, Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2),
+                                                       g.Ints(3), g.Int(4)));
+                    }
+                    if (g.needs(1)) {
+                      g.dx(1, Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.Ints(1), g.Ints(2),
+                                                          g.Ints(3), g.Int(4)));
+                    }
+                    if (g.needs(2)) {
+                      Dims axes{0};
+                      for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
+                      g.dx(2, Op<"sum">(dy, axes));
+                    }
+                  })
+        .Onnx("Conv");
+
+[[maybe_unused]] const auto& backward_data =
+    DefineOp(
+        "conv_backward_data(Tensor dy, Tensor weight, Tensor? bias, int[] size, int[] stride, int[] padding, int[] "
+        "dilation, int groups) -> Tensor")
+        .Doc("The adjoint of conv_forward in x: a transposed convolution onto the spatial size given, plus a bias.")
+        .Infers([](Infer& i) {
+          const Tensor &dy = i.x(0), &w = i.x(1);
+          CheckDTypes(i);
+          const int spatial = SpatialRank(i.name(), dy);
+          CheckGeometry(i, spatial);
+          if (w.ndim() != dy.ndim() || w.size(0) != dy.size(1) || w.size(0) % i.Int(4) != 0) {
+            throw ValueError(i.name())
+                .Got("x ", dy.shape(), ", weight ", w.shape(), " and groups ", i.Int(4))
+                .Expected("weight (C, O / groups, window...) for x (N, C, spatial...), groups dividing C");
+          }
+          CheckBias(i, w.size(1) * i.Int(4));
+          SetImage(i, 0, ImageShape(dy.size(0), w.size(1) * i.Int(4), i.Ints(0)), dy.dtype(),
+                   LikesChannelsLast(dy.dtype()));
+        })
+        .Runs([](Run& r) {
+          kernels::ConvBackwardData(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2),
+                                    GeometryOf(r, r.x(0).ndim() - 2));
+        })
+        .Gradient("dy, weight",
+                  [](Grad& g) {
+                    const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
+                    if (g.needs(0)) {
+                      g.dx(0, Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2),
+                                                 g.Ints(3), g.Int(4)));
+                    }
+                    if (g.needs(1)) {
+                      g.dx(1, Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.Ints(1), g.Ints(2),
+                                                          g.Ints(3), g.Int(4)));
+                    }
+                    if (g.needs(2)) {
+                      Dims axes{0};
+                      for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
+                      g.dx(2, Op<"sum">(dy, axes));
+                    }
+                  })
+        .Onnx("ConvTranspose");
+
+[[maybe_unused]] const auto& backward_weights =
+    DefineOp(
+        "conv_backward_weights(Tensor dy, Tensor x, int[] size, int[] stride, int[] padding, int[] dilation, int "
+        "groups) "
+        "-> Tensor")
+        .Doc("The adjoint of conv_forward in its weight, of the window size given.")
+        .Infers([](Infer& i) {
+          const Tensor &dy = i.x(0), &x = i.x(1);
+          CheckDTypes(i);
+          const int spatial = SpatialRank(i.name(), x);
+          CheckGeometry(i, spatial);
+          const int64_t groups = i.Int(4);
+          const bool fits = dy.ndim() == x.ndim() && dy.size(0) == x.size(0);
+          if (!fits || dy.size(1) % groups != 0 || x.size(1) % groups != 0) {
+            throw ValueError(i.name())
+                .Got("dy ", dy.shape(), ", x ", x.shape(), " and groups ", groups)
+                .Expected("one batch size, and groups dividing the channels of both");
+          }
+          i.y(0, ImageShape(dy.size(1), x.size(1) / groups, i.Ints(0)), x.dtype());
+        })
+        .Runs([](Run& r) {
+          kernels::ConvBackwardWeights(r.ctx(), r.dtype(), r.out(), View{}, r.in(0), r.in(1),
+                                       GeometryOf(r, r.x(0).ndim() - 2));
+        })
+        .Gradient("dy, x", [](Grad& g) {
+          const Tensor &dy = g.x(0), &x = g.x(1), &dw = g.dy();
+          if (g.needs(0)) {
+            g.dx(0, Op<"conv_forward">(ConjOf(x), dw, None, SpatialOf(dy.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
+                                       g.Int(4)));
+          }
+          if (g.needs(1)) {
+            g.dx(1, Op<"conv_backward_data">(ConjOf(dy), dw, None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2),
+                                             g.Ints(3), g.Int(4)));
+          }
+        });
+
+// --- what users call
+
+/// conv's arguments: x, weight, bias; stride, padding, dilation, groups and optionally other padding at the end.
+Tensors Conv(const CallReader& c, const Tensor& x, int spatial, const Dims& after_given) {
+  const char* who = c.name();
+  const Tensor& w = c.x(1);
+  if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2) {
+    throw ValueError(who)
+        .Got("x ", c.x(0).shape(), " and weight ", w.shape())
+        .Expected(spatial + 2, " axes each (or one less for x)");
+  }
+  const Dims stride = PerAxis(who, "stride", c.Ints(0), spatial, 1),
+             dilation = PerAxis(who, "dilation", c.Ints(2), spatial, 1);
+  const Dims before = PerAxis(who, "padding", c.Ints(1), spatial, 0);
+  const Dims after = after_given.empty() ? before : PerAxis(who, "padding_after", after_given, spatial, 0);
+  Dims size;
+  for (int i = 0; i < spatial; ++i) {
+    const int64_t window = w.size(2 + i), reach = Reach(who, std::max<int64_t>(window, 1), dilation[i]);
+    const int64_t padded = x.size(2 + i) + before[i] + after[i];
+    if (window < 1 || padded < reach) {
+      throw ValueError(who)
+          .Got("a window of ", window, " (", reach, " with dilation) on ", padded, " padded elements of axis ", 2 + i)
+          .Expected("a window that fits");
+    }
+    size.push_back((padded - reach) / stride[i] + 1);
+  }
+  return InTheNameOf(c, [&]() -> Tensors {
+    return {Op<"conv_forward">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, before, dilation, c.Int(3))};
+  });
+}
+
+/// conv_transpose's arguments: x, weight, bias; stride, padding, output_padding, groups, dilation.
+Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
+  const char* who = c.name();
+  const Tensor& w = c.x(1);
+  if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2) {
+    throw ValueError(who)
+        .Got("x ", c.x(0).shape(), " and weight ", w.shape())
+        .Expected(spatial + 2, " axes each (or one less for x)");
+  }
+  const Dims stride = PerAxis(who, "stride", c.Ints(0), spatial, 1),
+             padding = PerAxis(who, "padding", c.Ints(1), spatial, 0);
+  const Dims extra = PerAxis(who, "output_padding", c.Ints(2), spatial, 0);
+  const Dims dilation = PerAxis(who, "dilation", c.Ints(4), spatial, 1);
+  Dims size;
+  for (int i = 0; i < spatial; ++i) {
+    if (extra[i] >= stride[i] && extra[i] >= dilation[i]) {
+      throw ValueError(who)
+          .Got("output_padding ", extra)
+          .Expected("less than stride ", stride, " or dilation ", dilation, " on each axis");
+    }
+    const int64_t reach = Reach(who, std::max<int64_t>(w.size(2 + i), 1), dilation[i]);
+    int64_t steps;
+    if (__builtin_mul_overflow(x.size(2 + i) - 1, stride[i], &steps) || steps > INT64_MAX / 4) {
+      throw ValueError(who).Got("stride ", stride).Expected("a result whose size fits 64 bits");
+    }
+    size.push_back(steps - 2 * padding[i] + reach + extra[i]);
+    if (x.size(2 + i) < 1 || w.size(2 + i) < 1 || size.back() < 1) {
+      throw ValueError(who)
+          .Got("x ", x.shape(), ", weight ", w.shape(), " and padding ", padding)
+          .Expected("a result of at least one element on each axis");
+    }
+  }
+  return InTheNameOf(c, [&]() -> Tensors {
+    return {Op<"conv_backward_data">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, padding, dilation, c.Int(3))};
+  });
+}
+
+[[maybe_unused]] const auto& conv =
+    DefineOp(
+        "conv(Tensor x, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int "
+        "groups=1, int[1]? padding_after=None) -> Tensor")
+        .Doc(
+            "Convolve (N, C, spatial...) with (O, C / groups, window...) over 1 to 3 axes; padding may differ at the "
+            "end.")
+        .As([](const CallReader& c) { return Conv(c, c.x(0), c.x(1).ndim() - 2, c.Given(4) ? c.Ints(4) : Dims()); });
+
+[[maybe_unused]] const auto& conv_transpose =
+    DefineOp(
+        "conv_transpose(Tensor x, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
+        "output_padding=0, int groups=1, int[1] dilation=1) -> Tensor")
+        .Doc("The adjoint of a convolution over 1 to 3 axes, from (N, C, spatial...) with (C, O / groups, window...).")
+        .As([](const CallReader& c) { return ConvTranspose(c, c.x(0), c.x(1).ndim() - 2); });
+
+/// conv1d, conv2d, conv3d and their transposes: the rank in the name, and images without a batch axis.
+bool DefineRanks() {
+  for (int spatial = 1; spatial <= kMaxSpatial; ++spatial) {
+    const std::string n = std::to_string(spatial), ints = "int[" + n + "] ";
+    DefineOp("conv" + n + "d(Tensor x, Tensor weight, Tensor? bias=None, " + ints + "stride=1, " + ints +
+             "padding=0, " + ints + "dilation=1, int groups=1) -> Tensor")
+        .Doc("Convolve (N, C, spatial...) or (C, spatial...) with (O, C / groups, window...).")
+        .As([spatial](const CallReader& c) {
+          return WithBatch(c.x(0), spatial, [&](const Tensor& x) { return Conv(c, x, spatial, {}); });
+        });
+    DefineOp("conv_transpose" + n + "d(Tensor x, Tensor weight, Tensor? bias=None, " + ints + "stride=1, " + ints +
+             "padding=0, " + ints + "output_padding=0, int groups=1, " + ints + "dilation=1) -> Tensor")
+        .Doc(
+            "The adjoint of a convolution, from (N, C, spatial...) or (C, spatial...) with (C, O / groups, window...).")
+        .As([spatial](const CallReader& c) {
+          return WithBatch(c.x(0), spatial, [&](const Tensor& x) { return ConvTranspose(c, x, spatial); });
+        });
+  }
+  return true;
+}
+[[maybe_unused]] const bool ranks = DefineRanks();
+
+}  // namespace
+}  // namespace dragon
