@@ -1,0 +1,125 @@
+// Group norm, and the normalisations that are compositions: by instance, over neighbouring channels, to unit length.
+#include <cmath>
+
+#include "core/kernels/normalization.h"
+#include "core/ops/normalization/norm.h"
+
+namespace dragon {
+namespace {
+
+View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
+Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
+
+[[maybe_unused]] const auto& group_norm =
+    DefineOp(
+        "group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor")
+        .Doc("Normalise the channels (axis 1) of each group together, then scale and shift every channel.")
+        .As([](const CallReader& c) -> Tensors {
+          return {
+              Op<"native_group_norm">(c.x(0), c.Int(0), ParameterLike(c, c.x(1)), ParameterLike(c, c.x(2)), c.Real(1))};
+        });
+
+/// x as (batch, groups, channels of a group, the rest).
+Tensor Grouped(const Tensor& x, int64_t groups) {
+  const int64_t batch = x.size(0), channels = x.size(1);
+  const int64_t rest = x.numel() / std::max<int64_t>(1, batch * channels);
+  return Op<"reshape">(x, Dims{batch, groups, channels / groups, rest});
+}
+
+void GroupNormGradient(Grad& g) {
+  RefuseStatistics(g);
+  if (!g.dy().defined()) return;
+  const Tensor &x = g.x(0), &weight = g.x(1);
+  const bool dweight = weight.defined() && g.needs(1), dbias = g.has(2) && g.needs(2);
+  if (Door().grad_enabled && x.numel() > 0) {
+    const int64_t groups = g.Int(0), channels = x.size(1);
+    NormShape shape;
+    shape.axes = {2, 3};
+    shape.parameter_axes = {0, 3};
+    shape.eps = g.Real(1);
+    const Tensor w = weight.defined() ? Op<"reshape">(weight, Dims{1, groups, channels / groups, 1}) : weight;
+    const auto all = DifferentiableNormGradients(Grouped(g.dy(), groups), Grouped(x, groups), w, shape);
+    g.dx(0, Op<"reshape">(all.dx, x.shape()));
+    if (dweight) g.dx(1, Op<"reshape">(all.dweight, Dims{channels}));
+    if (dbias) g.dx(2, Op<"reshape">(all.dbias, Dims{channels}));
+    return;
+  }
+  const Tensors all = OpN<"group_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.needs(0), dweight, dbias);
+  if (g.needs(0)) g.dx(0, all[0]);
+  if (dweight) g.dx(1, all[1]);
+  if (dbias) g.dx(2, all[2]);
+}
+
+[[maybe_unused]] const auto& native_group_norm =
+    DefineOp(
+        "native_group_norm(Tensor x, int num_groups, Tensor? weight, Tensor? bias, float eps) -> (Tensor out, Tensor "
+        "mean, Tensor rstd)")
+        .Infers([](Infer& i) {
+          RequireFloating(i);
+          const Dims& shape = i.x(0).shape();
+          const int64_t groups = i.Int(0);
+          if (shape.size() < 2) throw ValueError(i.name()).Got("shape ", shape).Expected("(batch, channels, ...)");
+          if (groups <= 0 || shape[1] % groups != 0) {
+            throw ValueError(i.name())
+                .Got("num_groups ", groups, " for ", shape[1], " channels")
+                .Expected("a positive divisor of the channels");
+          }
+          CheckParameter(i, 1, Dims{shape[1]});
+          CheckParameter(i, 2, Dims{shape[1]});
+          i.y(0, shape, i.x(0).dtype());
+          i.y(1, Dims{shape[0], groups}, StatisticsDType(i.x(0).dtype()));
+          i.y(2, Dims{shape[0], groups}, StatisticsDType(i.x(0).dtype()));
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0), weight = RowMajor(r.x(1)), bias = RowMajor(r.x(2));
+          kernels::GroupNorm(r.ctx(), x.dtype(), r.out(0), r.out(1), r.out(2), x.view(), ViewOrNone(weight),
+                             ViewOrNone(bias), r.Real(1));
+        })
+        .Gradient("x, weight, mean, rstd", GroupNormGradient);
+
+[[maybe_unused]] const auto& group_norm_backward =
+    DefineOp(
+        "group_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, bool with_x, bool "
+        "with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
+        .Infers([](Infer& i) {
+          const Tensor& x = i.x(1);
+          i.y(0, i.Bool(0) ? x.shape() : Dims{0}, x.dtype());
+          i.y(1, Dims{i.Bool(1) ? x.size(1) : 0}, x.dtype());
+          i.y(2, Dims{i.Bool(2) ? x.size(1) : 0}, x.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), weight = RowMajor(r.x(4));
+          kernels::GroupNormBackward(r.ctx(), x.dtype(), r.Bool(0) ? r.out(0) : View{}, r.Bool(1) ? r.out(1) : View{},
+                                     r.Bool(2) ? r.out(2) : View{}, dy.view(), x.view(), r.in(2), r.in(3),
+                                     ViewOrNone(weight));
+        });
+
+[[maybe_unused]] const auto& local_response_norm =
+    DefineOp(
+        "local_response_norm(Tensor x, int size, float alpha=1e-4, float beta=0.75, float k=1.0) -> Tensor")
+        .Doc("Divide by (k + alpha * mean of squares over `size` neighbouring channels) ** beta.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          const int64_t size = c.Int(0);
+          if (x.ndim() < 3) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(batch, channels, ...)");
+          if (size <= 0) throw ValueError(c.name()).Got("size ", size).Expected("at least 1");
+          if (x.numel() == 0) return {Op<"clone">(x)};
+          Dims pad = Dims::Filled(2 * (x.ndim() - 1), 0);  // pairs from the last axis backward
+          pad[pad.size() - 2] = size / 2;
+          pad[pad.size() - 1] = (size - 1) / 2;
+          const Tensor squares = Op<"pad">(x * x, pad);
+          const Tensor mean = Op<"mean">(Op<"unfold">(squares, 1, size, 1), Dims{-1});
+          return {x / Op<"pow">(mean * c.Real(1) + c.Real(3), Number(c.Real(2)))};
+        })
+        .Onnx("LRN");
+
+[[maybe_unused]] const auto& normalize =
+    DefineOp("normalize(Tensor x, Scalar p=2.0, int[1] axis=1, float eps=1e-12) -> Tensor")
+        .Doc("Divide by the norm of order p along an axis, or by eps where that is larger.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor length = Op<"linalg_vector_norm">(c.x(0), c.attr(0), c.Ints(1), /*keepdims=*/true);
+          return {c.x(0) / Op<"clamp">(length, Number(c.Real(2)))};
+        });
+
+}  // namespace
+}  // namespace dragon

@@ -1,0 +1,62 @@
+// What the normalising operators share: dtypes of statistics, parameters, and a gradient that has gradients.
+#pragma once
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+
+namespace dragon {
+
+/// What statistics of `dtype` are kept in.
+inline DType StatisticsDType(DType dtype) { return dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+
+inline void RequireFloating(const CallReader& c) {
+  if (!IsFloating(c.x(0).dtype())) throw TypeError(c.name()).Got(c.x(0).dtype()).Expected("a floating dtype");
+}
+
+/// A parameter in the dtype of x: 16-bit inputs may come with float32 parameters, nothing else may differ.
+inline Tensor ParameterLike(const CallReader& c, const Tensor& parameter) {
+  if (!parameter.defined() || parameter.dtype() == c.x(0).dtype()) return parameter;
+  if (StatisticsDType(c.x(0).dtype()) != parameter.dtype()) {
+    throw TypeError(c.name())
+        .Got("parameters of ", parameter.dtype(), " for an input of ", c.x(0).dtype())
+        .Expected("one dtype for both");
+  }
+  return Op<"cast">(parameter, c.x(0).dtype());
+}
+
+inline void CheckParameter(const CallReader& c, int slot, const Dims& shape) {
+  if (!c.has(slot) || c.x(slot).shape() == shape) return;
+  throw ValueError(c.name())
+      .Got(c.op().schema.tensor(slot).name, " of shape ", c.x(slot).shape())
+      .Expected("shape ", shape);
+}
+
+/// Nobody may differentiate the statistics that a forward pass hands to its backward pass.
+inline void RefuseStatistics(const Grad& g) {
+  const int results = static_cast<int>(g.op().schema.returns().size());
+  for (int k = 1; k < results; ++k) {
+    if (!g.dy(k).defined()) continue;
+    throw NotImplementedError(g.name())
+        .Got("a gradient for result '", g.op().schema.returns()[k], "'")
+        .Expected("one for 'out' only (var_mean has gradients for statistics)");
+  }
+}
+
+struct NormGradients {
+  Tensor dx, dweight, dbias;
+};
+
+/// How one family normalises: over which axes, with parameters along which others.
+struct NormShape {
+  Dims axes, parameter_axes;  ///< statistics are taken over `axes`; parameter gradients summed over `parameter_axes`
+  bool center = true;         ///< false for root-mean-square norm
+  double eps = 0;
+  Tensor mean, rstd;  ///< fixed statistics (batch norm in evaluation), else computed from x
+};
+
+/// The gradient in terms of differentiable operators only: slower than a backward kernel, but itself differentiable as
+/// often as one likes. `weight` broadcasts against x.
+NormGradients DifferentiableNormGradients(const Tensor& dy, const Tensor& x, const Tensor& weight,
+                                          const NormShape& shape);
+
+}  // namespace dragon

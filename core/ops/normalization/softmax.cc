@@ -1,0 +1,100 @@
+// Softmax, its logarithm, and their gradients, which are operators with gradients of their own.
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/normalization.h"
+
+namespace dragon {
+namespace {
+
+int AxisOf(const CallReader& c, const Dims& shape) {
+  return static_cast<int>(NormalizeAxis(c.name(), c.Int(0), shape.size()));
+}
+
+// --- forward. Attributes: 0 axis, 1 dtype.
+
+void InferForward(Infer& i) {
+  const DType dtype = i.DTypeOr(1, i.x(0).dtype());
+  if (!IsFloating(dtype)) throw TypeError(i.name()).Got(dtype).Expected("a floating dtype");
+  AxisOf(i, i.x(0).shape());
+  i.y(0, i.x(0).shape(), dtype);
+}
+
+template <typename K>
+void RunForward(Run& r, const K& kernel) {
+  Tensor x = r.Contiguous(0);
+  if (x.dtype() != r.y().dtype()) x = Op<"cast">(x, r.y().dtype());
+  kernel(r.ctx(), x.dtype(), r.out(), x.view(), AxisOf(r, x.shape()));
+}
+
+[[maybe_unused]] const auto& softmax =
+    DefineOp("softmax(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
+        .Doc("exp(x) / sum(exp(x)) along an axis.")
+        .Infers(InferForward)
+        .Runs([](Run& r) { RunForward(r, kernels::Softmax); })
+        .Gradient("out", [](Grad& g) { g.dx(0, Op<"softmax_backward">(g.dy(), g.y(), g.Int(0))); })
+        .Onnx("Softmax");
+
+[[maybe_unused]] const auto& log_softmax =
+    DefineOp("log_softmax(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
+        .Doc("The logarithm of softmax along an axis.")
+        .Infers(InferForward)
+        .Runs([](Run& r) { RunForward(r, kernels::LogSoftmax); })
+        .Gradient("out", [](Grad& g) { g.dx(0, Op<"log_softmax_backward">(g.dy(), g.y(), g.Int(0))); })
+        .Onnx("LogSoftmax");
+
+[[maybe_unused]] const auto& softmin =
+    DefineOp("softmin(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
+        .Doc("The softmax of -x.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"softmax">(-c.x(0), c.Int(0), c.attr(1))}; });
+
+// --- backward: of dy and y. Attributes: 0 axis.
+
+void InferBackward(Infer& i) {
+  if (i.x(0).shape() != i.x(1).shape()) {
+    throw ValueError(i.name()).Got(i.x(0).shape(), " and ", i.x(1).shape()).Expected("equal shapes");
+  }
+  AxisOf(i, i.x(1).shape());
+  i.y(0, i.x(1).shape(), i.x(1).dtype());
+}
+
+template <typename K>
+void RunBackward(Run& r, const K& kernel) {
+  const Tensor dy = r.Contiguous(0), y = r.Contiguous(1);
+  kernel(r.ctx(), y.dtype(), r.out(), dy.view(), y.view(), AxisOf(r, y.shape()));
+}
+
+Tensor SumAlong(const Tensor& x, int64_t axis) { return x.ndim() ? Op<"sum">(x, Dims{axis}, true) : x; }
+
+/// Of dx = y (dy - sum(dy y)).
+void SoftmaxSecond(Grad& g) {
+  const Tensor &slope = g.dy(), &dy = g.x(0), &y = g.x(1);
+  const int64_t axis = g.Int(0);
+  if (g.needs(0)) g.dx(0, Op<"softmax_backward">(slope, y, axis));
+  if (g.needs(1)) g.dx(1, slope * (dy - SumAlong(dy * y, axis)) - dy * SumAlong(slope * y, axis));
+}
+
+/// Of dx = dy - exp(y) sum(dy).
+void LogSoftmaxSecond(Grad& g) {
+  const Tensor &slope = g.dy(), &dy = g.x(0);
+  const Tensor y = Op<"exp">(g.x(1));
+  const int64_t axis = g.Int(0);
+  if (g.needs(0)) g.dx(0, slope - SumAlong(slope * y, axis));
+  if (g.needs(1)) g.dx(1, -(slope * y) * SumAlong(dy, axis));
+}
+
+[[maybe_unused]] const auto& softmax_backward =
+    DefineOp("softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
+        .Promotes(Promotion::kCommon)
+        .Infers(InferBackward)
+        .Runs([](Run& r) { RunBackward(r, kernels::SoftmaxBackward); })
+        .Gradient("dy, y", SoftmaxSecond);
+
+[[maybe_unused]] const auto& log_softmax_backward =
+    DefineOp("log_softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
+        .Promotes(Promotion::kCommon)
+        .Infers(InferBackward)
+        .Runs([](Run& r) { RunBackward(r, kernels::LogSoftmaxBackward); })
+        .Gradient("dy, y", LogSoftmaxSecond);
+
+}  // namespace
+}  // namespace dragon
