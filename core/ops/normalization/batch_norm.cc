@@ -60,7 +60,8 @@ void Follow(const Tensor& running, const Tensor& now, double momentum) {
   OpInto<"copy">(running, next);
 }
 
-// native_batch_norm. Tensors: 0 x, 1 weight, 2 bias, 3 running_mean, 4 running_var; attributes: 0 training, 1 momentum, 2 eps.
+// native_batch_norm. Tensors: 0 x, 1 weight, 2 bias, 3 running_mean, 4 running_var; attributes: 0 training, 1 momentum,
+// 2 eps.
 
 void RunBatchNorm(Run& r) {
   const bool training = r.Bool(0);
@@ -92,7 +93,7 @@ void BatchNormGradient(Grad& g) {
   RefuseStatistics(g);
   if (!g.dy().defined()) return;
   const Tensor &x = g.x(0), &weight = g.x(1);
-  const bool training = g.Bool(0), dweight = weight.defined() && g.needs(1), dbias = g.has(2) && g.needs(2);
+  const bool training = g.Bool(0), dweight = weight.defined() && g.needs(1), dbias = g.needs(2);
   if (Door().grad_enabled) {
     NormShape shape;
     for (int i = 0; i < x.ndim(); ++i) {
@@ -118,7 +119,7 @@ void BatchNormGradient(Grad& g) {
 
 [[maybe_unused]] const auto& native_batch_norm =
     DefineOp(
-        "native_batch_norm(Tensor x, Tensor? weight, Tensor? bias, Tensor!? running_mean, Tensor!? running_var, bool "
+        "native_batch_norm(Tensor x, Tensor? weight, Tensor? bias, Tensor?! running_mean, Tensor?! running_var, bool "
         "training, float momentum, float eps) -> (Tensor out, Tensor mean, Tensor rstd)")
         .Infers([](Infer& i) {
           CheckInput(i, i.Bool(0));
@@ -131,7 +132,8 @@ void BatchNormGradient(Grad& g) {
 
 [[maybe_unused]] const auto& batch_norm_backward =
     DefineOp(
-        "batch_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, bool training, bool with_x, "
+        "batch_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, bool training, bool "
+        "with_x, "
         "bool with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
         .Infers([](Infer& i) {
           const Tensor& x = i.x(1);
@@ -153,9 +155,12 @@ void BatchNormGradient(Grad& g) {
 
 [[maybe_unused]] const auto& batch_norm =
     DefineOp(
-        "batch_norm(Tensor x, Tensor!? running_mean, Tensor!? running_var, Tensor? weight=None, Tensor? bias=None, bool "
+        "batch_norm(Tensor x, Tensor?! running_mean, Tensor?! running_var, Tensor? weight=None, Tensor? bias=None, "
+        "bool "
         "training=False, float momentum=0.1, float eps=1e-5) -> Tensor")
-        .Doc("Normalise every channel (axis 1) over the batch, or by running statistics; scale by weight, shift by bias.")
+        .Doc(
+            "Normalise every channel (axis 1) over the batch, or by running statistics; scale by weight, shift by "
+            "bias.")
         .As([](const CallReader& c) -> Tensors {
           return {Op<"native_batch_norm">(c.x(0), ParameterLike(c, c.x(3)), ParameterLike(c, c.x(4)), c.x(1), c.x(2),
                                           c.Bool(0), c.Real(1), c.Real(2))};
@@ -194,7 +199,7 @@ Tensor InstanceNorm(const CallReader& c) {
 
 [[maybe_unused]] const auto& instance_norm =
     DefineOp(
-        "instance_norm(Tensor x, Tensor!? running_mean=None, Tensor!? running_var=None, Tensor? weight=None, Tensor? "
+        "instance_norm(Tensor x, Tensor?! running_mean=None, Tensor?! running_var=None, Tensor? weight=None, Tensor? "
         "bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-5) -> Tensor")
         .Doc("Normalise every channel of every sample by itself.")
         .As([](const CallReader& c) -> Tensors {

@@ -11,8 +11,7 @@ View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
 Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
 
 [[maybe_unused]] const auto& group_norm =
-    DefineOp(
-        "group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor")
+    DefineOp("group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor")
         .Doc("Normalise the channels (axis 1) of each group together, then scale and shift every channel.")
         .As([](const CallReader& c) -> Tensors {
           return {
@@ -30,7 +29,7 @@ void GroupNormGradient(Grad& g) {
   RefuseStatistics(g);
   if (!g.dy().defined()) return;
   const Tensor &x = g.x(0), &weight = g.x(1);
-  const bool dweight = weight.defined() && g.needs(1), dbias = g.has(2) && g.needs(2);
+  const bool dweight = weight.defined() && g.needs(1), dbias = g.needs(2);
   if (Door().grad_enabled && x.numel() > 0) {
     const int64_t groups = g.Int(0), channels = x.size(1);
     NormShape shape;
@@ -95,8 +94,7 @@ void GroupNormGradient(Grad& g) {
         });
 
 [[maybe_unused]] const auto& local_response_norm =
-    DefineOp(
-        "local_response_norm(Tensor x, int size, float alpha=1e-4, float beta=0.75, float k=1.0) -> Tensor")
+    DefineOp("local_response_norm(Tensor x, int size, float alpha=1e-4, float beta=0.75, float k=1.0) -> Tensor")
         .Doc("Divide by (k + alpha * mean of squares over `size` neighbouring channels) ** beta.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);

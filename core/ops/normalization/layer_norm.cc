@@ -44,7 +44,8 @@ void InferBackward(Infer& i) {
 
 [[maybe_unused]] const auto& layer_norm =
     DefineOp(
-        "layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor")
+        "layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> "
+        "Tensor")
         .Doc("Normalise over the last axes to mean 0 and variance 1, then scale by weight and shift by bias.")
         .As([](const CallReader& c) -> Tensors {
           return {Op<"native_layer_norm">(c.x(0), c.Ints(0), ParameterLike(c, c.x(1)), ParameterLike(c, c.x(2)),
@@ -56,7 +57,7 @@ void LayerNormGradient(Grad& g) {
   RefuseStatistics(g);
   if (!g.dy().defined()) return;
   const Tensor &x = g.x(0), &weight = g.x(1);
-  const bool dweight = weight.defined() && g.needs(1), dbias = g.has(2) && g.needs(2);
+  const bool dweight = weight.defined() && g.needs(1), dbias = g.needs(2);
   if (Door().grad_enabled) {
     const int leading = x.ndim() - g.Ints(0).size();
     const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real(1), true));
@@ -65,7 +66,8 @@ void LayerNormGradient(Grad& g) {
     if (dbias) g.dx(2, Op<"reshape">(all.dbias, g.Ints(0)));
     return;
   }
-  const Tensors all = OpN<"layer_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.Ints(0), g.needs(0), dweight, dbias);
+  const Tensors all =
+      OpN<"layer_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.Ints(0), g.needs(0), dweight, dbias);
   if (g.needs(0)) g.dx(0, all[0]);
   if (dweight) g.dx(1, all[1]);
   if (dbias) g.dx(2, all[2]);
@@ -107,19 +109,8 @@ void LayerNormGradient(Grad& g) {
 
 // --- root-mean-square norm
 
-/// The distance from 1 to the next number of a dtype, which PyTorch takes where no eps is given.
-double EpsilonOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-      return 0x1p-10;
-    case DType::kBFloat16:
-      return 0x1p-7;
-    case DType::kFloat64:
-      return 0x1p-52;
-    default:
-      return 0x1p-23;
-  }
-}
+/// The distance from 1 to the next number of the dtype it is computed in, which PyTorch takes where no eps is given.
+double EpsilonOf(DType dtype) { return StatisticsDType(dtype) == DType::kFloat64 ? 0x1p-52 : 0x1p-23; }
 
 [[maybe_unused]] const auto& rms_norm =
     DefineOp("rms_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
@@ -147,7 +138,8 @@ void RmsNormGradient(Grad& g) {
 }
 
 [[maybe_unused]] const auto& native_rms_norm =
-    DefineOp("native_rms_norm(Tensor x, int[] normalized_shape, Tensor? weight, float eps) -> (Tensor out, Tensor rstd)")
+    DefineOp(
+        "native_rms_norm(Tensor x, int[] normalized_shape, Tensor? weight, float eps) -> (Tensor out, Tensor rstd)")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));

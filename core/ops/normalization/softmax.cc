@@ -82,12 +82,11 @@ void LogSoftmaxSecond(Grad& g) {
   if (g.needs(1)) g.dx(1, -(slope * y) * SumAlong(dy, axis));
 }
 
-[[maybe_unused]] const auto& softmax_backward =
-    DefineOp("softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
-        .Promotes(Promotion::kCommon)
-        .Infers(InferBackward)
-        .Runs([](Run& r) { RunBackward(r, kernels::SoftmaxBackward); })
-        .Gradient("dy, y", SoftmaxSecond);
+[[maybe_unused]] const auto& softmax_backward = DefineOp("softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
+                                                    .Promotes(Promotion::kCommon)
+                                                    .Infers(InferBackward)
+                                                    .Runs([](Run& r) { RunBackward(r, kernels::SoftmaxBackward); })
+                                                    .Gradient("dy, y", SoftmaxSecond);
 
 [[maybe_unused]] const auto& log_softmax_backward =
     DefineOp("log_softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")

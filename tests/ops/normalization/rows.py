@@ -1,11 +1,12 @@
 """Rows of softmax and of the normalisations."""
 from harness import FLOATING, INTEGER, Given, Row, Sample, Wrong
 
-AXES = [Sample((5,), 0), Sample((3, 4), -1), Sample((3, 4), 0), Sample((2, 3, 4), 1), Sample((3, 130), 1), Sample((130, 70), 0),
-        Sample((), 0), Sample((2, 0), 1), Sample((0, 2), 1)]
+AXES = [Sample((5,), 0), Sample((3, 4), -1), Sample((3, 4), 0), Sample((2, 3, 4), 1), Sample((3, 130), 1),
+        Sample((130, 70), 0), Sample((), 0), Sample((2, 0), 1), Sample((0, 2), 1)]
 INFINITE = [Sample(Given((4,), values=[0., float("-inf"), 1., float("-inf")], grad=False), 0),
             Sample(Given((2, 2), values=[[float("-inf"), 1.], [float("-inf"), 2.]], grad=False), 0)]
-BAD = [Wrong((3, 4), 2, error=IndexError, says="axis"), Wrong(Given((3,), dtype=INTEGER[-1]), 0, error=TypeError, says="floating")]
+BAD = [Wrong((3, 4), 2, error=IndexError, says="axis"),
+       Wrong(Given((3,), dtype=INTEGER[-1]), 0, error=TypeError, says="floating")]
 POSITIVE = Given((3,), low=0.5, high=2.0)
 RUNNING = dict(mean=Given((3,), grad=False), var=Given((3,), low=0.5, high=2.0, grad=False))
 
