@@ -1,0 +1,42 @@
+// Checks of matrix arguments.
+#include "core/ops/linalg/common.h"
+
+namespace dragon::linalg {
+
+void CheckMatrix(const CallReader& c, int i) {
+  const Tensor& x = c.x(i);
+  const std::string& name = c.op().schema.tensor(i).name;
+  if (x.dtype() < DType::kFloat32) {
+    throw TypeError(c.name()).Got(name, " of dtype ", x.dtype()).Expected("float32, float64, complex64 or complex128");
+  }
+  if (x.ndim() < 2) throw ValueError(c.name()).Got(name, " of shape ", x.shape()).Expected("at least two axes");
+}
+
+void CheckSquare(const CallReader& c, int i) {
+  CheckMatrix(c, i);
+  const Tensor& x = c.x(i);
+  if (x.size(-1) == x.size(-2)) return;
+  throw ValueError(c.name()).Got(c.op().schema.tensor(i).name, " of shape ", x.shape()).Expected("square matrices");
+}
+
+void CheckSameDType(const CallReader& c, int i, int j) {
+  if (c.x(i).dtype() == c.x(j).dtype()) return;
+  throw TypeError(c.name()).Got(c.x(i).dtype(), " and ", c.x(j).dtype()).Expected("one dtype");
+}
+
+Tensor Expanded(const Tensor& x, const Dims& batch) {
+  const Dims shape = MatrixShape(batch, x.size(-2), x.size(-1));
+  return Op<"contiguous">(x.shape() == shape ? x : Op<"broadcast_to">(x, shape));
+}
+
+InfoScratch::InfoScratch(Run& r, const Dims& batch)
+    : memory_(r.ctx().Allocate<int32_t>([&] {
+        int64_t count = 1;
+        for (int64_t size : batch) count *= size;
+        return count;
+      }())),
+      owned_(memory_.data(), DType::kInt32, batch, ContiguousStrides(batch)) {}
+
+Tensor Identity(int64_t n, DType dtype, Device device) { return Op<"eye">(n, None, dtype, device); }
+
+}  // namespace dragon::linalg

@@ -1,0 +1,149 @@
+// Norms of matrices, and condition numbers.
+#include <cmath>
+#include <limits>
+
+#include "core/ops/linalg/common.h"
+
+namespace dragon {
+namespace {
+
+using namespace linalg;  // NOLINT: the family's words
+
+/// The two axes of a matrix norm, normalised.
+Dims NormAxes(const CallReader& c, const Tensor& x, const Dims& axes) {
+  if (x.ndim() < 2) throw ValueError(c.name()).Got("a tensor of shape ", x.shape()).Expected("at least two axes");
+  if (axes.size() != 2) throw ValueError(c.name()).Got("axis ", axes).Expected("two axes");
+  const Dims normal{NormalizeAxis(c.name(), axes[0], x.ndim()), NormalizeAxis(c.name(), axes[1], x.ndim())};
+  if (normal[0] == normal[1]) throw ValueError(c.name()).Got("axis ", axes).Expected("two different axes");
+  return normal;
+}
+
+Tensor InexactOf(const CallReader& c, const Tensor& x, int dtype) {
+  if (!IsInexact(x.dtype())) {
+    throw TypeError(c.name()).Got("x of dtype ", x.dtype()).Expected("a float or complex dtype");
+  }
+  return c.Given(dtype) ? Op<"cast">(x, c.attr(dtype).dtype()) : x;
+}
+
+/// Put back, as sizes of 1, the two axes that a reduction of the last two took away.
+Tensor KeepAxes(Tensor y, const Dims& axes, bool keepdims) {
+  if (!keepdims) return y;
+  y = Op<"unsqueeze">(y, std::min(axes[0], axes[1]));
+  return Op<"unsqueeze">(y, std::max(axes[0], axes[1]));
+}
+
+Tensor Singular(const Tensor& x, const Dims& axes) {
+  return Op<"linalg_svdvals">(Op<"movedim">(x, axes, Dims{-2, -1}));
+}
+
+Tensor Frobenius(const Tensor& x, const Dims& axes, bool keepdims) {
+  return Op<"linalg_vector_norm">(x, Number(2.0).Item(), axes, keepdims);
+}
+
+/// Orders 1, -1 (columns), inf, -inf (rows) and 2, -2 (singular values).
+Tensor MatrixNorm(const CallReader& c, const Tensor& x, double order, const Dims& axes, bool keepdims) {
+  const double size = std::fabs(order);
+  if (size == 2) {
+    const Tensor s = Singular(x, axes);
+    return KeepAxes(order > 0 ? Op<"amax">(s, Dims{-1}, false) : Op<"amin">(s, Dims{-1}, false), axes, keepdims);
+  }
+  if (size != 1 && !std::isinf(size)) {
+    throw ValueError(c.name()).Got("ord ", order).Expected("1, -1, 2, -2, inf, -inf, fro or nuc");
+  }
+  const int64_t inner = size == 1 ? axes[0] : axes[1], outer = size == 1 ? axes[1] : axes[0];
+  const Tensor sums = Op<"sum">(Op<"abs">(x), Dims{inner}, true);
+  const Tensor found = order > 0 ? Op<"amax">(sums, Dims{outer}, true) : Op<"amin">(sums, Dims{outer}, true);
+  return keepdims ? found : Op<"squeeze">(found, axes);
+}
+
+Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order, const Dims& axes, bool keepdims) {
+  if (order == "fro") return Frobenius(x, axes, keepdims);
+  if (order == "nuc") return KeepAxes(Op<"sum">(Singular(x, axes), Dims{-1}, false), axes, keepdims);
+  throw ValueError(c.name()).Got("ord '", order, "'").Expected("fro or nuc");
+}
+
+[[maybe_unused]] const auto& matrix_norm =
+    DefineOp(
+        "linalg_matrix_norm(Tensor x, Scalar ord, int[] axis=[-2, -1], bool keepdims=False, *, dtype? dtype=None) -> "
+        "Tensor")
+        .Doc("A norm of matrices: by columns (1), rows (inf) or singular values (2); negative orders take the least.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor x = InexactOf(c, c.x(0), 3);
+          return {MatrixNorm(c, x, c.Real(0), NormAxes(c, x, c.Ints(1)), c.Bool(2))};
+        });
+
+[[maybe_unused]] const auto& matrix_norm_name =
+    DefineOp(
+        "linalg_matrix_norm_name(Tensor x, str ord=\"fro\", int[] axis=[-2, -1], bool keepdims=False, *, dtype? "
+        "dtype=None) -> Tensor")
+        .Doc("The Frobenius (fro) or nuclear (nuc) norm of matrices.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor x = InexactOf(c, c.x(0), 3);
+          return {NamedNorm(c, x, c.String(0), NormAxes(c, x, c.Ints(1)), c.Bool(2))};
+        });
+
+[[maybe_unused]] const auto& linalg_norm =
+    DefineOp(
+        "linalg_norm(Tensor x, Scalar? ord=None, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> "
+        "Tensor")
+        .Doc("A norm of vectors or of matrices, as the number of axes says.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor x = InexactOf(c, c.x(0), 3);
+          if (c.Given(0) && ((c.Given(1) && c.Ints(1).size() == 2) || (!c.Given(1) && x.ndim() == 2))) {
+            const Dims axes = NormAxes(c, x, c.Given(1) ? c.Ints(1) : Dims{0, 1});
+            return {MatrixNorm(c, x, c.Real(0), axes, c.Bool(2))};
+          }
+          if (c.Given(0) && !c.Given(1) && x.ndim() > 2) {
+            throw ValueError(c.name()).Got("ord without axis for ", x.ndim(), " axes").Expected("one or two axes");
+          }
+          const Value order = c.Given(0) ? c.attr(0) : Value(2.0);
+          return {Op<"linalg_vector_norm">(x, order, c.attr(1), c.Bool(2))};
+        });
+
+[[maybe_unused]] const auto& linalg_norm_name =
+    DefineOp(
+        "linalg_norm_name(Tensor x, str ord, int[]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
+        .Doc("The Frobenius (fro) or nuclear (nuc) norm; without axes, of one matrix.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor x = InexactOf(c, c.x(0), 3);
+          if (!c.Given(1) && x.ndim() != 2) {
+            throw ValueError(c.name()).Got("a tensor of shape ", x.shape(), " without axis").Expected("one matrix");
+          }
+          return {NamedNorm(c, x, c.String(0), NormAxes(c, x, c.Given(1) ? c.Ints(1) : Dims{0, 1}), c.Bool(2))};
+        });
+
+[[maybe_unused]] const auto& linalg_cond =
+    DefineOp("linalg_cond(Tensor x, Scalar? p=None) -> Tensor")
+        .Doc("The condition number: the ratio of the extreme singular values, or the product of two norms.")
+        .As([](const CallReader& c) -> Tensors {
+          const double order = c.Given(0) ? c.Real(0) : 2;
+          const Dims axes{-2, -1};
+          if (std::fabs(order) == 2) {
+            CheckMatrix(c, 0);
+            const Tensor s = Op<"linalg_svdvals">(c.x(0)), first = Op<"select">(s, -1, 0),
+                         last = Op<"select">(s, -1, -1);
+            return {order > 0 ? first / last : last / first};
+          }
+          CheckSquare(c, 0);
+          const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
+          const Tensor product =
+              Op<"linalg_matrix_norm">(c.x(0), c.attr(0), axes) * Op<"linalg_matrix_norm">(inverse[0], c.attr(0), axes);
+          const Tensor inf = Number(std::numeric_limits<double>::infinity());
+          return {Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product)};
+        });
+
+[[maybe_unused]] const auto& linalg_cond_name =
+    DefineOp("linalg_cond_name(Tensor x, str p) -> Tensor")
+        .Doc("The condition number in the Frobenius (fro) or nuclear (nuc) norm.")
+        .As([](const CallReader& c) -> Tensors {
+          CheckSquare(c, 0);
+          const Dims axes{-2, -1};
+          const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
+          const Tensor product = NamedNorm(c, c.x(0), c.String(0), NormAxes(c, c.x(0), axes), false) *
+                                 NamedNorm(c, inverse[0], c.String(0), NormAxes(c, inverse[0], axes), false);
+          const Tensor inf = Number(std::numeric_limits<double>::infinity());
+          return {Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product)};
+        });
+
+}  // namespace
+}  // namespace dragon

@@ -1,0 +1,87 @@
+// Linear algebra on tensors seen as matrices, and matrices built from vectors.
+#include "core/ops/linalg/common.h"
+
+namespace dragon {
+namespace {
+
+using namespace linalg;  // NOLINT: the family's words
+
+int64_t ProductOf(const int64_t* begin, const int64_t* end) {
+  int64_t product = 1;
+  for (; begin != end; ++begin) product *= *begin;
+  return product;
+}
+
+[[maybe_unused]] const auto& tensorinv =
+    DefineOp("linalg_tensorinv(Tensor x, int ind=2) -> Tensor")
+        .Doc("The inverse of x as a map from its axes from `ind` on to those before.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          const int64_t ind = c.Int(0);
+          if (ind <= 0 || ind > x.ndim()) throw ValueError(c.name()).Got("ind ", ind).Expected("1 to ", x.ndim());
+          const int64_t* middle = x.shape().begin() + ind;
+          const int64_t rows = ProductOf(x.shape().begin(), middle), columns = ProductOf(middle, x.shape().end());
+          if (rows != columns) {
+            throw ValueError(c.name()).Got(x.shape(), " with ind ", ind).Expected("equal products before and from ind");
+          }
+          Dims shape(middle, x.shape().end() - middle);
+          for (const int64_t* size = x.shape().begin(); size != middle; ++size) shape.push_back(*size);
+          return {Op<"reshape">(Op<"linalg_inv">(Op<"reshape">(x, Dims{rows, columns})), shape)};
+        });
+
+[[maybe_unused]] const auto& tensorsolve =
+    DefineOp("linalg_tensorsolve(Tensor x, Tensor y, int[]? axis=None) -> Tensor")
+        .Doc("Z with tensordot(x, Z) = y; the axes given go to the end of x first.")
+        .As([](const CallReader& c) -> Tensors {
+          Tensor x = c.x(0);
+          const Tensor& y = c.x(1);
+          if (c.Given(0)) {
+            Dims to;
+            for (int i = 0; i < c.Ints(0).size(); ++i) to.push_back(x.ndim() - c.Ints(0).size() + i);
+            x = Op<"movedim">(x, c.Ints(0), to);
+          }
+          if (x.ndim() < y.ndim()) {
+            throw ValueError(c.name())
+                .Got(x.shape(), " and ", y.shape())
+                .Expected("at least as many axes in the first");
+          }
+          const Dims shape(x.shape().data() + y.ndim(), x.ndim() - y.ndim());
+          const int64_t size = ProductOf(shape.begin(), shape.end());
+          if (size != y.numel()) {
+            throw ValueError(c.name()).Got(x.shape(), " and ", y.shape()).Expected("as many unknowns as equations");
+          }
+          const Tensor flat = Op<"reshape">(y, Dims{y.numel()});
+          return {Op<"reshape">(Op<"linalg_solve">(Op<"reshape">(x, Dims{y.numel(), size}), flat), shape)};
+        });
+
+/// Powers 0 .. n - 1 of every number, along a new last axis.
+Tensor Powers(const CallReader& c, const Tensor& x, int64_t n) {
+  if (n < 0) throw ValueError(c.name()).Got("N ", n).Expected("at least 0");
+  if (n == 0) return Op<"full">(With(x.shape(), 0), 0.0, x.dtype(), x.device());
+  std::vector<Tensor> powers{Op<"full">(x.shape(), 1.0, x.dtype(), x.device())};
+  while (static_cast<int64_t>(powers.size()) < n) powers.push_back(powers.size() == 1 ? x : powers.back() * x);
+  return Op<"stack">(powers, -1);
+}
+
+[[maybe_unused]] const auto& linalg_vander =
+    DefineOp("linalg_vander(Tensor x, *, int? N=None) -> Tensor")
+        .Doc("Matrices whose columns are rising powers of x.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          if (x.ndim() < 1) throw ValueError(c.name()).Got("a 0-d tensor").Expected("at least one axis");
+          return {Powers(c, x.dtype() == DType::kBool ? Op<"cast">(x, DType::kInt64) : x,
+                         c.Given(0) ? c.Int(0) : x.size(-1))};
+        });
+
+[[maybe_unused]] const auto& vander =
+    DefineOp("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
+        .Doc("A matrix whose columns are falling (or rising) powers of x.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          if (x.ndim() != 1) throw ValueError(c.name()).Got("a tensor of shape ", x.shape()).Expected("one axis");
+          const Tensor rising = Powers(c, x, c.Given(0) ? c.Int(0) : x.size(0));
+          return {c.Bool(1) ? rising : Op<"flip">(rising, Dims{-1})};
+        });
+
+}  // namespace
+}  // namespace dragon
