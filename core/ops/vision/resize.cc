@@ -1,0 +1,178 @@
+// Resizing images: interpolate in all its modes.
+#include <cmath>
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/vision.h"
+
+namespace dragon {
+namespace {
+
+/// A mode's name, which for linear and cubic also says how many axes are resized.
+struct ModeName {
+  const char* name;
+  ResampleMode mode;
+  int axes;  ///< 0: any
+};
+constexpr ModeName kModes[] = {
+    {"nearest", ResampleMode::kNearest, 0},  {"nearest-exact", ResampleMode::kNearestExact, 0},
+    {"linear", ResampleMode::kLinear, 1},    {"bilinear", ResampleMode::kLinear, 2},
+    {"trilinear", ResampleMode::kLinear, 3}, {"bicubic", ResampleMode::kCubic, 2},
+    {"area", ResampleMode::kArea, 0},
+};
+
+bool HasCorners(ResampleMode mode) { return mode == ResampleMode::kLinear || mode == ResampleMode::kCubic; }
+
+ResampleMode FindMode(const CallReader& c, const std::string& name, int axes, bool antialias) {
+  for (const ModeName& known : kModes) {
+    if (name != known.name) continue;
+    if (known.axes != 0 && known.axes != axes) {
+      throw ValueError(c.name())
+          .Got("mode '", name, "' for ", axes, " axes")
+          .Expected(known.axes, " axes after N and C");
+    }
+    if (!antialias) return known.mode;
+    if (known.mode == ResampleMode::kLinear && axes == 2) return ResampleMode::kLinearAntialias;
+    if (known.mode == ResampleMode::kCubic) return ResampleMode::kCubicAntialias;
+    throw ValueError(c.name()).Got("antialias=True in mode '", name, "'").Expected("mode bilinear or bicubic");
+  }
+  throw ValueError(c.name())
+      .Got("mode '", name, "'")
+      .Expected("nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area");
+}
+
+/// Attributes of resample and its gradient: a list of sizes, scales, mode, align_corners, antialias.
+ResampleSpec SpecOf(const CallReader& c, int axes) {
+  ResampleSpec spec{FindMode(c, c.String(2), axes, c.Bool(4)), c.Bool(3)};
+  const auto& scales = c.attr(1).doubles();
+  for (int i = 0; i < axes && i < static_cast<int>(scales.size()); ++i) spec.scales[i] = scales[i];
+  return spec;
+}
+
+void CheckImage(const CallReader& c, const Tensor& x, bool bytes_too) {
+  if (x.ndim() < 3 || x.ndim() > 5) {
+    throw ValueError(c.name()).Got("a tensor of shape ", x.shape()).Expected("3 to 5 axes: N, C and what is resized");
+  }
+  if (!IsFloating(x.dtype()) && !(bytes_too && x.dtype() == DType::kUInt8)) {
+    throw TypeError(c.name()).Got("x of dtype ", x.dtype()).Expected("a float dtype", bytes_too ? " or uint8" : "");
+  }
+}
+
+void CheckSizes(const CallReader& c, const Tensor& x, const Dims& sizes) {
+  if (sizes.size() != x.ndim() - 2) {
+    throw ValueError(c.name()).Got("size ", sizes, " for shape ", x.shape()).Expected(x.ndim() - 2, " sizes");
+  }
+  for (int i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 1 || x.shape()[i + 2] < 1) {
+      throw ValueError(c.name()).Got("sizes ", sizes, " from shape ", x.shape()).Expected("sizes of at least 1");
+    }
+  }
+}
+
+Dims ImageShape(const Dims& shape, const Dims& sizes) {
+  Dims image{shape[0], shape[1]};
+  for (int64_t size : sizes) image.push_back(size);
+  return image;
+}
+
+[[maybe_unused]] const auto& resample =
+    DefineOp(
+        "resample(Tensor x, int[] size, float[] scales, str mode=\"nearest\", bool align_corners=False, bool "
+        "antialias=False) -> Tensor")
+        .Doc("Images resized to `size`; a scale that is not 0 says how far apart the results are.")
+        .Infers([](Infer& i) {
+          const Tensor& x = i.x(0);
+          CheckImage(i, x, /*bytes_too=*/true);
+          CheckSizes(i, x, i.Ints(0));
+          SpecOf(i, x.ndim() - 2);
+          i.y(0, ImageShape(x.shape(), i.Ints(0)), x.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0);
+          kernels::Interpolate(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r, x.ndim() - 2));
+        })
+        .Gradient("", [](Grad& g) {
+          const Dims& shape = g.x_shape(0);
+          const Dims sizes(shape.data() + 2, shape.size() - 2);
+          g.dx(0, Op<"resample_backward">(g.dy(), sizes, g.attr(1), g.String(2), g.Bool(3), g.Bool(4)));
+        });
+
+[[maybe_unused]] const auto& resample_backward =
+    DefineOp(
+        "resample_backward(Tensor dy, int[] size, float[] scales, str mode, bool align_corners, bool antialias) -> "
+        "Tensor")
+        .Doc("The gradient of resample's input, whose images had sizes `size`.")
+        .Infers([](Infer& i) {
+          const Tensor& dy = i.x(0);
+          CheckImage(i, dy, /*bytes_too=*/false);
+          CheckSizes(i, dy, i.Ints(0));
+          SpecOf(i, dy.ndim() - 2);
+          i.y(0, ImageShape(dy.shape(), i.Ints(0)), dy.dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor dy = r.Contiguous(0);
+          kernels::InterpolateBackward(r.ctx(), r.dtype(), r.out(), dy.view(), SpecOf(r, dy.ndim() - 2));
+        })
+        .Gradient("", [](Grad& g) {  // the operation is linear: its gradient's gradient is itself
+          const Dims& shape = g.x_shape(0);
+          const Dims sizes(shape.data() + 2, shape.size() - 2);
+          g.dx(0, Op<"resample">(g.dy(), sizes, g.attr(1), g.String(2), g.Bool(3), g.Bool(4)));
+        });
+
+/// Sizes from `size` or from `scale_factor`, one for all axes or one each.
+struct Target {
+  Dims sizes;
+  std::vector<double> scales;
+};
+
+Target TargetOf(const CallReader& c, const Tensor& x) {
+  const int axes = x.ndim() - 2;
+  if (c.Given(0) == c.Given(1)) {
+    throw ValueError(c.name()).Got(c.Given(0) ? "both" : "neither", " size and scale_factor").Expected("one of them");
+  }
+  Target target;
+  target.scales.assign(axes, 0);
+  if (c.Given(0)) {
+    target.sizes = c.Ints(0).size() == 1 ? Dims::Filled(axes, c.Ints(0)[0]) : c.Ints(0);
+    return target;
+  }
+  const auto& factors = c.attr(1).doubles();
+  if (factors.size() != 1 && static_cast<int>(factors.size()) != axes) {
+    throw ValueError(c.name()).Got(factors.size(), " scale factors").Expected("1 or ", axes);
+  }
+  // Recomputed, the scale is that of the rounded sizes, not the one given.
+  const bool recompute = c.Given(4) && c.Bool(4);
+  for (int i = 0; i < axes; ++i) {
+    const double factor = factors.size() == 1 ? factors[0] : factors[i];
+    const double size = std::floor(static_cast<double>(x.shape()[i + 2]) * factor);
+    if (!(factor > 0) || !(size < 9e15)) {
+      throw ValueError(c.name()).Got("scale factor ", factor).Expected("a positive number that leaves a size");
+    }
+    target.sizes.push_back(static_cast<int64_t>(size));
+    if (!recompute) target.scales[i] = factor;
+  }
+  return target;
+}
+
+[[maybe_unused]] const auto& interpolate =
+    DefineOp(
+        "interpolate(Tensor x, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool? "
+        "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor")
+        .Doc("Images (N, C, ...) resized to sizes or by factors.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          CheckImage(c, x, /*bytes_too=*/true);
+          const Target target = TargetOf(c, x);
+          CheckSizes(c, x, target.sizes);
+          const ResampleMode mode = FindMode(c, c.String(2), x.ndim() - 2, /*antialias=*/false);
+          if (c.Given(3) && !HasCorners(mode)) {
+            throw ValueError(c.name())
+                .Got("align_corners in mode '", c.String(2), "'")
+                .Expected("None, or mode linear, bilinear, bicubic or trilinear");
+          }
+          const bool corners = c.Given(3) && c.Bool(3);
+          return {Op<"resample">(x, target.sizes, Value(target.scales), c.String(2), corners, c.Bool(5))};
+        });
+
+}  // namespace
+}  // namespace dragon

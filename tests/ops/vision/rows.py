@@ -1,0 +1,76 @@
+"""Rows of resizing, grid sampling, sliding windows and pixel shuffling."""
+from harness import FLOATING, INEXACT, SINGLES, Given, Row, Sample, Wrong
+
+LOOSE = {"float32": (1e-4, 1e-5, "weights are computed in another order"),
+         "float16": (2e-2, 2e-2, "weights are computed in float"),
+         "bfloat16": (5e-2, 5e-2, "weights are computed in float")}
+LINE, IMAGE, VOLUME = (2, 3, 5), (2, 2, 5, 4), (1, 2, 3, 4, 2)
+RESIZE = [
+    Sample(LINE, (7,)), Sample(IMAGE, (3, 7)), Sample(VOLUME, (2, 5, 4)), Sample(IMAGE, scale_factor=(1.7, 0.6)),
+    Sample(LINE, scale_factor=(2.0,)), Sample(IMAGE, (8, 6), mode="nearest-exact"),
+    Sample(LINE, (7,), mode="linear"), Sample(LINE, (7,), mode="linear", align_corners=True),
+    Sample(IMAGE, (3, 9), mode="bilinear"), Sample(IMAGE, (3, 9), mode="bilinear", align_corners=True),
+    Sample(IMAGE, scale_factor=(1.7, 0.6), mode="bilinear"),
+    Sample(IMAGE, scale_factor=(1.7, 0.6), mode="bilinear", recompute_scale_factor=True),
+    Sample(IMAGE, (8, 3), mode="bicubic"), Sample(IMAGE, (8, 3), mode="bicubic", align_corners=True),
+    Sample(VOLUME, (5, 3, 4), mode="trilinear"), Sample(VOLUME, (5, 3, 4), mode="trilinear", align_corners=True),
+    Sample(IMAGE, (2, 7), mode="area"), Sample(IMAGE, (2, 7), mode="bilinear", antialias=True),
+    Sample(IMAGE, (2, 7), mode="bicubic", antialias=True), Sample(IMAGE, (5, 4), mode="bilinear"),
+    Sample(IMAGE, (1, 1), mode="bilinear"), Sample((1, 1, 1, 1), (3, 3), mode="bicubic"),
+]
+BAD_RESIZE = [
+    Wrong(IMAGE, (2, 2), mode="cubic", says="cubic"), Wrong(IMAGE, (2, 2), mode="linear", says="linear"),
+    Wrong(IMAGE, says="neither"), Wrong(IMAGE, (2, 2), (2.0, 2.0), says="both"), Wrong(IMAGE, (2, 2, 2), says="size"),
+    Wrong(IMAGE, (2, 2), align_corners=True, says="align_corners"), Wrong((3, 4), (2,), says="axes"),
+]
+
+
+def resized(torch, x, size=None, scale_factor=None, mode="nearest", **more):
+    """Return PyTorch's interpolation."""
+    return torch.nn.functional.interpolate(x, size, list(scale_factor) if scale_factor else None, mode, **more)
+
+
+def sampled(torch, x, grid, mode="bilinear", padding_mode="zeros", align_corners=False):
+    """Return PyTorch's grid_sample."""
+    return torch.nn.functional.grid_sample(x, grid, mode, padding_mode, align_corners)
+
+
+GRIDS = [Sample((2, 3, 4, 5), Given((2, 3, 2, 2), low=-1.4, high=1.4), mode, padding, corners)
+         for mode in ("bilinear", "nearest", "bicubic") for padding in ("zeros", "border", "reflection")
+         for corners in (False, True)] + [
+    Sample((1, 2, 3, 4, 2), Given((1, 2, 2, 3, 3), low=-1.4, high=1.4), mode, padding, False)
+    for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")] + [
+    Sample((0, 2, 3, 3), (0, 2, 2, 2)), Sample((1, 2, 3, 3), (1, 0, 2, 2)), Sample((1, 1, 1, 1), (1, 2, 2, 2))]
+
+WINDOWS = [Sample((2, 3, 5, 6), 2), Sample((2, 3, 5, 6), (3, 2), (1, 2), (2, 1), (2, 1)), Sample((3, 4, 4), 2),
+           Sample((0, 2, 3, 3), 2)]
+
+ROWS = [
+    Row("interpolate", RESIZE, torch=resized, dtypes=FLOATING, tolerance=LOOSE, errors=BAD_RESIZE),
+    Row("interpolate", [Sample((1, 2, 5, 4), (3, 7)), Sample((1, 2, 5, 4), (7, 3), mode="nearest-exact")],
+        torch=resized, dtypes=("uint8",), gradient=False),
+    Row("grid_sample", GRIDS, torch=sampled, dtypes=SINGLES, tolerance=LOOSE,
+        second="grid_sample_backward has no gradient, as in PyTorch",
+        errors=[Wrong((2, 3, 4, 5), (1, 3, 2, 2), says="grid"),
+                Wrong((1, 3, 4, 5), (1, 3, 2, 2), "cubic", says="cubic"),
+                Wrong((1, 3, 0, 5), (1, 3, 2, 2), says="empty")]),
+    Row("affine_grid", [Sample((2, 2, 3), (2, 3, 4, 5)), Sample((1, 3, 4), (1, 2, 2, 3, 4), True),
+                        Sample((1, 2, 3), (1, 1, 1, 3), align_corners=True)],
+        torch=lambda torch, theta, size, align_corners=False:
+        torch.nn.functional.affine_grid(theta, size, align_corners), dtypes=SINGLES, tolerance=LOOSE,
+        errors=[Wrong((2, 2, 3), (1, 3, 4, 5), says="theta")]),
+    Row("im2col", WINDOWS, torch=lambda torch, x, *sizes: torch.nn.functional.unfold(x, *sizes), dtypes=INEXACT,
+        errors=[Wrong((1, 1, 2, 2), 3, says="window"), Wrong((1, 1, 4, 4), 0, says="kernel_size"),
+                Wrong((1, 1, 4, 4), 2, 1, 4611686018427387904, says="window")]),
+    Row("col2im", [Sample((2, 12, 20), (5, 6), 2), Sample((12, 20), (5, 6), 2),
+                   Sample((2, 12, 24), (5, 6), (3, 2), (1, 2), (2, 1), (2, 1))],
+        torch=lambda torch, x, *sizes: torch.nn.functional.fold(x, *sizes), dtypes=INEXACT, tolerance=LOOSE,
+        errors=[Wrong((2, 12, 21), (5, 6), 2, says="windows"), Wrong((2, 13, 20), (5, 6), 2, says="multiple")]),
+    Row("pixel_shuffle", [Sample((2, 8, 3, 2), 2), Sample((9, 1, 2), 3)], dtypes=INEXACT,
+        errors=[Wrong((1, 3, 2, 2), 2, says="channels"), Wrong((1, 4, 2, 2), 0, says="factor")]),
+    Row("pixel_shuffle", [Sample((0, 4, 2, 2), 2)], dtypes=SINGLES, gradient="PyTorch's own fails on nothing"),
+    Row("pixel_unshuffle", [Sample((2, 2, 6, 4), 2), Sample((1, 3, 3), 3)], dtypes=INEXACT,
+        errors=[Wrong((1, 3, 2, 3), 2, says="multiples")]),
+    Row("channel_shuffle", [Sample((2, 6, 2, 2), 3), Sample((1, 4, 3), 2)], dtypes=INEXACT,
+        errors=[Wrong((1, 3, 2, 2), 2, says="groups")]),
+]
