@@ -32,7 +32,7 @@ inline const Kernel<void(View y, View x, View mask)> MaskedSelect{"masked_select
 /// y = mask ? the next element of src : x; src is contiguous, a ValueError if it is too short.
 inline const Kernel<void(View y, View x, View mask, View src)> MaskedScatter{"masked_scatter"};
 /// The number of elements that are not zero.
-inline const Kernel<void(int64_t* count, View x)> CountNonzero{"count_nonzero"};
+inline const Kernel<void(int64_t* count, View x)> CountMarked{"count_marked"};
 /// Row j of y (int64, contiguous, count by ndim) is the place of the j-th element that is not zero.
 inline const Kernel<void(View y, View x)> Nonzero{"nonzero"};
 

@@ -28,6 +28,16 @@ KernelTable& KernelTable::Named(const std::string& name) {
   return tables.by_name.try_emplace(name, name).first->second;
 }
 
+KernelTable& KernelTable::Named(const std::string& name, const std::type_info& signature) {
+  KernelTable& table = Named(name);
+  std::lock_guard<std::mutex> lock(AllTables().mutex);
+  if (table.signature_.empty()) table.signature_ = signature.name();
+  if (table.signature_ != signature.name()) {
+    throw RuntimeError("kernel '", name, "'").Got("signature ", signature.name()).Expected(table.signature_);
+  }
+  return table;
+}
+
 KernelTable::Function KernelTable::Missing(DeviceType device, DType dtype) const {
   if (device == DeviceType::kCPU) LoadCpuKernels();
   if (Function function = slots_[static_cast<int>(device)][static_cast<int>(dtype)]) return function;

@@ -11,6 +11,7 @@
 
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 
 #include "core/base/error.h"
 #include "core/device/context.h"
@@ -34,6 +35,8 @@ class DRAGON_API KernelTable {
 
   /// The table of that name; the same one for everybody who asks.
   static KernelTable& Named(const std::string& name);
+  /// The same for kernels of one C++ signature; a RuntimeError if the name is taken by another signature.
+  static KernelTable& Named(const std::string& name, const std::type_info& signature);
   explicit KernelTable(std::string name) : name_(std::move(name)) {}
   Function Find(DeviceType device, DType dtype) const {
     const Function function = slots_[static_cast<int>(device)][static_cast<int>(dtype)];
@@ -52,7 +55,7 @@ class DRAGON_API KernelTable {
   /// Load the device's kernel library if that has not happened yet; then the function, or the error that names it.
   Function Missing(DeviceType device, DType dtype) const;
 
-  std::string name_;
+  std::string name_, signature_;
   Function slots_[kDeviceTypeCount][kDTypeCount] = {};
 };
 
@@ -65,7 +68,7 @@ class Kernel<void(Args...)> {
  public:
   using Pointer = void (*)(Context&, Args...);
 
-  explicit Kernel(const char* name) : table_(&KernelTable::Named(name)) {}
+  explicit Kernel(const char* name) : table_(&KernelTable::Named(name, typeid(void(Args...)))) {}
   void operator()(Context& ctx, DType dtype, Args... args) const {
     reinterpret_cast<Pointer>(table_->Find(ctx.device.type, dtype))(ctx, args...);
   }

@@ -127,13 +127,13 @@ void MaskedScatter(Context& ctx, View y, View x, View mask, View src) {
 DRAGON_KERNEL(MaskedScatter, AllTypes);
 
 template <typename T>
-void CountNonzero(Context& ctx, int64_t* count, View x) {
+void CountMarked(Context& ctx, int64_t* count, View x) {
   const Walk<1> walk(x.shape, 0, x.ndim, {x.strides});
   *count = CountBefore(walk.total(), [&](int64_t begin, int64_t end) {
              return CountIn(x.as<const T>(), walk, 0, begin, end);
            }).back();
 }
-DRAGON_KERNEL(CountNonzero, AllTypes);
+DRAGON_KERNEL(CountMarked, AllTypes);
 
 template <typename T>
 void Nonzero(Context& ctx, View y, View x) {

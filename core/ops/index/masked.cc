@@ -57,7 +57,7 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
           Dims x_strides, mask_strides;
           const View x = Spread(r.x(0), shape, &x_strides), mask = Spread(r.x(1), shape, &mask_strides);
           int64_t count = 0;
-          kernels::CountNonzero(r.ctx(), DType::kBool, &count, mask);
+          kernels::CountMarked(r.ctx(), DType::kBool, &count, mask);
           r.set_y(0, Tensor::Empty({count}, r.dtype(), r.x(0).device()));
           kernels::MaskedSelect(r.ctx(), r.dtype(), r.out(), x, mask);
         })
@@ -103,7 +103,7 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
         .Onnx("NonZero")
         .Runs([](Run& r) {
           int64_t count = 0;
-          kernels::CountNonzero(r.ctx(), r.dtype(), &count, r.in(0));
+          kernels::CountMarked(r.ctx(), r.dtype(), &count, r.in(0));
           r.set_y(0, Tensor::Empty({count, r.x(0).ndim()}, DType::kInt64, r.x(0).device()));
           if (count > 0 && r.x(0).ndim() > 0) kernels::Nonzero(r.ctx(), r.dtype(), r.out(), r.in(0));
         });
