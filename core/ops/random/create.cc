@@ -19,12 +19,22 @@ Tensors Sampled(const CallReader& c, int generator, const Tensor& memory, const 
 
 /// Uninitialised memory by the options from attribute `slot` on.
 Tensor Memory(const CallReader& c, const Dims& shape, int slot, DType otherwise) {
-  CheckedNumel(c.name(), shape, 1);
+  CheckedNumel(c.name(), shape, 16);
   return Op<"empty">(shape, c.DTypeOr(slot, otherwise), c.Given(slot + 1) ? c.attr(slot + 1).device() : Device{});
 }
 Tensor MemoryLike(const CallReader& c, int slot) {
   const Tensor& x = c.x(0);
   return Op<"empty_like">(x, c.DTypeOr(slot, x.dtype()), c.Given(slot + 1) ? c.attr(slot + 1).device() : x.device());
+}
+
+/// The same for floating numbers.
+Tensor FloatMemory(const CallReader& c) {
+  CheckFloating(c.name(), c.DTypeOr(2, DefaultDType()));
+  return Memory(c, c.Ints(0), 2, DefaultDType());
+}
+Tensor FloatMemoryLike(const CallReader& c) {
+  CheckFloating(c.name(), c.DTypeOr(1, c.x(0).dtype()));
+  return MemoryLike(c, 1);
 }
 
 Operator& Creator(const std::string& arguments, const char* doc) {
@@ -33,25 +43,29 @@ Operator& Creator(const std::string& arguments, const char* doc) {
 
 void DefineReals() {
   Creator("rand(int[] shape", "Uniform numbers in [0, 1).").As([](const CallReader& c) {
-    return Sampled<"uniform">(c, 1, Memory(c, c.Ints(0), 2, DefaultDType()), 0.0, 1.0);
+    return Sampled<"uniform">(c, 1, FloatMemory(c), 0.0, 1.0);
   });
   Creator("randn(int[] shape", "Normal numbers with mean 0 and standard deviation 1.").As([](const CallReader& c) {
-    return Sampled<"normal">(c, 1, Memory(c, c.Ints(0), 2, DefaultDType()), 0.0, 1.0);
+    return Sampled<"normal">(c, 1, FloatMemory(c), 0.0, 1.0);
   });
   Creator("rand_like(Tensor x", "Uniform numbers in [0, 1), in the shape of x.").As([](const CallReader& c) {
-    return Sampled<"uniform">(c, 0, MemoryLike(c, 1), 0.0, 1.0);
+    return Sampled<"uniform">(c, 0, FloatMemoryLike(c), 0.0, 1.0);
   });
   Creator("randn_like(Tensor x", "Normal numbers, in the shape of x.").As([](const CallReader& c) {
-    return Sampled<"normal">(c, 0, MemoryLike(c, 1), 0.0, 1.0);
+    return Sampled<"normal">(c, 0, FloatMemoryLike(c), 0.0, 1.0);
   });
 }
 
 void DefineIntegers() {
   Creator("randint(int low, int high, int[] shape", "Integers in [low, high).").As([](const CallReader& c) {
+    CheckIntegerRange(c.name(), c.DTypeOr(4, DType::kInt64), c.Int(0), c.Int(1));
     return Sampled<"random">(c, 3, Memory(c, c.Ints(2), 4, DType::kInt64), c.Int(0), c.Int(1));
   });
   Creator("randint_like(Tensor x, int low, int high", "Integers in [low, high), in the shape of x.")
-      .As([](const CallReader& c) { return Sampled<"random">(c, 2, MemoryLike(c, 3), c.Int(0), c.Int(1)); });
+      .As([](const CallReader& c) {
+        CheckIntegerRange(c.name(), c.DTypeOr(3, c.x(0).dtype()), c.Int(0), c.Int(1));
+        return Sampled<"random">(c, 2, MemoryLike(c, 3), c.Int(0), c.Int(1));
+      });
   Creator("randperm(int n", "The integers from 0 to n - 1 in random order.")
       .Pointwise()
       .Infers([](Infer& i) {

@@ -1,6 +1,9 @@
 // How random operators write: straight into memory without gaps, in the order of memory, else by way of a copy.
 #pragma once
 
+#include <cmath>
+#include <optional>
+
 #include "core/framework/generator.h"
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
@@ -48,6 +51,37 @@ inline void NoGradient(Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0)
 
 inline void CheckFloating(const char* who, DType dtype) {
   if (!IsFloating(dtype)) throw TypeError(who).Got(dtype).Expected("a floating dtype");
+}
+
+/// The highest of the consecutive integers a real dtype holds; floats count up to 2^digits.
+inline double HighestExact(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return 1;
+    case DType::kFloat16:
+      return 0x1p11;
+    case DType::kBFloat16:
+      return 0x1p8;
+    case DType::kFloat32:
+      return 0x1p24;
+    case DType::kFloat64:
+      return 0x1p53;
+    default:
+      return std::ldexp(1.0, static_cast<int>(ItemSize(dtype)) * 8 - (dtype == DType::kUInt8 ? 0 : 1)) - 1;
+  }
+}
+
+/// Refuse bounds [low, high) that are empty or beyond what the dtype holds exactly.
+inline void CheckIntegerRange(const char* who, DType dtype, int64_t low, std::optional<int64_t> high) {
+  if (IsComplex(dtype)) throw TypeError(who).Got(dtype).Expected("a real dtype");
+  const double most = HighestExact(dtype);
+  const double least = dtype == DType::kBool || dtype == DType::kUInt8 ? 0 : IsFloating(dtype) ? -most : -most - 1;
+  if (high && *high <= low) throw ValueError(who).Got("low = ", low, ", high = ", *high).Expected("low < high");
+  if (static_cast<double>(low) < least || static_cast<double>(high ? *high - 1 : low) > most) {
+    throw ValueError(who)
+        .Got("integers from ", low, " to ", high ? *high - 1 : low, " for ", dtype)
+        .Expected("numbers that the dtype holds exactly");
+  }
 }
 
 }  // namespace dragon

@@ -10,6 +10,7 @@ const char* const kArguments = "(Tensor x, float p=0.5, bool training=True, *, G
 
 void CheckP(const CallReader& c) {
   const double p = c.Real(0);
+  CheckFloating(c.name(), c.x(0).dtype());
   if (!(p >= 0 && p <= 1)) throw ValueError(c.name()).Got("p = ", p).Expected("a probability between 0 and 1");
 }
 /// Nothing is dropped.
@@ -77,7 +78,6 @@ void DefineElements() {
       .Doc("Elements kept with probability 1 - p and scaled by its inverse, and which were kept.")
       .Infers([](Infer& i) {
         CheckP(i);
-        CheckFloating(i.name(), i.x(0).dtype());
         i.y(0, i.x(0).shape(), i.x(0).dtype());
         i.y(1, i.x(0).shape(), DType::kBool);
       })
@@ -98,7 +98,15 @@ void DefineElements() {
       });
   DefineOp("native_dropout_backward(Tensor dy, Tensor mask, float scale) -> Tensor")
       .Doc("The gradient of dropout: dy where the mask kept, scaled.")
-      .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.x(0).dtype()); })
+      .Infers([](Infer& i) {
+        CheckFloating(i.name(), i.x(0).dtype());
+        if (i.x(1).shape() != i.x(0).shape() || i.x(1).dtype() != DType::kBool) {
+          throw ValueError(i.name())
+              .Got("a mask of shape ", i.x(1).shape(), ", ", i.x(1).dtype())
+              .Expected("shape ", i.x(0).shape(), ", bool");
+        }
+        i.y(0, i.x(0).shape(), i.x(0).dtype());
+      })
       .Runs([](Run& r) {
         const Tensor dy = r.Contiguous(0), mask = r.Contiguous(1);
         kernels::DropoutBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), mask.view(), r.Real(0));

@@ -22,48 +22,19 @@ void Need(const CallReader& c, bool holds, const char* argument, double value, c
   if (!holds) throw ValueError(c.name()).Got(argument, " = ", value).Expected(expected);
 }
 
-/// The highest of consecutive integers a dtype holds; floats count up to 2^digits.
-double HighestExact(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return 1;
-    case DType::kFloat16:
-      return 2048;
-    case DType::kBFloat16:
-      return 256;
-    case DType::kFloat32:
-      return 16777216;
-    case DType::kFloat64:
-      return 9007199254740992;
-    default:
-      return std::ldexp(1.0, static_cast<int>(ItemSize(dtype)) * 8 - (dtype == DType::kUInt8 ? 0 : 1)) - 1;
-  }
-}
-double LowestExact(DType dtype) {
-  if (dtype == DType::kBool || dtype == DType::kUInt8) return 0;
-  return IsFloating(dtype) ? -HighestExact(dtype) : -HighestExact(dtype) - 1;
-}
-
-/// Integers in [low, high) for a dtype that holds them all; `high` unset means "to the end of the dtype".
-void DrawIntegers(Run& r, int generator, int64_t low, const int64_t* high) {
+/// Integers in [low, high) for a dtype that holds them all; without `high` to the end of the dtype.
+void DrawIntegers(Run& r, int64_t low, std::optional<int64_t> high) {
   const DType dtype = r.y().dtype();
-  const auto lowest = LowestExact(dtype), highest = HighestExact(dtype);
-  if (static_cast<double>(low) < lowest || static_cast<double>(low) > highest) {
-    throw ValueError(r.name()).Got("low = ", low, " for ", dtype).Expected("a number the dtype holds exactly");
-  }
+  CheckIntegerRange(r.name(), dtype, low, high);
   uint64_t range;
   if (high) {
-    if (*high <= low) throw ValueError(r.name()).Got("low = ", low, ", high = ", *high).Expected("low < high");
-    if (static_cast<double>(*high - 1) > highest) {
-      throw ValueError(r.name()).Got("high = ", *high, " for ", dtype).Expected("numbers the dtype holds exactly");
-    }
     range = static_cast<uint64_t>(*high) - static_cast<uint64_t>(low);
   } else {
-    const auto last = dtype == DType::kInt64 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(highest);
+    const int64_t last =
+        dtype == DType::kInt64 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(HighestExact(dtype));
     range = static_cast<uint64_t>(last) - static_cast<uint64_t>(low) + 1;  // 0 stands for all 2^64
   }
-  Draw(r, generator,
-       [&](View y, RandomState* state, bool) { kernels::RandomIntegers(r.ctx(), dtype, y, state, low, range); });
+  Draw(r, 2, [&](View y, RandomState* state, bool) { kernels::RandomIntegers(r.ctx(), dtype, y, state, low, range); });
 }
 
 void DefineReals() {
@@ -121,20 +92,20 @@ void DefineCounts() {
       });
   Sampler("random(Tensor x, int? low=None, int? high=None",
           "Integers in [low, high). Without bounds from 0 to what the dtype holds exactly; without `high` up to there.")
-      .Infers(InferDrawLike)
+      .Infers([](Infer& i) {
+        if (IsComplex(i.x(0).dtype())) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
+        InferDrawLike(i);
+      })
       .Runs([](Run& r) {
-        if (r.Given(0)) {
-          const int64_t high = r.Given(1) ? r.Int(1) : 0;
-          return DrawIntegers(r, 2, r.Int(0), r.Given(1) ? &high : nullptr);
-        }
-        if (r.Given(1)) {
-          const int64_t high = r.Int(1);
-          return DrawIntegers(r, 2, 0, &high);
-        }
+        const auto high = r.Given(1) ? std::optional<int64_t>(r.Int(1)) : std::nullopt;
+        if (r.Given(0) || high) return DrawIntegers(r, r.Given(0) ? r.Int(0) : 0, high);
         Draw(r, 2, [&](View y, RandomState* state, bool) { kernels::RandomAll(r.ctx(), y.dtype, y, state); });
       });
   Sampler("bernoulli_like(Tensor x, float p=0.5", "1 with probability p, else 0, in the shape of x.")
-      .Infers(InferDrawLike)
+      .Infers([](Infer& i) {
+        if (IsComplex(i.x(0).dtype())) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
+        InferDrawLike(i);
+      })
       .Runs([](Run& r) {
         Need(r, r.Real(0) >= 0 && r.Real(0) <= 1, "p", r.Real(0), "a probability between 0 and 1");
         Draw(r, 1,

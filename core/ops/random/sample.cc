@@ -26,7 +26,12 @@ void DefineCoins() {
       .Doc("1 with the probability that stands in p, else 0, in the shape and dtype of x.")
       .Infers([](Infer& i) {
         CheckFloating(i.name(), i.x(1).dtype());
-        BroadcastShapes(i.name(), i.x(0).shape(), i.x(1).shape());
+        if (BroadcastShapes(i.name(), i.x(0).shape(), i.x(1).shape()) != i.x(0).shape()) {
+          throw ValueError(i.name())
+              .Got("probabilities of shape ", i.x(1).shape())
+              .Expected("a shape that broadcasts to ", i.x(0).shape());
+        }
+        if (IsComplex(i.x(0).dtype())) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
         i.y(0, i.x(0).shape(), i.x(0).dtype());
       })
       .Runs([](Run& r) {
