@@ -140,6 +140,10 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
       }
     }
   }
+  for (const Tensor& out : outs) {
+    if (!out.defined() || out.device() == infer.device) continue;
+    throw ValueError(op.name()).Got("a destination on ", out.device()).Expected("one on ", infer.device);
+  }
   if (infer.device.is_meta()) {
     if (op.dynamic)
       throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
@@ -267,6 +271,18 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   return results;
 }
 
+/// Ground, where running out of memory is told in the name of the operator that was called.
+Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
+  try {
+    return Ground(call, outs);
+  } catch (const Error& error) {
+    const std::string words = error.what();
+    const auto speaker = words.find(": got a request for");
+    if (error.kind() != ErrorKind::kMemory || speaker == std::string::npos) throw;
+    throw Error(ErrorKind::kMemory, call.name() + words.substr(speaker));
+  }
+}
+
 }  // namespace
 
 DoorState& Door() { return g_door; }
@@ -280,7 +296,7 @@ void SetDefaultDType(DType dtype) {
 
 Tensors Apply(const Call& call, std::span<const Tensor> outs) {
   if (DRAGON_UNLIKELY(g_door.top != nullptr)) return g_door.top->Handle(call, outs);
-  return Ground(call, outs);
+  return GroundInItsName(call, outs);
 }
 
 Tensors Interpreter::Below(const Call& call, std::span<const Tensor> outs) {
@@ -290,7 +306,7 @@ Tensors Interpreter::Below(const Call& call, std::span<const Tensor> outs) {
     ~Lower() { g_door.top = top; }
     Interpreter* top;
   } lower(below_);
-  return below_ ? below_->Handle(call, outs) : Ground(call, outs);
+  return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs);
 }
 
 InterpreterGuard::InterpreterGuard(Interpreter* interpreter) : previous_(g_door.top) {
