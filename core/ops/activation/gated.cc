@@ -1,0 +1,101 @@
+// Activations that read more than one number at a time: a learned or random slope, a gate, a threshold.
+#include "core/kernels/activation.h"
+#include "core/kernels/math.h"
+#include "core/ops/pointwise.h"
+
+namespace dragon {
+namespace {
+
+/// The weight, of one number or one per channel (axis 1), in a shape that broadcasts against x.
+Tensor WeightFor(const CallReader& c) {
+  const Tensor &x = c.x(0), &weight = c.x(1);
+  if (weight.numel() == 1) return weight.ndim() == 0 ? weight : Op<"reshape">(weight, Dims{});
+  const int64_t channels = x.ndim() >= 2 ? x.size(1) : x.ndim() == 1 ? x.size(0) : 1;
+  if (weight.ndim() != 1 || weight.numel() != channels || x.ndim() == 0) {
+    throw ValueError(c.name())
+        .Got("a weight of shape ", weight.shape(), " for x of shape ", x.shape())
+        .Expected("one number, or one per channel of axis 1");
+  }
+  if (x.ndim() < 2) return weight;
+  Dims shape = Dims::Filled(x.ndim(), 1);
+  shape[1] = channels;
+  return Op<"reshape">(weight, shape);
+}
+
+void DefinePrelu() {
+  DefineOp("prelu(Tensor x, Tensor weight) -> Tensor")
+      .Doc("x, multiplied below 0 by a weight: one for all, or one per channel of axis 1.")
+      .As([](const CallReader& c) -> Tensors {
+        if (c.x(1).dtype() != c.x(0).dtype()) {
+          throw TypeError(c.name())
+              .Got("x of ", c.x(0).dtype(), " and weight of ", c.x(1).dtype())
+              .Expected("one dtype");
+        }
+        return {Op<"broadcast_prelu">(c.x(0), WeightFor(c))};
+      })
+      .Onnx("PRelu");
+  DefineOp("broadcast_prelu(Tensor x, Tensor weight) -> Tensor")
+      .Doc("x, multiplied below 0 by a weight that broadcasts to it.")
+      .Pointwise()
+      .Infers(InferPointwise)
+      .Runs([](Run& r) { kernels::kPrelu(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1)); })
+      .Gradient("x, weight", [](Grad& g) {
+        if (g.needs(0)) g.dx(0, Op<"broadcast_prelu_backward">(g.dy(), g.x(0), g.x(1)));
+        if (g.needs(1)) g.dx(1, Op<"where">(Op<"gt">(g.x(0), Number(0)), Number(0), g.dy() * g.x(0)));
+      });
+  DefineOp("broadcast_prelu_backward(Tensor dy, Tensor x, Tensor weight) -> Tensor")
+      .Doc("Gradient of prelu with respect to x.")
+      .Pointwise()
+      .Infers(InferPointwise)
+      .Runs([](Run& r) { kernels::kPreluBackward(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2)); })
+      .Gradient("dy, x, weight", [](Grad& g) {
+        if (g.needs(0)) g.dx(0, Op<"broadcast_prelu_backward">(g.dy(), g.x(1), g.x(2)));
+        if (g.needs(1)) g.dx(1, Zeros(g, 1));
+        if (g.needs(2)) g.dx(2, Op<"where">(Op<"gt">(g.x(1), Number(0)), Number(0), g.dy() * g.x(0)));
+      });
+}
+
+/// Slopes drawn between the bounds while training, their mean afterwards.
+Tensors Rrelu(const CallReader& c) {
+  const Tensor& x = c.x(0);
+  const double lower = c.Real(0), upper = c.Real(1);
+  if (!(lower <= upper)) {
+    throw ValueError(c.name()).Got("lower ", lower, " and upper ", upper).Expected("lower <= upper");
+  }
+  if (!c.Bool(2)) return {Op<"leaky_relu">(x, (lower + upper) / 2)};
+  const Tensor slope = Op<"uniform">(Op<"empty_like">(x.Detach()), lower, upper, c.attr(3));
+  return {Op<"where">(Op<"le">(x, Number(0)), x * slope, x)};
+}
+
+/// The first half of an axis, each number let through as far as its partner in the second half opens the gate.
+Tensors Glu(const CallReader& c) {
+  const Tensor& x = c.x(0);
+  if (x.ndim() == 0) throw ValueError(c.name()).Got("a 0-d tensor").Expected("an axis to halve");
+  const int64_t axis = NormalizeAxis(c.name(), c.Int(0), x.ndim()), size = x.size(axis);
+  if (size % 2) throw ValueError(c.name()).Got("size ", size, " along axis ", axis).Expected("an even size");
+  const Tensor first = Op<"narrow">(x, axis, 0, size / 2), gate = Op<"narrow">(x, axis, size / 2, size / 2);
+  return {first * Op<"sigmoid">(gate)};
+}
+
+[[maybe_unused]] const bool defined = [] {
+  DefinePrelu();
+  DefineOp(
+      "rrelu(Tensor x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? "
+      "generator=None) -> Tensor")
+      .Doc("x, multiplied below 0 by a slope drawn between the bounds (their mean when not training).")
+      .As(Rrelu);
+  DefineOp("glu(Tensor x, int axis=-1) -> Tensor")
+      .Doc("The first half of an axis times the sigmoid of the second.")
+      .As(Glu);
+  DefineOp("threshold(Tensor x, float threshold, float value) -> Tensor")
+      .Doc("x where it exceeds the threshold, else the value.")
+      .Pointwise()
+      .Infers(InferPointwise)
+      .Runs([](Run& r) { RunOwnKernel<1>(r, r.dtype(), r.Real(0), r.Real(1)); })
+      .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.Real(0))), Number(0), g.dy())); })
+      .Onnx("ThresholdedRelu");
+  return true;
+}();
+
+}  // namespace
+}  // namespace dragon
