@@ -19,12 +19,12 @@ struct Parameters {
   T a, b;
 };
 
-// NaN passes every one of these: comparisons are written so that it takes the branch that keeps it.
+// NaN passes every one of these: comparisons are written so that it takes the branch that keeps it. So does -0.
 
 struct Relu {
   template <typename T>
   DRAGON_FN static T Value(T x, Parameters<T>) {
-    return x <= T(0) ? T(0) : x;
+    return x < T(0) ? T(0) : x;
   }
   template <typename T>
   DRAGON_FN static T Slope(T x, Parameters<T>) {
@@ -34,7 +34,7 @@ struct Relu {
 struct Relu6 {
   template <typename T>
   DRAGON_FN static T Value(T x, Parameters<T>) {
-    return x <= T(0) ? T(0) : x >= T(6) ? T(6) : x;
+    return x < T(0) ? T(0) : x > T(6) ? T(6) : x;
   }
   template <typename T>
   DRAGON_FN static T Slope(T x, Parameters<T>) {
@@ -165,7 +165,7 @@ struct LogSigmoid {
   static constexpr int kCost = 10;
   template <typename T>
   DRAGON_FN static T Value(T x, Parameters<T>) {
-    return -SoftplusOf(-x);
+    return (x < T(0) ? x : T(0)) - Log1p(Exp(-Abs(x)));
   }
   template <typename T>
   DRAGON_FN static T Slope(T x, Parameters<T>) {

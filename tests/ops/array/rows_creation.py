@@ -4,7 +4,6 @@ from harness import ALL, FLOATING, REAL, Row, Sample, Wrong
 OPTIONS = {"gradient": False, "out": "the operator has no tensor to write over", "strided": "no input"}
 LIKE = [Sample((3,)), Sample((2, 3, 4)), Sample((2, 0)), Sample(())]
 SHAPES = [Sample([3]), Sample([2, 3]), Sample([2, 0]), Sample([])]
-TOO_LARGE = Wrong([1 << 40, 1 << 40], says="overflow")
 
 
 def shape_only(torch, *args, **kwargs):
@@ -19,14 +18,13 @@ def zeroed(name):
 
 def triangle(name):
     """Return a row of tril or triu."""
-    samples = [Sample((3, 4)), Sample((2, 3, 3), 1), Sample((4, 2), diagonal=-1), Sample((2, 0)), Sample((3, 3), 1 << 62),
-               Sample((3, 3), -(1 << 62))]
+    samples = [Sample((3, 4)), Sample((2, 3, 3), 1), Sample((4, 2), diagonal=-1), Sample((2, 0)),
+               Sample((3, 3), 1 << 62), Sample((3, 3), -(1 << 62))]
     return Row(name, samples, dtypes=ALL, errors=[Wrong((3,), says="(3,)")])
 
 
 ROWS = [
-    *[Row(name, SHAPES + [Sample([2, 3], dtype="int32")] * 0, dtypes=FLOATING[:1],
-          errors=[Wrong([-1], says="-1")], **OPTIONS) for name in ("zeros", "ones")],
+    *[Row(name, SHAPES, dtypes=FLOATING[:1], errors=[Wrong([-1], says="-1")], **OPTIONS) for name in ("zeros", "ones")],
     Row("full", [Sample([2, 3], 1.5), Sample([2], 3), Sample([], True), Sample([2, 0], 1)], dtypes=FLOATING[:1],
         errors=[Wrong([-1], 1, says="-1")], **OPTIONS),
     *[Row(name, LIKE, dtypes=ALL, gradient=False) for name in ("zeros_like", "ones_like")],
@@ -49,7 +47,7 @@ ROWS = [
         errors=[Wrong(-1, says="-1")], **OPTIONS),
     triangle("tril"),
     triangle("triu"),
-    Row("cast", [Sample((2, 3), dtype="float64")] * 0 or [Sample((2, 3))], dtypes=REAL,
+    Row("cast", [Sample((2, 3))], dtypes=REAL,
         call=lambda dragon, x: dragon.ops.cast(dragon.ops.cast(x, dragon.float64), x.dtype),
         torch=lambda torch, x: x.double().to(x.dtype), gradient="covered by every operator that promotes"),
 ]

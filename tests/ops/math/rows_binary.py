@@ -53,7 +53,8 @@ ROWS = [
                  Sample(Given((6,), values=[0.0, 1.0, 0.0, 50.0, 300.0, 1e4], grad=False),
                         Given((6,), values=[1.0, 0.0, 2.0, 45.0, 310.0, 10050.0], grad=False))],
           dtypes=FLOATING[:2], second="PyTorch's own lacks it", special="orders at the edges differ by design",
-          tolerance={"float32": (1e-4, 1e-6, "PyTorch computes in single precision")}) for name in ("igamma", "igammac")],
+          tolerance={"float32": (1e-4, 1e-6, "PyTorch computes in single precision")})
+      for name in ("igamma", "igammac")],
     *functions("gcd lcm", INTEGER, gradient=False),
     *functions("eq ne", ALL, gradient=False),
     *functions("lt le gt ge", REAL + ("bool",), gradient=False),
