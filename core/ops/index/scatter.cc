@@ -9,27 +9,43 @@ namespace {
 
 using kernels::Combine;
 
-Combine CombineNamed(const char* who, const std::string& how) {
-  if (how == "assign") return Combine::kAssign;
-  if (how == "add") return Combine::kAdd;
-  if (how == "multiply") return Combine::kMultiply;
-  if (how == "amax") return Combine::kMax;
-  if (how == "amin") return Combine::kMin;
-  throw ValueError(who).Got("'", how, "'").Expected("assign, add, multiply, amax or amin");
-}
+/// `how` as scatter_into takes it: "add", or "index_add:add" if index_add is to speak in errors.
+struct How {
+  std::string who = "scatter";
+  Combine combine = Combine::kAssign;
+
+  explicit How(const std::string& how) {
+    const size_t colon = how.find(':');
+    if (colon != std::string::npos) who = how.substr(0, colon);
+    const std::string name = colon == std::string::npos ? how : how.substr(colon + 1);
+    if (name == "add") {
+      combine = Combine::kAdd;
+    } else if (name == "multiply") {
+      combine = Combine::kMultiply;
+    } else if (name == "amax") {
+      combine = Combine::kMax;
+    } else if (name == "amin") {
+      combine = Combine::kMin;
+    } else if (name != "assign") {
+      throw ValueError("scatter").Got("'", how, "'").Expected("assign, add, multiply, amax or amin");
+    }
+  }
+};
+std::string Speaking(const char* who, const char* how) { return std::string(who) + ":" + how; }
 
 void InferScatter(Infer& i) {
   const Tensor &x = i.x(0), &index = i.x(1), &src = i.x(2);
-  CheckIndexDType("scatter", index);
-  CombineNamed("scatter", i.String(1));
-  const int64_t axis = NormalizeAxis("scatter", i.Int(0), x.ndim());
+  const How how(i.String(1));
+  const char* who = how.who.c_str();
+  CheckIndexDType(who, index);
+  const int64_t axis = NormalizeAxis(who, i.Int(0), x.ndim());
   if (src.dtype() != x.dtype()) {
-    throw TypeError("scatter").Got("src of ", src.dtype()).Expected("the dtype of x, ", x.dtype());
+    throw TypeError(who).Got("src of ", src.dtype()).Expected("the dtype of x, ", x.dtype());
   }
   bool fits = index.ndim() == x.ndim() && index.shape() == src.shape();
   for (int n = 0; fits && n < x.ndim(); ++n) fits = n == axis || index.size(n) <= x.size(n);
   if (!fits && index.numel() > 0) {
-    throw ValueError("scatter")
+    throw ValueError(who)
         .Got("x ", x.shape(), ", index ", index.shape(), " and src ", src.shape())
         .Expected("as many axes, and an index no larger than x outside axis ", axis, " and than src");
   }
@@ -40,9 +56,10 @@ void RunScatter(Run& r) {
   CopyUnlessSame(r, r.y(), r.x(0));
   if (r.x(1).numel() == 0) return;
   const Tensor index = AsInt64(r.x(1));
+  const How how(r.String(1));
   const int64_t axis = NormalizeAxis("scatter", r.Int(0), r.x(0).ndim());
-  kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in(2), static_cast<int>(axis),
-                   CombineNamed("scatter", r.String(1)), "scatter");
+  kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in(2), static_cast<int>(axis), how.combine,
+                   how.who.c_str());
 }
 
 Tensor Ones(const Tensor& like) { return Op<"ones">(like.shape(), like.dtype(), like.device()); }
@@ -51,16 +68,16 @@ Tensor Ones(const Tensor& like) { return Op<"ones">(like.shape(), like.dtype(), 
 void ProductGradient(Grad& g, int64_t axis, const Tensor& index) {
   const Tensor &x = g.x(0), &src = g.x(2), &y = g.y(), &dy = g.dy();
   if (g.needs(0)) {
-    const Tensor safe = Op<"masked_fill">(x, Op<"eq">(x, Number(0.0)), 1.0);
+    const Tensor safe = Op<"masked_fill">(x, Op<"eq">(x, Number(0.0)), Number(1.0));
     g.dx(0, dy * Op<"scatter_into">(safe, axis, index, src, "multiply") / safe);
   }
   if (g.needs(2)) {
     const Tensor is_zero = Op<"eq">(src, Number(0.0));
     const Tensor zeros = Op<"scatter_into">(Zeros(x.shape(), x), axis, index, Op<"cast">(is_zero, x.dtype()), "add");
     const Tensor lone = Op<"logical_and">(is_zero, Op<"eq">(Op<"gather">(zeros, axis, index), Number(1.0)));
-    const Tensor without = Op<"scatter_into">(x, axis, index, Op<"masked_fill">(src, lone, 1.0), "multiply");
+    const Tensor without = Op<"scatter_into">(x, axis, index, Op<"masked_fill">(src, lone, Number(1.0)), "multiply");
     const Tensor at_lone = Op<"gather">(dy * without, axis, index);
-    const Tensor elsewhere = Op<"gather">(dy * y, axis, index) / Op<"masked_fill">(src, is_zero, 1.0);
+    const Tensor elsewhere = Op<"gather">(dy * y, axis, index) / Op<"masked_fill">(src, is_zero, Number(1.0));
     g.dx(2, Op<"where">(lone, at_lone, elsewhere));
   }
 }
@@ -77,7 +94,7 @@ void ExtremeGradient(Grad& g, int64_t axis, const Tensor& index) {
 void ScatterGradient(Grad& g) {
   const Tensor& index = g.x(1);
   const int64_t axis = g.Int(0);
-  const Combine how = CombineNamed("scatter", g.String(1));
+  const Combine how = How(g.String(1)).combine;
   if (index.numel() == 0) return g.dx(0, g.dy());
   if (how == Combine::kMultiply) return ProductGradient(g, axis, index);
   if (how == Combine::kMax || how == Combine::kMin) return ExtremeGradient(g, axis, index);
@@ -115,24 +132,27 @@ Tensor FitSource(const char* who, const Tensor& x, const Tensor& index, Tensor s
 }
 
 Tensor ScatterInto(const CallReader& c, const char* how) {
-  return Op<"scatter_into">(c.x(0), c.Int(0), c.x(1), FitSource(c.name(), c.x(0), c.x(1), c.x(2)), how);
+  return Op<"scatter_into">(c.x(0), c.Int(0), c.x(1), FitSource(c.name(), c.x(0), c.x(1), c.x(2)),
+                            Speaking(c.name(), how));
 }
 
 /// The number that a reduction without the elements of x starts from.
 Tensor Neutral(const Tensor& x, const std::string& reduce, const Dims& shape) {
+  const auto number = [&](Value value) {
+    return Op<"expand">(Op<"full">(Dims{}, value, x.dtype(), x.device()), shape);
+  };
   const bool least = reduce == "amax";
   if (reduce == "sum" || reduce == "mean" || reduce == "prod") {
-    const Tensor number = Tensor::Scalar(Value(int64_t{reduce == "prod"}), x.dtype());
-    return Op<"expand">(number, shape);
+    return number(Value(int64_t{reduce == "prod"}));
   }
   if (IsInexact(x.dtype())) {
     const double infinity = std::numeric_limits<double>::infinity();
-    return Op<"expand">(Tensor::Scalar(Value(least ? -infinity : infinity), x.dtype()), shape);
+    return number(Value(least ? -infinity : infinity));
   }
   const int bits = x.dtype() == DType::kBool ? 1 : 8 * static_cast<int>(x.item_size());
   const bool is_signed = x.dtype() != DType::kBool && x.dtype() != DType::kUInt8;
   const int64_t most = is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : (int64_t{1} << bits) - 1;
-  return Op<"expand">(Tensor::Scalar(Value(least ? (is_signed ? -most - 1 : 0) : most), x.dtype()), shape);
+  return number(Value(least ? (is_signed ? -most - 1 : 0) : most));
 }
 
 Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src,
@@ -145,7 +165,7 @@ Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tenso
   if (index.numel() == 0) return Op<"clone">(x);
   const Tensor start =
       include_self ? x : Op<"scatter_into">(x, axis, index, Neutral(x, reduce, index.shape()), "assign");
-  const Tensor y = Op<"scatter_into">(start, axis, index, src, how);
+  const Tensor y = Op<"scatter_into">(start, axis, index, src, Speaking(who, how));
   if (reduce != "mean") return y;
   Tensor count = Ones(x);
   if (!include_self) count = Op<"scatter_into">(count, axis, index, Zeros(index.shape(), x), "assign");
@@ -196,7 +216,7 @@ Tensor AxisIndexFor(const CallReader& c, const Dims& shape, int64_t axis) {
 
 Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how) {
   const int64_t axis = NormalizeAxis(c.name(), c.Int(0), c.x(0).ndim());
-  return Op<"scatter_into">(c.x(0), axis, AxisIndexFor(c, src.shape(), axis), src, how);
+  return Op<"scatter_into">(c.x(0), axis, AxisIndexFor(c, src.shape(), axis), src, Speaking(c.name(), how));
 }
 
 [[maybe_unused]] const auto& index_add =

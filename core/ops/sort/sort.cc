@@ -152,8 +152,8 @@ Tensors MedianOf(const CallReader& c) {
   const Tensor& x = c.x(0);
   if (c.Given(0)) return OpN<along_axis>(x, c.Int(0), c.Bool(1));
   if (x.numel() == 0 && x.is_floating()) {
-    const Tensor nan = Op<"full">(Dims{}, Number(std::numeric_limits<double>::quiet_NaN()), x.dtype(), x.device());
-    return {nan, Op<"full">(Dims{}, Number(-1.0), DType::kInt64, x.device())};
+    const Tensor nan = Op<"full">(Dims{}, Value(std::numeric_limits<double>::quiet_NaN()), x.dtype(), x.device());
+    return {nan, Op<"full">(Dims{}, Value(int64_t{-1}), DType::kInt64, x.device())};
   }
   return OpN<along_axis>(Op<"reshape">(x, Dims{x.numel()}), 0, false);
 }
