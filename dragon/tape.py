@@ -1,4 +1,5 @@
 """Gradients by name: of roots with respect to inputs, and of whatever a tape has watched."""
+import contextlib
 import threading
 
 from dragon import _C, ops
@@ -91,8 +92,7 @@ class GradientTape:
         _stack().remove(self)
         _C.set_grad_enabled(self._previous.pop())
         for tensor in self._watched:
-            if tensor.is_leaf and not any(tensor is other for tape in _stack() for other in tape._watched):
-                tensor.requires_grad = False
+            tensor.requires_grad = False
 
     def watch(self, *tensors):
         """Record what happens to tensors that do not ask for gradients themselves."""
@@ -131,8 +131,26 @@ class GradientTape:
             # Under another tape, the gradients themselves are part of what that tape records.
             nested = bool(_stack())
             ys, dys = zip(*pairs)
-            found = _C.grad(ys, as_list(sources), dys, self.persistent or nested, nested, True)
+            with _asking(self._watched):
+                known = [index for index, x in enumerate(as_list(sources)) if x.requires_grad]
+                grads = _C.grad(ys, [as_list(sources)[index] for index in known], dys, self.persistent or nested,
+                                nested, True)
+            for index, dx in zip(known, grads):
+                found[index] = dx
         return list(found) if isinstance(sources, (list, tuple)) else found[0]
+
+
+@contextlib.contextmanager
+def _asking(tensors):
+    """Have tensors ask for gradients within a block, as they did while the tape watched them."""
+    changed = [tensor for tensor in tensors if not tensor.requires_grad]
+    for tensor in changed:
+        tensor.requires_grad = True
+    try:
+        yield
+    finally:
+        for tensor in changed:
+            tensor.requires_grad = False
 
 
 def _stack():

@@ -46,12 +46,23 @@ Operator::Operator(Schema the_schema) : schema(std::move(the_schema)), kernel(&K
 Operator& Operator::Gradient(const char* saves, GradFn fn) {
   gradient = std::move(fn);
   std::istringstream words(saves);
-  for (std::string word; std::getline(words, word, ',');) {
-    word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
-    if (word.empty()) continue;
-    bool is_output = false;
+  inputs_saved_for.fill(~uint64_t{0});
+  outputs_saved_for.fill(~uint64_t{0});
+  for (std::string item; std::getline(words, item, ',');) {
+    std::istringstream parts(item);
+    std::string word, preposition, reader;
+    if (!(parts >> word)) continue;
+    bool is_output = false, is_result = false;
     const int slot = schema.FindSlot(word, &is_output);
     (is_output ? saved_outputs : saved_inputs) |= uint64_t{1} << slot;
+    if (!(parts >> preposition)) continue;
+    if (preposition != "for" || !(parts >> reader) || slot >= static_cast<int>(inputs_saved_for.size())) {
+      throw ValueError(name()).Got("'", item, "' in Gradient()").Expected("'x' or 'x for y'");
+    }
+    const uint64_t mask = uint64_t{1} << schema.FindSlot(reader, &is_result);
+    if (is_result)
+      throw ValueError(name()).Got("'", item, "' in Gradient()").Expected("the name of an argument after 'for'");
+    (is_output ? outputs_saved_for : inputs_saved_for)[slot] = mask;
   }
   return *this;
 }
@@ -184,7 +195,8 @@ Tensor Number(const Value& value) {
   DType dtype = value.number_dtype();
   // float32 tensors meet their own dtype wherever that keeps every digit: then nothing has to be cast.
   const double real = value.real();
-  if (dtype == DType::kFloat64 && DefaultDType() == DType::kFloat32 && (static_cast<float>(real) == real || real != real)) {
+  if (dtype == DType::kFloat64 && DefaultDType() == DType::kFloat32 &&
+      (static_cast<float>(real) == real || real != real)) {
     dtype = DType::kFloat32;
   }
   Tensor tensor = Tensor::Scalar(value, dtype);

@@ -1,6 +1,7 @@
 // What an operator is: its schema, what it infers, how it runs, its gradient. Declared once, in core/ops.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <string>
@@ -189,7 +190,8 @@ class DRAGON_API Operator {
   Operator& Views(ViewFn fn) { return view = std::move(fn), *this; }
   /// The operator is a composition of others; gradients, meta execution and tracing come by themselves.
   Operator& As(ComposeFn fn) { return compose = std::move(fn), *this; }
-  /// `saves` names tensor arguments and results whose numbers the gradient reads: "x, out".
+  /// `saves` names tensor arguments and results whose numbers the gradient reads: "x, out". What is read for the
+  /// gradient of one argument only says so, "x for y, out for y", and is not kept when that argument wants none.
   Operator& Gradient(const char* saves, GradFn fn);
   /// Results never carry gradients (comparisons, argmax, ...).
   Operator& NotDifferentiable() { return differentiable = false, *this; }
@@ -218,6 +220,8 @@ class DRAGON_API Operator {
   GradFn gradient;
   ComposeFn compose;
   uint64_t saved_inputs = 0, saved_outputs = 0;  ///< bit i: tensor argument i (a whole list), result i
+  /// Bit i of entry k: argument or result k is saved if argument i wants a gradient. Later ones are always saved.
+  std::array<uint64_t, 8> inputs_saved_for, outputs_saved_for;
   Promotion promotion = Promotion::kNone;
   uint32_t promoted_slots = ~0u;
   bool differentiable = true;

@@ -101,8 +101,8 @@ class Function:
         positions = [index for index, arg in enumerate(args) if isinstance(arg, _C.Tensor)]
         traced = [result if isinstance(result, _C.Tensor) and not is_among(original, ctx._constant) else None
                   for result, original in zip(outputs, results)]
-        ctx._kept = tuple(_C.SavedTensor(kept, is_among(kept, results) and not is_among(kept, args))
-                          if isinstance(kept, _C.Tensor) else kept for kept in ctx._kept)
+        arguments = {id(kept): _C.SavedTensor(kept) for kept in ctx._kept
+                     if isinstance(kept, _C.Tensor) and not is_among(kept, results)}
         likes = [None if result is None else (tuple(result.shape), result.dtype.name, str(result.device), type(result))
                  for result in traced]
 
@@ -122,3 +122,6 @@ class Function:
             return [found[index] for index in positions]
 
         _C.record(cls.__name__ + "Backward", backward, [args[index] for index in positions], traced)
+        # Results are kept without their history, which is the node that keeps them.
+        ctx._kept = tuple(arguments.get(id(kept)) or _C.SavedTensor(kept, True) if isinstance(kept, _C.Tensor) else kept
+                          for kept in ctx._kept)

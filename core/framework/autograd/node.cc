@@ -97,21 +97,32 @@ OpNode::OpNode(const Call& call, std::span<const Tensor> written)
   edges.resize(call.inputs.size());
   x_metas_.resize(call.inputs.size());
   inputs_.resize(call.inputs.size());
-  size_t i = 0, list = 0;
-  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
-    const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
-    const bool saved = op_->saved_inputs >> slot & 1;
-    for (size_t k = 0; k < count; ++k, ++i) {
-      const Tensor& x = call.inputs[i];
-      if (!x.defined()) continue;
-      x_metas_[i] = TensorMeta(x);
-      edges[i] = GradEdge(x);
-      if (!saved) continue;
+  const auto for_each_input = [&](auto&& visit) {
+    size_t i = 0, list = 0;
+    for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+      const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
+      for (size_t k = 0; k < count; ++k, ++i) {
+        if (call.inputs[i].defined()) visit(slot, i, call.inputs[i]);
+      }
+    }
+  };
+  for_each_input([&](int slot, size_t i, const Tensor& x) {
+    x_metas_[i] = TensorMeta(x);
+    edges[i] = GradEdge(x);
+    if (edges[i]) wanting_ |= uint64_t{1} << slot;
+  });
+  for_each_input([&](int slot, size_t i, const Tensor& x) {
+    if (IsSaved(op_->saved_inputs, op_->inputs_saved_for, slot)) {
       bool about_to_change = false;
       for (const Tensor& target : written) about_to_change |= SharesMemory(x, target);
       inputs_[i] = SavedTensor(about_to_change ? Op<"clone">(x) : x, /*is_output=*/false);
     }
-  }
+  });
+}
+
+bool OpNode::IsSaved(uint64_t saved, const std::array<uint64_t, 8>& saved_for, size_t slot) const {
+  if (!(saved >> slot & 1)) return false;
+  return slot >= saved_for.size() || saved_for[slot] & wanting_;
 }
 
 void OpNode::SaveOutputs(const Tensors& outputs) {
@@ -120,7 +131,8 @@ void OpNode::SaveOutputs(const Tensors& outputs) {
   if (!op_->saved_outputs) return;
   outputs_.resize(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (op_->saved_outputs >> i & 1) outputs_[i] = SavedTensor(outputs[i], /*is_output=*/true);
+    if (IsSaved(op_->saved_outputs, op_->outputs_saved_for, i))
+      outputs_[i] = SavedTensor(outputs[i], /*is_output=*/true);
   }
 }
 

@@ -100,7 +100,10 @@ class DRAGON_API OpNode : public Node {
   static void operator delete(void* pointer) { FreeList<OpNode>::Delete(pointer); }
 
  private:
+  bool IsSaved(uint64_t saved, const std::array<uint64_t, 8>& saved_for, size_t slot) const;
+
   const Operator* op_;
+  uint64_t wanting_ = 0;  ///< bit i: tensor argument i wants a gradient
   InlineVector<Value, 3> attrs_;
   InlineVector<int32_t, 1> list_sizes_;
   InlineVector<SavedTensor, 2> inputs_;

@@ -128,7 +128,7 @@ void DefineSums() {
         InferAdd(i);
       })
       .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
-      .Gradient("tensor1, tensor2", [](Grad& g) {
+      .Gradient("tensor1 for tensor2, tensor2", [](Grad& g) {
         const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
         if (g.needs(0)) g.dx(0, g.dy());
         if (g.needs(1)) g.dx(1, dy / Conjugate(g.x(2)));
@@ -146,14 +146,14 @@ void DefineSums() {
 
 void DefineProducts() {
   Binary("mul", "x * y.")
-      .Gradient("x, y",
+      .Gradient("x for y, y for x",
                 [](Grad& g) {
                   if (g.needs(0)) g.dx(0, g.dy() * Conjugate(g.x(1)));
                   if (g.needs(1)) g.dx(1, g.dy() * Conjugate(g.x(0)));
                 })
       .Onnx("Mul");
   Binary("div", "x / y; of integers a float.", Promotion::kFloat)
-      .Gradient("y, out",
+      .Gradient("y, out for y",
                 [](Grad& g) {
                   const Tensor dx = g.dy() / Conjugate(g.x(1));
                   if (g.needs(0)) g.dx(0, dx);

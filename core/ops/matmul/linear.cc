@@ -42,15 +42,16 @@ void RunLinear(Run& r) {
 Tensor Flat(const Tensor& x) { return x.ndim() == 2 ? x : Op<"reshape">(x, Dims{x.numel() / x.size(-1), x.size(-1)}); }
 
 void GradLinear(Grad& g) {
-  const Tensor& weight = g.x(1);
-  const Tensor dy = weight.ndim() == 2 ? g.dy() : Op<"unsqueeze">(g.dy(), -1);
-  if (g.needs(0)) g.dx(0, Op<"matmul">(dy, ConjOf(weight.ndim() == 2 ? weight : Op<"unsqueeze">(weight, 0))));
+  const Tensor& weight = g.x(1);  // kept for the gradient of x only, as x is for that of the weight
+  const bool matrix = g.x_shape(1).size() == 2;
+  const Tensor dy = matrix ? g.dy() : Op<"unsqueeze">(g.dy(), -1);
+  if (g.needs(0)) g.dx(0, Op<"matmul">(dy, ConjOf(matrix ? weight : Op<"unsqueeze">(weight, 0))));
   if (g.needs(1)) {
     const Tensor& x = g.x(0);
     const bool empty = x.numel() == 0 || dy.numel() == 0;
-    const Tensor dw =
-        empty ? Op<"zeros_like">(weight) : Op<"matmul">(Op<"transpose">(Flat(dy), -1, -2), ConjOf(Flat(x)));
-    g.dx(1, weight.ndim() == 2 || empty ? dw : Op<"squeeze">(dw, 0));
+    const Tensor dw = empty ? Op<"zeros">(g.x_shape(1), g.x_dtype(1), g.x_device(1))
+                            : Op<"matmul">(Op<"transpose">(Flat(dy), -1, -2), ConjOf(Flat(x)));
+    g.dx(1, matrix || empty ? dw : Op<"squeeze">(dw, 0));
   }
   if (g.needs(2)) g.dx(2, dy);  // summed to the bias' shape by the tape
 }
@@ -59,7 +60,7 @@ void GradLinear(Grad& g) {
                                           .Doc("x @ weight.T + bias, over the last axis of x.")
                                           .Infers(InferLinear)
                                           .Runs(RunLinear)
-                                          .Gradient("x, weight", GradLinear);
+                                          .Gradient("x for weight, weight for x", GradLinear);
 
 [[maybe_unused]] const auto& bilinear =
     DefineOp("bilinear(Tensor x, Tensor y, Tensor weight, Tensor? bias=None) -> Tensor")

@@ -68,17 +68,20 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{-1, x.size(-1)}); }
 
 void GradMatmul(Grad& g) {
   Tensor x = g.x(0), y = g.x(1), dy = g.dy();
-  const bool x_vector = x.ndim() == 1, y_vector = y.ndim() == 1;
+  // Each is only kept for the other's gradient, so one may be undefined here: ranks come from the shapes.
+  const bool x_vector = g.x_shape(0).size() == 1, y_vector = g.x_shape(1).size() == 1;
   if (x_vector && y_vector) {
     if (g.needs(0)) g.dx(0, dy * ConjOf(y));
     if (g.needs(1)) g.dx(1, dy * ConjOf(x));
     return;
   }
-  if (x_vector) x = Op<"unsqueeze">(x, 0), dy = Op<"unsqueeze">(dy, -2);
-  if (y_vector) y = Op<"unsqueeze">(y, -1), dy = Op<"unsqueeze">(dy, -1);
+  if (x_vector && x) x = Op<"unsqueeze">(x, 0);
+  if (y_vector && y) y = Op<"unsqueeze">(y, -1);
+  if (x_vector) dy = Op<"unsqueeze">(dy, -2);
+  if (y_vector) dy = Op<"unsqueeze">(dy, -1);
   if (g.needs(0)) g.dx(0, Op<"matmul">(dy, Adjoint(y)));
   if (g.needs(1)) {
-    const bool tall = y.ndim() == 2 && x.ndim() > 2 && x.numel() > 0;
+    const bool tall = g.x_shape(1).size() <= 2 && x.ndim() > 2 && x.numel() > 0;
     const Tensor grad = tall ? Op<"matmul">(Adjoint(Flat(x)), Flat(dy)) : Op<"matmul">(Adjoint(x), dy);
     g.dx(1, y_vector ? Op<"squeeze">(grad, -1) : grad);
   }
@@ -90,7 +93,7 @@ void GradMatmul(Grad& g) {
                                               "row on the left, a column on the right.")
                                           .Infers(InferMatmul)
                                           .Runs(RunMatmul)
-                                          .Gradient("x, y", GradMatmul)
+                                          .Gradient("x for y, y for x", GradMatmul)
                                           .Onnx("MatMul");
 
 /// Operators that are matmul for particular ranks.
@@ -214,7 +217,7 @@ void GradAddProduct(Grad& g) {
         .Doc("beta * x + alpha * (a @ b) for matrices a and b; x is not read if beta is 0.")
         .Infers([](Infer& i) { InferAddProduct(i, 2); })
         .Runs(RunAddProduct)
-        .Gradient("a, b", GradAddProduct)
+        .Gradient("a for b, b for a", GradAddProduct)
         .Onnx("Gemm");
 
 [[maybe_unused]] const auto& baddbmm =
@@ -222,7 +225,7 @@ void GradAddProduct(Grad& g) {
         .Doc("beta * x + alpha * (a @ b) for equally long lists of matrices.")
         .Infers([](Infer& i) { InferAddProduct(i, 3); })
         .Runs(RunAddProduct)
-        .Gradient("a, b", GradAddProduct);
+        .Gradient("a for b, b for a", GradAddProduct);
 
 [[maybe_unused]] const auto& addbmm =
     DefineOp("addbmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")

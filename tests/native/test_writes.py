@@ -1,0 +1,198 @@
+"""Writes in place and through views, beside PyTorch: values, gradients, versions, stale values."""
+import numpy as np
+import pytest
+
+import dragon
+
+torch = pytest.importorskip("torch", reason="PyTorch is the oracle of in-place semantics")
+
+
+def write_a_view(module, x):
+    """Write into a row of a computed tensor."""
+    y = x * 1
+    y[0] *= 3
+    return y * y
+
+
+def write_a_view_of_a_view(module, x):
+    """Write through two views at once."""
+    y = x * 1
+    y[1:][:, 0] += x[0, 0]
+    return y * y
+
+
+def write_the_base(module, x):
+    """A view made earlier sees what is written to its base."""
+    y = x * 1
+    view = y[0]
+    y *= 2
+    return view * view
+
+
+def write_after_use(module, x):
+    """What was computed before a write keeps its gradient."""
+    y = x * 1
+    before = y + 2
+    y += 5
+    return before * y
+
+
+def write_a_transposed_view(module, x):
+    """Strides of the view differ from the base's."""
+    y = x * 1
+    t = y.t()
+    t[0] = x[0, 1] * 4
+    return y.exp()
+
+
+def write_where_it_came_from(module, x):
+    """A tensor written with something computed from itself."""
+    y = x * 1
+    y[0] = y[1] * 2
+    y[1] = (y[0] + 1).exp()
+    return y
+
+
+def write_numbers(module, x):
+    """Writing constants cuts the gradient of what was there."""
+    y = x * 1
+    y[0] = 7.0
+    return y * y
+
+
+def write_a_masked_part(module, x):
+    """Boolean masks write too."""
+    y = x * 1
+    y[x.detach() > 0] = 0.5
+    return y * x
+
+
+def write_an_expanded_source(module, x):
+    """The source is broadcast."""
+    y = x * 1
+    y[:, :2] = x[0, 0]
+    return y * y
+
+
+def write_many_times(module, x):
+    """A loop that fills rows, as recurrent code does."""
+    y = module.zeros((3, 3), dtype=module.float64)
+    for row in range(3):
+        y[row] = x[row] * (row + 1) + (y[row - 1] if row else 0)
+    return y
+
+
+def add_in_place(module, x):
+    """The result of an operator that needs no values may be written."""
+    y = x + 1
+    y += x
+    return y.exp()
+
+
+def relu_in_place(module, x):
+    """An operator that saves its result, written over its input."""
+    y = x * 2
+    module.relu_(y) if module is torch else y.relu_()
+    return y * x
+
+
+PROGRAMS = [write_a_view, write_a_view_of_a_view, write_the_base, write_after_use, write_a_transposed_view,
+            write_where_it_came_from, write_numbers, write_a_masked_part, write_an_expanded_source, write_many_times,
+            add_in_place, relu_in_place]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_values_and_gradients(program):
+    array = np.random.default_rng(3).standard_normal((3, 3))
+    found = []
+    for module in (dragon, torch):
+        x = module.tensor(array, dtype=module.float64, requires_grad=True)
+        y = program(module, x)
+        y.sum().backward()
+        found.append((y.detach().numpy(), x.grad.numpy()))
+    for mine, theirs in zip(*found):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("operator", ["mul", "exp", "tanh", "div", "pow", "sigmoid"])
+def test_stale_values_are_an_error(operator):
+    x = dragon.tensor([0.5, 2.0], requires_grad=True)
+    y = x * 1
+    z = getattr(dragon.ops, operator)(y, *([y] if operator in ("mul", "div", "pow") else []))
+    target = z if operator in ("exp", "tanh", "sigmoid") else y
+    target += 1
+    with pytest.raises(RuntimeError, match=operator) as caught:
+        z.sum().backward()
+    assert "written" in str(caught.value)
+
+
+def test_stale_values_of_functions_are_an_error():
+    class Square(dragon.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * 2 * ctx.saved_tensors[0]
+    x = dragon.tensor([1.0], requires_grad=True)
+    y = x * 1
+    z = Square.apply(y)
+    y += 1
+    with pytest.raises(RuntimeError, match="written"):
+        z.backward()
+
+
+def test_leaves_may_not_be_written_while_recording():
+    x = dragon.ones((2,), requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        x += 1
+    with pytest.raises(RuntimeError, match="leaf"):
+        x[0] = 3
+    with dragon.no_grad():
+        x += 1
+    assert x.tolist() == [2, 2]
+
+
+def test_versions_count_writes_through_every_alias():
+    x = dragon.zeros((4,))
+    view, alias = x[1:], x.detach()
+    before = x._version
+    x += 1
+    view *= 2
+    alias[0] = 9
+    assert x._version == view._version == alias._version == before + 3
+
+
+def test_values_do_not_stale_by_reading():
+    x = dragon.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    np.asarray(y.detach())
+    y.detach().tolist()
+    y.sum().backward()
+    assert x.grad is not None
+
+
+def test_writes_to_one_place_twice_are_refused():
+    x = dragon.zeros((4,))
+    with pytest.raises((RuntimeError, ValueError), match="add: .*destination"):
+        dragon.ops.add(dragon.ones((3,)), 1, out=dragon.ops.expand(x[:1], (3,)))
+
+
+@pytest.mark.parametrize("operator", ["neg", "cumsum", "copy"])
+@pytest.mark.parametrize("size", [5, 100000])
+def test_overlapping_results_are_as_if_they_did_not_overlap(operator, size):
+    arguments = [0] if operator == "cumsum" else []
+    x = dragon.arange(float(size)) % 7
+    function = getattr(dragon.ops, operator)
+    wanted = function(x[:-1].clone(), *arguments)
+    function(x[:-1], *arguments, out=x[1:])
+    assert x[1:].tolist() == wanted.tolist()
+
+
+def test_out_of_the_wrong_dtype_is_refused():
+    with pytest.raises((RuntimeError, TypeError, ValueError), match="add"):
+        dragon.ops.add(dragon.ones((2,)), 1, out=dragon.zeros((2,), dtype=dragon.int64))
+    wide = dragon.zeros((2,), dtype=dragon.float64)
+    assert dragon.ops.add(dragon.ones((2,)), 1, out=wide) is wide and wide.tolist() == [2, 2]
