@@ -58,6 +58,8 @@ void LinalgEigh(Context& ctx, View w, View v, View a, bool upper, const char* wh
   const Matrices<T> from(a);
   const int n = from.rows;
   if (n == 0) return;
+  constexpr int kLargest = 30000;  // beyond it, the workspace's size leaves LAPACK's integers
+  if (n > kLargest) throw ValueError(who).Got("matrices of ", n, " rows").Expected("at most ", kLargest);
   // Read by columns A is conj(A): the same eigenvalues, the conjugate vectors, the other triangle.
   HermitianTask<T> task{v ? 'V' : 'N', upper ? 'L' : 'U', n};
   task.AskSizes();

@@ -22,8 +22,10 @@ void Reflect(int m, int n, T* a, T* tau, T* work, int work_size) {
   Lapack<T, "geqrf">(m, n, a, Leading(m), tau, work, work_size, &code);
 }
 
-/// Enough workspace for Reflect and MakeQ: a block of columns.
-inline int QrWork(int m, int n) { return 64 * Leading(std::max(m, n)); }
+/// Enough workspace for all here: a block of columns, and the triangular factor that LAPACK keeps beside it.
+inline int QrWork(int m, int n) {
+  return static_cast<int>(std::min(int64_t{64} * Leading(std::max(m, n)) + 64 * 65, int64_t{1} << 30));
+}
 
 }  // namespace
 
@@ -93,7 +95,7 @@ void Ormqr(Context& ctx, View y, View a, View tau, View c, bool left, bool trans
   if (from.size() == 0) return;
   const char trans = !transpose ? 'N' : kIsComplex<T> ? 'C' : 'T';
   ForMatrices(from.count, double{4} * m * n * k, [&](int64_t begin, int64_t end) {
-    const int work_size = QrWork(m, n) + 64 * 65;  // LAPACK keeps a block's triangular factor there as well
+    const int work_size = QrWork(m, n);
     auto vectors = ctx.Allocate<T>(reflectors.size()), columns = ctx.Allocate<T>(from.size());
     auto works = ctx.Allocate<T>(work_size);
     T *v = vectors.template as<T>(), *x = columns.template as<T>(), *work = works.template as<T>();

@@ -5,6 +5,9 @@ namespace dragon::DRAGON_DEVICE {
 
 namespace {
 
+/// Beyond this side, divide and conquer wants a workspace larger than LAPACK's integers count.
+constexpr int kLargestToDivide = 20000;
+
 /// What one matrix's decomposition needs besides the matrix; LAPACK's view of the sides is kept here (A^T).
 template <typename T>
 struct SvdTask {
@@ -55,7 +58,7 @@ int SvdWork(SvdTask<T> task) {
   task.s = task.real_work = &real_dummy;
   task.int_work = &int_dummy;
   task.work = &divide;
-  task.Divide(&dummy);
+  if (std::min(task.rows, task.columns) <= kLargestToDivide) task.Divide(&dummy);
   task.work = &iterate;
   task.Iterate(&dummy);
   return std::max(WorkSize(divide), WorkSize(iterate));
@@ -97,7 +100,7 @@ void LinalgSvd(Context& ctx, View u, View s, View vh, View a, const char* who) {
       task.u = vh ? vh.as<T>() + i * high * rows : &unused;
       task.vt = u ? u.as<T>() + i * wide * columns : &unused;
       std::copy_n(from[i], from.size(), copy.template as<T>());
-      int code = task.Divide(copy.template as<T>());
+      int code = k <= kLargestToDivide ? task.Divide(copy.template as<T>()) : 1;
       if (code > 0) {
         std::copy_n(from[i], from.size(), copy.template as<T>());
         code = task.Iterate(copy.template as<T>());

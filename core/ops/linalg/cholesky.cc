@@ -51,9 +51,9 @@ void GradientOfCholesky(Grad& g) {
         .Gradient("L", GradientOfCholesky);
 
 [[maybe_unused]] const auto& cholesky =
-    DefineOp("cholesky(Tensor x, bool upper=False) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"linalg_cholesky">(c.x(0), c.Bool(0))};
-    });
+    DefineOp("cholesky(Tensor x, bool upper=False) -> Tensor")
+        .Doc("linalg_cholesky by its older name.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_cholesky">(c.x(0), c.Bool(0))}; });
 
 /// Solve L L^H X = B (or U^H U X = B).
 Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper) {

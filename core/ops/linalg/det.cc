@@ -82,13 +82,14 @@ void GradientOfSlogdet(Grad& g) {
         })
         .Gradient("x, sign", GradientOfSlogdet);
 
-[[maybe_unused]] const auto& slogdet =
-    DefineOp("slogdet(Tensor x) -> (Tensor sign, Tensor logabsdet)").As([](const CallReader& c) {
-      return OpN<"linalg_slogdet">(c.x(0));
-    });
+[[maybe_unused]] const auto& slogdet = DefineOp("slogdet(Tensor x) -> (Tensor sign, Tensor logabsdet)")
+                                           .Doc("linalg_slogdet by its older name.")
+                                           .As([](const CallReader& c) { return OpN<"linalg_slogdet">(c.x(0)); });
 
 [[maybe_unused]] const auto& det =
-    DefineOp("det(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors { return {Op<"linalg_det">(c.x(0))}; });
+    DefineOp("det(Tensor x) -> Tensor").Doc("linalg_det by its older name.").As([](const CallReader& c) -> Tensors {
+      return {Op<"linalg_det">(c.x(0))};
+    });
 
 [[maybe_unused]] const auto& logdet = DefineOp("logdet(Tensor x) -> Tensor")
                                           .Doc("The logarithms of determinants; NaN where a real one is negative.")

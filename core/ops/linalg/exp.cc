@@ -29,9 +29,9 @@ Tensor ExpDerivative(const Tensor& a, const Tensor& direction) {
         .Gradient("x", [](Grad& g) { g.dx(0, ExpDerivative(Adjoint(g.x(0)), g.dy())); });
 
 [[maybe_unused]] const auto& linalg_matrix_exp =
-    DefineOp("linalg_matrix_exp(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"matrix_exp">(c.x(0))};
-    });
+    DefineOp("linalg_matrix_exp(Tensor x) -> Tensor")
+        .Doc("matrix_exp by its newer name.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"matrix_exp">(c.x(0))}; });
 
 }  // namespace
 }  // namespace dragon

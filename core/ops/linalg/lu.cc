@@ -182,9 +182,9 @@ void GradientOfLuSolve(Grad& g) {
         .Gradient("LU, pivots, out", GradientOfLuSolve);
 
 [[maybe_unused]] const auto& lu_solve =
-    DefineOp("lu_solve(Tensor y, Tensor LU, Tensor pivots) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"linalg_lu_solve">(c.x(1), c.x(2), c.x(0))};
-    });
+    DefineOp("lu_solve(Tensor y, Tensor LU, Tensor pivots) -> Tensor")
+        .Doc("linalg_lu_solve with the right-hand side first.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_lu_solve">(c.x(1), c.x(2), c.x(0))}; });
 
 }  // namespace
 }  // namespace dragon

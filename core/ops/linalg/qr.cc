@@ -78,9 +78,9 @@ void GradientOfQr(Grad& g) {
         .Gradient("Q, R", GradientOfQr);
 
 [[maybe_unused]] const auto& qr =
-    DefineOp("qr(Tensor x, bool some=True) -> (Tensor Q, Tensor R)").As([](const CallReader& c) {
-      return OpN<"linalg_qr">(c.x(0), c.Bool(0) ? "reduced" : "complete");
-    });
+    DefineOp("qr(Tensor x, bool some=True) -> (Tensor Q, Tensor R)")
+        .Doc("linalg_qr, reduced if `some`, else complete.")
+        .As([](const CallReader& c) { return OpN<"linalg_qr">(c.x(0), c.Bool(0) ? "reduced" : "complete"); });
 
 [[maybe_unused]] const auto& geqrf =
     DefineOp("geqrf(Tensor x) -> (Tensor a, Tensor tau)")
@@ -173,9 +173,9 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
         });
 
 [[maybe_unused]] const auto& orgqr =
-    DefineOp("orgqr(Tensor x, Tensor tau) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"linalg_householder_product">(c.x(0), c.x(1))};
-    });
+    DefineOp("orgqr(Tensor x, Tensor tau) -> Tensor")
+        .Doc("linalg_householder_product by its older name.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_householder_product">(c.x(0), c.x(1))}; });
 
 [[maybe_unused]] const auto& ormqr =
     DefineOp("ormqr(Tensor x, Tensor tau, Tensor y, bool left=True, bool transpose=False) -> Tensor")

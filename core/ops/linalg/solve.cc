@@ -136,9 +136,10 @@ void InferInverse(Infer& i) {
         })
         .Gradient("inverse", GradientOfInverse);
 
-[[maybe_unused]] const auto& inverse = DefineOp("inverse(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  return {Op<"linalg_inv">(c.x(0))};
-});
+[[maybe_unused]] const auto& inverse =
+    DefineOp("inverse(Tensor x) -> Tensor").Doc("linalg_inv by its older name.").As([](const CallReader& c) -> Tensors {
+      return {Op<"linalg_inv">(c.x(0))};
+    });
 
 }  // namespace
 }  // namespace dragon

@@ -105,6 +105,7 @@ void GradientOfSvd(Grad& g) {
 /// The older function: V instead of its adjoint, and thin by default.
 [[maybe_unused]] const auto& svd =
     DefineOp("svd(Tensor x, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)")
+        .Doc("U, S and V (not its adjoint); thin if `some`, and U and V are zeros without `compute_uv`.")
         .As([](const CallReader& c) -> Tensors {
           CheckMatrix(c, 0);
           const Tensor& x = c.x(0);
@@ -167,9 +168,9 @@ void RunPinv(Run& r) {
         .Gradient("x, out", GradientOfPinv);
 
 [[maybe_unused]] const auto& pinverse =
-    DefineOp("pinverse(Tensor x, float rcond=1e-15) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"linalg_pinv">(c.x(0), None, c.Real(0))};
-    });
+    DefineOp("pinverse(Tensor x, float rcond=1e-15) -> Tensor")
+        .Doc("linalg_pinv with a relative tolerance.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_pinv">(c.x(0), None, c.Real(0))}; });
 
 [[maybe_unused]] const auto& matrix_rank =
     DefineOp("linalg_matrix_rank(Tensor x, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor")

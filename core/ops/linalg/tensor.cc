@@ -58,9 +58,10 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
 Tensor Powers(const CallReader& c, const Tensor& x, int64_t n) {
   if (n < 0) throw ValueError(c.name()).Got("N ", n).Expected("at least 0");
   if (n == 0) return Op<"full">(With(x.shape(), 0), 0.0, x.dtype(), x.device());
-  std::vector<Tensor> powers{Op<"full">(x.shape(), 1.0, x.dtype(), x.device())};
-  while (static_cast<int64_t>(powers.size()) < n) powers.push_back(powers.size() == 1 ? x : powers.back() * x);
-  return Op<"stack">(powers, -1);
+  const Tensor one = Op<"full">(With(x.shape(), 1), 1.0, x.dtype(), x.device());
+  if (n == 1) return one;
+  const Tensor repeated = Op<"broadcast_to">(AsColumn(x), With(x.shape(), n - 1));
+  return Op<"cat">(std::vector<Tensor>{one, Op<"cumprod">(repeated, -1, x.dtype())}, -1);
 }
 
 [[maybe_unused]] const auto& linalg_vander =
