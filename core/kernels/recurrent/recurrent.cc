@@ -1,0 +1,201 @@
+// A recurrent layer step by step: a small product for the hidden part of the gates, then all gates at once.
+#include "core/kernels/recurrent.h"
+
+#include <algorithm>
+
+#include "core/device/parallel.h"
+#include "core/kernels/matmul.h"
+#include "core/kernels/recurrent/cells.h"
+
+namespace dragon::DRAGON_DEVICE {
+
+namespace {
+
+/// Sizes of one call, and the steps in the order they are taken.
+struct Layer {
+  RecurrentMode mode;
+  int64_t rows, batch, units, outputs, gates;
+
+  Layer(const View& y, const View& h0, const RecurrentWeights& weights, const RecurrentSteps& steps)
+      : mode(steps.mode),
+        rows(y.shape[0]),
+        batch(h0.shape[0]),
+        units(weights.hidden.shape[0] / GateCount(steps.mode)),
+        outputs(weights.hidden.shape[1]),
+        gates(weights.hidden.shape[0]) {}
+
+  /// Call f(first row, rows) for each step, in the direction of the layer or against it.
+  template <typename F>
+  static void ForSteps(const RecurrentSteps& steps, bool forward, F&& f) {
+    if (forward != steps.reverse) {
+      int64_t first = 0;
+      for (int64_t t = 0; t < steps.steps; first += steps.batch_sizes[t++]) f(first, steps.batch_sizes[t]);
+    } else {
+      int64_t end = 0;
+      for (int64_t t = 0; t < steps.steps; ++t) end += steps.batch_sizes[t];
+      for (int64_t t = steps.steps - 1; t >= 0; --t) {
+        end -= steps.batch_sizes[t];
+        f(end, steps.batch_sizes[t]);
+      }
+    }
+  }
+};
+
+/// y (m, n) = a (m, k) @ b + bias + beta * y, where b (k, n) is given as it lies or by its transpose (n, k).
+template <typename T>
+void Product(Context& ctx, int64_t m, int64_t n, int64_t k, const T* a, const T* b, bool b_transposed, const View& bias,
+             T* y, double beta = 0) {
+  MatmulPost post;
+  post.beta = beta;
+  const OwnedView to(y, kDTypeOf<T>, {m, n}, {n, 1}), left(const_cast<T*>(a), kDTypeOf<T>, {m, k}, {k, 1});
+  const OwnedView right(const_cast<T*>(b), kDTypeOf<T>, {k, n}, b_transposed ? Dims{1, k} : Dims{n, 1});
+  kernels::Matmul(ctx, kDTypeOf<T>, to.view, left.view, right.view, bias, post);
+}
+
+/// y (m, n) = a^T @ b for a (k, m) and b (k, n): a weight's gradient over all steps at once.
+template <typename T>
+void ProductOverRows(Context& ctx, int64_t m, int64_t n, int64_t k, const T* a, const T* b, const View& y) {
+  const OwnedView left(const_cast<T*>(a), kDTypeOf<T>, {m, k}, {1, m}),
+      right(const_cast<T*>(b), kDTypeOf<T>, {k, n}, {n, 1});
+  kernels::Matmul(ctx, kDTypeOf<T>, y, left.view, right.view, View{}, MatmulPost{});
+}
+
+int64_t RowGrain(int64_t units) { return std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(units, 1)); }
+
+template <typename T>
+void Copy(const T* from, int64_t count, T* to) {
+  std::copy(from, from + count, to);
+}
+
+}  // namespace
+
+template <typename T>
+void Recurrent(Context& ctx, View y, View hn, View cn, View gates, View cells, View gates_x, View h0, View c0,
+               const RecurrentWeights& weights, const RecurrentSteps& steps) {
+  const Layer layer(y, h0, weights, steps);
+  const int64_t units = layer.units, outputs = layer.outputs;
+  // The states live in hn and cn: rows of sequences that have ended, or not begun, stay as they are.
+  T* h = hn.as<T>();
+  T* c = layer.mode == RecurrentMode::kLstm ? cn.as<T>() : nullptr;
+  Copy(h0.as<const T>(), h0.numel, h);
+  if (c) Copy(c0.as<const T>(), c0.numel, c);
+  const Scratch hidden_scratch = ctx.Allocate<T>(layer.batch * layer.gates);
+  const Scratch raw_scratch = ctx.Allocate<T>(weights.projection ? layer.batch * units : 0);
+  T *hidden = hidden_scratch.as<T>(), *raw = weights.projection ? raw_scratch.as<T>() : h;
+  Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+    Product<T>(ctx, rows, layer.gates, outputs, h, weights.hidden.as<const T>(), /*b_transposed=*/true, weights.bias,
+               hidden);
+    ParallelFor(rows, RowGrain(units), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T *x = gates_x.as<const T>() + (first + i) * layer.gates, *part = hidden + i * layer.gates;
+        T* saved = gates.as<T>() + (first + i) * SavedCount(layer.mode) * units;
+        if (layer.mode == RecurrentMode::kLstm) {
+          LstmRow(units, x, part, c + i * units, raw + i * units, saved, cells.as<T>() + (first + i) * units);
+        } else if (layer.mode == RecurrentMode::kGru) {
+          GruRow(units, x, part, raw + i * units, saved);
+        } else {
+          PlainRow(units, layer.mode == RecurrentMode::kRelu, x, part, raw + i * units);
+        }
+      }
+    });
+    if (weights.projection) {
+      Product<T>(ctx, rows, outputs, units, raw, weights.projection.as<const T>(), /*b_transposed=*/true, View{}, h);
+    }
+    Copy(h, rows * outputs, y.as<T>() + first * outputs);
+  });
+}
+
+namespace {
+
+/// For every row, the state its step began with: from the step before in `states`, or from the first state.
+template <typename T>
+void StatesBefore(const RecurrentSteps& steps, int64_t batch, int64_t width, const T* states, const T* first_state,
+                  const Context& ctx, T* before) {
+  const Scratch scratch = ctx.Allocate<T>(batch * width);
+  T* now = scratch.as<T>();
+  Copy(first_state, batch * width, now);
+  Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+    Copy(now, rows * width, before + first * width);
+    Copy(states + first * width, rows * width, now);
+  });
+}
+
+template <typename T>
+void SumRows(int64_t rows, int64_t width, const T* x, T* sums) {
+  std::fill(sums, sums + width, T(0));
+  for (int64_t i = 0; i < rows; ++i) {
+#pragma omp simd
+    for (int64_t j = 0; j < width; ++j) sums[j] += x[i * width + j];
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View dy, View dhn, View dcn, View y,
+                       View gates, View cells, View h0, View c0, const RecurrentWeights& weights,
+                       const RecurrentSteps& steps) {
+  const Layer layer(y, h0, weights, steps);
+  const int64_t units = layer.units, outputs = layer.outputs, rows_all = layer.rows;
+  const bool lstm = layer.mode == RecurrentMode::kLstm, gru = layer.mode == RecurrentMode::kGru;
+  const Scratch h_before = ctx.Allocate<T>(rows_all * outputs), c_before = ctx.Allocate<T>(lstm ? rows_all * units : 0);
+  StatesBefore<T>(steps, layer.batch, outputs, y.as<const T>(), h0.as<const T>(), ctx, h_before.as<T>());
+  if (lstm) StatesBefore<T>(steps, layer.batch, units, cells.as<const T>(), c0.as<const T>(), ctx, c_before.as<T>());
+  // In a GRU the hidden part of the candidate has a gradient of its own; elsewhere both parts share one.
+  const Scratch own_hidden = ctx.Allocate<T>(gru ? rows_all * layer.gates : 0);
+  T *dgates = d.gates_x.as<T>(), *dhidden = gru ? own_hidden.as<T>() : dgates;
+  const Scratch raw = ctx.Allocate<T>(weights.projection ? rows_all * units : 0);
+  const Scratch draw = ctx.Allocate<T>(weights.projection ? layer.batch * units : 0);
+  const Scratch dprojected = ctx.Allocate<T>(weights.projection ? rows_all * outputs : 0);
+  T* dh = d.h0.as<T>();
+  T* dc = lstm ? d.c0.as<T>() : nullptr;
+  Copy(dhn.as<const T>(), dhn.numel, dh);
+  if (lstm) Copy(dcn.as<const T>(), dcn.numel, dc);
+  Layer::ForSteps(steps, /*forward=*/false, [&](int64_t first, int64_t rows) {
+    const T* dy_rows = dy.as<const T>() + first * outputs;
+    for (int64_t i = 0; i < rows * outputs; ++i) dh[i] += dy_rows[i];
+    T* dunits = dh;
+    if (weights.projection) {
+      dunits = draw.as<T>();
+      Copy(dh, rows * outputs, dprojected.as<T>() + first * outputs);
+      Product<T>(ctx, rows, units, outputs, dh, weights.projection.as<const T>(), /*b_transposed=*/false, View{},
+                 dunits);
+    }
+    ParallelFor(rows, RowGrain(units), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = first + i;
+        const T* saved = gates.as<const T>() + row * SavedCount(layer.mode) * units;
+        T* dgate = dgates + row * layer.gates;
+        if (lstm) {
+          LstmRowBackward(units, saved, cells.as<const T>() + row * units, c_before.as<const T>() + row * units,
+                          dunits + i * units, dc + i * units, dgate);
+        } else if (gru) {
+          GruRowBackward(units, saved, h_before.as<const T>() + row * units, dunits + i * units, dgate,
+                         dhidden + row * layer.gates);
+        } else {
+          PlainRowBackward(units, layer.mode == RecurrentMode::kRelu, y.as<const T>() + row * units, dunits + i * units,
+                           dgate);
+        }
+      }
+    });
+    Product<T>(ctx, rows, outputs, layer.gates, dhidden + first * layer.gates, weights.hidden.as<const T>(),
+               /*b_transposed=*/false, View{}, dh, /*beta=*/gru ? 1 : 0);
+  });
+  if (d.hidden) ProductOverRows<T>(ctx, layer.gates, outputs, rows_all, dhidden, h_before.as<const T>(), d.hidden);
+  if (d.bias) SumRows<T>(rows_all, layer.gates, dhidden, d.bias.as<T>());
+  if (!d.projection) return;
+  ParallelFor(rows_all, RowGrain(units), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T *o = gates.as<const T>() + (4 * i + 3) * units, *c = cells.as<const T>() + i * units;
+      T* out = raw.as<T>() + i * units;
+#pragma omp simd
+      for (int64_t j = 0; j < units; ++j) out[j] = o[j] * libm::Tanh(c[j]);
+    }
+  });
+  ProductOverRows<T>(ctx, outputs, units, rows_all, dprojected.as<const T>(), raw.as<const T>(), d.projection);
+}
+
+DRAGON_KERNEL(Recurrent, Singles);
+DRAGON_KERNEL(RecurrentBackward, Singles);
+
+}  // namespace dragon::DRAGON_DEVICE

@@ -1,0 +1,269 @@
+// The recurrent layer as an operator: fused kernels both ways, ordinary operators for gradients of gradients.
+#include "core/ops/recurrent/layer.h"
+
+#include <vector>
+
+#include "core/framework/autograd/backward.h"
+#include "core/framework/infer.h"
+
+namespace dragon {
+
+namespace recurrent {
+
+RecurrentMode ModeNamed(const char* who, const std::string& name) {
+  if (name == "tanh") return RecurrentMode::kTanh;
+  if (name == "relu") return RecurrentMode::kRelu;
+  if (name == "lstm") return RecurrentMode::kLstm;
+  if (name == "gru") return RecurrentMode::kGru;
+  throw ValueError(who).Got("mode \"", name, "\"").Expected("tanh, relu, lstm or gru");
+}
+
+namespace {
+
+Tensor Rows(const Tensor& x, int64_t begin, int64_t end) {
+  return begin == 0 && end == x.size(0) ? x : Op<"slice">(x, 0, begin, end);
+}
+
+Tensor Gate(const Tensor& x, int64_t i, int64_t units) { return Op<"slice">(x, 1, i * units, (i + 1) * units); }
+
+Tensor Relu(const Tensor& x) { return Op<"where">(Op<"le">(x, Number(0.0)), Number(0.0), x); }
+
+/// The state of a step's sequences replaced in the state of all.
+Tensor Replaced(const Tensor& all, const Tensor& rows) {
+  if (rows.size(0) == all.size(0)) return rows;
+  return Op<"cat">(std::vector<Tensor>{rows, Rows(all, rows.size(0), all.size(0))}, 0);
+}
+
+}  // namespace
+
+Tensors LayerByOperators(const Operands& x, RecurrentMode mode, bool reverse, const Dims& batch_sizes) {
+  const int steps = batch_sizes.size();
+  const int64_t units = x.weight.size(0) / GateCount(mode);
+  std::vector<int64_t> starts(steps + 1, 0);
+  for (int t = 0; t < steps; ++t) starts[t + 1] = starts[t] + batch_sizes[t];
+  std::vector<Tensor> outs(steps);
+  Tensor h = x.h0, c = x.c0;
+  for (int step = 0; step < steps; ++step) {
+    const int t = reverse ? steps - 1 - step : step;
+    const Tensor gx = Rows(x.gates_x, starts[t], starts[t + 1]), h_old = Rows(h, 0, batch_sizes[t]);
+    const Tensor gh = Op<"linear">(h_old, x.weight, x.bias);
+    Tensor out;
+    if (mode == RecurrentMode::kLstm) {
+      const Tensor sums = gx + gh, c_old = Rows(c, 0, batch_sizes[t]);
+      const Tensor i = Op<"sigmoid">(Gate(sums, 0, units)), f = Op<"sigmoid">(Gate(sums, 1, units));
+      const Tensor g = Op<"tanh">(Gate(sums, 2, units)), o = Op<"sigmoid">(Gate(sums, 3, units));
+      const Tensor c_new = f * c_old + i * g;
+      c = Replaced(c, c_new);
+      out = o * Op<"tanh">(c_new);
+      if (x.projection.defined()) out = Op<"linear">(out, x.projection);
+    } else if (mode == RecurrentMode::kGru) {
+      const Tensor r = Op<"sigmoid">(Gate(gx, 0, units) + Gate(gh, 0, units));
+      const Tensor z = Op<"sigmoid">(Gate(gx, 1, units) + Gate(gh, 1, units));
+      const Tensor n = Op<"tanh">(Gate(gx, 2, units) + r * Gate(gh, 2, units));
+      out = n + z * (h_old - n);
+    } else {
+      out = mode == RecurrentMode::kRelu ? Relu(gx + gh) : Op<"tanh">(gx + gh);
+    }
+    h = Replaced(h, out);
+    outs[t] = out;
+  }
+  const Tensor y = steps ? Op<"cat">(outs, 0) : Op<"zeros">(Dims{0, x.weight.size(1)}, h.dtype(), h.device());
+  Tensors results;
+  results.push_back(y), results.push_back(h), results.push_back(c);
+  return results;
+}
+
+}  // namespace recurrent
+
+namespace {
+
+using namespace recurrent;  // NOLINT: the two halves of one thing
+
+/// Tensor arguments of both operators from `first` on: h0, c0, weight, bias, projection.
+struct Slots {
+  int h0, c0, weight, bias, projection;
+  explicit Slots(int first) : h0(first), c0(first + 1), weight(first + 2), bias(first + 3), projection(first + 4) {}
+};
+
+void Expect(const CallReader& c, int i, const Dims& shape) {
+  if (!c.has(i)) throw ValueError(c.name()).Got("no ", c.op().schema.tensor(i).name).Expected("shape ", shape);
+  if (c.x(i).shape() != shape) {
+    throw ValueError(c.name()).Got(c.op().schema.tensor(i).name, " ", c.x(i).shape()).Expected("shape ", shape);
+  }
+  if (c.x(i).dtype() != c.x(0).dtype()) {
+    throw TypeError(c.name()).Got(c.x(0).dtype(), " and ", c.x(i).dtype()).Expected("equal dtypes");
+  }
+}
+
+/// Check everything but what both operators begin with; returns (rows, batch, units, outputs).
+Dims CheckLayer(const CallReader& c, const Slots& at) {
+  const RecurrentMode mode = ModeNamed(c.name(), c.String(0));
+  const DType dtype = c.x(0).dtype();
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
+    throw TypeError(c.name()).Got(dtype).Expected("float32 or float64");
+  }
+  const Tensor &weight = c.x(at.weight), &h0 = c.x(at.h0);
+  if (weight.ndim() != 2 || weight.size(0) % GateCount(mode) != 0 || h0.ndim() != 2) {
+    throw ValueError(c.name())
+        .Got("weight ", weight.shape(), " and h0 ", h0.shape())
+        .Expected("weight (", GateCount(mode), " * units, outputs) and h0 (batch, outputs)");
+  }
+  const int64_t units = weight.size(0) / GateCount(mode), outputs = weight.size(1), batch = h0.size(0);
+  int64_t rows = 0, before = batch;
+  for (int64_t size : c.Ints(2)) {
+    if (size < 1 || size > before) {
+      throw ValueError(c.name())
+          .Got("batch sizes ", c.Ints(2))
+          .Expected("at least 1 each, none larger than the one before");
+    }
+    rows += size;
+    before = size;
+  }
+  if (c.Ints(2).size() > 0 && c.Ints(2)[0] != batch) {
+    throw ValueError(c.name()).Got(batch, " first states for ", c.Ints(2)[0], " sequences").Expected("one for each");
+  }
+  Expect(c, at.h0, {batch, outputs});
+  Expect(c, at.weight, {weight.size(0), outputs});
+  if (mode == RecurrentMode::kLstm) {
+    Expect(c, at.c0, {batch, units});
+  } else if (c.has(at.c0)) {
+    throw ValueError(c.name()).Got("c0").Expected("one for LSTMs only");
+  }
+  if (c.has(at.bias)) Expect(c, at.bias, {weight.size(0)});
+  if (c.has(at.projection)) {
+    if (mode != RecurrentMode::kLstm) throw ValueError(c.name()).Got("a projection").Expected("one for LSTMs only");
+    Expect(c, at.projection, {outputs, units});
+  } else if (units != outputs) {
+    throw ValueError(c.name())
+        .Got("weight ", weight.shape())
+        .Expected("(", GateCount(mode) * outputs, ", ", outputs, ")");
+  }
+  return {rows, batch, units, outputs};
+}
+
+/// Row-major operands that live as long as the call.
+struct Held {
+  Tensor h0, c0, hidden, bias, projection;
+
+  Held(Run& r, const Slots& at)
+      : h0(r.Contiguous(at.h0)),
+        c0(r.has(at.c0) ? r.Contiguous(at.c0) : Tensor()),
+        hidden(r.Contiguous(at.weight)),
+        bias(r.has(at.bias) ? r.Contiguous(at.bias) : Tensor()),
+        projection(r.has(at.projection) ? r.Contiguous(at.projection) : Tensor()) {}
+  static View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
+  RecurrentWeights weights() const { return {hidden.view(), ViewOrNone(bias), ViewOrNone(projection)}; }
+};
+
+RecurrentSteps StepsOf(const CallReader& c) {
+  return {ModeNamed(c.name(), c.String(0)), c.Bool(1), c.Ints(2).data(), c.Ints(2).size()};
+}
+
+void InferLayer(Infer& i) {
+  const Slots at(1);
+  const Dims size = CheckLayer(i, at);
+  const RecurrentMode mode = ModeNamed(i.name(), i.String(0));
+  Expect(i, 0, {size[0], GateCount(mode) * size[2]});
+  const DType dtype = i.x(0).dtype();
+  const bool lstm = mode == RecurrentMode::kLstm;
+  i.y(0, {size[0], size[3]}, dtype);
+  i.y(1, {size[1], size[3]}, dtype);
+  i.y(2, lstm ? Dims{size[1], size[2]} : Dims{0}, dtype);
+  i.y(3, {size[0], SavedCount(mode) * size[2]}, dtype);
+  i.y(4, lstm ? Dims{size[0], size[2]} : Dims{0}, dtype);
+}
+
+void RunLayer(Run& r) {
+  const Held held(r, Slots(1));
+  const Tensor gates_x = r.Contiguous(0);
+  kernels::Recurrent(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.out(3), r.out(4), gates_x.view(),
+                     held.h0.view(), Held::ViewOrNone(held.c0), held.weights(), StepsOf(r));
+}
+
+/// Gradients that can be differentiated: the layer again in ordinary operators, and the tape through it. Inputs are
+/// looked at through views, so that paths between them outside this layer do not count.
+void GradByOperators(Grad& g) {
+  std::vector<Tensor> inputs(6), wanted, roots, grads;
+  std::vector<int> slots;
+  for (int i = 0; i < 6; ++i) {
+    if (!g.call().inputs[i].defined()) continue;
+    inputs[i] = Op<"expand">(g.x(i), g.x(i).shape());
+    if (g.needs(i)) wanted.push_back(inputs[i]), slots.push_back(i);
+  }
+  const Operands operands{inputs[0], inputs[1], inputs[2], inputs[3], inputs[4], inputs[5]};
+  const Tensors results = LayerByOperators(operands, ModeNamed(g.name(), g.String(0)), g.Bool(1), g.Ints(2));
+  for (int i = 0; i < 3; ++i) {
+    if (!g.dy(i).defined() || !results[i].defined() || !results[i].requires_grad()) continue;
+    roots.push_back(results[i]), grads.push_back(g.dy(i));
+  }
+  BackwardOptions options;
+  options.retain_graph = options.create_graph = options.allow_unused = true;
+  const std::vector<Tensor> found = Gradients(roots, grads, wanted, options);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (found[i].defined()) g.dx(slots[i], found[i]);
+  }
+}
+
+void GradLayer(Grad& g) {
+  if (Door().grad_enabled) return GradByOperators(g);
+  const auto given = [&](int i) {
+    return g.dy(i).defined() ? g.dy(i) : Op<"zeros">(g.y_shape(i), g.y_dtype(i), g.device());
+  };
+  const Tensors d = OpN<"recurrent_layer_backward">(given(0), given(1), given(2), g.y(0), g.y(3), g.y(4), g.x(1),
+                                                    g.x(2), g.x(3), g.x(4), g.x(5), g.String(0), g.Bool(1), g.Ints(2));
+  for (int i = 0; i < 6; ++i) {
+    if (g.needs(i)) g.dx(i, d[i]);
+  }
+}
+
+[[maybe_unused]] const auto& layer =
+    DefineOp(
+        "recurrent_layer(Tensor gates_x, Tensor h0, Tensor? c0, Tensor weight, Tensor? bias, Tensor? projection, str "
+        "mode, bool reverse, int[] batch_sizes) -> (Tensor out, Tensor hn, Tensor cn, Tensor gates, Tensor cells)")
+        .Doc("One recurrent layer in one direction over packed sequences, given the inputs' part of its gates.")
+        .Infers(InferLayer)
+        .Runs(RunLayer)
+        .NoGradientFor(0b11000)
+        .Gradient("gates_x, h0, c0, weight, bias, projection, out, gates, cells", GradLayer);
+
+[[maybe_unused]] const auto& layer_backward =
+    DefineOp(
+        "recurrent_layer_backward(Tensor dy, Tensor dhn, Tensor dcn, Tensor y, Tensor gates, Tensor cells, Tensor h0, "
+        "Tensor? c0, Tensor weight, Tensor? bias, Tensor? projection, str mode, bool reverse, int[] batch_sizes) -> "
+        "(Tensor dgates_x, Tensor dh0, Tensor dc0, Tensor dweight, Tensor dbias, Tensor dprojection)")
+        .Doc("The gradients of recurrent_layer.")
+        .Infers([](Infer& i) {
+          const Slots at(6);
+          const Dims size = CheckLayer(i, at);
+          const RecurrentMode mode = ModeNamed(i.name(), i.String(0));
+          const bool lstm = mode == RecurrentMode::kLstm;
+          Expect(i, 0, {size[0], size[3]});
+          Expect(i, 1, {size[1], size[3]});
+          Expect(i, 2, lstm ? Dims{size[1], size[2]} : Dims{0});
+          Expect(i, 3, {size[0], size[3]});
+          Expect(i, 4, {size[0], SavedCount(mode) * size[2]});
+          Expect(i, 5, lstm ? Dims{size[0], size[2]} : Dims{0});
+          const DType dtype = i.x(0).dtype();
+          i.y(0, {size[0], GateCount(mode) * size[2]}, dtype);
+          i.y(1, i.x(at.h0).shape(), dtype);
+          i.y(2, lstm ? Dims{size[1], size[2]} : Dims{0}, dtype);
+          i.y(3, i.x(at.weight).shape(), dtype);
+          i.y(4, i.has(at.bias) ? i.x(at.bias).shape() : Dims{0}, dtype);
+          i.y(5, i.has(at.projection) ? i.x(at.projection).shape() : Dims{0}, dtype);
+        })
+        .Runs([](Run& r) {
+          const Slots at(6);
+          const Held held(r, at);
+          Tensor x[6];
+          for (int i = 0; i < 6; ++i) x[i] = r.Contiguous(i);
+          kernels::RecurrentGradients d{r.out(0), r.out(1), r.out(2), r.out(3), View{}, View{}};
+          if (r.has(at.bias)) d.bias = r.out(4);
+          if (r.has(at.projection)) d.projection = r.out(5);
+          kernels::RecurrentBackward(r.ctx(), r.dtype(), d, x[0].view(), x[1].view(), x[2].view(), x[3].view(),
+                                     x[4].view(), x[5].view(), held.h0.view(), Held::ViewOrNone(held.c0),
+                                     held.weights(), StepsOf(r));
+        })
+        .NotDifferentiable();
+
+}  // namespace
+}  // namespace dragon

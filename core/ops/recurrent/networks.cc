@@ -1,0 +1,225 @@
+// RNN, GRU and LSTM as users call them: layers stacked, directions joined, dropout between layers; and single cells.
+#include <vector>
+
+#include "core/framework/infer.h"
+#include "core/ops/named.h"
+#include "core/ops/recurrent/layer.h"
+
+namespace dragon {
+namespace {
+
+using namespace recurrent;  // NOLINT: this file is about nothing else
+
+/// Attributes that all networks share.
+struct Settings {
+  bool biases, train, bidirectional;
+  int64_t layers;
+  double dropout;
+
+  explicit Settings(const CallReader& c)
+      : biases(c.Bool(0)), train(c.Bool(3)), bidirectional(c.Bool(4)), layers(c.Int(1)), dropout(c.Real(2)) {
+    if (layers < 1) throw ValueError(c.name()).Got("num_layers ", layers).Expected("at least 1");
+    if (!(dropout >= 0 && dropout <= 1)) throw ValueError(c.name()).Got("dropout ", dropout).Expected("0 to 1");
+  }
+  int directions() const { return bidirectional ? 2 : 1; }
+};
+
+/// 16-bit floats run in float32: the states of long sequences would lose their digits otherwise.
+Tensor Widened(const Tensor& x) {
+  const bool half = x.dtype() == DType::kFloat16 || x.dtype() == DType::kBFloat16;
+  return half ? Op<"cast">(x, DType::kFloat32) : x;
+}
+
+/// Parameters of one layer and direction, in PyTorch's order: w_ih, w_hh, b_ih, b_hh, w_hr.
+struct Parameters {
+  Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
+};
+
+std::vector<Parameters> Sorted(const CallReader& c, std::span<const Tensor> params, const Settings& s, bool lstm) {
+  const int64_t places = s.layers * s.directions(), least = s.biases ? 4 : 2;
+  const int64_t each = static_cast<int64_t>(params.size()) / places;
+  const bool projected = lstm && each == least + 1;
+  if (static_cast<int64_t>(params.size()) != places * each || (each != least && !projected)) {
+    throw ValueError(c.name())
+        .Got(params.size(), " parameters")
+        .Expected(least, lstm ? " (one more with a projection)" : "", " for each of ", places,
+                  " layers and directions");
+  }
+  std::vector<Parameters> sorted(places);
+  size_t next = 0;
+  for (Parameters& p : sorted) {
+    p.w_ih = Widened(params[next++]);
+    p.w_hh = Widened(params[next++]);
+    if (s.biases) p.b_ih = Widened(params[next++]), p.b_hh = Widened(params[next++]);
+    if (projected) p.w_hr = Widened(params[next++]);
+  }
+  return sorted;
+}
+
+Tensors RunLayer(const Tensor& x, const Parameters& p, const Tensor& h0, const Tensor& c0, const char* mode,
+                 bool reverse, const Dims& batch_sizes) {
+  const Tensor gates_x = Op<"linear">(x, p.w_ih, p.b_ih);
+  return OpN<"recurrent_layer">(gates_x, h0, c0, p.w_hh, p.b_hh, p.w_hr, mode, reverse, batch_sizes);
+}
+
+/// All layers over packed rows; returns out, hn and, for LSTMs, cn.
+Tensors Stacked(const CallReader& c, Tensor x, const Dims& batch_sizes, const Tensor& h0, const Tensor& c0,
+                std::span<const Tensor> params, const char* mode) {
+  const Settings s(c);
+  const std::vector<Parameters> parameters = Sorted(c, params, s, c0.defined());
+  const int64_t places = static_cast<int64_t>(parameters.size());
+  for (const Tensor* state : {&h0, &c0}) {
+    if (!state->defined() || (state->ndim() == 3 && state->size(0) == places)) continue;
+    throw ValueError(c.name()).Got("first state ", state->shape()).Expected("(", places, ", batch, size)");
+  }
+  const DType dtype = x.dtype();
+  x = Widened(x);
+  std::vector<Tensor> hn, cn;
+  for (int64_t layer = 0; layer < s.layers; ++layer) {
+    std::vector<Tensor> outs;
+    for (int direction = 0; direction < s.directions(); ++direction) {
+      const int64_t place = layer * s.directions() + direction;
+      const Tensor first_c = c0.defined() ? Widened(Op<"select">(c0, 0, place)) : Tensor();
+      const Tensors results = RunLayer(x, parameters[place], Widened(Op<"select">(h0, 0, place)), first_c, mode,
+                                       /*reverse=*/direction == 1, batch_sizes);
+      outs.push_back(results[0]);
+      hn.push_back(results[1]);
+      cn.push_back(results[2]);
+    }
+    x = outs.size() == 1 ? outs[0] : Op<"cat">(outs, 1);
+    if (s.train && s.dropout > 0 && layer + 1 < s.layers) x = Op<"dropout">(x, s.dropout, true);
+  }
+  const auto narrowed = [&](const Tensor& y) { return y.dtype() == dtype ? y : Op<"cast">(y, dtype); };
+  Tensors results;
+  results.push_back(narrowed(x));
+  results.push_back(narrowed(Op<"stack">(hn, 0)));
+  if (c0.defined()) results.push_back(narrowed(Op<"stack">(cn, 0)));
+  return results;
+}
+
+/// Sequences of one length, (T, B, size) or with the batch first.
+Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::span<const Tensor> params,
+               const char* mode) {
+  if (c.x(0).ndim() != 3) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("three axes");
+  const bool batch_first = c.Bool(5);
+  const Tensor x = batch_first ? Op<"transpose">(c.x(0), 0, 1) : c.x(0);
+  const int64_t steps = x.size(0), batch = x.size(1), size = x.size(2);
+  if (steps < 1) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("at least one step");
+  if (batch == 0) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("at least one sequence");
+  const Tensor rows = Op<"reshape">(x, Dims{steps * batch, size});
+  Tensors results = Stacked(c, rows, Dims::Filled(steps, batch), h0, c0, params, mode);
+  const Tensor y = Op<"reshape">(results[0], Dims{steps, batch, results[0].size(1)});
+  results[0] = batch_first ? Op<"transpose">(y, 0, 1) : y;
+  return results;
+}
+
+/// The numbers of packed sequences' batch sizes.
+Dims BatchSizes(const CallReader& c) {
+  const Tensor& sizes = c.x(1);
+  if (sizes.ndim() != 1 || sizes.dtype() != DType::kInt64 || !sizes.device().is_cpu()) {
+    throw ValueError(c.name())
+        .Got("batch_sizes ", sizes.shape(), " of ", sizes.dtype(), " on ", sizes.device())
+        .Expected("a vector of int64 on the cpu");
+  }
+  Dims list;
+  const View view = sizes.view();
+  for (int64_t i = 0; i < sizes.numel(); ++i) list.push_back(view.as<int64_t>()[i * view.strides[0]]);
+  return list;
+}
+
+Tensors LstmStates(const CallReader& c) {
+  const auto hx = c.list(0);
+  if (hx.size() != 2) throw ValueError(c.name()).Got(hx.size(), " first states").Expected("h0 and c0");
+  Tensors states;
+  states.push_back(hx[0]), states.push_back(hx[1]);
+  return states;
+}
+
+constexpr const char* kSettings = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool ";
+
+bool DefineNetworks() {
+  const std::string settings = std::string(kSettings) + "bidirectional", padded = settings + ", bool batch_first=False";
+  DefineOp("lstm(Tensor x, Tensor[] hx, " + padded + ") -> (Tensor out, Tensor hn, Tensor cn)")
+      .Doc("Long short-term memory over (T, B, size); parameters in PyTorch's order.")
+      .As([](const CallReader& c) {
+        return InTheNameOf(c, [&] {
+          const Tensors states = LstmStates(c);
+          return Padded(c, states[0], states[1], c.list(1), "lstm");
+        });
+      });
+  DefineOp("lstm_packed(Tensor data, Tensor batch_sizes, Tensor[] hx, " + settings +
+           ") -> (Tensor out, Tensor hn, Tensor cn)")
+      .Doc("Long short-term memory over packed sequences.")
+      .As([](const CallReader& c) {
+        return InTheNameOf(c, [&] {
+          const Tensors states = LstmStates(c);
+          return Stacked(c, c.x(0), BatchSizes(c), states[0], states[1], c.list(1), "lstm");
+        });
+      });
+  const struct {
+    const char *name, *mode, *doc, *packed_doc;
+  } networks[] = {
+      {"gru", "gru", "Gated recurrent units over (T, B, size).", "Gated recurrent units over packed sequences."},
+      {"rnn_tanh", "tanh", "A plain recurrent network with tanh over (T, B, size).",
+       "A plain recurrent network with tanh over packed sequences."},
+      {"rnn_relu", "relu", "A plain recurrent network with relu over (T, B, size).",
+       "A plain recurrent network with relu over packed sequences."}};
+  for (const auto& network : networks) {
+    const char* mode = network.mode;
+    DefineOp(std::string(network.name) + "(Tensor x, Tensor hx, " + padded + ") -> (Tensor out, Tensor hn)")
+        .Doc(network.doc)
+        .As([mode](const CallReader& c) {
+          return InTheNameOf(c, [&] { return Padded(c, c.x(1), Tensor(), c.list(0), mode); });
+        });
+    DefineOp(std::string(network.name) + "_packed(Tensor data, Tensor batch_sizes, Tensor hx, " + settings +
+             ") -> (Tensor out, Tensor hn)")
+        .Doc(network.packed_doc)
+        .As([mode](const CallReader& c) {
+          return InTheNameOf(c, [&] { return Stacked(c, c.x(0), BatchSizes(c), c.x(2), Tensor(), c.list(0), mode); });
+        });
+  }
+  return true;
+}
+
+/// One step of one layer; `first` is where the weights begin among the tensor arguments.
+Tensors Cell(const CallReader& c, const Tensor& h, const Tensor& state, int first, const char* mode) {
+  const Tensor& x = c.x(0);
+  if (x.ndim() != 2) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(batch, size)");
+  const auto optional = [&](int i) { return c.has(i) ? Widened(c.x(i)) : Tensor(); };
+  const Parameters p{Widened(c.x(first)), Widened(c.x(first + 1)), optional(first + 2), optional(first + 3), Tensor()};
+  const Dims batch_sizes = x.size(0) ? Dims{x.size(0)} : Dims();
+  Tensors results =
+      RunLayer(Widened(x), p, Widened(h), state.defined() ? Widened(state) : state, mode, false, batch_sizes);
+  Tensors states;
+  for (int i = 1; i < (state.defined() ? 3 : 2); ++i) {
+    states.push_back(results[i].dtype() == x.dtype() ? results[i] : Op<"cast">(results[i], x.dtype()));
+  }
+  return states;
+}
+
+bool DefineCells() {
+  const std::string weights = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)";
+  DefineOp("lstm_cell(Tensor x, Tensor[] hx, " + weights + " -> (Tensor h, Tensor c)")
+      .Doc("One step of an LSTM over (batch, size).")
+      .As([](const CallReader& c) {
+        return InTheNameOf(c, [&] {
+          const Tensors states = LstmStates(c);
+          return Cell(c, states[0], states[1], 3, "lstm");
+        });
+      });
+  const struct {
+    const char *name, *mode;
+  } cells[] = {{"gru_cell", "gru"}, {"rnn_tanh_cell", "tanh"}, {"rnn_relu_cell", "relu"}};
+  for (const auto& cell : cells) {
+    const char* mode = cell.mode;
+    DefineOp(std::string(cell.name) + "(Tensor x, Tensor hx, " + weights + " -> Tensor")
+        .Doc("One step of a recurrent layer over (batch, size).")
+        .As([mode](const CallReader& c) { return InTheNameOf(c, [&] { return Cell(c, c.x(1), Tensor(), 2, mode); }); });
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool defined = DefineNetworks() && DefineCells();
+
+}  // namespace
+}  // namespace dragon
