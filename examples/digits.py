@@ -13,7 +13,6 @@ import dragon
 
 HELD_OUT = 360
 BATCH = 32
-SIZES = (64, 128, 64, 10)
 
 
 def load(rng):
@@ -25,24 +24,16 @@ def load(rng):
     return pictures[:-HELD_OUT], labels[:-HELD_OUT], pictures[-HELD_OUT:], labels[-HELD_OUT:]
 
 
-def make_layers(rng):
-    """Return (weight, bias) of each layer; the spread of He et al. (2015) keeps the signal's size through ReLU."""
-    return [(dragon.tensor(rng.normal(0, np.sqrt(2 / m), (n, m)).astype(np.float32), requires_grad=True),
-             dragon.tensor(np.zeros(n, np.float32), requires_grad=True)) for m, n in zip(SIZES, SIZES[1:])]
+def make_model():
+    """Return a network of three dense layers."""
+    nn = dragon.nn
+    return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
-def predict(layers, x):
-    """Return one score for each class."""
-    for weight, bias in layers[:-1]:
-        x = dragon.ops.relu(dragon.ops.linear(x, weight, bias))
-    weight, bias = layers[-1]
-    return dragon.ops.linear(x, weight, bias)
-
-
-def measure_accuracy(layers, pictures, labels):
+def measure_accuracy(model, pictures, labels):
     """Return the share of pictures whose highest score is that of their label."""
     with dragon.no_grad():
-        scores = predict(layers, dragon.tensor(pictures))
+        scores = model(dragon.tensor(pictures))
     return float((np.asarray(scores).argmax(1) == labels).mean())
 
 
@@ -54,14 +45,14 @@ def show(epoch, epochs, done, loss):
         print(f"\repoch {epoch + 1:2}/{epochs} [{bar}] {done:4.0%}  loss {loss:.4f}", end=end, flush=True)
 
 
-def train(layers, pictures, labels, epochs, rng):
+def train(model, pictures, labels, epochs, rng):
     """Run Adam over the pictures in random order."""
-    optimizer = dragon.optimizers.Adam([tensor for layer in layers for tensor in layer], lr=2e-3)
+    optimizer = dragon.optimizers.Adam(model.parameters(), lr=2e-3)
     for epoch in range(epochs):
         order, total = rng.permutation(len(labels)), 0.0
         for start in range(0, len(order), BATCH):
             batch = order[start:start + BATCH]
-            scores = predict(layers, dragon.tensor(pictures[batch]))
+            scores = model(dragon.tensor(pictures[batch]))
             loss = dragon.ops.cross_entropy(scores, dragon.tensor(labels[batch]))
             optimizer.zero_grad()
             loss.backward()
@@ -79,11 +70,12 @@ def main():
     args = parser.parse_args()
     rng = np.random.default_rng(args.seed)
     pictures, labels, held_pictures, held_labels = load(rng)
-    layers = make_layers(rng)
+    dragon.manual_seed(args.seed)
+    model = make_model()
     start = time.perf_counter()
-    train(layers, pictures, labels, args.epochs, rng)
+    train(model, pictures, labels, args.epochs, rng)
     seconds = time.perf_counter() - start
-    accuracy = measure_accuracy(layers, held_pictures, held_labels)
+    accuracy = measure_accuracy(model, held_pictures, held_labels)
     print(f"accuracy on {HELD_OUT} pictures never trained on: {accuracy:.1%}, after {seconds:.1f} s of training")
 
 
