@@ -18,6 +18,12 @@ CORE = {
     "passes": {"base", "proto", "device", "framework"},
     "bindings": {"base", "proto", "device", "framework", "passes"},
 }
+# Single doors in walls that are otherwise closed.
+DOORS = {
+    ("framework", "kernels/kernel.h"),  # an operator's table of kernels, which names no kernel
+    ("framework", "kernels/view.h"),  # what a tensor shows of itself to a kernel
+    ("bindings", "ops/index/subscript.h"),  # x[...] is a call of several operators, and no operator itself
+}
 # A room of dragon/ and the rooms it may import; "native" is what stands directly in dragon/.
 PACKAGE = {
     "core": set(),
@@ -87,7 +93,7 @@ def test_core_includes_point_down(room):
     upward = [
         f"{path.relative_to(ROOT)} includes core/{include}"
         for path in list_sources(".h", ".cc", ".cu", ".cuh") if path.parts[len(ROOT.parts) + 1] == room
-        for include in read_includes(path) if include.split("/")[0] not in allowed
+        for include in read_includes(path) if include.split("/")[0] not in allowed and (room, include) not in DOORS
     ]
     assert not upward
 
