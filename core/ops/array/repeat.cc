@@ -106,7 +106,7 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
           if (x.ndim() != 1) throw ValueError("combinations").Got("a tensor of shape ", x.shape()).Expected("a vector");
           if (r < 0 || r > kMaxDims) throw ValueError("combinations").Got("r ", r).Expected("0 to ", kMaxDims);
           if (r == 0) return {Op<"slice">(x, 0, 0, 0)};
-          const std::vector<Tensor> places(r, Op<"arange">(n));
+          const std::vector<Tensor> places(r, Op<"arange">(n, None, 1, DType::kInt64, x.device()));
           std::vector<Tensor> grids = Grid("combinations", places, false);
           Tensor kept = Op<"ones">(Dims::Filled(r, n), DType::kBool, x.device());
           for (int64_t i = 0; i + 1 < r; ++i) {

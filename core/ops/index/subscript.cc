@@ -187,7 +187,7 @@ Tensor Fit(Tensor value, const Dims& shape) {
 
 /// Index tensors on top of reversed slices: writes go through a list of flat places.
 void SetByPlaces(const Tensor& x, std::span<const SubscriptItem> items, const Tensor& value) {
-  const Tensor places = Op<"reshape">(Op<"arange">(x.numel()), x.shape());
+  const Tensor places = Op<"reshape">(Op<"arange">(x.numel(), None, 1, DType::kInt64, x.device()), x.shape());
   const Tensor chosen = GetItem(places, items);
   OpInto<"copy">(x, Op<"put">(x, chosen, Fit(value, chosen.shape())));
 }

@@ -166,7 +166,7 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
   if (low > high || !std::isfinite(low) || !std::isfinite(high)) {
     throw ValueError(who).Got("a range from ", low, " to ", high).Expected("finite ends in order");
   }
-  if (low == high && x.numel() > 0) {
+  if (low == high && x.numel() > 0 && !x.is_meta()) {
     low = Op<"amin">(x).Item().real();
     high = Op<"amax">(x).Item().real();
     if (!std::isfinite(low) || !std::isfinite(high)) {
@@ -240,8 +240,7 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
             low = range[0], high = range[1];
           }
           std::tie(low, high) = BinRange("histogram", c.x(0), low, high);
-          const Tensor steps = Op<"cast">(Op<"arange">(c.Int(0) + 1), DType::kFloat64);
-          const Tensor edges = Op<"cast">(steps * ((high - low) / static_cast<double>(c.Int(0))) + low, c.x(0).dtype());
+          const Tensor edges = Op<"linspace">(low, high, c.Int(0) + 1, c.x(0).dtype(), c.x(0).device());
           return {Op<"histogram_edges">(c.x(0), edges, c.x(1), c.Bool(2)), edges};
         });
 
