@@ -14,9 +14,6 @@ namespace {
 /// Lines transformed together, so that vectors are full even when the length is odd or short.
 template <typename T>
 constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(T));
-/// Beyond this many bytes of work per group, lone lines stay in the cache better.
-constexpr int64_t kGroupBytes = 256 * 1024;
-
 /// An array seen as lines along one axis: element j of line l is at (l / inner) size inner + l % inner + j inner.
 struct Lines {
   int64_t size, inner = 1, count = 1;
@@ -48,8 +45,7 @@ void Visit(Element* data, const Lines& lines, int64_t first, int64_t lanes, F&& 
 /// Call body(first line, lanes, x, scratch) for groups of lines, with room for `size` elements per line at x.
 template <typename T, typename Body>
 void ForGroups(Context& ctx, const Lines& lines, int64_t size, const FftPlan<T>& plan, Body body) {
-  const int64_t bytes = 4 * size * kLanes<T> * static_cast<int64_t>(sizeof(T));
-  const bool together = lines.count > 1 && (lines.inner > 1 || bytes <= kGroupBytes);
+  const bool together = lines.count > 1 && (lines.inner > 1 || plan.likes_lanes());
   const int64_t lanes = together ? std::min(kLanes<T>, lines.count) : 1;
   const int64_t groups = (lines.count + lanes - 1) / lanes;
   const double cost = static_cast<double>(lanes) * size * (2 + std::log2(static_cast<double>(size) + 1));

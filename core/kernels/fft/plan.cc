@@ -31,11 +31,36 @@ std::vector<int> Factor(int64_t n) {
   return factors;
 }
 
-/// The smallest length of at least n that is a product of 2, 3 and 5.
+/// y = x * w, with one factor for all lanes of an element.
+template <typename T>
+void Turn(Split<const T> x, Split<T> y, Split<const T> w, int64_t count, int64_t lanes) {
+  if (lanes == 1) {  // vectors run along the line
+    const T *DRAGON_RESTRICT wr = w.re, *DRAGON_RESTRICT wi = w.im;
+    T *yr = y.re, *yi = y.im;  // may be x
+#pragma omp simd
+    for (int64_t j = 0; j < count; ++j) {
+      const T re = x.re[j], im = x.im[j];
+      yr[j] = re * wr[j] - im * wi[j];
+      yi[j] = re * wi[j] + im * wr[j];
+    }
+    return;
+  }
+  for (int64_t j = 0; j < count; ++j) {
+    const T cos = w.re[j], sin = w.im[j];
+#pragma omp simd
+    for (int64_t at = j * lanes; at < (j + 1) * lanes; ++at) {
+      const T re = x.re[at], im = x.im[at];
+      y.re[at] = re * cos - im * sin;
+      y.im[at] = re * sin + im * cos;
+    }
+  }
+}
+
+/// The smallest multiple of 16 of at least n that is a product of 2, 3 and 5: 16 lets the first passes fill vectors.
 int64_t FriendlyLength(int64_t n) {
-  int64_t best = 1;
+  int64_t best = 16;
   while (best < n) best *= 2;
-  for (int64_t fives = 1; fives < best; fives *= 5) {
+  for (int64_t fives = 16; fives < best; fives *= 5) {
     for (int64_t threes = fives; threes < best; threes *= 3) {
       int64_t length = threes;
       while (length < n) length *= 2;
@@ -189,31 +214,16 @@ template <typename T>
 Split<T> FftPlan<T>::RunChirp(Split<T> x, T* scratch, int64_t lanes) const {
   const int64_t length = convolution_->size();
   const Split<T> wide = {scratch, scratch + length * lanes};
-  // to = from * (cos + i sin), with one factor for all lanes.
-  const auto turn = [lanes](const T* from_re, const T* from_im, T* to_re, T* to_im, T cos, T sin) {
-#pragma omp simd
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      const T re = from_re[lane], im = from_im[lane];
-      to_re[lane] = re * cos - im * sin;
-      to_im[lane] = re * sin + im * cos;
-    }
-  };
-  for (int64_t j = 0, at = 0; j < n_; ++j, at += lanes) {
-    turn(x.re + at, x.im + at, wide.re + at, wide.im + at, chirp_re_[j], chirp_im_[j]);
-  }
+  Turn({x.re, x.im}, wide, {chirp_re_.data(), chirp_im_.data()}, n_, lanes);
   std::fill(wide.re + n_ * lanes, wide.re + length * lanes, T(0));
   std::fill(wide.im + n_ * lanes, wide.im + length * lanes, T(0));
   T* inner = scratch + 2 * length * lanes;
   Split<T> spectrum = convolution_->Run(wide, inner, lanes);
-  for (int64_t j = 0, at = 0; j < length; ++j, at += lanes) {
-    turn(spectrum.re + at, spectrum.im + at, spectrum.re + at, spectrum.im + at, filter_re_[j], filter_im_[j]);
-  }
+  Turn({spectrum.re, spectrum.im}, spectrum, {filter_re_.data(), filter_im_.data()}, length, lanes);
   // The spectrum may lie in the inner scratch; the transform back then needs the wide arrays as its own.
   T* other = spectrum.re == wide.re ? inner : scratch;
   const Split<T> back = convolution_->Run({spectrum.im, spectrum.re}, other, lanes);
-  for (int64_t k = 0, at = 0; k < n_; ++k, at += lanes) {
-    turn(back.im + at, back.re + at, x.re + at, x.im + at, chirp_re_[k], chirp_im_[k]);
-  }
+  Turn({back.im, back.re}, x, {chirp_re_.data(), chirp_im_.data()}, n_, lanes);
   return x;
 }
 

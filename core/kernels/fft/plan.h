@@ -28,6 +28,8 @@ class FftPlan {
   static std::shared_ptr<const FftPlan> Of(int64_t n);
 
   int64_t size() const { return n_; }
+  /// Whether contiguous lines are worth interleaving: short ones, and those whose first passes fill no vector alone.
+  bool likes_lanes() const { return n_ <= 256 || (!convolution_ && n_ % 8 != 0 && n_ <= 16384); }
   /// Elements of T that Run wants as scratch for so many lines.
   int64_t ScratchSize(int64_t lanes) const;
   /// Transform `lanes` interleaved lines (element j of line l at j lanes + l) forward; the result is in the returned
