@@ -45,6 +45,19 @@ void InferSystem(Infer& i, bool left) {
           g.dx(0, upper ? Triu(da, unit ? 1 : 0) : Tril(da, unit ? -1 : 0));
         });
 
+/// The older function: the right-hand side first, and the matrix given back.
+[[maybe_unused]] const auto& triangular_solve =
+    DefineOp(
+        "triangular_solve(Tensor y, Tensor x, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
+        "(Tensor solution, Tensor cloned_coefficient)")
+        .Doc("The solution Z of x Z = y (or x^T Z = y) with a triangular x, and a copy of x.")
+        .As([](const CallReader& c) -> Tensors {
+          CheckSquare(c, 1);
+          const Tensor a = c.Bool(1) ? Transposed(c.x(1)) : c.x(1);
+          const bool upper = c.Bool(0) != c.Bool(1);
+          return {Op<"linalg_solve_triangular">(a, c.x(0), upper, true, c.Bool(2)), Op<"clone">(c.x(1))};
+        });
+
 /// A X = B: dB = A^-H dX, dA = -dB X^H; with A on the right, the mirror image.
 void GradientOfSolve(Grad& g) {
   if (!g.dy().defined()) return;

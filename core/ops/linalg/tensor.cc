@@ -84,5 +84,31 @@ Tensor Powers(const CallReader& c, const Tensor& x, int64_t n) {
           return {c.Bool(1) ? rising : Op<"flip">(rising, Dims{-1})};
         });
 
+[[maybe_unused]] const auto& linalg_cross =
+    DefineOp("linalg_cross(Tensor x, Tensor y, *, int axis=-1) -> Tensor")
+        .Doc("The cross products of vectors of three numbers along an axis.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor &x = c.x(0), &y = c.x(1);
+          if (x.ndim() != y.ndim()) {
+            throw ValueError(c.name()).Got(x.shape(), " and ", y.shape()).Expected("as many axes on both sides");
+          }
+          return {Op<"cross">(x, y, NormalizeAxis(c.name(), c.Int(0), x.ndim()))};
+        });
+
+[[maybe_unused]] const auto& linalg_vecdot =
+    DefineOp("linalg_vecdot(Tensor x, Tensor y, *, int axis=-1) -> Tensor")
+        .Doc("The inner products of vectors along an axis, the first conjugated.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"sum">(Conj(c.x(0)) * c.x(1), Dims{c.Int(0)}, false)}; });
+
+[[maybe_unused]] const auto& linalg_diagonal =
+    DefineOp("linalg_diagonal(Tensor x, *, int offset=0, int axis1=-2, int axis2=-1) -> Tensor")
+        .Doc("A view of the matrices' diagonals.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"diagonal">(c.x(0), c.Int(0), c.Int(1), c.Int(2))}; });
+
+[[maybe_unused]] const auto& linalg_matmul =
+    DefineOp("linalg_matmul(Tensor x, Tensor y) -> Tensor")
+        .Doc("matmul under its other name.")
+        .As([](const CallReader& c) -> Tensors { return {MatMul(c.x(0), c.x(1))}; });
+
 }  // namespace
 }  // namespace dragon
