@@ -57,7 +57,9 @@ void InferSub(Infer& i) {
 
 /// d(x^p)/dx = p x^(p-1), which is 0 for p = 0 even at x = 0; d(x^p)/dp = x^p log x, which is 0 at x = 0, p >= 0.
 void PowGrad(Grad& g) {
-  const Tensor &x = g.x(0), &p = g.x(1);
+  const Tensor& x = g.x(0);
+  // A bare number minus 1 would be computed in the default dtype: 1/3 in float64 would lose half its digits.
+  const Tensor p = g.x(1).impl()->weak ? Op<"clone">(g.x(1)) : g.x(1);
   if (g.needs(0)) {
     const Tensor slope = p * Op<"pow">(x, p - 1.0);
     g.dx(0, g.dy() * Conjugate(Masked(Op<"ne">(p, Number(0)), slope)));
