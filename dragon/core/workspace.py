@@ -19,7 +19,7 @@ class Workspace:
     Examples
     --------
     >>> with dragon.Workspace("trial", seed=1) as place:
-    ...     place["weights"] = dragon.random.normal((3, 3))
+    ...     place["weights"] = dragon.random.randn(3, 3)
 
     """
 

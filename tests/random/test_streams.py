@@ -242,3 +242,15 @@ def test_wrong_arguments_say_what_is_wrong():
     raises(ValueError, ["set_rng_state"], dragon._C.Generator().set_state, b"abc")
     raises(ValueError, ["set_rng_state"], dragon._C.Generator().set_state, bytes(5056))
     raises(ValueError, ["manual_seed"], dragon._C.Generator().manual_seed, 2**64)
+
+
+def test_functions_of_the_native_api():
+    torch.manual_seed(3)
+    dragon.manual_seed(3)
+    check(torch.empty(4, 5).uniform_(-2, 2), dragon.random.uniform(-2.0, 2.0, (4, 5)))
+    check(torch.empty(9, dtype=torch.float64).normal_(1, 3), dragon.random.normal(1.0, 3.0, (9,), dtype=dragon.float64))
+    assert dragon.random.rand(2, 3, requires_grad=True).requires_grad
+    with dragon.Workspace():
+        dragon.manual_seed(8)
+        inner = numbers(dragon.random.rand(3))
+    numpy.testing.assert_array_equal(inner, torch.rand(3, generator=torch.Generator().manual_seed(8)).numpy())

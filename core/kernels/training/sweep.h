@@ -20,8 +20,8 @@ struct Piece {
   W* DRAGON_RESTRICT slot[4];
 };
 
-/// Elements of an update worth a thread: more work and more memory each than an addition.
-inline constexpr int64_t kUpdateGrain = 16384;
+/// Elements of an update worth a thread: some 15 microseconds, so that a small model never waits for a thread to wake.
+inline constexpr int64_t kUpdateGrain = 65536;
 
 /// The addresses of elements `begin` and on of one tensor, for an update in place.
 template <typename T>
