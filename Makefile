@@ -78,4 +78,4 @@ cuda: $(VENV)/.tools
 	bash tools/cuda_build.sh $(BIN)
 
 clean:
-	rm -rf build dist docs/_build dragon/lib dragon/_C*.so
+	rm -rf build build-* dist docs/_build dragon/lib dragon/_C*.so
