@@ -45,15 +45,17 @@ Plan FlipPlan(const char* who, const Dims& shape, const Dims& axes) {
                                         .Runs([](Run& r) { RunPlan(r, FlipPlan(r.name(), r.x(0).shape(), r.Ints(0))); })
                                         .Gradient("", [](Grad& g) { g.dx(0, Op<"flip">(g.dy(), g.Ints(0))); });
 
-[[maybe_unused]] const auto& fliplr = DefineOp("fliplr(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  if (c.x(0).ndim() < 2)
-    throw ValueError("fliplr").Got("a tensor of shape ", c.x(0).shape()).Expected("at least two axes");
-  return {Op<"flip">(c.x(0), Dims{1})};
-});
-[[maybe_unused]] const auto& flipud = DefineOp("flipud(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  if (c.x(0).ndim() < 1) throw ValueError("flipud").Got("a 0-d tensor").Expected("at least one axis");
-  return {Op<"flip">(c.x(0), Dims{0})};
-});
+[[maybe_unused]] const auto& fliplr =
+    DefineOp("fliplr(Tensor x) -> Tensor").Doc("Reverse the second axis.").As([](const CallReader& c) -> Tensors {
+      if (c.x(0).ndim() < 2)
+        throw ValueError("fliplr").Got("a tensor of shape ", c.x(0).shape()).Expected("at least two axes");
+      return {Op<"flip">(c.x(0), Dims{1})};
+    });
+[[maybe_unused]] const auto& flipud =
+    DefineOp("flipud(Tensor x) -> Tensor").Doc("Reverse the first axis.").As([](const CallReader& c) -> Tensors {
+      if (c.x(0).ndim() < 1) throw ValueError("flipud").Got("a 0-d tensor").Expected("at least one axis");
+      return {Op<"flip">(c.x(0), Dims{0})};
+    });
 
 Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims& axes) {
   if (shifts.size() != axes.size()) {
@@ -89,6 +91,7 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
 
 [[maybe_unused]] const auto& roll_axes =
     DefineOp("roll_axes(Tensor x, int[] shifts, int[] axis) -> Tensor")
+        .Doc("Shift the elements along axes; those pushed out come in at the other end.")
         .Infers([](Infer& i) {
           RollPlan("roll", i.x(0).shape(), i.Ints(0), i.Ints(1));
           i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -175,6 +178,7 @@ Tensor PadBack(const Tensor& dy, const Dims& shape, const Dims& pad, const std::
 
 [[maybe_unused]] const auto& pad_backward =
     DefineOp("pad_backward(Tensor dy, int[] shape, int[] pad, str mode) -> Tensor")
+        .Doc("The gradient of padding: what each element was repeated to, summed.")
         .Infers([](Infer& i) {
           const Dims expected = PadPlan(i.name(), i.Ints(0), i.Ints(1), i.String(2)).shape;
           if (expected != i.x(0).shape()) {

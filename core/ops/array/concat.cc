@@ -74,19 +74,21 @@ void RunCat(Run& r) {
                                        });
 
 [[maybe_unused]] const auto& stack =
-    DefineOp("stack(Tensor[] xs, int axis=0) -> Tensor").As([](const CallReader& c) -> Tensors {
-      const auto xs = c.list(0);
-      if (xs.empty()) throw ValueError("stack").Got("no tensors").Expected("at least one");
-      const int64_t axis = NormalizeAxis("stack", c.Int(0), xs[0].ndim() + 1);
-      std::vector<Tensor> rows;
-      for (const Tensor& x : xs) {
-        if (x.shape() != xs[0].shape()) {
-          throw ValueError("stack").Got(xs[0].shape(), " and ", x.shape()).Expected("tensors of one shape");
-        }
-        rows.push_back(Op<"unsqueeze">(x, axis));
-      }
-      return {Op<"cat">(rows, axis)};
-    });
+    DefineOp("stack(Tensor[] xs, int axis=0) -> Tensor")
+        .Doc("Join along a new axis.")
+        .As([](const CallReader& c) -> Tensors {
+          const auto xs = c.list(0);
+          if (xs.empty()) throw ValueError("stack").Got("no tensors").Expected("at least one");
+          const int64_t axis = NormalizeAxis("stack", c.Int(0), xs[0].ndim() + 1);
+          std::vector<Tensor> rows;
+          for (const Tensor& x : xs) {
+            if (x.shape() != xs[0].shape()) {
+              throw ValueError("stack").Got(xs[0].shape(), " and ", x.shape()).Expected("tensors of one shape");
+            }
+            rows.push_back(Op<"unsqueeze">(x, axis));
+          }
+          return {Op<"cat">(rows, axis)};
+        });
 
 /// Every tensor with at least `ndim` axes, then joined along `axis`.
 template <typename Widen>
@@ -96,40 +98,51 @@ Tensor JoinWidened(const CallReader& c, int64_t axis, Widen widen) {
   return Op<"cat">(xs, axis);
 }
 
-[[maybe_unused]] const auto& hstack = DefineOp("hstack(Tensor[] xs) -> Tensor").As([](const CallReader& c) -> Tensors {
-  if (c.list(0).empty()) throw ValueError("hstack").Got("no tensors").Expected("at least one");
-  const int64_t axis = c.list(0)[0].ndim() > 1 ? 1 : 0;
-  return {JoinWidened(c, axis, [](const Tensor& x) { return Op<"atleast_1d">(x); })};
-});
-[[maybe_unused]] const auto& vstack = DefineOp("vstack(Tensor[] xs) -> Tensor").As([](const CallReader& c) -> Tensors {
-  return {JoinWidened(c, 0, [](const Tensor& x) { return Op<"atleast_2d">(x); })};
-});
-[[maybe_unused]] const auto& dstack = DefineOp("dstack(Tensor[] xs) -> Tensor").As([](const CallReader& c) -> Tensors {
-  return {JoinWidened(c, 2, [](const Tensor& x) { return Op<"atleast_3d">(x); })};
-});
-[[maybe_unused]] const auto& column_stack =
-    DefineOp("column_stack(Tensor[] xs) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {
-          JoinWidened(c, 1, [](const Tensor& x) { return x.ndim() < 2 ? Op<"reshape">(x, Dims{x.numel(), 1}) : x; })};
+[[maybe_unused]] const auto& hstack =
+    DefineOp("hstack(Tensor[] xs) -> Tensor")
+        .Doc("Join along the second axis (the first for vectors).")
+        .As([](const CallReader& c) -> Tensors {
+          if (c.list(0).empty()) throw ValueError("hstack").Got("no tensors").Expected("at least one");
+          const int64_t axis = c.list(0)[0].ndim() > 1 ? 1 : 0;
+          return {JoinWidened(c, axis, [](const Tensor& x) { return Op<"atleast_1d">(x); })};
+        });
+[[maybe_unused]] const auto& vstack =
+    DefineOp("vstack(Tensor[] xs) -> Tensor")
+        .Doc("Join along the first axis; vectors become rows.")
+        .As([](const CallReader& c) -> Tensors {
+          return {JoinWidened(c, 0, [](const Tensor& x) { return Op<"atleast_2d">(x); })};
+        });
+[[maybe_unused]] const auto& dstack =
+    DefineOp("dstack(Tensor[] xs) -> Tensor").Doc("Join along the third axis.").As([](const CallReader& c) -> Tensors {
+      return {JoinWidened(c, 2, [](const Tensor& x) { return Op<"atleast_3d">(x); })};
     });
+[[maybe_unused]] const auto& column_stack = DefineOp("column_stack(Tensor[] xs) -> Tensor")
+                                                .Doc("Join along the second axis; vectors become columns.")
+                                                .As([](const CallReader& c) -> Tensors {
+                                                  return {JoinWidened(c, 1, [](const Tensor& x) {
+                                                    return x.ndim() < 2 ? Op<"reshape">(x, Dims{x.numel(), 1}) : x;
+                                                  })};
+                                                });
 
 [[maybe_unused]] const auto& block_diag =
-    DefineOp("block_diag(Tensor[] xs) -> Tensor").As([](const CallReader& c) -> Tensors {
-      std::vector<Tensor> rows;
-      int64_t width = 0, before = 0;
-      for (const Tensor& x : c.list(0)) {
-        if (x.ndim() > 2)
-          throw ValueError("block_diag").Got("a tensor of shape ", x.shape()).Expected("at most two axes");
-        width += x.ndim() == 0 ? 1 : x.size(-1);
-      }
-      for (const Tensor& x : c.list(0)) {
-        const Tensor block = Op<"atleast_2d">(x);
-        rows.push_back(Op<"pad">(block, Dims{before, width - before - block.size(1)}, "constant", 0.0));
-        before += block.size(1);
-      }
-      if (rows.empty()) throw ValueError("block_diag").Got("no tensors").Expected("at least one");
-      return {Op<"cat">(rows, 0)};
-    });
+    DefineOp("block_diag(Tensor[] xs) -> Tensor")
+        .Doc("A matrix with the given matrices along its diagonal and zeros elsewhere.")
+        .As([](const CallReader& c) -> Tensors {
+          std::vector<Tensor> rows;
+          int64_t width = 0, before = 0;
+          for (const Tensor& x : c.list(0)) {
+            if (x.ndim() > 2)
+              throw ValueError("block_diag").Got("a tensor of shape ", x.shape()).Expected("at most two axes");
+            width += x.ndim() == 0 ? 1 : x.size(-1);
+          }
+          for (const Tensor& x : c.list(0)) {
+            const Tensor block = Op<"atleast_2d">(x);
+            rows.push_back(Op<"pad">(block, Dims{before, width - before - block.size(1)}, "constant", 0.0));
+            before += block.size(1);
+          }
+          if (rows.empty()) throw ValueError("block_diag").Got("no tensors").Expected("at least one");
+          return {Op<"cat">(rows, 0)};
+        });
 
 }  // namespace
 }  // namespace dragon

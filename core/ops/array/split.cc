@@ -103,53 +103,65 @@ void NeedAxes(const CallReader& c, int least) {
   }
 }
 
-[[maybe_unused]] const auto& split = DefineOp("split(Tensor x, int size, int axis=0) -> Tensor[]").As(Split);
+[[maybe_unused]] const auto& split = DefineOp("split(Tensor x, int size, int axis=0) -> Tensor[]")
+                                         .Doc("Views of pieces of one size along an axis; the last may be smaller.")
+                                         .As(Split);
 [[maybe_unused]] const auto& split_with_sizes =
-    DefineOp("split_with_sizes(Tensor x, int[] sizes, int axis=0) -> Tensor[]").As(SplitWithSizes);
-[[maybe_unused]] const auto& chunk = DefineOp("chunk(Tensor x, int chunks, int axis=0) -> Tensor[]").As(Chunk);
+    DefineOp("split_with_sizes(Tensor x, int[] sizes, int axis=0) -> Tensor[]")
+        .Doc("Views of pieces of given sizes along an axis.")
+        .As(SplitWithSizes);
+[[maybe_unused]] const auto& chunk = DefineOp("chunk(Tensor x, int chunks, int axis=0) -> Tensor[]")
+                                         .Doc("Views of at most a number of equal pieces along an axis.")
+                                         .As(Chunk);
 [[maybe_unused]] const auto& tensor_split =
-    DefineOp("tensor_split(Tensor x, int sections, int axis=0) -> Tensor[]").As([](const CallReader& c) {
-      return SectionsOf(c, c.Int(0), c.Int(1), /*equal=*/false);
-    });
+    DefineOp("tensor_split(Tensor x, int sections, int axis=0) -> Tensor[]")
+        .Doc("Views of a number of pieces along an axis, as equal as may be.")
+        .As([](const CallReader& c) { return SectionsOf(c, c.Int(0), c.Int(1), /*equal=*/false); });
 [[maybe_unused]] const auto& tensor_split_at =
-    DefineOp("tensor_split_at(Tensor x, int[] indices, int axis=0) -> Tensor[]").As([](const CallReader& c) {
-      return SplitAt(c, c.Ints(0), c.Int(1));
-    });
+    DefineOp("tensor_split_at(Tensor x, int[] indices, int axis=0) -> Tensor[]")
+        .Doc("Views of the pieces between indices along an axis.")
+        .As([](const CallReader& c) { return SplitAt(c, c.Ints(0), c.Int(1)); });
 [[maybe_unused]] const auto& hsplit =
-    DefineOp("hsplit(Tensor x, int sections) -> Tensor[]").As([](const CallReader& c) {
-      return SectionsOf(c, c.Int(0), HorizontalAxis(c), /*equal=*/true);
-    });
+    DefineOp("hsplit(Tensor x, int sections) -> Tensor[]")
+        .Doc("Split into equal pieces along the second axis (the first of a vector).")
+        .As([](const CallReader& c) { return SectionsOf(c, c.Int(0), HorizontalAxis(c), /*equal=*/true); });
 [[maybe_unused]] const auto& hsplit_at =
-    DefineOp("hsplit_at(Tensor x, int[] indices) -> Tensor[]").As([](const CallReader& c) {
-      return SplitAt(c, c.Ints(0), HorizontalAxis(c));
-    });
-[[maybe_unused]] const auto& vsplit =
-    DefineOp("vsplit(Tensor x, int sections) -> Tensor[]").As([](const CallReader& c) {
-      NeedAxes(c, 2);
-      return SectionsOf(c, c.Int(0), 0, /*equal=*/true);
-    });
-[[maybe_unused]] const auto& vsplit_at =
-    DefineOp("vsplit_at(Tensor x, int[] indices) -> Tensor[]").As([](const CallReader& c) {
-      NeedAxes(c, 2);
-      return SplitAt(c, c.Ints(0), 0);
-    });
-[[maybe_unused]] const auto& dsplit =
-    DefineOp("dsplit(Tensor x, int sections) -> Tensor[]").As([](const CallReader& c) {
-      NeedAxes(c, 3);
-      return SectionsOf(c, c.Int(0), 2, /*equal=*/true);
-    });
-[[maybe_unused]] const auto& dsplit_at =
-    DefineOp("dsplit_at(Tensor x, int[] indices) -> Tensor[]").As([](const CallReader& c) {
-      NeedAxes(c, 3);
-      return SplitAt(c, c.Ints(0), 2);
-    });
-[[maybe_unused]] const auto& unbind =
-    DefineOp("unbind(Tensor x, int axis=0) -> Tensor[]").As([](const CallReader& c) -> Tensors {
-      const int64_t axis = SplitAxis(c, c.Int(0));
-      Tensors pieces;
-      for (int64_t i = 0; i < c.x(0).size(axis); ++i) pieces.push_back(Op<"select">(c.x(0), axis, i));
-      return pieces;
-    });
+    DefineOp("hsplit_at(Tensor x, int[] indices) -> Tensor[]")
+        .Doc("Split at indices along the second axis (the first of a vector).")
+        .As([](const CallReader& c) { return SplitAt(c, c.Ints(0), HorizontalAxis(c)); });
+[[maybe_unused]] const auto& vsplit = DefineOp("vsplit(Tensor x, int sections) -> Tensor[]")
+                                          .Doc("Split into equal pieces along the first axis.")
+                                          .As([](const CallReader& c) {
+                                            NeedAxes(c, 2);
+                                            return SectionsOf(c, c.Int(0), 0, /*equal=*/true);
+                                          });
+[[maybe_unused]] const auto& vsplit_at = DefineOp("vsplit_at(Tensor x, int[] indices) -> Tensor[]")
+                                             .Doc("Split at indices along the first axis.")
+                                             .As([](const CallReader& c) {
+                                               NeedAxes(c, 2);
+                                               return SplitAt(c, c.Ints(0), 0);
+                                             });
+[[maybe_unused]] const auto& dsplit = DefineOp("dsplit(Tensor x, int sections) -> Tensor[]")
+                                          .Doc("Split into equal pieces along the third axis.")
+                                          .As([](const CallReader& c) {
+                                            NeedAxes(c, 3);
+                                            return SectionsOf(c, c.Int(0), 2, /*equal=*/true);
+                                          });
+[[maybe_unused]] const auto& dsplit_at = DefineOp("dsplit_at(Tensor x, int[] indices) -> Tensor[]")
+                                             .Doc("Split at indices along the third axis.")
+                                             .As([](const CallReader& c) {
+                                               NeedAxes(c, 3);
+                                               return SplitAt(c, c.Ints(0), 2);
+                                             });
+[[maybe_unused]] const auto& unbind = DefineOp("unbind(Tensor x, int axis=0) -> Tensor[]")
+                                          .Doc("Views of every position of an axis.")
+                                          .As([](const CallReader& c) -> Tensors {
+                                            const int64_t axis = SplitAxis(c, c.Int(0));
+                                            Tensors pieces;
+                                            for (int64_t i = 0; i < c.x(0).size(axis); ++i)
+                                              pieces.push_back(Op<"select">(c.x(0), axis, i));
+                                            return pieces;
+                                          });
 
 }  // namespace
 }  // namespace dragon

@@ -84,27 +84,35 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
 Tensors MoveAxes(const CallReader& c) {
   return {Op<"permute">(c.x(0), Moved(c.name(), c.Ints(0), c.Ints(1), c.x(0).ndim()))};
 }
-[[maybe_unused]] const auto& movedim =
-    DefineOp("movedim(Tensor x, int[1] source, int[1] destination) -> Tensor").As(MoveAxes);
-[[maybe_unused]] const auto& moveaxis =
-    DefineOp("moveaxis(Tensor x, int[1] source, int[1] destination) -> Tensor").As(MoveAxes);
+[[maybe_unused]] const auto& movedim = DefineOp("movedim(Tensor x, int[1] source, int[1] destination) -> Tensor")
+                                           .Doc("View with axes at other places.")
+                                           .As(MoveAxes);
+[[maybe_unused]] const auto& moveaxis = DefineOp("moveaxis(Tensor x, int[1] source, int[1] destination) -> Tensor")
+                                            .Doc("View with axes at other places.")
+                                            .As(MoveAxes);
 
 Tensors SwapAxes(const CallReader& c) { return {Op<"transpose">(c.x(0), c.Int(0), c.Int(1))}; }
-[[maybe_unused]] const auto& swapaxes = DefineOp("swapaxes(Tensor x, int axis0, int axis1) -> Tensor").As(SwapAxes);
-[[maybe_unused]] const auto& swapdims = DefineOp("swapdims(Tensor x, int axis0, int axis1) -> Tensor").As(SwapAxes);
+[[maybe_unused]] const auto& swapaxes =
+    DefineOp("swapaxes(Tensor x, int axis0, int axis1) -> Tensor").Doc("View with two axes swapped.").As(SwapAxes);
+[[maybe_unused]] const auto& swapdims =
+    DefineOp("swapdims(Tensor x, int axis0, int axis1) -> Tensor").Doc("View with two axes swapped.").As(SwapAxes);
 
-[[maybe_unused]] const auto& t = DefineOp("t(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  const Tensor& x = c.x(0);
-  if (x.ndim() > 2) throw ValueError("t").Got("a tensor of shape ", x.shape()).Expected("at most two axes");
-  return {x.ndim() == 2 ? Op<"transpose">(x, 0, 1) : Op<"view">(x, x.shape())};
-});
+[[maybe_unused]] const auto& t =
+    DefineOp("t(Tensor x) -> Tensor")
+        .Doc("View of a matrix with its axes swapped.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          if (x.ndim() > 2) throw ValueError("t").Got("a tensor of shape ", x.shape()).Expected("at most two axes");
+          return {x.ndim() == 2 ? Op<"transpose">(x, 0, 1) : Op<"view">(x, x.shape())};
+        });
 
 /// PyTorch's `.T`: all axes in reverse.
-[[maybe_unused]] const auto& numpy_t = DefineOp("numpy_t(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  Dims axes;
-  for (int axis = c.x(0).ndim() - 1; axis >= 0; --axis) axes.push_back(axis);
-  return {Op<"permute">(c.x(0), axes)};
-});
+[[maybe_unused]] const auto& numpy_t =
+    DefineOp("numpy_t(Tensor x) -> Tensor").Doc("View with all axes reversed.").As([](const CallReader& c) -> Tensors {
+      Dims axes;
+      for (int axis = c.x(0).ndim() - 1; axis >= 0; --axis) axes.push_back(axis);
+      return {Op<"permute">(c.x(0), axes)};
+    });
 
 Tensor MatrixTranspose(const CallReader& c) {
   const Tensor& x = c.x(0);
@@ -115,10 +123,12 @@ Tensors MatrixAdjoint(const CallReader& c) {
   const Tensor y = MatrixTranspose(c);
   return {y.is_complex() ? Op<"conj">(y) : y};
 }
-[[maybe_unused]] const auto& matrix_t = DefineOp("matrix_transpose(Tensor x) -> Tensor").As([](const CallReader& c) {
-  return Tensors{MatrixTranspose(c)};
-});
-[[maybe_unused]] const auto& adjoint = DefineOp("adjoint(Tensor x) -> Tensor").As(MatrixAdjoint);
+[[maybe_unused]] const auto& matrix_t =
+    DefineOp("matrix_transpose(Tensor x) -> Tensor").Doc("Swap the last two axes.").As([](const CallReader& c) {
+      return Tensors{MatrixTranspose(c)};
+    });
+[[maybe_unused]] const auto& adjoint =
+    DefineOp("adjoint(Tensor x) -> Tensor").Doc("Swap the last two axes and conjugate.").As(MatrixAdjoint);
 
 }  // namespace
 }  // namespace dragon

@@ -75,14 +75,17 @@ void SetAsDType(ViewOf& v) {
                                                    .Views(SetAsComplex)
                                                    .Gradient("", [](Grad& g) { g.dx(0, Op<"view_as_real">(g.dy())); });
 
-[[maybe_unused]] const auto& real = DefineOp("real(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  if (!c.x(0).is_complex()) return {Op<"view">(c.x(0), c.x(0).shape())};
-  return {Op<"select">(Op<"view_as_real">(c.x(0)), -1, 0)};
-});
+[[maybe_unused]] const auto& real = DefineOp("real(Tensor x) -> Tensor")
+                                        .Doc("View of the real parts; a real tensor itself.")
+                                        .As([](const CallReader& c) -> Tensors {
+                                          if (!c.x(0).is_complex()) return {Op<"view">(c.x(0), c.x(0).shape())};
+                                          return {Op<"select">(Op<"view_as_real">(c.x(0)), -1, 0)};
+                                        });
 
-[[maybe_unused]] const auto& imag = DefineOp("imag(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  return {Op<"select">(Op<"view_as_real">(c.x(0)), -1, 1)};
-});
+[[maybe_unused]] const auto& imag =
+    DefineOp("imag(Tensor x) -> Tensor").Doc("View of the imaginary parts.").As([](const CallReader& c) -> Tensors {
+      return {Op<"select">(Op<"view_as_real">(c.x(0)), -1, 1)};
+    });
 
 [[maybe_unused]] const auto& view_dtype = DefineOp("view_dtype(Tensor x, dtype dtype) -> Tensor")
                                               .Doc("A view of the same bytes as another dtype.")

@@ -34,18 +34,20 @@ namespace {
         });
 
 [[maybe_unused]] const auto& narrow =
-    DefineOp("narrow(Tensor x, int axis, int start, int length) -> Tensor").As([](const CallReader& c) -> Tensors {
-      const Tensor& x = c.x(0);
-      if (x.ndim() == 0) throw ValueError("narrow").Got("a 0-d tensor").Expected("at least one axis");
-      const int64_t axis = NormalizeAxis("narrow", c.Int(0), x.ndim()), size = x.size(axis);
-      const int64_t start = c.Int(1) < 0 ? c.Int(1) + size : c.Int(1), length = c.Int(2);
-      if (start < 0 || start > size || length < 0 || length > size - start) {
-        throw IndexError("narrow")
-            .Got("start ", c.Int(1), " and length ", length)
-            .Expected("places of axis ", axis, ", which has size ", size);
-      }
-      return {Op<"slice">(x, axis, start, start + length, 1)};
-    });
+    DefineOp("narrow(Tensor x, int axis, int start, int length) -> Tensor")
+        .Doc("View of a range of an axis, by its start and length.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor& x = c.x(0);
+          if (x.ndim() == 0) throw ValueError("narrow").Got("a 0-d tensor").Expected("at least one axis");
+          const int64_t axis = NormalizeAxis("narrow", c.Int(0), x.ndim()), size = x.size(axis);
+          const int64_t start = c.Int(1) < 0 ? c.Int(1) + size : c.Int(1), length = c.Int(2);
+          if (start < 0 || start > size || length < 0 || length > size - start) {
+            throw IndexError("narrow")
+                .Got("start ", c.Int(1), " and length ", length)
+                .Expected("places of axis ", axis, ", which has size ", size);
+          }
+          return {Op<"slice">(x, axis, start, start + length, 1)};
+        });
 
 [[maybe_unused]] const auto& diagonal =
     DefineOp("diagonal(Tensor x, int offset=0, int axis1=0, int axis2=1) -> Tensor")

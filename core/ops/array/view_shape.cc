@@ -136,58 +136,65 @@ void SetUnsqueezed(ViewOf& v) {
                                              .Gradient("", ReshapeBack);
 
 [[maybe_unused]] const auto& broadcast_to =
-    DefineOp("broadcast_to(Tensor x, int[] shape) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"expand">(c.x(0), c.Ints(0))};
-    });
+    DefineOp("broadcast_to(Tensor x, int[] shape) -> Tensor")
+        .Doc("View with another shape: axes of size 1 repeat.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.Ints(0))}; });
 
 [[maybe_unused]] const auto& expand_as =
-    DefineOp("expand_as(Tensor x, Tensor other) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"expand">(c.x(0), c.x(1).shape())};
-    });
+    DefineOp("expand_as(Tensor x, Tensor other) -> Tensor")
+        .Doc("View with another tensor's shape: axes of size 1 repeat.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.x(1).shape())}; });
 
 [[maybe_unused]] const auto& view_as =
-    DefineOp("view_as(Tensor x, Tensor other) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"view">(c.x(0), c.x(1).shape())};
-    });
+    DefineOp("view_as(Tensor x, Tensor other) -> Tensor")
+        .Doc("View with another tensor's shape.")
+        .As([](const CallReader& c) -> Tensors { return {Op<"view">(c.x(0), c.x(1).shape())}; });
 
 [[maybe_unused]] const auto& reshape_as =
-    DefineOp("reshape_as(Tensor x, Tensor other) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Reshape(c.name(), c.x(0), c.x(1).shape())};
-    });
+    DefineOp("reshape_as(Tensor x, Tensor other) -> Tensor")
+        .Doc("The same elements in another tensor's shape.")
+        .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x(0), c.x(1).shape())}; });
 
 [[maybe_unused]] const auto& flatten =
-    DefineOp("flatten(Tensor x, int start_axis=0, int stop_axis=-1) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Reshape(c.name(), c.x(0), Flattened(c.name(), c.x(0).shape(), c.Int(0), c.Int(1)))};
-    });
+    DefineOp("flatten(Tensor x, int start_axis=0, int stop_axis=-1) -> Tensor")
+        .Doc("Merge a range of axes into one.")
+        .As([](const CallReader& c) -> Tensors {
+          return {Reshape(c.name(), c.x(0), Flattened(c.name(), c.x(0).shape(), c.Int(0), c.Int(1)))};
+        });
 
 [[maybe_unused]] const auto& unflatten =
-    DefineOp("unflatten(Tensor x, int axis, int[] sizes) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"view">(c.x(0), Unflattened(c.name(), c.x(0).shape(), c.Int(0), c.Ints(1)))};
-    });
+    DefineOp("unflatten(Tensor x, int axis, int[] sizes) -> Tensor")
+        .Doc("Split an axis into several.")
+        .As([](const CallReader& c) -> Tensors {
+          return {Op<"view">(c.x(0), Unflattened(c.name(), c.x(0).shape(), c.Int(0), c.Ints(1)))};
+        });
 
-[[maybe_unused]] const auto& ravel = DefineOp("ravel(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-  return {Reshape(c.name(), c.x(0), {c.x(0).numel()})};
-});
+[[maybe_unused]] const auto& ravel =
+    DefineOp("ravel(Tensor x) -> Tensor")
+        .Doc("All elements in row-major order along one axis.")
+        .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x(0), {c.x(0).numel()})}; });
 
 [[maybe_unused]] const auto& atleast_1d =
-    DefineOp("atleast_1d(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {c.x(0).ndim() > 0 ? c.x(0) : Op<"unsqueeze">(c.x(0), 0)};
-    });
+    DefineOp("atleast_1d(Tensor x) -> Tensor")
+        .Doc("View with at least one axis.")
+        .As([](const CallReader& c) -> Tensors { return {c.x(0).ndim() > 0 ? c.x(0) : Op<"unsqueeze">(c.x(0), 0)}; });
 
-[[maybe_unused]] const auto& atleast_2d =
-    DefineOp("atleast_2d(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-      Tensor x = c.x(0);
-      while (x.ndim() < 2) x = Op<"unsqueeze">(x, 0);
-      return {x};
-    });
+[[maybe_unused]] const auto& atleast_2d = DefineOp("atleast_2d(Tensor x) -> Tensor")
+                                              .Doc("View with at least two axes.")
+                                              .As([](const CallReader& c) -> Tensors {
+                                                Tensor x = c.x(0);
+                                                while (x.ndim() < 2) x = Op<"unsqueeze">(x, 0);
+                                                return {x};
+                                              });
 
 /// A matrix gains its third axis at the end, as in NumPy and PyTorch.
-[[maybe_unused]] const auto& atleast_3d =
-    DefineOp("atleast_3d(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-      Tensor x = c.x(0);
-      while (x.ndim() < 2) x = Op<"unsqueeze">(x, 0);
-      return {x.ndim() < 3 ? Op<"unsqueeze">(x, -1) : x};
-    });
+[[maybe_unused]] const auto& atleast_3d = DefineOp("atleast_3d(Tensor x) -> Tensor")
+                                              .Doc("View with at least three axes.")
+                                              .As([](const CallReader& c) -> Tensors {
+                                                Tensor x = c.x(0);
+                                                while (x.ndim() < 2) x = Op<"unsqueeze">(x, 0);
+                                                return {x.ndim() < 3 ? Op<"unsqueeze">(x, -1) : x};
+                                              });
 
 }  // namespace
 }  // namespace dragon

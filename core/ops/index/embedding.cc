@@ -55,6 +55,7 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
 [[maybe_unused]] const auto& embedding_backward =
     DefineOp(
         "embedding_backward(Tensor dy, Tensor index, int rows, int padding_row, bool scale_grad_by_freq) -> Tensor")
+        .Doc("The gradient of an embedding by its table.")
         .Infers([](Infer& i) {
           const Tensor &dy = i.x(0), &index = i.x(1);
           CheckIndexDType("embedding_backward", index);
@@ -161,6 +162,7 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
         "embedding_bag_backward(Tensor weight, Tensor index, Tensor offsets, Tensor? per_sample_weights, Tensor dy, "
         "Tensor max_indices, bool scale_grad_by_freq, str mode, bool include_last_offset, int padding_row)"
         " -> (Tensor dweight, Tensor dscale)")
+        .Doc("The gradient of bags of embeddings by their table.")
         .Infers([](Infer& i) {
           CheckBag(i, Bags(i));
           const Dims shape{Bags(i), i.x(0).size(1)};
@@ -210,25 +212,31 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
 
 /// The places 0, 0, 1, 2, 2, 2, ... that repeats of (2, 1, 3, ...) mean.
 [[maybe_unused]] const auto& repeat_places =
-    DefineOp("repeat_places(Tensor repeats) -> Tensor").Dynamic().NotDifferentiable().Runs([](Run& r) {
-      if (!r.x(0).device().is_cpu())
-        throw NotImplementedError("repeat_interleave").Got("repeats on ", r.x(0).device()).Expected("repeats on cpu");
-      const Tensor repeats = AsInt64(r.Contiguous(0));
-      const auto* count = static_cast<const int64_t*>(repeats.data());
-      int64_t total = 0;
-      for (int64_t i = 0; i < repeats.numel(); ++i) {
-        if (count[i] < 0) throw ValueError("repeat_interleave").Got("repeats ", count[i]).Expected("none below 0");
-        if (__builtin_add_overflow(total, count[i], &total)) {
-          throw ValueError("repeat_interleave")
-              .Got("repeats whose sum overflows")
-              .Expected("a sum that an int64 can hold");
-        }
-      }
-      const Tensor places = Tensor::Empty({total}, DType::kInt64);
-      auto* to = static_cast<int64_t*>(places.mutable_data());
-      for (int64_t i = 0; i < repeats.numel(); ++i) to = std::fill_n(to, count[i], i);
-      r.set_y(0, places);
-    });
+    DefineOp("repeat_places(Tensor repeats) -> Tensor")
+        .Doc("For counts of repetition, the index of each repeated element.")
+        .Dynamic()
+        .NotDifferentiable()
+        .Runs([](Run& r) {
+          if (!r.x(0).device().is_cpu())
+            throw NotImplementedError("repeat_interleave")
+                .Got("repeats on ", r.x(0).device())
+                .Expected("repeats on cpu");
+          const Tensor repeats = AsInt64(r.Contiguous(0));
+          const auto* count = static_cast<const int64_t*>(repeats.data());
+          int64_t total = 0;
+          for (int64_t i = 0; i < repeats.numel(); ++i) {
+            if (count[i] < 0) throw ValueError("repeat_interleave").Got("repeats ", count[i]).Expected("none below 0");
+            if (__builtin_add_overflow(total, count[i], &total)) {
+              throw ValueError("repeat_interleave")
+                  .Got("repeats whose sum overflows")
+                  .Expected("a sum that an int64 can hold");
+            }
+          }
+          const Tensor places = Tensor::Empty({total}, DType::kInt64);
+          auto* to = static_cast<int64_t*>(places.mutable_data());
+          for (int64_t i = 0; i < repeats.numel(); ++i) to = std::fill_n(to, count[i], i);
+          r.set_y(0, places);
+        });
 
 [[maybe_unused]] const auto& repeat_interleave =
     DefineOp("repeat_interleave(Tensor x, Tensor repeats, int? axis=None, *, int? output_size=None) -> Tensor")

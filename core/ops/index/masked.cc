@@ -108,10 +108,10 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
           if (count > 0 && r.x(0).ndim() > 0) kernels::Nonzero(r.ctx(), r.dtype(), r.out(), r.in(0));
         });
 
-[[maybe_unused]] const auto& argwhere =
-    DefineOp("argwhere(Tensor x) -> Tensor").NotDifferentiable().As([](const CallReader& c) -> Tensors {
-      return {Op<"nonzero">(c.x(0))};
-    });
+[[maybe_unused]] const auto& argwhere = DefineOp("argwhere(Tensor x) -> Tensor")
+                                            .Doc("The positions of the elements that are not zero, one row each.")
+                                            .NotDifferentiable()
+                                            .As([](const CallReader& c) -> Tensors { return {Op<"nonzero">(c.x(0))}; });
 
 [[maybe_unused]] const auto& nonzero_tuple =
     DefineOp("nonzero_tuple(Tensor x) -> Tensor[]")
@@ -121,9 +121,11 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
         });
 
 [[maybe_unused]] const auto& flatnonzero =
-    DefineOp("flatnonzero(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors {
-      return {Op<"select">(Op<"nonzero">(Op<"reshape">(c.x(0), Dims{c.x(0).numel()})), 1, 0)};
-    });
+    DefineOp("flatnonzero(Tensor x) -> Tensor")
+        .Doc("The positions, in row-major order, of the elements that are not zero.")
+        .As([](const CallReader& c) -> Tensors {
+          return {Op<"select">(Op<"nonzero">(Op<"reshape">(c.x(0), Dims{c.x(0).numel()})), 1, 0)};
+        });
 
 }  // namespace
 }  // namespace dragon

@@ -186,9 +186,9 @@ Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tenso
         });
 
 [[maybe_unused]] const auto& scatter_add =
-    DefineOp("scatter_add(Tensor x, int axis, Tensor index, Tensor src) -> Tensor").As([](const CallReader& c) {
-      return Tensors{ScatterInto(c, "add")};
-    });
+    DefineOp("scatter_add(Tensor x, int axis, Tensor index, Tensor src) -> Tensor")
+        .Doc("Add the source to the places that an index names along an axis.")
+        .As([](const CallReader& c) { return Tensors{ScatterInto(c, "add")}; });
 
 [[maybe_unused]] const auto& scatter_reduce =
     DefineOp(

@@ -121,6 +121,7 @@ void BatchNormGradient(Grad& g) {
     DefineOp(
         "native_batch_norm(Tensor x, Tensor? weight, Tensor? bias, Tensor?! running_mean, Tensor?! running_var, bool "
         "training, float momentum, float eps) -> (Tensor out, Tensor mean, Tensor rstd)")
+        .Doc("Batch normalization, with the mean and the reciprocal deviation it used.")
         .Infers([](Infer& i) {
           CheckInput(i, i.Bool(0));
           SetLike(i, 0, i.x(0));
@@ -135,6 +136,7 @@ void BatchNormGradient(Grad& g) {
         "batch_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, bool training, bool "
         "with_x, "
         "bool with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
+        .Doc("The gradients of batch normalization by input, weight and bias.")
         .Infers([](Infer& i) {
           const Tensor& x = i.x(1);
           if (i.Bool(1)) {

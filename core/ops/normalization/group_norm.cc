@@ -53,6 +53,7 @@ void GroupNormGradient(Grad& g) {
     DefineOp(
         "native_group_norm(Tensor x, int num_groups, Tensor? weight, Tensor? bias, float eps) -> (Tensor out, Tensor "
         "mean, Tensor rstd)")
+        .Doc("Group normalization, with the mean and the reciprocal deviation of each group.")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const Dims& shape = i.x(0).shape();
@@ -80,6 +81,7 @@ void GroupNormGradient(Grad& g) {
     DefineOp(
         "group_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, bool with_x, bool "
         "with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
+        .Doc("The gradients of group normalization by input, weight and bias.")
         .Infers([](Infer& i) {
           const Tensor& x = i.x(1);
           i.y(0, i.Bool(0) ? x.shape() : Dims{0}, x.dtype());

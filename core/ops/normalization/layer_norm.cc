@@ -77,6 +77,7 @@ void LayerNormGradient(Grad& g) {
     DefineOp(
         "native_layer_norm(Tensor x, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor out, "
         "Tensor mean, Tensor rstd)")
+        .Doc("Layer normalization, with the mean and the reciprocal deviation of each row.")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
@@ -98,6 +99,7 @@ void LayerNormGradient(Grad& g) {
     DefineOp(
         "layer_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, int[] normalized_shape, "
         "bool with_x, bool with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
+        .Doc("The gradients of layer normalization by input, weight and bias.")
         .Infers([](Infer& i) { InferBackward(i); })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), mean = r.Contiguous(2), rstd = r.Contiguous(3);
@@ -140,6 +142,7 @@ void RmsNormGradient(Grad& g) {
 [[maybe_unused]] const auto& native_rms_norm =
     DefineOp(
         "native_rms_norm(Tensor x, int[] normalized_shape, Tensor? weight, float eps) -> (Tensor out, Tensor rstd)")
+        .Doc("Root-mean-square normalization, with the reciprocal root of each row.")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
@@ -158,6 +161,7 @@ void RmsNormGradient(Grad& g) {
     DefineOp(
         "rms_norm_backward(Tensor dy, Tensor x, Tensor rstd, Tensor? weight, int[] normalized_shape, bool with_x, bool "
         "with_weight) -> (Tensor dx, Tensor dweight)")
+        .Doc("The gradients of root-mean-square normalization by input and weight.")
         .Infers([](Infer& i) { InferBackward(i); })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), rstd = r.Contiguous(2), weight = RowMajor(r.x(3));

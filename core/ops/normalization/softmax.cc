@@ -83,6 +83,7 @@ void LogSoftmaxSecond(Grad& g) {
 }
 
 [[maybe_unused]] const auto& softmax_backward = DefineOp("softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
+                                                    .Doc("The gradient of softmax, from its result.")
                                                     .Promotes(Promotion::kCommon)
                                                     .Infers(InferBackward)
                                                     .Runs([](Run& r) { RunBackward(r, kernels::SoftmaxBackward); })
@@ -90,6 +91,7 @@ void LogSoftmaxSecond(Grad& g) {
 
 [[maybe_unused]] const auto& log_softmax_backward =
     DefineOp("log_softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
+        .Doc("The gradient of log_softmax, from its result.")
         .Promotes(Promotion::kCommon)
         .Infers(InferBackward)
         .Runs([](Run& r) { RunBackward(r, kernels::LogSoftmaxBackward); })

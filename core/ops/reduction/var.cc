@@ -51,12 +51,14 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
 
 [[maybe_unused]] const auto& real_var =
     DefineOp("real_var(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
+        .Doc("The variance of real numbers over axes.")
         .Infers(InferVar)
         .Runs([](Run& r) { RunVar(r, /*root=*/false); })
         .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(), {}); });
 
 [[maybe_unused]] const auto& real_std =
     DefineOp("real_std(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
+        .Doc("The standard deviation of real numbers over axes.")
         .Infers(InferVar)
         .Runs([](Run& r) { RunVar(r, /*root=*/true); })
         .Gradient("x, out", [](Grad& g) { VarGradient(g, SlopeOfRoot(g.dy(), g.y()), {}); });
@@ -65,6 +67,7 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
     DefineOp(
         "real_var_mean(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> (Tensor var, Tensor "
         "mean)")
+        .Doc("The variance and the mean of real numbers over axes.")
         .Infers(InferVar)
         .Runs([](Run& r) { RunVar(r, /*root=*/false); })
         .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(0), g.dy(1)); });

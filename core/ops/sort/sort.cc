@@ -49,7 +49,9 @@ void InferPair(Infer& i, const Dims& shape) {
         });
 
 [[maybe_unused]] const auto& msort =
-    DefineOp("msort(Tensor x) -> Tensor").As([](const CallReader& c) -> Tensors { return {Op<"sort">(c.x(0), 0)}; });
+    DefineOp("msort(Tensor x) -> Tensor").Doc("Sort along the first axis.").As([](const CallReader& c) -> Tensors {
+      return {Op<"sort">(c.x(0), 0)};
+    });
 
 /// The shape with `size` along an axis; a 0-d tensor counts as one element.
 Dims Resized(const Dims& shape, int64_t axis, int64_t size) {
@@ -137,11 +139,13 @@ void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int(0), g.Bool(1)); }
 
 [[maybe_unused]] const auto& median_axis =
     DefineOp("median_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
+        .Doc("The lower median along an axis, and where it is.")
         .Infers(InferMedian)
         .Runs([](Run& r) { RunMedian(r, /*ignore_nan=*/false); })
         .Gradient("indices", MedianGradient);
 [[maybe_unused]] const auto& nanmedian_axis =
     DefineOp("nanmedian_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
+        .Doc("The lower median along an axis that passes over NaN, and where it is.")
         .Infers(InferMedian)
         .Runs([](Run& r) { RunMedian(r, /*ignore_nan=*/true); })
         .Gradient("indices", MedianGradient);
