@@ -1,0 +1,208 @@
+// Losses of classifiers over many classes: negative log-likelihood, and cross entropy fused with the softmax.
+#include "core/kernels/loss.h"
+#include "core/ops/loss/loss.h"
+
+namespace dragon {
+namespace {
+
+View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
+Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
+
+/// (classes,), (batch, classes) or (batch, classes, ...) as (outer, classes, inner).
+struct Flat {
+  Tensor x, target, weight;
+};
+
+Flat Flatten(const CallReader& c) {
+  const Tensor &x = c.x(0), &target = c.x(1), &weight = c.x(2);
+  const Dims& shape = x.shape();
+  const int axis = shape.size() == 1 ? 0 : 1;
+  if (shape.empty()) throw ValueError(c.name()).Got("a 0-d input").Expected("classes along axis 1 (or 0)");
+  if (!x.is_floating()) throw TypeError(c.name()).Got("input of ", x.dtype()).Expected("a floating dtype");
+  Dims wanted = shape;
+  wanted.erase(axis);
+  if (target.shape() != wanted) {
+    throw ValueError(c.name()).Got("target of shape ", target.shape()).Expected("shape ", wanted, " for input ", shape);
+  }
+  if (!IsIntegral(target.dtype())) {
+    throw TypeError(c.name()).Got("target of ", target.dtype()).Expected("class indices of an integer dtype");
+  }
+  const int64_t classes = shape[axis];
+  if (weight.defined() && weight.shape() != Dims{classes}) {
+    throw ValueError(c.name()).Got("weight of shape ", weight.shape()).Expected("shape ", Dims{classes});
+  }
+  const int64_t outer = axis ? shape[0] : 1;
+  int64_t inner = 1;
+  for (int i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+  Flat flat;
+  flat.x = Op<"reshape">(x, Dims{outer, classes, inner});
+  flat.target =
+      Op<"reshape">(target.dtype() == DType::kInt64 ? target : Op<"cast">(target, DType::kInt64), Dims{outer, inner});
+  flat.weight = weight.defined() && weight.dtype() != x.dtype() ? Op<"cast">(weight, x.dtype()) : weight;
+  return flat;
+}
+
+/// The mean is over the weights of targets that count.
+Tensor ReduceTerms(const CallReader& c, const Tensor& terms, const Flat& flat, int64_t ignore,
+                   const std::string& reduction) {
+  CheckReduction(c.name(), reduction);
+  if (reduction == "none") return Op<"reshape">(terms, c.x(1).shape());
+  const Tensor total = Op<"sum">(terms);
+  if (reduction == "sum") return total;
+  return total / Op<"sum">(Op<"target_weights">(flat.target, flat.weight, ignore, terms.dtype()));
+}
+
+void RefuseWeightGradient(const Grad& g, int slot) {
+  if (!g.needs(slot)) return;
+  throw NotImplementedError(g.name()).Got("a weight that requires grad").Expected("constant class weights");
+}
+
+// --- negative log-likelihood. Attributes: 0 ignore_index, 1 reduction.
+
+[[maybe_unused]] const auto& nll_loss = DefineOp(
+                                            "nll_loss(Tensor x, Tensor target, Tensor? weight=None, int "
+                                            "ignore_index=-100, str reduction=\"mean\") -> Tensor")
+                                            .Doc("-weight[target] x[target], for logarithms x of probabilities.")
+                                            .As([](const CallReader& c) -> Tensors {
+                                              const Flat flat = Flatten(c);
+                                              const Tensor terms =
+                                                  Op<"nll_loss_terms">(flat.x, flat.target, flat.weight, c.Int(0));
+                                              return {ReduceTerms(c, terms, flat, c.Int(0), c.String(1))};
+                                            })
+                                            .Onnx("NegativeLogLikelihoodLoss");
+
+[[maybe_unused]] const auto& nll_loss_terms =
+    DefineOp("nll_loss_terms(Tensor x, Tensor target, Tensor? weight, int ignore_index) -> Tensor")
+        .Doc("nll_loss of (outer, classes, inner), place by place.")
+        .Infers([](Infer& i) { i.y(0, i.x(1).shape(), i.x(0).dtype()); })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
+          kernels::NllLoss(r.ctx(), x.dtype(), r.out(), x.view(), target.view(), ViewOrNone(weight), r.Int(0));
+        })
+        .Gradient("target, weight", [](Grad& g) {
+          RefuseWeightGradient(g, 2);
+          g.dx(0, Op<"nll_loss_terms_backward">(g.dy(), g.x(1), g.x(2), g.x_shape(0)[1], g.Int(0)));
+        });
+
+[[maybe_unused]] const auto& nll_loss_terms_backward =
+    DefineOp(
+        "nll_loss_terms_backward(Tensor dy, Tensor target, Tensor? weight, int classes, int ignore_index) -> Tensor")
+        .Infers([](Infer& i) {
+          const Dims& shape = i.x(1).shape();
+          i.y(0, Dims{shape[0], i.Int(0), shape[1]}, i.x(0).dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor dy = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
+          kernels::NllLossBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), target.view(), ViewOrNone(weight),
+                                   r.Int(1));
+        })
+        .Gradient("target, weight", [](Grad& g) {
+          RefuseWeightGradient(g, 2);
+          g.dx(0, Op<"nll_loss_terms">(g.dy(), g.x(1), g.x(2), g.Int(1)));
+        });
+
+[[maybe_unused]] const auto& target_weights =
+    DefineOp("target_weights(Tensor target, Tensor? weight, int ignore_index, dtype dtype) -> Tensor")
+        .Doc("The weight of every target's class, 0 where the target is ignored.")
+        .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.attr(1).dtype()); })
+        .Runs([](Run& r) {
+          const Tensor target = r.Contiguous(0), weight = RowMajor(r.x(1));
+          kernels::TargetWeights(r.ctx(), r.y().dtype(), r.out(), target.view(), ViewOrNone(weight), r.Int(0));
+        })
+        .NotDifferentiable();
+
+// --- cross entropy. Attributes: 0 ignore_index, 1 reduction, 2 label_smoothing.
+
+/// Targets that are probabilities of all classes: a composition.
+Tensor SoftTargets(const CallReader& c) {
+  const Tensor &x = c.x(0), &target = c.x(1), &weight = c.x(2);
+  const int axis = x.ndim() == 1 ? 0 : 1;
+  const int64_t classes = x.size(axis);
+  const double smoothing = c.Real(2);
+  Tensor logs = Op<"log_softmax">(x, axis);
+  if (weight.defined()) {
+    Dims shape = Dims::Filled(x.ndim(), 1);
+    shape[axis] = classes;
+    logs = logs * Op<"reshape">(weight, shape);
+  }
+  Tensor wanted = target;
+  if (smoothing > 0) wanted = target * (1 - smoothing) + smoothing / static_cast<double>(classes);
+  const Tensor terms = -Op<"sum">(logs * wanted, Dims{axis});
+  if (c.String(1) != "mean") return ReduceLoss(c.name(), terms, c.String(1));
+  return Op<"sum">(terms) / (static_cast<double>(x.numel()) / static_cast<double>(std::max<int64_t>(1, classes)));
+}
+
+[[maybe_unused]] const auto& cross_entropy =
+    DefineOp(
+        "cross_entropy(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\", "
+        "float "
+        "label_smoothing=0.0) -> Tensor")
+        .Doc("The cross entropy of softmax(x) with class indices, or with probabilities of x's own shape.")
+        .As([](const CallReader& c) -> Tensors {
+          const double smoothing = c.Real(2);
+          if (!(smoothing >= 0 && smoothing <= 1)) {
+            throw ValueError(c.name()).Got("label_smoothing ", smoothing).Expected("0 to 1");
+          }
+          if (c.x(1).is_floating() && c.x(1).shape() == c.x(0).shape() && c.x(0).ndim() > 0) return {SoftTargets(c)};
+          const Flat flat = Flatten(c);
+          const Tensor terms = Op<"cross_entropy_terms">(flat.x, flat.target, flat.weight, c.Int(0), smoothing);
+          return {ReduceTerms(c, terms, flat, c.Int(0), c.String(1))};
+        })
+        .Onnx("SoftmaxCrossEntropyLoss");
+
+/// dx = a softmax(x) - own onehot(target) - share w, with factors that are 0 at ignored targets.
+Tensor DifferentiableSlope(const Grad& g) {
+  const Tensor &x = g.x(0), &target = g.x(1), &weight = g.x(2), &dy = g.dy();
+  const int64_t classes = x.size(1), ignore = g.Int(0);
+  const double smoothing = g.Real(1), share = smoothing / static_cast<double>(std::max<int64_t>(1, classes));
+  const Tensor own = Op<"target_weights">(target, weight, ignore, x.dtype());
+  const Tensor counts = Op<"target_weights">(target, None, ignore, x.dtype());
+  const Tensor w = weight.defined() ? Op<"reshape">(weight, Dims{1, classes, 1})
+                                    : Op<"ones">(Dims{1, classes, 1}, x.dtype(), x.device());
+  const Tensor slope = dy * (own * (1 - smoothing) + counts * Op<"sum">(w) * share);
+  Tensor dx = Op<"unsqueeze">(slope, 1) * Op<"softmax">(x, 1);
+  dx = dx + Op<"nll_loss_terms_backward">(dy, target, weight, classes, ignore) * (1 - smoothing);
+  return share > 0 ? dx - Op<"unsqueeze">(dy * counts, 1) * (w * share) : dx;
+}
+
+[[maybe_unused]] const auto& cross_entropy_terms =
+    DefineOp(
+        "cross_entropy_terms(Tensor x, Tensor target, Tensor? weight, int ignore_index, float label_smoothing) -> "
+        "(Tensor "
+        "out, Tensor lse)")
+        .Doc("cross_entropy of (outer, classes, inner), place by place, and log(sum(exp(x))).")
+        .Infers([](Infer& i) {
+          const DType wide = i.x(0).dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+          i.y(0, i.x(1).shape(), i.x(0).dtype());
+          i.y(1, i.x(1).shape(), wide);
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
+          kernels::CrossEntropy(r.ctx(), x.dtype(), r.out(0), r.out(1), x.view(), target.view(), ViewOrNone(weight),
+                                r.Int(0), r.Real(1));
+        })
+        .Gradient("x, target, weight, lse", [](Grad& g) {
+          RefuseWeightGradient(g, 2);
+          if (g.dy(1).defined()) {
+            throw NotImplementedError(g.name()).Got("a gradient for 'lse'").Expected("logsumexp, which has one");
+          }
+          if (!g.dy().defined()) return;
+          if (Door().grad_enabled) return g.dx(0, DifferentiableSlope(g));
+          g.dx(0, Op<"cross_entropy_terms_backward">(g.dy(), g.y(1), g.x(0), g.x(1), g.x(2), g.Int(0), g.Real(1)));
+        });
+
+[[maybe_unused]] const auto& cross_entropy_terms_backward =
+    DefineOp(
+        "cross_entropy_terms_backward(Tensor dy, Tensor lse, Tensor x, Tensor target, Tensor? weight, int "
+        "ignore_index, "
+        "float label_smoothing) -> Tensor")
+        .Infers([](Infer& i) { i.y(0, i.x(2).shape(), i.x(2).dtype()); })
+        .Runs([](Run& r) {
+          const Tensor dy = r.Contiguous(0), lse = r.Contiguous(1), x = r.Contiguous(2), target = r.Contiguous(3);
+          const Tensor weight = RowMajor(r.x(4));
+          kernels::CrossEntropyBackward(r.ctx(), x.dtype(), r.out(), dy.view(), lse.view(), x.view(), target.view(),
+                                        ViewOrNone(weight), r.Int(0), r.Real(1));
+        });
+
+}  // namespace
+}  // namespace dragon

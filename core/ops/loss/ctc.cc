@@ -1,0 +1,108 @@
+// Connectionist temporal classification.
+#include "core/kernels/loss.h"
+#include "core/ops/loss/loss.h"
+
+namespace dragon {
+namespace {
+
+Tensor Lengths(const CallReader& c, const Tensor& lengths, int64_t batch) {
+  if (!IsIntegral(lengths.dtype())) throw TypeError(c.name()).Got("lengths of ", lengths.dtype()).Expected("integers");
+  if (lengths.numel() != batch) {
+    throw ValueError(c.name()).Got(lengths.numel(), " lengths").Expected("one for each of ", batch, " samples");
+  }
+  return Op<"cast">(Op<"reshape">(lengths, Dims{batch}), DType::kInt64);
+}
+
+[[maybe_unused]] const auto& ctc_loss =
+    DefineOp(
+        "ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, str "
+        "reduction=\"mean\", bool zero_infinity=False) -> Tensor")
+        .Doc(
+            "The negative log-likelihood of label sequences under (time, batch, classes) log-probabilities. Targets "
+            "are "
+            "(batch, longest) or all samples' labels in a row.")
+        .As([](const CallReader& c) -> Tensors {
+          const bool single = c.x(0).ndim() == 2;
+          const Tensor log_probs = single ? Op<"unsqueeze">(c.x(0), 1) : c.x(0);
+          if (log_probs.ndim() != 3) {
+            throw ValueError(c.name()).Got("log_probs of shape ", c.x(0).shape()).Expected("(time, batch, classes)");
+          }
+          CheckReduction(c.name(), c.String(1));
+          const int64_t batch = log_probs.size(1);
+          if (c.Int(0) < 0 || c.Int(0) >= log_probs.size(2)) {
+            throw ValueError(c.name()).Got("blank ", c.Int(0)).Expected("0 to ", log_probs.size(2) - 1);
+          }
+          const Tensor& given = c.x(1);
+          if (!IsIntegral(given.dtype())) {
+            throw TypeError(c.name()).Got("targets of ", given.dtype()).Expected("an integer dtype");
+          }
+          if (given.ndim() != 1 && (given.ndim() != 2 || given.size(0) != batch)) {
+            throw ValueError(c.name())
+                .Got("targets of shape ", given.shape())
+                .Expected("(", batch, ", longest), or all labels in a row");
+          }
+          const Tensor targets = Op<"cast">(given, DType::kInt64);
+          const Tensor input_lengths = Lengths(c, c.x(2), batch), target_lengths = Lengths(c, c.x(3), batch);
+          const Tensor terms =
+              Op<"ctc_loss_terms">(log_probs, targets, input_lengths, target_lengths, c.Int(0), c.Bool(2));
+          if (c.String(1) == "sum") return {Op<"sum">(terms)};
+          if (c.String(1) == "none") return {single ? Op<"squeeze">(terms, Dims{0}) : terms};
+          const Tensor counts = Op<"clamp">(Op<"cast">(target_lengths, terms.dtype()), Number(1.0));
+          return {Op<"mean">(terms / counts)};
+        });
+
+/// Where each sample's labels begin.
+Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
+  if (targets.ndim() == 1) return Op<"cumsum">(target_lengths, 0) - target_lengths;
+  return Op<"arange">(target_lengths.numel(), None, 1, DType::kInt64, targets.device()) * Number(targets.size(1));
+}
+
+[[maybe_unused]] const auto& ctc_loss_terms =
+    DefineOp(
+        "ctc_loss_terms(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank, bool "
+        "zero_infinity) -> (Tensor out, Tensor likelihood, Tensor log_alpha)")
+        .Doc("ctc_loss of each sample; with zero_infinity, 0 for samples that their input is too short for.")
+        .Infers([](Infer& i) {
+          const Dims& shape = i.x(0).shape();
+          const DType dtype = i.x(0).dtype();
+          if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
+            throw TypeError("ctc_loss").Got("log_probs of ", dtype).Expected("float32 or float64");
+          }
+          const int64_t longest = i.x(1).size(-1);
+          i.y(0, Dims{shape[1]}, dtype);
+          i.y(1, Dims{shape[1]}, dtype);
+          i.y(2, Dims{shape[1], shape[0], 2 * longest + 1}, dtype);
+        })
+        .Runs([](Run& r) {
+          const Tensor log_probs = r.Contiguous(0), targets = r.Contiguous(1), inputs = r.Contiguous(2);
+          const Tensor lengths = r.Contiguous(3), starts = Starts(targets, lengths);
+          kernels::CtcLoss(r.ctx(), log_probs.dtype(), r.out(1), r.out(2), log_probs.view(), targets.view(),
+                           starts.view(), inputs.view(), lengths.view(), r.Int(0));
+          const Tensor& loss = r.y(1);
+          OpInto<"copy">(r.y(0), r.Bool(1) ? Op<"where">(Op<"isposinf">(loss), Number(0.0), loss) : loss);
+        })
+        .Gradient("log_probs, targets, input_lengths, target_lengths, likelihood, log_alpha", [](Grad& g) {
+          if (g.dy(1).defined() || g.dy(2).defined()) {
+            throw NotImplementedError("ctc_loss").Got("a gradient for its variables").Expected("one for the loss");
+          }
+          if (!g.dy().defined()) return;
+          g.dx(0, Op<"ctc_loss_backward">(g.dy(), g.y(1), g.y(2), g.x(0), g.x(1), g.x(2), g.x(3), g.Int(0), g.Bool(1)));
+        });
+
+[[maybe_unused]] const auto& ctc_loss_backward =
+    DefineOp(
+        "ctc_loss_backward(Tensor dy, Tensor likelihood, Tensor log_alpha, Tensor log_probs, Tensor targets, Tensor "
+        "input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor")
+        .Infers([](Infer& i) { i.y(0, i.x(3).shape(), i.x(3).dtype()); })
+        .Runs([](Run& r) {
+          const Tensor dy = r.Contiguous(0), loss = r.Contiguous(1), alpha = r.Contiguous(2),
+                       log_probs = r.Contiguous(3);
+          const Tensor targets = r.Contiguous(4), inputs = r.Contiguous(5), lengths = r.Contiguous(6);
+          const Tensor starts = Starts(targets, lengths);
+          kernels::CtcLossBackward(r.ctx(), log_probs.dtype(), r.out(), dy.view(), loss.view(), alpha.view(),
+                                   log_probs.view(), targets.view(), starts.view(), inputs.view(), lengths.view(),
+                                   r.Int(0), r.Bool(1));
+        });
+
+}  // namespace
+}  // namespace dragon

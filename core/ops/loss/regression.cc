@@ -1,0 +1,106 @@
+// Losses between numbers: squares, distances, likelihoods of counts and of normal variables.
+#include <cmath>
+
+#include "core/ops/loss/loss.h"
+
+namespace dragon {
+namespace {
+
+[[maybe_unused]] const auto& mse_loss = DefineOp("mse_loss(Tensor x, Tensor y, str reduction=\"mean\") -> Tensor")
+                                            .Doc("The squared difference.")
+                                            .As([](const CallReader& c) -> Tensors {
+                                              const Tensor d = c.x(0) - c.x(1);
+                                              return {ReduceLoss(c.name(), Op<"square">(d), c.String(0))};
+                                            });
+
+[[maybe_unused]] const auto& l1_loss = DefineOp("l1_loss(Tensor x, Tensor y, str reduction=\"mean\") -> Tensor")
+                                           .Doc("The absolute difference.")
+                                           .As([](const CallReader& c) -> Tensors {
+                                             return {ReduceLoss(c.name(), Op<"abs">(c.x(0) - c.x(1)), c.String(0))};
+                                           });
+
+/// Square near 0 and linear beyond `edge`: scale * (d^2 / 2) inside, scale * edge * (|d| - edge / 2) outside.
+Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
+  const Tensor size = Op<"abs">(d);
+  return Op<"where">(Op<"lt">(size, Number(edge)), Op<"square">(d) * (0.5 * scale),
+                     (size - 0.5 * edge) * (edge * scale));
+}
+
+[[maybe_unused]] const auto& smooth_l1_loss =
+    DefineOp("smooth_l1_loss(Tensor x, Tensor y, str reduction=\"mean\", float beta=1.0) -> Tensor")
+        .Doc("The square of the difference over 2 beta where it is below beta, else the difference minus beta / 2.")
+        .As([](const CallReader& c) -> Tensors {
+          const double beta = c.Real(1);
+          if (!(beta >= 0)) throw ValueError(c.name()).Got("beta ", beta).Expected("at least 0");
+          const Tensor d = c.x(0) - c.x(1);
+          const Tensor errors = beta == 0 ? Op<"abs">(d) : SquareThenLinear(d, beta, 1 / beta);
+          return {ReduceLoss(c.name(), errors, c.String(0))};
+        });
+
+[[maybe_unused]] const auto& huber_loss =
+    DefineOp("huber_loss(Tensor x, Tensor y, str reduction=\"mean\", float delta=1.0) -> Tensor")
+        .Doc("Half the squared difference where it is below delta, else delta times (the difference - delta / 2).")
+        .As([](const CallReader& c) -> Tensors {
+          const double delta = c.Real(1);
+          if (!(delta > 0)) throw ValueError(c.name()).Got("delta ", delta).Expected("more than 0");
+          return {ReduceLoss(c.name(), SquareThenLinear(c.x(0) - c.x(1), delta, 1.0), c.String(0))};
+        });
+
+[[maybe_unused]] const auto& kl_div =
+    DefineOp("kl_div(Tensor x, Tensor y, str reduction=\"mean\", bool log_target=False) -> Tensor")
+        .Doc("y (log(y) - x) for logarithms x of probabilities; y itself may be given as logarithms.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor errors = c.Bool(1) ? Op<"exp">(y) * (y - x) : Op<"xlogy">(y, y) - y * x;
+          if (c.String(0) != "batchmean") return {ReduceLoss(c.name(), errors, c.String(0))};
+          const double batch = x.ndim() ? static_cast<double>(x.size(0)) : 1.0;
+          return {Op<"sum">(errors) / batch};
+        });
+
+[[maybe_unused]] const auto& poisson_nll_loss =
+    DefineOp(
+        "poisson_nll_loss(Tensor x, Tensor y, bool log_input=True, bool full=False, float eps=1e-8, str "
+        "reduction=\"mean\") -> Tensor")
+        .Doc("The negative log-likelihood of counts y under Poisson rates x (or exp(x) with log_input).")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor &x = c.x(0), &y = c.x(1);
+          Tensor errors = c.Bool(0) ? Op<"exp">(x) - y * x : x - y * Op<"log">(x + c.Real(2));
+          if (c.Bool(1)) {  // Stirling's approximation of log(y!)
+            const Tensor stirling = y * Op<"log">(y) - y + Op<"log">(y * (2 * M_PI)) * 0.5;
+            errors = errors + Op<"where">(Op<"gt">(y, Number(1)), stirling, Number(0.0));
+          }
+          return {ReduceLoss(c.name(), errors, c.String(3))};
+        });
+
+/// Variances as the input's shape wants them: equal, with a last axis of 1, or without the last axis.
+Tensor VarianceLike(const CallReader& c, const Tensor& variance, const Dims& shape) {
+  if (variance.shape() == shape || variance.numel() == 1) return variance;
+  Dims without = shape;
+  if (!without.empty()) without.pop_back();
+  if (variance.shape() == without) return Op<"unsqueeze">(variance, -1);
+  without.push_back(1);
+  if (variance.shape() == without) return variance;
+  throw ValueError(c.name()).Got("var of shape ", variance.shape()).Expected("shape ", shape, " or ", without);
+}
+
+[[maybe_unused]] const auto& gaussian_nll_loss =
+    DefineOp(
+        "gaussian_nll_loss(Tensor x, Tensor y, Tensor var, bool full=False, float eps=1e-6, str reduction=\"mean\") -> "
+        "Tensor")
+        .Doc("The negative log-likelihood of y under normal distributions with mean x and variance var.")
+        .As([](const CallReader& c) -> Tensors {
+          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor given = VarianceLike(c, c.x(2), x.shape());
+          if (!given.is_meta() && Op<"any">(Op<"lt">(given.Detach(), Number(0.0))).Item().boolean()) {
+            throw ValueError(c.name()).Got("a negative variance").Expected("variances of at least 0");
+          }
+          // Raised to eps for the value only: the gradient passes as if nothing had been done.
+          const Tensor raised = Op<"clamp">(given.Detach(), Number(c.Real(1))) - given.Detach();
+          const Tensor variance = given + raised;
+          Tensor errors = (Op<"log">(variance) + Op<"square">(x - y) / variance) * 0.5;
+          if (c.Bool(0)) errors = errors + 0.5 * std::log(2 * M_PI);
+          return {ReduceLoss(c.name(), errors, c.String(2))};
+        });
+
+}  // namespace
+}  // namespace dragon
