@@ -144,6 +144,25 @@ void CdistGradient(Grad& g) {
           kernels::CdistBackward(r.ctx(), x1.dtype(), r.out(), dy.view(), x1.view(), x2.view(), y.view(), r.Real(0));
         });
 
+/// Where the pairs (i, j), i < j, stand in a square of all pairs.
+[[maybe_unused]] const auto& pair_places =
+    DefineOp("pair_places(int rows, device device) -> Tensor")
+        .Infers([](Infer& i) {
+          const int64_t rows = i.Int(0);
+          i.y(0, Dims{rows % 2 ? (rows - 1) / 2 * rows : rows / 2 * (rows - 1)}, DType::kInt64);
+          i.device = i.attr(1).device();
+        })
+        .Runs([](Run& r) {
+          const Tensor places = Tensor::Empty(r.y().shape(), DType::kInt64);
+          auto* place = static_cast<int64_t*>(places.mutable_data());
+          const int64_t rows = r.Int(0);
+          for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t j = i + 1; j < rows; ++j) *place++ = i * rows + j;
+          }
+          OpInto<"copy">(r.y(), r.y().device().is_cpu() ? places : Op<"to_device">(places, r.y().device()));
+        })
+        .NotDifferentiable();
+
 [[maybe_unused]] const auto& pdist =
     DefineOp("pdist(Tensor x, float p=2.0) -> Tensor")
         .Doc("The distances of order p between every two rows, in the order (0, 1), (0, 2), ..., (1, 2), ...")
@@ -151,10 +170,8 @@ void CdistGradient(Grad& g) {
           const Tensor& x = c.x(0);
           if (x.ndim() != 2) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(rows, size)");
           const int64_t rows = x.size(0);
-          const Tensor pairs = Op<"triu_indices">(rows, rows, 1);
-          const Tensor places = Op<"select">(pairs, 0, 0) * Number(rows) + Op<"select">(pairs, 0, 1);
           const Tensor all = Op<"reshape">(Op<"cdist">(x, x, c.Real(0)), Dims{rows * rows});
-          return {Op<"index_select">(all, 0, places)};
+          return {Op<"index_select">(all, 0, Op<"pair_places">(rows, x.device()))};
         });
 
 }  // namespace
