@@ -4,10 +4,11 @@
 
 #include <emmintrin.h>
 
-#include <cstdlib>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/device/parallel.h"
+#include "core/kernels/array.h"
 #include "core/kernels/convert.h"
 
 namespace dragon::kernels {
@@ -245,6 +246,40 @@ bool ShouldStream(const Loop& loop, const View* const* views) {
   return true;
 }
 
+/// From here on an operand that runs across the output's direction is first copied straight.
+constexpr int64_t kWorthStraightening = 1 << 16;
+
+/// True if gathering operand k row by row would touch a cache line per element, though it is dense along another axis.
+bool RunsAcross(const Plan& plan, int k) {
+  const Plan::Operand& operand = plan.operands[k];
+  const int last = plan.ndim - 1;
+  if (operand.strides[last] == operand.item_size || operand.strides[last] == 0 || plan.shape[last] < 16) return false;
+  for (int axis = 0; axis < last; ++axis) {
+    if (operand.strides[axis] == operand.item_size && plan.shape[axis] >= 16) return true;
+  }
+  return false;
+}
+
+/// Copy operand k tile by tile into memory in the plan's order, and let the plan read that.
+Scratch Straighten(Plan& plan, int k) {
+  Plan::Operand& operand = plan.operands[k];
+  Scratch memory(Device{}, static_cast<size_t>(plan.numel * operand.item_size));
+  int64_t from[kMaxDims], to[kMaxDims];
+  int64_t expected = 1;
+  for (int axis = plan.ndim - 1; axis >= 0; --axis) {
+    from[axis] = operand.strides[axis] / operand.item_size;
+    to[axis] = expected;
+    expected *= plan.shape[axis];
+  }
+  Context host;
+  Copy(host, operand.dtype, View{memory.data(), plan.shape, to, plan.numel, plan.ndim, operand.dtype},
+       View{operand.data, plan.shape, from, plan.numel, plan.ndim, operand.dtype});
+  operand.data = memory.as<char>();
+  operand.contiguous = true;
+  for (int axis = 0; axis < plan.ndim; ++axis) operand.strides[axis] = to[axis] * operand.item_size;
+  return memory;
+}
+
 }  // namespace
 
 Plan::Plan(const View* const* views, int operand_count) : numel(views[0]->numel), ndim(0), count(operand_count) {
@@ -341,7 +376,12 @@ void RunEach(const Loop& loop, const void* functor, const View* const* views) {
     ParallelFor(first.numel, grain, DenseRun{loop, functor, views, scalars, ShouldStream(loop, views)});
     return;
   }
-  const Plan plan(views, loop.count);
+  Plan plan(views, loop.count);
+  std::vector<Scratch> straightened;
+  for (int k = loop.outputs; k < loop.count && loop.count > 1 + loop.outputs && plan.numel >= kWorthStraightening;
+       ++k) {
+    if (RunsAcross(plan, k)) straightened.push_back(Straighten(plan, k));
+  }
   ParallelFor(plan.numel, grain, [&](int64_t begin, int64_t end) { Walker(plan, loop, begin, end).Run(functor); });
 }
 

@@ -133,7 +133,7 @@ struct Silu {
 template <typename T>
 DRAGON_FN T SoftplusOf(T x) {
   const T above = x <= T(0) ? T(0) : x;
-  return above + Log1p(Exp(-Abs(x)));
+  return above + PlainLog1p(Exp(-Abs(x)));
 }
 struct Mish {
   static constexpr int kCost = 16;
@@ -165,7 +165,7 @@ struct LogSigmoid {
   static constexpr int kCost = 10;
   template <typename T>
   DRAGON_FN static T Value(T x, Parameters<T>) {
-    return (x < T(0) ? x : T(0)) - Log1p(Exp(-Abs(x)));
+    return (x < T(0) ? x : T(0)) - PlainLog1p(Exp(-Abs(x)));
   }
   template <typename T>
   DRAGON_FN static T Slope(T x, Parameters<T>) {
@@ -259,7 +259,7 @@ struct SlopeOf : Cost<CostOf<F>()> {
   DRAGON_FN T operator()(T dy, T x) const {
     const T slope = F::Slope(x, p);
     if constexpr (CostOf<F>() == 1) {
-      return slope == T(0) ? T(0) : dy * slope;
+      return Select(slope == T(0), T(0), dy * slope);
     } else {
       return dy * slope;
     }
@@ -285,13 +285,13 @@ bool EnterActivation(const std::string& name, List types) {
 struct PreluOf {
   template <typename T>
   DRAGON_FN T operator()(T x, T weight) const {
-    return x > T(0) ? x : weight * x;
+    return Select(x > T(0), x, weight * x);
   }
 };
 struct PreluBackwardOf {
   template <typename T>
   DRAGON_FN T operator()(T dy, T x, T weight) const {
-    return x > T(0) ? dy : weight * dy;
+    return Select(x > T(0), dy, weight * dy);
   }
 };
 

@@ -92,7 +92,13 @@ struct RightShiftOf {
 struct WhereOf {
   template <typename T>
   DRAGON_FN T operator()(bool condition, T a, T b) const {
-    return condition ? a : b;
+    if constexpr (std::is_integral_v<T>) {
+      // By bits, not by a branch: that would make the loads conditional and the loop scalar.
+      const T mask = static_cast<T>(T(0) - static_cast<T>(condition));
+      return static_cast<T>((a & mask) | (b & static_cast<T>(~mask)));
+    } else {
+      return condition ? a : b;
+    }
   }
 };
 /// Choosing moves bits only, so one loop per size serves all dtypes.

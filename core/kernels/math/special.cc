@@ -104,7 +104,7 @@ struct LogAddExpOf : Cost<8> {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
     const T larger = a > b || a != a ? a : b;
-    return larger + Log1p(Exp(Select(a == b, T(0), -Abs(a - b))));
+    return larger + PlainLog1p(Exp(Select(a == b, T(0), -Abs(a - b))));
   }
 };
 struct LogAddExp2Of : Cost<8> {
@@ -112,7 +112,7 @@ struct LogAddExp2Of : Cost<8> {
   DRAGON_FN T operator()(T a, T b) const {
     constexpr T kInverseLn2 = static_cast<T>(1.44269504088896340736);
     const T larger = a > b || a != a ? a : b;
-    return larger + Log1p(Exp2(Select(a == b, T(0), -Abs(a - b)))) * kInverseLn2;
+    return larger + PlainLog1p(Exp2(Select(a == b, T(0), -Abs(a - b)))) * kInverseLn2;
   }
 };
 /// a log(b), which is 0 where a is, unless b is NaN.

@@ -17,6 +17,11 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 template <int kCount>
 DRAGON_FN double Chebyshev(const double (&c)[kCount], double t) {
   double next = 0, after = 0;
+#if defined(__CUDACC__)
+#pragma unroll
+#else
+#pragma GCC unroll 32  // a loop within would keep the loop over elements from becoming vector code
+#endif
   for (int k = kCount - 1; k > 0; --k) {
     const double value = c[k] + 2 * t * next - after;
     after = next;
