@@ -217,6 +217,17 @@ bool AnyRequiresGrad(std::span<const Tensor> tensors) {
   return false;
 }
 
+/// The results of a composition. Errors of its parts begin with the name that was called.
+Tensors Compose(const Call& call) {
+  try {
+    return call.op->compose(CallReader(call));
+  } catch (const Error& error) {
+    const std::string message = error.what(), who = call.name();
+    if (message.compare(0, who.size(), who) == 0) throw;
+    throw Error(error.kind(), who + ": " + message);
+  }
+}
+
 /// The ground floor: Record above Run.
 Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
@@ -230,7 +241,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
     }
   }
   if (op.compose || (op.view && !outs.empty())) {
-    Tensors results = op.compose ? op.compose(CallReader(call)) : Tensors{MakeView(call)};
+    Tensors results = op.compose ? Compose(call) : Tensors{MakeView(call)};
     for (size_t i = 0; i < outs.size() && i < results.size(); ++i) {
       if (!outs[i].defined()) continue;
       CheckDestination(call, results[i].shape(), results[i].dtype(), outs[i]);

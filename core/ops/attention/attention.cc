@@ -5,7 +5,6 @@
 
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
-#include "core/ops/named.h"
 
 namespace dragon {
 namespace {
@@ -215,7 +214,7 @@ Tensors ScaledDotProductAttention(const CallReader& c) {
         "scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor? attn_mask=None, float dropout_p=0.0, bool "
         "is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
         .Doc("softmax(q @ k^T * scale + mask) @ v over the last two axes; a bool mask says what is seen.")
-        .As([](const CallReader& c) { return InTheNameOf(c, [&] { return ScaledDotProductAttention(c); }); });
+        .As(ScaledDotProductAttention);
 
 }  // namespace
 }  // namespace dragon

@@ -1,6 +1,5 @@
 // Convolution and its two adjoints: three bilinear operators whose gradients are each other, so any order exists.
 #include "core/ops/convolution/windows.h"
-#include "core/ops/named.h"
 
 namespace dragon {
 namespace {
@@ -200,9 +199,7 @@ Tensors Conv(const CallReader& c, const Tensor& x, int spatial, const Dims& afte
     }
     size.push_back((padded - reach) / stride[i] + 1);
   }
-  return InTheNameOf(c, [&]() -> Tensors {
-    return {Op<"conv_forward">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, before, dilation, c.Int(3))};
-  });
+  return {Op<"conv_forward">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, before, dilation, c.Int(3))};
 }
 
 /// conv_transpose's arguments: x, weight, bias; stride, padding, output_padding, groups, dilation.
@@ -237,9 +234,7 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
           .Expected("a result of at least one element on each axis");
     }
   }
-  return InTheNameOf(c, [&]() -> Tensors {
-    return {Op<"conv_backward_data">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, padding, dilation, c.Int(3))};
-  });
+  return {Op<"conv_backward_data">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, padding, dilation, c.Int(3))};
 }
 
 [[maybe_unused]] const auto& conv =

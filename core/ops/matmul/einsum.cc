@@ -254,8 +254,10 @@ Tensors Tensordot(const CallReader& c) {
   const Tensor &x = c.x(0), &y = c.x(1);
   const Dims& x_axes = c.Ints(0);
   const Dims& y_axes = c.Ints(1);
-  if (x_axes.size() != y_axes.size()) {
-    throw ValueError(c.name()).Got("axes ", x_axes, " and ", y_axes).Expected("lists of one length");
+  if (x_axes.size() != y_axes.size() || x_axes.size() > std::min(x.ndim(), y.ndim())) {
+    throw ValueError(c.name())
+        .Got("axes ", x_axes, " and ", y_axes, " for shapes ", x.shape(), " and ", y.shape())
+        .Expected("lists of one length, of axes that both have");
   }
   NormalizeAxes(c.name(), x_axes, x.ndim(), /*empty_is_all=*/false);  // refuses repetitions
   NormalizeAxes(c.name(), y_axes, y.ndim(), /*empty_is_all=*/false);

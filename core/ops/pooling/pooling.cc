@@ -2,7 +2,6 @@
 #include "core/kernels/pooling.h"
 
 #include "core/ops/convolution/windows.h"
-#include "core/ops/named.h"
 
 namespace dragon {
 namespace {
@@ -255,9 +254,7 @@ Tensors MaxUnpoolOf(const CallReader& c, int spatial) {
   }
   const bool batched = given.ndim() == spatial + 2;
   const Tensor indices = batched ? c.x(1) : Op<"unsqueeze">(c.x(1), 0);
-  return InTheNameOf(c, [&] {
-    return WithBatch(given, spatial, [&](const Tensor& x) -> Tensors { return {Op<"max_unpool">(x, indices, size)}; });
-  });
+  return WithBatch(given, spatial, [&](const Tensor& x) -> Tensors { return {Op<"max_unpool">(x, indices, size)}; });
 }
 
 bool DefineRanks() {

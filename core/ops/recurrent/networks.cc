@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "core/framework/infer.h"
-#include "core/ops/named.h"
 #include "core/ops/recurrent/layer.h"
 
 namespace dragon {
@@ -142,19 +141,15 @@ bool DefineNetworks() {
   DefineOp("lstm(Tensor x, Tensor[] hx, " + padded + ") -> (Tensor out, Tensor hn, Tensor cn)")
       .Doc("Long short-term memory over (T, B, size); parameters in PyTorch's order.")
       .As([](const CallReader& c) {
-        return InTheNameOf(c, [&] {
-          const Tensors states = LstmStates(c);
-          return Padded(c, states[0], states[1], c.list(1), "lstm");
-        });
+        const Tensors states = LstmStates(c);
+        return Padded(c, states[0], states[1], c.list(1), "lstm");
       });
   DefineOp("lstm_packed(Tensor data, Tensor batch_sizes, Tensor[] hx, " + settings +
            ") -> (Tensor out, Tensor hn, Tensor cn)")
       .Doc("Long short-term memory over packed sequences.")
       .As([](const CallReader& c) {
-        return InTheNameOf(c, [&] {
-          const Tensors states = LstmStates(c);
-          return Stacked(c, c.x(0), BatchSizes(c), states[0], states[1], c.list(1), "lstm");
-        });
+        const Tensors states = LstmStates(c);
+        return Stacked(c, c.x(0), BatchSizes(c), states[0], states[1], c.list(1), "lstm");
       });
   const struct {
     const char *name, *mode, *doc, *packed_doc;
@@ -168,14 +163,12 @@ bool DefineNetworks() {
     const char* mode = network.mode;
     DefineOp(std::string(network.name) + "(Tensor x, Tensor hx, " + padded + ") -> (Tensor out, Tensor hn)")
         .Doc(network.doc)
-        .As([mode](const CallReader& c) {
-          return InTheNameOf(c, [&] { return Padded(c, c.x(1), Tensor(), c.list(0), mode); });
-        });
+        .As([mode](const CallReader& c) { return Padded(c, c.x(1), Tensor(), c.list(0), mode); });
     DefineOp(std::string(network.name) + "_packed(Tensor data, Tensor batch_sizes, Tensor hx, " + settings +
              ") -> (Tensor out, Tensor hn)")
         .Doc(network.packed_doc)
         .As([mode](const CallReader& c) {
-          return InTheNameOf(c, [&] { return Stacked(c, c.x(0), BatchSizes(c), c.x(2), Tensor(), c.list(0), mode); });
+          return Stacked(c, c.x(0), BatchSizes(c), c.x(2), Tensor(), c.list(0), mode);
         });
   }
   return true;
@@ -202,10 +195,8 @@ bool DefineCells() {
   DefineOp("lstm_cell(Tensor x, Tensor[] hx, " + weights + " -> (Tensor h, Tensor c)")
       .Doc("One step of an LSTM over (batch, size).")
       .As([](const CallReader& c) {
-        return InTheNameOf(c, [&] {
-          const Tensors states = LstmStates(c);
-          return Cell(c, states[0], states[1], 3, "lstm");
-        });
+        const Tensors states = LstmStates(c);
+        return Cell(c, states[0], states[1], 3, "lstm");
       });
   const struct {
     const char *name, *mode;
@@ -214,7 +205,7 @@ bool DefineCells() {
     const char* mode = cell.mode;
     DefineOp(std::string(cell.name) + "(Tensor x, Tensor hx, " + weights + " -> Tensor")
         .Doc("One step of a recurrent layer over (batch, size).")
-        .As([mode](const CallReader& c) { return InTheNameOf(c, [&] { return Cell(c, c.x(1), Tensor(), 2, mode); }); });
+        .As([mode](const CallReader& c) { return Cell(c, c.x(1), Tensor(), 2, mode); });
   }
   return true;
 }
