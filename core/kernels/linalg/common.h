@@ -105,11 +105,15 @@ inline RuntimeError Trouble(const char* who, const View& batch, int64_t i, const
                                 single ? " " : " of the batch ", sentence, " (code ", code, ")");
 }
 
+/// A single matrix is worth OpenBLAS's threads from 1,000 to 2,000 rows on: below, waiting for each other at every
+/// block costs them more than they gain, and very much more on a busy machine.
+constexpr double kFlopsForThreads = 1e10;
+
 /// Call body(begin, end) over the matrices of a batch. Many matrices go to our threads, few large ones to OpenBLAS's.
 template <typename Body>
 void ForMatrices(int64_t count, double flops, Body&& body) {
   const bool few = count < NumThreads();
-  SetOpenBlasThreads(few && flops > 1e7 ? NumThreads() : 1);
+  SetOpenBlasThreads(few && flops > kFlopsForThreads ? NumThreads() : 1);
   const double grain = 5e4 / std::max(flops, 1.0);
   ParallelFor(count, few ? count : std::max<int64_t>(1, static_cast<int64_t>(grain)), body);
 }
