@@ -60,6 +60,24 @@ void ForGroups(Context& ctx, const Lines& lines, int64_t size, const FftPlan<T>&
   });
 }
 
+/// Visit (pair k, lane, elements 2 k and 2 k + 1) of a group of lines of even size.
+template <typename Element, typename F>
+void VisitPairs(Element* data, const Lines& lines, int64_t first, int64_t lanes, F&& f) {
+  if (lines.inner == 1) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Element* line = data + lines.Start(first + lane);
+      for (int64_t k = 0; k < lines.size / 2; ++k) f(k, lane, line[2 * k], line[2 * k + 1]);
+    }
+    return;
+  }
+  for (int64_t k = 0; k < lines.size / 2; ++k) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Element* at = data + lines.Start(first + lane) + 2 * k * lines.inner;
+      f(k, lane, at[0], at[lines.inner]);
+    }
+  }
+}
+
 template <typename T>
 Split<T> Run(const FftPlan<T>& plan, Split<T> x, T* scratch, int64_t lanes, bool forward) {
   if (forward) return plan.Run(x, scratch, lanes);
@@ -113,24 +131,30 @@ void FftR2C(Context& ctx, View y, View x, int64_t axis, bool forward, double sca
   const C* roots = even ? plan->Joining().data() : nullptr;
   const T re_scale = static_cast<T>(scale), im_scale = forward ? re_scale : -re_scale;
   ForGroups<T>(ctx, in, plan->size(), *plan, [&](int64_t first, int64_t lanes, Split<T> z, T* scratch) {
-    if (!even) std::fill_n(z.im, n * lanes, T(0));
-    Visit(x.as<T>(), in, first, lanes, [&](int64_t j, int64_t lane, const T& value) {
-      if (!even) {
-        z.re[j * lanes + lane] = value;
-      } else {
-        (j % 2 ? z.im : z.re)[j / 2 * lanes + lane] = value;
-      }
-    });
+    if (even) {
+      VisitPairs(x.as<T>(), in, first, lanes, [&](int64_t k, int64_t lane, const T& re, const T& im) {
+        z.re[k * lanes + lane] = re;
+        z.im[k * lanes + lane] = im;
+      });
+    } else {
+      std::fill_n(z.im, n * lanes, T(0));
+      Visit(x.as<T>(), in, first, lanes,
+            [&](int64_t j, int64_t lane, const T& value) { z.re[j * lanes + lane] = value; });
+    }
     const Split<T> w = plan->Run(z, scratch, lanes);
-    Visit(y.as<C>(), out, first, lanes, [&](int64_t k, int64_t lane, C& value) {
-      if (!even) {
+    if (!even) {
+      Visit(y.as<C>(), out, first, lanes, [&](int64_t k, int64_t lane, C& value) {
         value = {w.re[k * lanes + lane] * re_scale, w.im[k * lanes + lane] * im_scale};
-        return;
-      }
+      });
+      return;
+    }
+    // Numbers k and n / 2 - k of the short transform give those of the even and of the odd elements.
+    const T re_half = re_scale / 2, im_half = im_scale / 2;
+    Visit(y.as<C>(), out, first, lanes, [&](int64_t k, int64_t lane, C& value) {
       const int64_t at = (k == half ? 0 : k) * lanes + lane, mirror = (k == 0 ? 0 : half - k) * lanes + lane;
-      const C even_part = {w.re[at] + w.re[mirror], w.im[at] - w.im[mirror]};
-      const C odd_part = C{w.im[at] + w.im[mirror], w.re[mirror] - w.re[at]} * roots[k];
-      value = {(even_part.re + odd_part.re) * re_scale / 2, (even_part.im + odd_part.im) * im_scale / 2};
+      const T odd_re = w.im[at] + w.im[mirror], odd_im = w.re[mirror] - w.re[at];
+      value = {(w.re[at] + w.re[mirror] + odd_re * roots[k].re - odd_im * roots[k].im) * re_half,
+               (w.im[at] - w.im[mirror] + odd_re * roots[k].im + odd_im * roots[k].re) * im_half};
     });
   });
 }
@@ -168,10 +192,15 @@ void FftC2R(Context& ctx, View y, View x, int64_t axis, bool forward, double sca
       }
     }
     const Split<T> w = Run(*plan, z, scratch, lanes, /*forward=*/false);
-    Visit(y.as<T>(), out, first, lanes, [&](int64_t j, int64_t lane, T& value) {
-      const T part = !even ? w.re[j * lanes + lane] : (j % 2 ? w.im : w.re)[j / 2 * lanes + lane];
-      value = part * factor;
-    });
+    if (even) {
+      VisitPairs(y.as<T>(), out, first, lanes, [&](int64_t k, int64_t lane, T& re, T& im) {
+        re = w.re[k * lanes + lane] * factor;
+        im = w.im[k * lanes + lane] * factor;
+      });
+    } else {
+      Visit(y.as<T>(), out, first, lanes,
+            [&](int64_t j, int64_t lane, T& value) { value = w.re[j * lanes + lane] * factor; });
+    }
   });
 }
 DRAGON_KERNEL(FftC2R, Complexes);
