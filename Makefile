@@ -65,6 +65,7 @@ sanitize: $(VENV)/.tools
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
 docs: install $(VENV)/.docs
+	rm -rf docs/api/generated
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
 
 bench: install $(VENV)/.test

@@ -1,12 +1,12 @@
 """How the pages are made: guides by hand, reference from the docstrings and the operator registry."""
-import importlib.metadata
 import pathlib
+import re
 
 import dragon
 
 project = "Dragon"
 author = "the Dragon authors"
-release = importlib.metadata.version("dragon")
+release = dragon.__version__
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.mathjax",
               "myst_parser"]
@@ -28,7 +28,8 @@ def write_operators(app):
     lines = []
     for name in dragon._C.op_names():
         operator = dragon._C.schema(name)
-        lines += [f".. describe:: {operator['line']}", "", f"   {operator['doc']}", ""]
+        sentence = re.sub(r"([*|`_\\])", r"\\\1", operator["doc"])  # plain text, not markup
+        lines += [f".. describe:: {operator['line']}", "", f"   {sentence}", ""]
     (GENERATED / "operators.inc").write_text("\n".join(lines), encoding="utf-8")
 
 
