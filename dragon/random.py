@@ -35,3 +35,69 @@ binomial = ops.binomial
 multinomial = ops.multinomial
 poisson = ops.poisson
 standard_gamma = ops.standard_gamma
+
+
+def fill(operator, shape, args, dtype, device, generator, requires_grad):
+    """Return a fresh tensor into which a sampling operator has drawn."""
+    made = empty(shape, dtype=dtype, device=device)
+    operator(made, *args, generator=generator, out=made)
+    made.requires_grad = requires_grad
+    return made
+
+
+def uniform(low=0.0, high=1.0, shape=(), *, dtype=None, device=None, generator=None, requires_grad=False):
+    """Return numbers drawn evenly from an interval.
+
+    Parameters
+    ----------
+    low : float, optional, default=0.0
+        Its lower end, which may be drawn.
+    high : float, optional, default=1.0
+        Its upper end, which is not drawn.
+    shape : Sequence[int], optional, default=()
+        Shape of the result.
+    dtype : dtype, optional
+        By default the default float dtype.
+    device : Union[str, Device], optional
+        By default the one of the innermost `dragon.device` block.
+    generator : Generator, optional
+        By default the current one.
+    requires_grad : bool, optional, default=False
+        Whether to gather gradients.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    """
+    return fill(ops.uniform, shape, (low, high), dtype, device, generator, requires_grad)
+
+
+def normal(mean=0.0, std=1.0, shape=(), *, dtype=None, device=None, generator=None, requires_grad=False):
+    """Return numbers drawn from a normal distribution.
+
+    Parameters
+    ----------
+    mean : float, optional, default=0.0
+        Its centre.
+    std : float, optional, default=1.0
+        Its standard deviation.
+    shape : Sequence[int], optional, default=()
+        Shape of the result.
+    dtype : dtype, optional
+        By default the default float dtype.
+    device : Union[str, Device], optional
+        By default the one of the innermost `dragon.device` block.
+    generator : Generator, optional
+        By default the current one.
+    requires_grad : bool, optional, default=False
+        Whether to gather gradients.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    """
+    return fill(ops.normal, shape, (mean, std), dtype, device, generator, requires_grad)

@@ -37,8 +37,7 @@ class Tensor(_C.Tensor):
         return bool(ops.any(ops.eq(self, number)))
 
     def __reduce__(self):
-        return rebuild, (self.detach().to_bytes(), tuple(self.shape), self.dtype.name, str(self.device),
-                         self.requires_grad)
+        return rebuild, (to_bytes(self), tuple(self.shape), self.dtype.name, str(self.device), self.requires_grad)
 
     def __copy__(self):
         return self.detach().requires_grad_(self.requires_grad) if self.is_leaf else ops.view(self, self.shape)
@@ -104,7 +103,11 @@ class Tensor(_C.Tensor):
         return self
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        return _C.to_dlpack(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        if stream is not None and self.device.type == "cpu":
+            raise ValueError(f"__dlpack__: got stream {stream!r}, expected None for a tensor on the CPU")
+        if dl_device is not None and tuple(dl_device) != _C.dlpack_device(self):
+            raise BufferError(f"__dlpack__: got device {dl_device!r}, expected {_C.dlpack_device(self)}, the tensor's")
+        return _C.to_dlpack(self, max_version, copy)
 
     def __dlpack_device__(self):
         return _C.dlpack_device(self)
@@ -216,8 +219,20 @@ def from_dlpack(source):
     return _C.from_dlpack(source, Tensor)
 
 
+def to_bytes(x):
+    """Return the numbers as bytes in row-major order; None for a meta tensor."""
+    if x.device.type == "meta":
+        return None
+    flat = ops.reshape(x.detach().to("cpu"), (-1,))
+    return bytes(memoryview(ops.view_dtype(ops.contiguous(flat), uint8)))
+
+
 def rebuild(data, shape, dtype, device, requires_grad):
     """Return a pickled tensor."""
-    made = _C.from_bytes(data, shape, dtype, Tensor).to(device)
+    if data is None:
+        made = ops.empty(shape, dtype=dtype, device=device)
+    else:
+        # A bytearray may be written, so the tensor takes it over without another copy.
+        made = ops.reshape(ops.view_dtype(from_numpy(bytearray(data)), dtype), shape).to(device)
     made.requires_grad = requires_grad
     return made

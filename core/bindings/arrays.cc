@@ -226,7 +226,7 @@ Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* w
   if (IsTensor(data)) {
     tensor = AsTensor(data).Detach();
     tensor = Op<"to_row_major">(tensor);
-  } else if (IsSequence(data) || PyFloat_Check(data) || PyLong_Check(data) || PyComplex_Check(data)) {
+  } else if (IsSequence(data) || PyFloat_CheckExact(data) || PyLong_Check(data) || PyComplex_CheckExact(data)) {
     tensor = FromSequence(data, dtype, who);
   } else if (PyObject_CheckBuffer(data)) {
     tensor = Op<"to_row_major">(FromBuffer(data, who));

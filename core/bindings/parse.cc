@@ -38,7 +38,13 @@ int64_t ParseInt(PyObject* object, const Place& place) {
     py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
     return index ? PyLong_AsLongLong(index.ptr()) : -1;
   }();
-  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (value == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
+    PyErr_Clear();
+    throw ValueError(place.op)
+        .Got("an integer beyond 64 bits", place.argument ? " for argument '" + place.argument->name + "'" : std::string())
+        .Expected("-2**63 to 2**63 - 1");
+  }
   return value;
 }
 

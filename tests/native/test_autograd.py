@@ -18,7 +18,7 @@ def both(program, *shapes):
     for module in (dragon, torch):
         leaves = [module.tensor(array, dtype=module.float64, requires_grad=True) for array in arrays]
         results = program(module, *leaves)
-        found.append([None if value is None else np.asarray(value.detach().numpy() if hasattr(value, "detach") else value)
+        found.append([None if value is None else np.asarray(value.detach().numpy())
                       for value in list(results or ()) + [leaf.grad for leaf in leaves]])
     for mine, theirs in zip(*found, strict=True):
         assert (mine is None) == (theirs is None)
@@ -277,7 +277,7 @@ def test_custom_function_errors_name_it():
 def test_custom_function_frees_itself():
     class Keep(dragon.Function):
         @staticmethod
-        def forward(ctx, x):
+        def forward(ctx, x, note):
             y = x * 2
             ctx.save_for_backward(x, y)
             ctx.note = note
@@ -285,13 +285,13 @@ def test_custom_function_frees_itself():
 
         @staticmethod
         def backward(ctx, dy):
-            return dy * 2
+            return dy * 2, None
 
     class Note:
         """Something to watch."""
     note = Note()
     watch = weakref.ref(note)
-    y = Keep.apply(dragon.ones((2,), requires_grad=True))
+    y = Keep.apply(dragon.ones((2,), requires_grad=True), note)
     del note, y
     gc.collect()
     assert watch() is None
