@@ -42,7 +42,8 @@ int64_t ParseInt(PyObject* object, const Place& place) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
     PyErr_Clear();
     throw ValueError(place.op)
-        .Got("an integer beyond 64 bits", place.argument ? " for argument '" + place.argument->name + "'" : std::string())
+        .Got("an integer beyond 64 bits",
+             place.argument ? " for argument '" + place.argument->name + "'" : std::string())
         .Expected("-2**63 to 2**63 - 1");
   }
   return value;

@@ -1,4 +1,6 @@
 """The element types, and the classes that frontends make of them."""
+import copyreg
+
 from dragon import _C
 
 NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
@@ -23,3 +25,12 @@ def make_dtypes(dtype_class=_C.dtype):
 
 
 NATIVE = make_dtypes()
+
+
+def find_dtype(name):
+    """Return the native dtype of a name; what a pickled one becomes."""
+    return NATIVE[name]
+
+
+# A frontend's subclass tells pickle about itself.
+copyreg.pickle(_C.dtype, lambda dtype: (find_dtype, (dtype.name,)))
