@@ -56,30 +56,30 @@ struct DivOf {
   }
 };
 
-/// NaN wins: of two numbers the comparison decides, and a NaN in b makes it false.
+/// NaN wins: of two numbers the comparison decides, and a NaN in b makes it false. (|, because || would branch.)
 struct MaximumOf {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    return (a > b) | (a != a) ? a : b;
   }
 };
 struct MinimumOf {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    return (a < b) | (a != a) ? a : b;
   }
 };
 /// Numbers win over NaN.
 struct FmaxOf {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
-    return a < b || a != a ? b : a;
+    return (a < b) | (a != a) ? b : a;
   }
 };
 struct FminOf {
   template <typename T>
   DRAGON_FN T operator()(T a, T b) const {
-    return a > b || a != a ? b : a;
+    return (a > b) | (a != a) ? b : a;
   }
 };
 struct ClampOf {

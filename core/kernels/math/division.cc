@@ -160,12 +160,14 @@ struct PowOf : Cost<8> {
       }
       return static_cast<T>(power);
     } else {
-      // The vector function treats only positive bases at speed; what a sign does to the power is known.
+      // The vector function treats only positive bases at speed; what a sign does to the power is known. (& and |,
+      // because
+      // && and || would branch, and the call with them.)
       const T size = Pow(Abs(base), exponent), half = exponent / 2;
-      const bool whole = exponent == Trunc(exponent), odd = whole && half != Trunc(half);
-      const T below = Select(whole || base == -std::numeric_limits<T>::infinity(), Select(odd, -size, size),
+      const bool whole = exponent == Trunc(exponent), odd = whole & (half != Trunc(half));
+      const T below = Select(whole | (base == -std::numeric_limits<T>::infinity()), Select(odd, -size, size),
                              std::numeric_limits<T>::quiet_NaN());
-      return Select(base < 0 || (base == 0 && odd && SignBit(base)), below, size);
+      return Select((base < 0) | ((base == 0) & odd & SignBit(base)), below, size);
     }
   }
 };
