@@ -85,7 +85,12 @@ struct FminOf {
 struct ClampOf {
   template <typename T>
   DRAGON_FN T operator()(T x, T low, T high) const {
-    return MinimumOf{}(MaximumOf{}(x, low), high);
+    if constexpr (std::is_floating_point_v<T>) {  // by bits: two nested choices would be threaded into branches
+      const T raised = Select((x > low) | (x != x), x, low);
+      return Select((raised < high) | (raised != raised), raised, high);
+    } else {
+      return MinimumOf{}(MaximumOf{}(x, low), high);
+    }
   }
 };
 struct HeavisideOf {
