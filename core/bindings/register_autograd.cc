@@ -88,7 +88,8 @@ class PythonNode : public Node {
       : name_(std::move(name)), backward_(std::move(backward)), frontend_(frontend) {}
   Tensors Backward(const Tensors& grads) override {
     py::gil_scoped_acquire gil;
-    // The function gets the node itself, to find results it has saved: were it to hold the node, both would live for ever.
+    // The function gets the node itself, to find results it has saved: were it to hold the node, both would live for
+    // ever.
     py::object result = backward_.get()(Ref<Node>(this), *Tuple(grads, frontend_));
     Tensors tensors;
     for (const Tensor& tensor : TensorList(result, name_.c_str())) tensors.push_back(tensor);

@@ -94,7 +94,6 @@ bool Enter(const Kernel<void(Args...)>& kernel, TypeList<Ts...>, Make make) {
 }  // namespace dragon
 
 /// Enter the function template `name<T>` for every T of the type list `types`.
-#define DRAGON_KERNEL(name, types)                                                            \
-  [[maybe_unused]] static const bool name##_entered = ::dragon::kernels::Enter(               \
-      ::dragon::kernels::name, ::dragon::types{},                                             \
-      []<typename Tag>(Tag) { return &name<typename Tag::type>; })
+#define DRAGON_KERNEL(name, types)                                              \
+  [[maybe_unused]] static const bool name##_entered = ::dragon::kernels::Enter( \
+      ::dragon::kernels::name, ::dragon::types{}, []<typename Tag>(Tag) { return &name<typename Tag::type>; })

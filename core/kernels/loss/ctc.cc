@@ -114,7 +114,8 @@ void CtcLoss(Context& ctx, View loss, View log_alpha, View log_probs, View targe
   const int64_t batch = log_probs.shape[1], width = log_alpha.shape[2];
   ParallelFor(batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
-      const auto sample = SampleOf<T>(n, log_probs, targets, starts, input_lengths, target_lengths, (width - 1) / 2, blank);
+      const auto sample =
+          SampleOf<T>(n, log_probs, targets, starts, input_lengths, target_lengths, (width - 1) / 2, blank);
       A* alpha = log_alpha.as<A>() + n * log_alpha.shape[1] * width;
       loss.as<T>()[n] = static_cast<T>(-Forward(sample, alpha, width));
     }
@@ -132,7 +133,8 @@ void CtcLossBackward(Context& ctx, View dx, View dy, View loss, View log_alpha, 
     for (int64_t n = begin; n < end; ++n) {
       const A value = static_cast<A>(loss.as<const T>()[n]);
       if (zero_infinity && value == std::numeric_limits<A>::infinity()) continue;
-      const auto sample = SampleOf<T>(n, log_probs, targets, starts, input_lengths, target_lengths, (width - 1) / 2, blank);
+      const auto sample =
+          SampleOf<T>(n, log_probs, targets, starts, input_lengths, target_lengths, (width - 1) / 2, blank);
       Backward(sample, dx.as<T>() + n * classes, log_alpha.as<const A>() + n * log_alpha.shape[1] * width, width, value,
                static_cast<A>(dy.as<const T>()[n]), classes);
     }

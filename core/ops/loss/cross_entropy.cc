@@ -87,6 +87,7 @@ void RefuseWeightGradient(const Grad& g, int slot) {
 [[maybe_unused]] const auto& nll_loss_terms_backward =
     DefineOp(
         "nll_loss_terms_backward(Tensor dy, Tensor target, Tensor? weight, int classes, int ignore_index) -> Tensor")
+        .Doc("The gradient of each term of nll_loss by the log probabilities.")
         .Infers([](Infer& i) {
           const Dims& shape = i.x(1).shape();
           i.y(0, Dims{shape[0], i.Int(0), shape[1]}, i.x(0).dtype());
@@ -196,6 +197,7 @@ Tensor DifferentiableSlope(const Grad& g) {
         "cross_entropy_terms_backward(Tensor dy, Tensor lse, Tensor x, Tensor target, Tensor? weight, int "
         "ignore_index, "
         "float label_smoothing) -> Tensor")
+        .Doc("The gradient of each term of cross_entropy by the scores.")
         .Infers([](Infer& i) { i.y(0, i.x(2).shape(), i.x(2).dtype()); })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), lse = r.Contiguous(1), x = r.Contiguous(2), target = r.Contiguous(3);

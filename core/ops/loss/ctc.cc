@@ -93,6 +93,7 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
     DefineOp(
         "ctc_loss_backward(Tensor dy, Tensor likelihood, Tensor log_alpha, Tensor log_probs, Tensor targets, Tensor "
         "input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor")
+        .Doc("The gradient of connectionist temporal classification by the log probabilities.")
         .Infers([](Infer& i) { i.y(0, i.x(3).shape(), i.x(3).dtype()); })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), loss = r.Contiguous(1), alpha = r.Contiguous(2),

@@ -138,6 +138,7 @@ void CdistGradient(Grad& g) {
 
 [[maybe_unused]] const auto& cdist_backward =
     DefineOp("cdist_backward(Tensor dy, Tensor x1, Tensor x2, Tensor y, float p) -> Tensor")
+        .Doc("The gradient of distances between rows by the first set of rows.")
         .Infers([](Infer& i) { i.y(0, i.x(1).shape(), i.x(1).dtype()); })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), x1 = r.Contiguous(1), x2 = r.Contiguous(2), y = r.Contiguous(3);
@@ -147,6 +148,7 @@ void CdistGradient(Grad& g) {
 /// Where the pairs (i, j), i < j, stand in a square of all pairs.
 [[maybe_unused]] const auto& pair_places =
     DefineOp("pair_places(int rows, device device) -> Tensor")
+        .Doc("The positions of all pairs of different rows, in the order of a condensed distance matrix.")
         .Infers([](Infer& i) {
           const int64_t rows = i.Int(0);
           i.y(0, Dims{rows % 2 ? (rows - 1) / 2 * rows : rows / 2 * (rows - 1)}, DType::kInt64);
