@@ -61,10 +61,6 @@ __attribute__((noinline)) void FreeElsewhere(void* pointer, size_t bytes) {
   TheHostCache().FreeSlow(CacheOfThread(), pointer, bytes);
 }
 
-void Count(std::atomic<int64_t>& counter, int64_t delta) {
-  counter.store(counter.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
-}
-
 std::string Size(int64_t bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);

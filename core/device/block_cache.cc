@@ -18,7 +18,7 @@ void* BlockCache::Take(size_t bytes) {
   if (!bin.empty()) {
     void* pointer = bin.back().pointer;
     bin.pop_back();
-    cached_.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
+    Count(cached_, -static_cast<int64_t>(size));
     return pointer;
   }
   Trim(size);
@@ -33,7 +33,7 @@ void BlockCache::Put(void* pointer, size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   try {
     bins_[index].push_back({pointer, ++clock_});
-    cached_.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
+    Count(cached_, static_cast<int64_t>(size));
   } catch (const std::bad_alloc&) {  // no room to remember it: let it go
     source_->Unmap(pointer, size);
     ledger_->Release(static_cast<int64_t>(size));
@@ -83,7 +83,7 @@ void BlockCache::DropOldest() {
   source_->Unmap(bin.front().pointer, size);
   bin.erase(bin.begin());
   ledger_->Release(static_cast<int64_t>(size));
-  cached_.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
+  Count(cached_, -static_cast<int64_t>(size));
 }
 
 }  // namespace dragon

@@ -53,7 +53,7 @@ class BlockCache {
   Ledger* ledger_;
   std::mutex mutex_;
   std::vector<Block> bins_[SizeClass::kCount];
-  std::atomic<int64_t> cached_{0};
+  std::atomic<int64_t> cached_{0};  // written under the lock only
   uint64_t clock_ = 0;
 };
 

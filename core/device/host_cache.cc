@@ -76,6 +76,22 @@ void HostCache::Book(ThreadCache* cache) {
   cache->highest.store(0, std::memory_order_relaxed);
 }
 
+void HostCache::BookLarge(ThreadCache* cache, int64_t delta) {
+  if (!cache) {
+    ledger_.Use(delta, std::max<int64_t>(delta, 0));
+    ledger_.large.fetch_add(delta, std::memory_order_relaxed);
+    (delta > 0 ? ledger_.allocations : ledger_.frees).fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  // One shared counter is touched, together with what the thread had pending anyway.
+  const int64_t total = cache->pending.load(std::memory_order_relaxed) + delta;
+  ledger_.Use(total, std::max(cache->highest.load(std::memory_order_relaxed), total));
+  cache->pending.store(0, std::memory_order_relaxed);
+  cache->highest.store(0, std::memory_order_relaxed);
+  Count(cache->large, delta);
+  Count(delta > 0 ? cache->allocations : cache->frees, 1);
+}
+
 void HostCache::Flush(ThreadCache* cache) {
   for (auto& list : cache->lists) {
     PutChain(list.head);
@@ -177,12 +193,7 @@ void* HostCache::TakeLarge(ThreadCache* cache, size_t bytes) {
     EmptyCache();
     pointer = large_.Take(bytes);
   }
-  if (!pointer) return nullptr;
-  if (cache) Book(cache);
-  const auto size = static_cast<int64_t>(bytes);
-  ledger_.Use(size, size);
-  ledger_.large.fetch_add(size, std::memory_order_relaxed);
-  ledger_.allocations.fetch_add(1, std::memory_order_relaxed);
+  if (pointer) BookLarge(cache, static_cast<int64_t>(bytes));
   return pointer;
 }
 
@@ -214,10 +225,7 @@ void* HostCache::AllocateSlow(ThreadCache* cache, size_t bytes) {
 void HostCache::FreeSlow(ThreadCache* cache, void* pointer, size_t bytes) {
   const auto size = static_cast<int64_t>(bytes);
   if (bytes > kSmallBytes) {
-    if (cache) Book(cache);
-    ledger_.Use(-size, 0);
-    ledger_.large.fetch_sub(size, std::memory_order_relaxed);
-    ledger_.frees.fetch_add(1, std::memory_order_relaxed);
+    BookLarge(cache, -size);
     large_.Put(pointer, bytes);
     return;
   }
@@ -251,19 +259,20 @@ MemoryStats HostCache::Stats() const {
   stats.allocations = ledger_.allocations.load(std::memory_order_relaxed);
   stats.frees = ledger_.frees.load(std::memory_order_relaxed);
   stats.current = ledger_.current.load(std::memory_order_relaxed);
+  stats.large = ledger_.large.load(std::memory_order_relaxed);
   stats.peak = ledger_.peak.load(std::memory_order_relaxed);
   for (const ThreadCache* cache = caches_; cache; cache = cache->next) {
     stats.peak = std::max(stats.peak, stats.current + cache->highest.load(std::memory_order_relaxed));
     stats.current += cache->pending.load(std::memory_order_relaxed);
     stats.allocations += cache->allocations.load(std::memory_order_relaxed);
     stats.frees += cache->frees.load(std::memory_order_relaxed);
+    stats.large += cache->large.load(std::memory_order_relaxed);
   }
   stats.reserved = ledger_.reserved.load(std::memory_order_relaxed);
   stats.peak_reserved = ledger_.peak_reserved.load(std::memory_order_relaxed);
   stats.cached = large_.cached();
   for (const Span* span = empty_; span; span = span->next) stats.cached += Span::kBytes;
   stats.limit = ledger_.limit.load(std::memory_order_relaxed);
-  stats.large = ledger_.large.load(std::memory_order_relaxed);
   stats.small = stats.current - stats.large;
   stats.shared = SharedBytesMapped();
   stats.system_calls = ledger_.system_calls.load(std::memory_order_relaxed);

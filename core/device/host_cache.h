@@ -41,6 +41,7 @@ struct ThreadCache {
   };
   List lists[kSmallClasses];
   std::atomic<int64_t> pending{0};  // bytes in use not yet booked in the ledger
+  std::atomic<int64_t> large{0};    // bytes in big blocks, allocated less freed here
   std::atomic<int64_t> allocations{0}, frees{0};
   std::atomic<int64_t> highest{0};  // the most `pending` was since it was last booked
   ThreadCache* next = nullptr;
@@ -85,6 +86,8 @@ class HostCache : public Allocator {
   Span* NewSpan(int size_class);
   void DropFreeSpans();
   void Flush(ThreadCache* cache);
+  /// Book a big block (freed: negative) at once.
+  void BookLarge(ThreadCache* cache, int64_t delta);
 
   Ledger ledger_;
   Pages pages_;

@@ -15,6 +15,11 @@ inline void RaisePeak(std::atomic<int64_t>& peak, int64_t value) {
   }
 }
 
+/// Change a counter that only one thread writes.
+inline void Count(std::atomic<int64_t>& counter, int64_t delta) {
+  counter.store(counter.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
+}
+
 class Ledger {
  public:
   std::atomic<int64_t> current{0}, peak{0}, reserved{0}, peak_reserved{0};

@@ -93,8 +93,8 @@ void BoxMuller(double* data, int groups, double mean, double std) {
     for (int j = 0; j < 8; ++j) {
       const double radius = std::sqrt(-2.0 * std::log(1.0 - group[j]));
       const double angle = 2.0 * std::numbers::pi * group[j + 8];
-      group[j] = radius * std::cos(angle) * std + mean;
-      group[j + 8] = radius * std::sin(angle) * std + mean;
+      group[j] = std::fma(radius * std::cos(angle), std, mean);
+      group[j + 8] = std::fma(radius * std::sin(angle), std, mean);
     }
   }
 }
