@@ -1,4 +1,6 @@
 """Hostile arguments: what careless and malicious callers pass, seeded so that every call can be made again."""
+import math
+
 import numpy
 
 import dragon
@@ -86,12 +88,14 @@ def tensor(rng, like=None):
     if kind == 1:
         return stride(rng, array(rng))
     if kind == 2:
-        sizes = pick(rng, [(2**31, 2**31), (2**40,), (0, 2**62), (3, 4), (), (2**20, 2**20, 2**20)])
+        # Huge, but with fewer than 2**63 bytes in every dtype: beyond that no tensor can be made.
+        sizes = pick(rng, [(2**29, 2**29), (2**40,), (0, 2**58), (3, 4), (), (2**19, 2**19, 2**19)])
         return dragon.ops.expand(dragon.tensor(1.0, pick(rng, DTYPES), "meta"), sizes)
     if kind == 3:
         return pick(rng, (0, 1, -1, 2.5, float("nan"), 1j, True, 2**63, -2**70))
     dtype = like.dtype.name if isinstance(like, dragon.Tensor) and rng.integers(2) else pick(rng, DTYPES)
-    size = tuple(like.shape) if isinstance(like, dragon.Tensor) and rng.integers(2) else None
+    same_size = isinstance(like, dragon.Tensor) and rng.integers(2) and math.prod(like.shape) < 10**6
+    size = tuple(like.shape) if same_size else None
     numbers = array(rng, "float32" if dtype == "bfloat16" else dtype, size)
     if kind < 7:
         numbers = stride(rng, numbers)
