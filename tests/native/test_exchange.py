@@ -164,7 +164,7 @@ def test_what_numbers_become(data, name):
     assert x.dtype.name == name and x.tolist() == np.asarray(data).tolist()
 
 
-@pytest.mark.parametrize("data", [[1, [2]], [[1, 2], [3]], ["a"], None, object(), [None], {1: 2}, "text"], ids=str)
+@pytest.mark.parametrize("data", [[1, [2]], [[1, 2], [3]], ["a"], None, object, [None], {1: 2}, "text"], ids=repr)
 def test_what_is_no_box_of_numbers(data):
     with pytest.raises((TypeError, ValueError), match="tensor"):
         dragon.tensor(data)
