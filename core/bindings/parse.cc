@@ -25,6 +25,10 @@ std::string Kind(PyObject* object) {
       .Expected(wanted);
 }
 
+std::string ForArgument(const Place& place) {
+  return place.argument ? " for argument '" + place.argument->name + "'" : std::string();
+}
+
 bool IsInteger(PyObject* object) { return PyLong_Check(object) || (PyIndex_Check(object) && !IsTensor(object)); }
 
 int64_t ParseInt(PyObject* object, const Place& place) {
@@ -39,12 +43,11 @@ int64_t ParseInt(PyObject* object, const Place& place) {
     return index ? PyLong_AsLongLong(index.ptr()) : -1;
   }();
   if (value == -1 && PyErr_Occurred()) {
+    // NumPy arrays say they are indices and then refuse.
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) Refuse(object, place);
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
     PyErr_Clear();
-    throw ValueError(place.op)
-        .Got("an integer beyond 64 bits",
-             place.argument ? " for argument '" + place.argument->name + "'" : std::string())
-        .Expected("-2**63 to 2**63 - 1");
+    throw ValueError(place.op).Got("an integer beyond 64 bits", ForArgument(place)).Expected("-2**63 to 2**63 - 1");
   }
   return value;
 }
@@ -55,8 +58,9 @@ double ParseReal(PyObject* object, const Place& place) {
   if (IsTensor(object) && AsTensor(object).numel() != 1) Refuse(object, place);
   const double value = PyFloat_AsDouble(object);
   if (value == -1.0 && PyErr_Occurred()) {
-    if (PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
-    Refuse(object, place);
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) Refuse(object, place);
+    PyErr_Clear();
+    throw ValueError(place.op).Got("a number beyond float64", ForArgument(place)).Expected("one below 1.8e308");
   }
   return value;
 }
@@ -104,8 +108,7 @@ Value ParseNumber(PyObject* object, const Place& place) {
 Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
   Value value;
   if (PyLong_Check(object) && !PyBool_Check(object) && like && like->defined() && IsInexact(like->dtype())) {
-    value = Value(PyLong_AsDouble(object));  // integers beyond 64 bits are fine beside floats
-    if (PyErr_Occurred()) throw py::error_already_set();
+    value = Value(ParseReal(object, place));  // integers beyond 64 bits are fine beside floats
     Tensor tensor = Tensor::Scalar(value, like->dtype());
     tensor.impl()->weak = true;
     return tensor;
@@ -181,13 +184,22 @@ DType ParseDType(PyObject* object, const Place& place) {
   Refuse(object, place, "a dtype");
 }
 
+/// A device by name, or an error in the name of the operator.
+Device DeviceNamed(PyObject* name, const Place& place) {
+  try {
+    return Device::Parse(py::cast<std::string>(name));
+  } catch (const Error& error) {
+    throw Error(error.kind(), std::string(place.op) + ": " + error.what());
+  }
+}
+
 Device ParseDevice(PyObject* object, const Place& place) {
-  if (PyUnicode_Check(object)) return Device::Parse(py::cast<std::string>(object));
+  if (PyUnicode_Check(object)) return DeviceNamed(object, place);
   py::object type = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "type"));
   py::object index = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "index"));
   PyErr_Clear();
   if (!type || !index || !PyUnicode_Check(type.ptr())) Refuse(object, place, "a device or its name");
-  Device device = Device::Parse(py::cast<std::string>(type));
+  Device device = DeviceNamed(type.ptr(), place);
   if (PyLong_Check(index.ptr())) device.index = static_cast<int16_t>(PyLong_AsLong(index.ptr()));
   return device;
 }

@@ -282,12 +282,13 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   return results;
 }
 
-/// Ground, where running out of memory is told in the name of the operator that was called.
+/// Ground, where running out of memory and missing devices are told in the name of the operator that was called.
 Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
   try {
     return Ground(call, outs);
   } catch (const Error& error) {
     const std::string words = error.what();
+    if (words.starts_with("device: ")) throw Error(error.kind(), std::string(call.name()) + ": " + words);
     const auto speaker = words.find(": got a request for");
     if (error.kind() != ErrorKind::kMemory || speaker == std::string::npos) throw;
     throw Error(ErrorKind::kMemory, call.name() + words.substr(speaker));
