@@ -42,6 +42,30 @@ Flat Flatten(const CallReader& c) {
   return flat;
 }
 
+/// The operators on places are called by users as well: refuse whatever Flatten would not have made.
+void CheckTarget(const CallReader& c, const Tensor& target, const Tensor& weight, DType dtype, int64_t classes) {
+  if (!IsFloating(dtype)) throw TypeError(c.name()).Got(dtype).Expected("a floating dtype");
+  if (target.dtype() != DType::kInt64) throw TypeError(c.name()).Got("target of ", target.dtype()).Expected("int64");
+  if (target.ndim() != 2) throw ValueError(c.name()).Got("target of shape ", target.shape()).Expected("(outer, inner)");
+  if (!weight.defined()) return;
+  if (weight.dtype() != dtype || (classes >= 0 ? weight.shape() != Dims{classes} : weight.ndim() != 1)) {
+    throw ValueError(c.name())
+        .Got("weight of shape ", weight.shape(), ", ", weight.dtype())
+        .Expected("one number per class, ", dtype);
+  }
+}
+void CheckPlaces(const CallReader& c, const Tensor& x, const Tensor& target, const Tensor& weight) {
+  if (x.ndim() != 3) throw ValueError(c.name()).Got("input of shape ", x.shape()).Expected("(outer, classes, inner)");
+  CheckTarget(c, target, weight, x.dtype(), x.size(1));
+  if (target.shape() != Dims{x.size(0), x.size(2)}) {
+    throw ValueError(c.name()).Got("target of shape ", target.shape()).Expected("shape ", Dims{x.size(0), x.size(2)});
+  }
+}
+void CheckSlope(const CallReader& c, const Tensor& dy, const Tensor& target) {
+  if (dy.shape() == target.shape()) return;
+  throw ValueError(c.name()).Got("dy of shape ", dy.shape()).Expected("shape ", target.shape());
+}
+
 /// The mean is over the weights of targets that count.
 Tensor ReduceTerms(const CallReader& c, const Tensor& terms, const Flat& flat, int64_t ignore,
                    const std::string& reduction) {
@@ -74,7 +98,10 @@ void RefuseWeightGradient(const Grad& g, int slot) {
 [[maybe_unused]] const auto& nll_loss_terms =
     DefineOp("nll_loss_terms(Tensor x, Tensor target, Tensor? weight, int ignore_index) -> Tensor")
         .Doc("nll_loss of (outer, classes, inner), place by place.")
-        .Infers([](Infer& i) { i.y(0, i.x(1).shape(), i.x(0).dtype()); })
+        .Infers([](Infer& i) {
+          CheckPlaces(i, i.x(0), i.x(1), i.x(2));
+          i.y(0, i.x(1).shape(), i.x(0).dtype());
+        })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
           kernels::NllLoss(r.ctx(), x.dtype(), r.out(), x.view(), target.view(), ViewOrNone(weight), r.Int(0));
@@ -89,6 +116,9 @@ void RefuseWeightGradient(const Grad& g, int slot) {
         "nll_loss_terms_backward(Tensor dy, Tensor target, Tensor? weight, int classes, int ignore_index) -> Tensor")
         .Doc("The gradient of each term of nll_loss by the log probabilities.")
         .Infers([](Infer& i) {
+          if (i.Int(0) < 0) throw ValueError(i.name()).Got("classes = ", i.Int(0)).Expected("at least 0");
+          CheckTarget(i, i.x(1), i.x(2), i.x(0).dtype(), i.Int(0));
+          CheckSlope(i, i.x(0), i.x(1));
           const Dims& shape = i.x(1).shape();
           i.y(0, Dims{shape[0], i.Int(0), shape[1]}, i.x(0).dtype());
         })
@@ -105,7 +135,10 @@ void RefuseWeightGradient(const Grad& g, int slot) {
 [[maybe_unused]] const auto& target_weights =
     DefineOp("target_weights(Tensor target, Tensor? weight, int ignore_index, dtype dtype) -> Tensor")
         .Doc("The weight of every target's class, 0 where the target is ignored.")
-        .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.attr(1).dtype()); })
+        .Infers([](Infer& i) {
+          CheckTarget(i, i.x(0), i.x(1), i.attr(1).dtype(), -1);
+          i.y(0, i.x(0).shape(), i.attr(1).dtype());
+        })
         .Runs([](Run& r) {
           const Tensor target = r.Contiguous(0), weight = RowMajor(r.x(1));
           kernels::TargetWeights(r.ctx(), r.y().dtype(), r.out(), target.view(), ViewOrNone(weight), r.Int(0));
@@ -173,6 +206,7 @@ Tensor DifferentiableSlope(const Grad& g) {
         "out, Tensor lse)")
         .Doc("cross_entropy of (outer, classes, inner), place by place, and log(sum(exp(x))).")
         .Infers([](Infer& i) {
+          CheckPlaces(i, i.x(0), i.x(1), i.x(2));
           const DType wide = i.x(0).dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
           i.y(0, i.x(1).shape(), i.x(0).dtype());
           i.y(1, i.x(1).shape(), wide);
@@ -198,7 +232,19 @@ Tensor DifferentiableSlope(const Grad& g) {
         "ignore_index, "
         "float label_smoothing) -> Tensor")
         .Doc("The gradient of each term of cross_entropy by the scores.")
-        .Infers([](Infer& i) { i.y(0, i.x(2).shape(), i.x(2).dtype()); })
+        .Infers([](Infer& i) {
+          const Tensor &dy = i.x(0), &lse = i.x(1), &x = i.x(2), &target = i.x(3);
+          CheckPlaces(i, x, target, i.x(4));
+          CheckSlope(i, dy, target);
+          CheckSlope(i, lse, target);
+          const DType wide = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+          if (dy.dtype() != x.dtype() || lse.dtype() != wide) {
+            throw TypeError(i.name())
+                .Got("dy of ", dy.dtype(), ", lse of ", lse.dtype())
+                .Expected(x.dtype(), " and ", wide);
+          }
+          i.y(0, x.shape(), x.dtype());
+        })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), lse = r.Contiguous(1), x = r.Contiguous(2), target = r.Contiguous(3);
           const Tensor weight = RowMajor(r.x(4));
