@@ -23,12 +23,12 @@ struct AutogradMeta;  // core/framework/autograd/meta.h
 class Tensor;
 
 /// Counts the writes to a piece of memory, so that autograd notices when a saved value has changed.
-class VersionCounter : public RefCounted<VersionCounter> {
+class DRAGON_API VersionCounter : public RefCounted<VersionCounter> {
  public:
   uint32_t value() const { return value_.load(std::memory_order_relaxed); }
   void Bump() { value_.fetch_add(1, std::memory_order_relaxed); }
-  static void* operator new(size_t) { return FreeList<VersionCounter>::New(); }
-  static void operator delete(void* pointer) { FreeList<VersionCounter>::Delete(pointer); }
+  static void* operator new(size_t);
+  static void operator delete(void* pointer);
 
  private:
   std::atomic<uint32_t> value_{0};
@@ -41,8 +41,8 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   /// Borrow memory on `device`; `release` is called when the last tensor goes.
   Storage(void* data, size_t bytes, Device device, std::function<void()> release)
       : memory(device, data, bytes, std::move(release)), device(device), bytes(bytes) {}
-  static void* operator new(size_t) { return FreeList<Storage>::New(); }
-  static void operator delete(void* pointer) { FreeList<Storage>::Delete(pointer); }
+  static void* operator new(size_t);
+  static void operator delete(void* pointer);
 
   /// The bytes on this storage's device, brought there if need be.
   const void* Read() { return DRAGON_LIKELY(device.is_cpu()) ? memory.host() : memory.device(device); }
@@ -58,8 +58,8 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
  public:
   TensorImpl() = default;
   ~TensorImpl();
-  static void* operator new(size_t) { return FreeList<TensorImpl>::New(); }
-  static void operator delete(void* pointer) { FreeList<TensorImpl>::Delete(pointer); }
+  static void* operator new(size_t);
+  static void operator delete(void* pointer);
 
   VersionCounter& version() { return own_version ? *own_version : storage->version; }
   uint32_t version_value() const { return own_version ? own_version->value() : storage ? storage->version.value() : 0; }

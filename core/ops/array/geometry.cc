@@ -35,19 +35,25 @@ bool Reshaped(const Geometry& from, const Dims& shape, Dims* strides) {
   return true;
 }
 
-Geometry Selected(const char* who, Geometry from, int64_t axis, int64_t index) {
-  if (from.shape.empty()) throw IndexError(who).Got("a 0-d tensor").Expected("at least one axis to index");
-  axis = NormalizeAxis(who, axis, from.shape.size());
-  const int64_t size = from.shape[axis], wrapped = index < 0 ? index + size : index;
-  if (wrapped < 0 || wrapped >= size) {
+Geometry Selected(const char* who, const Dims& shape, const Dims& strides, int64_t offset, int64_t axis,
+                  int64_t index) {
+  const int ndim = shape.size();
+  if (ndim == 0) throw IndexError(who).Got("a 0-d tensor").Expected("at least one axis to index");
+  axis = NormalizeAxis(who, axis, ndim);
+  const int64_t size = shape[axis], wrapped = index < 0 ? index + size : index;
+  if (DRAGON_UNLIKELY(wrapped < 0 || wrapped >= size)) {
     throw IndexError(who)
         .Got("index ", index, " for axis ", axis)
         .Expected(-size, " to ", size - 1, " as it has size ", size);
   }
-  from.offset += wrapped * from.strides[axis];
-  from.shape.erase(axis);
-  from.strides.erase(axis);
-  return from;
+  const int64_t *sizes = shape.data(), *steps = strides.data();
+  Geometry to{Dims(sizes, ndim - 1), Dims(steps, ndim - 1), offset + wrapped * steps[axis]};
+  int64_t *to_sizes = to.shape.data(), *to_steps = to.strides.data();
+  for (int64_t n = axis; n < ndim - 1; ++n) {
+    to_sizes[n] = sizes[n + 1];
+    to_steps[n] = steps[n + 1];
+  }
+  return to;
 }
 
 Geometry Sliced(const char* who, Geometry from, int64_t axis, const Value& start, const Value& stop, int64_t step) {

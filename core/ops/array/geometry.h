@@ -18,8 +18,8 @@ Geometry RowMajor(const Dims& shape);
 
 /// `from` seen as another shape of as many elements; false if that needs a copy.
 bool Reshaped(const Geometry& from, const Dims& shape, Dims* strides);
-/// One place of an axis; the axis goes away.
-Geometry Selected(const char* who, Geometry from, int64_t axis, int64_t index);
+/// One place of an axis; the axis goes away. What every x[i] comes through, so it copies only what it keeps.
+Geometry Selected(const char* who, const Dims& shape, const Dims& strides, int64_t offset, int64_t axis, int64_t index);
 /// Python's slice with a positive step: bounds beyond the axis are cut off.
 Geometry Sliced(const char* who, Geometry from, int64_t axis, const Value& start, const Value& stop, int64_t step);
 /// The places (i, i + offset) of two axes, as the last axis.

@@ -8,10 +8,14 @@ namespace {
 [[maybe_unused]] const auto& select =
     DefineOp("select(Tensor x, int axis, int index) -> Tensor")
         .Doc("A view of one place of an axis.")
-        .Views([](ViewOf& v) { Set(v, Selected(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1))); })
+        .Views([](ViewOf& v) {
+          const Tensor& x = v.x(0);
+          Set(v, Selected("select", x.shape(), x.strides(), x.offset(), v.Int(0), v.Int(1)));
+        })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
-          g.dx(0, ViewBackward(g.dy(), shape, Selected(g.name(), RowMajor(shape), g.Int(0), g.Int(1))));
+          g.dx(0,
+               ViewBackward(g.dy(), shape, Selected("select", shape, ContiguousStrides(shape), 0, g.Int(0), g.Int(1))));
         });
 
 [[maybe_unused]] const auto& slice =

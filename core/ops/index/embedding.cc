@@ -186,29 +186,32 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
                                         r.Int(3));
         });
 
-[[maybe_unused]] const auto& one_hot = DefineOp("one_hot(Tensor x, int num_classes=-1) -> Tensor")
-                                           .Doc("A last axis that is 1 at the place x names and 0 elsewhere.")
-                                           .As([](const CallReader& c) -> Tensors {
-                                             CheckIndexDType("one_hot", c.x(0));
-                                             const Tensor x = AsInt64(c.x(0));
-                                             int64_t classes = c.Int(0);
-                                             if (classes < -1 || (classes <= 0 && x.numel() == 0)) {
-                                               throw ValueError("one_hot")
-                                                   .Got("num_classes ", classes, " for ", x.numel(), " numbers")
-                                                   .Expected("a positive number of classes");
-                                             }
-                                             if (!x.is_meta() && x.numel() > 0) {
-                                               const int64_t least = Op<"amin">(x).Item().integer();
-                                               if (least < 0)
-                                                 throw ValueError("one_hot").Got(least).Expected("no class below 0");
-                                             }
-                                             if (classes == -1) classes = Op<"amax">(x).Item().integer() + 1;
-                                             Dims shape = x.shape();
-                                             shape.push_back(classes);
-                                             const Tensor zeros = Op<"zeros">(shape, DType::kInt64, x.device());
-                                             const Tensor one = Tensor::Scalar(Value(int64_t{1}), DType::kInt64);
-                                             return {Op<"scatter">(zeros, -1, Op<"unsqueeze">(x, -1), one)};
-                                           });
+[[maybe_unused]] const auto& one_hot =
+    DefineOp("one_hot(Tensor x, int num_classes=-1) -> Tensor")
+        .Doc("A last axis that is 1 at the place x names and 0 elsewhere.")
+        .As([](const CallReader& c) -> Tensors {
+          CheckIndexDType("one_hot", c.x(0));
+          const Tensor x = AsInt64(c.x(0));
+          int64_t classes = c.Int(0);
+          if (classes < -1 || (classes <= 0 && x.numel() == 0)) {
+            throw ValueError("one_hot")
+                .Got("num_classes ", classes, " for ", x.numel(), " numbers")
+                .Expected("a positive number of classes");
+          }
+          if (x.is_meta() && classes == -1) {
+            throw NotImplementedError("one_hot").Got("a meta tensor").Expected("numbers, or num_classes");
+          }
+          if (!x.is_meta() && x.numel() > 0) {
+            const int64_t least = Op<"amin">(x).Item().integer();
+            if (least < 0) throw ValueError("one_hot").Got(least).Expected("no class below 0");
+          }
+          if (classes == -1) classes = Op<"amax">(x).Item().integer() + 1;
+          Dims shape = x.shape();
+          shape.push_back(classes);
+          const Tensor zeros = Op<"zeros">(shape, DType::kInt64, x.device());
+          const Tensor one = Tensor::Scalar(Value(int64_t{1}), DType::kInt64);
+          return {Op<"scatter">(zeros, -1, Op<"unsqueeze">(x, -1), one)};
+        });
 
 /// The places 0, 0, 1, 2, 2, 2, ... that repeats of (2, 1, 3, ...) mean.
 [[maybe_unused]] const auto& repeat_places =

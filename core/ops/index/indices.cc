@@ -40,6 +40,11 @@ std::vector<Tensor> WithoutMasks(const char* who, Tensor* x, std::span<const Ten
       plain.push_back(index);
       continue;
     }
+    if (index.is_meta()) {
+      throw NotImplementedError(who)
+          .Got("a mask on meta")
+          .Expected("a mask with numbers, which the result's shape depends on");
+    }
     const int axis = static_cast<int>(plain.size());
     if (index.ndim() == 0) {
       *x = Op<"unsqueeze">(*x, axis);

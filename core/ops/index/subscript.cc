@@ -161,16 +161,28 @@ class Parser {
   int masked_axes_ = 0;  ///< axes of the view beyond the first of each mask so far
 };
 
-Tensor Viewed(const Tensor& x, const Parts& parts) { return parts.moves ? Op<"subview">(x, parts.view) : x; }
+/// Go through the door with attributes that are ready: nothing is cheaper, and subscripts are called most of all.
+Tensor ApplyView(const Operator& op, const Tensor& x, std::span<const Value> attrs) {
+  Tensors results = Apply(Call{&op, {&x, 1}, attrs, {}});
+  return std::move(results[0]);
+}
+Tensor Subviewed(const Tensor& x, Dims items) {
+  const Value attrs[] = {std::move(items)};
+  return ApplyView(OpNamed<"subview">(), x, attrs);
+}
+
+Tensor Viewed(const Tensor& x, const Parts& parts) { return parts.moves ? Subviewed(x, parts.view) : x; }
 
 /// The frequent single items, which need no parsing. False if the item is another.
 bool GetSimple(const Tensor& x, const SubscriptItem& item, Tensor* y) {
   if (item.kind == Kind::kInteger && x.ndim() > 0) {
-    *y = Op<"select">(x, 0, item.start);
+    const Value attrs[] = {int64_t{0}, item.start};
+    *y = ApplyView(OpNamed<"select">(), x, attrs);
   } else if (item.kind == Kind::kSlice && item.step > 0 && x.ndim() > 0) {
     const Span span = Resolve(item, x.size(0));
-    *y = Op<"slice">(x, 0, span.start, std::min(x.size(0), span.start + span.count * std::min(span.step, x.size(0))),
-                     span.step);
+    const int64_t stop = std::min(x.size(0), span.start + span.count * std::min(span.step, x.size(0)));
+    const Value attrs[] = {int64_t{0}, span.start, stop, span.step};
+    *y = ApplyView(OpNamed<"slice">(), x, attrs);
   } else if (item.kind == Kind::kNone) {
     *y = Op<"unsqueeze">(x, 0);
   } else {
@@ -199,7 +211,7 @@ Tensor GetItem(const Tensor& x, std::span<const SubscriptItem> items) {
   if (items.size() == 1 && GetSimple(x, items[0], &y)) return y;
   Parts parts = Parser(x, items).Parse();
   if (parts.advanced == 0) {
-    y = Op<"subview">(x, parts.view);
+    y = Subviewed(x, std::move(parts.view));
     return parts.reversed.empty() ? y : Op<"flip">(y, parts.reversed);
   }
   y = Viewed(x, parts);

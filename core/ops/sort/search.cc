@@ -73,6 +73,7 @@ bool RightOf(const CallReader& c) {
 
 void InferSearch(Infer& i) {
   const Tensor &edges = i.x(0), &values = i.x(1);
+  if (edges.is_complex()) throw TypeError("searchsorted").Got(edges.dtype()).Expected("numbers that have an order");
   bool fits = edges.ndim() == 1 || (edges.ndim() > 1 && edges.ndim() == values.ndim());
   for (int axis = 0; fits && edges.ndim() > 1 && axis + 1 < edges.ndim(); ++axis)
     fits = edges.size(axis) == values.size(axis);
