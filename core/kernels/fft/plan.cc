@@ -98,15 +98,16 @@ Roots::Roots(int64_t n) : n_(n), step_(std::max<int64_t>(1, static_cast<int64_t>
   constexpr long double kTwoPi = 6.283185307179586476925286766559005768L;
   const auto root = [&](int64_t k) {
     const long double angle = kTwoPi * static_cast<long double>(k) / static_cast<long double>(n);
-    return Complex<long double>(std::cos(angle), -std::sin(angle));
+    return Root{std::cos(angle), -std::sin(angle)};
   };
   for (int64_t k = 0; k < step_; ++k) fine_.push_back(root(k));
   for (int64_t k = 0; k <= n / step_; ++k) coarse_.push_back(root(k * step_));
 }
 
-Complex<long double> Roots::operator()(int64_t k) const {
+Roots::Root Roots::operator()(int64_t k) const {
   k %= n_;
-  return coarse_[k / step_] * fine_[k % step_];
+  const Root a = coarse_[k / step_], b = fine_[k % step_];
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
 template <typename T>
@@ -182,7 +183,10 @@ template <typename T>
 const std::vector<Complex<T>>& FftPlan<T>::Joining() const {
   std::call_once(joining_once_, [this] {
     const Roots roots(2 * n_);
-    for (int64_t k = 0; k <= n_; ++k) joining_.push_back(Complex<T>(roots(k)));
+    for (int64_t k = 0; k <= n_; ++k) {
+      const auto root = roots(k);
+      joining_.push_back({static_cast<T>(root.re), static_cast<T>(root.im)});
+    }
   });
   return joining_;
 }

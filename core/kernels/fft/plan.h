@@ -12,12 +12,15 @@ namespace dragon::DRAGON_DEVICE {
 /// exp(-2 pi i k / n) for any k, exact to the last bit of T: from two short tables in long double.
 class Roots {
  public:
+  struct Root {
+    long double re, im;
+  };
   explicit Roots(int64_t n);
-  Complex<long double> operator()(int64_t k) const;
+  Root operator()(int64_t k) const;
 
  private:
   int64_t n_, step_;
-  std::vector<Complex<long double>> coarse_, fine_;
+  std::vector<Root> coarse_, fine_;
 };
 
 template <typename T>
