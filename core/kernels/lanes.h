@@ -37,28 +37,31 @@ template <typename A, typename Term, typename Combine>
 DRAGON_FN A LaneFold(int64_t n, Term term, Combine combine) {
   constexpr int kLanes = kLaneCount<A>;
   A lanes[kLanes];
-  int used = kLanes;
-  if (n >= kLanes) {
-    int64_t i = kLanes;
+  if (n < kLanes) {
+    const int few = static_cast<int>(n);
 #pragma omp simd
-    for (int j = 0; j < kLanes; ++j) lanes[j] = term(j);
-    for (; i + kLanes <= n; i += kLanes) {
-#pragma omp simd
-      for (int j = 0; j < kLanes; ++j) lanes[j] = combine(lanes[j], term(i + j));
+    for (int j = 0; j < few; ++j) lanes[j] = term(j);
+    for (int used = few; used > 1;) {
+      const int half = (used + 1) / 2;
+      for (int j = 0; j < used - half; ++j) lanes[j] = combine(lanes[j], lanes[j + half]);
+      used = half;
     }
-    const int rest = static_cast<int>(n - i);
-#pragma omp simd
-    for (int j = 0; j < rest; ++j) lanes[j] = combine(lanes[j], term(i + j));
-  } else {
-    used = static_cast<int>(n);
-#pragma omp simd
-    for (int j = 0; j < used; ++j) lanes[j] = term(j);
+    return lanes[0];
   }
-  while (used > 1) {
-    const int half = (used + 1) / 2;
 #pragma omp simd
-    for (int j = 0; j < used - half; ++j) lanes[j] = combine(lanes[j], lanes[j + half]);
-    used = half;
+  for (int j = 0; j < kLanes; ++j) lanes[j] = term(j);
+  int64_t i = kLanes;
+  for (; i + kLanes <= n; i += kLanes) {
+#pragma omp simd
+    for (int j = 0; j < kLanes; ++j) lanes[j] = combine(lanes[j], term(i + j));
+  }
+  const int rest = static_cast<int>(n - i);
+#pragma omp simd
+  for (int j = 0; j < rest; ++j) lanes[j] = combine(lanes[j], term(i + j));
+#pragma GCC unroll 8
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+#pragma omp simd
+    for (int j = 0; j < half; ++j) lanes[j] = combine(lanes[j], lanes[j + half]);
   }
   return lanes[0];
 }

@@ -96,6 +96,7 @@ class ReduceRun {
   using T = typename R::Element;
   using State = typename R::State;
   static constexpr int64_t kTile = std::max<int64_t>(128, 4096 / static_cast<int64_t>(sizeof(State)));
+  static constexpr int64_t kShort = 16, kShortTile = 64;
 
   ReduceRun(const ReducePlan& plan, const R& reducer, const T* x) : plan_(plan), reducer_(reducer), x_(x) {
     units_ = plan.reduced_count == 1 ? plan.reduced[0].size : plan.count / Inner().size;
@@ -140,6 +141,9 @@ class ReduceRun {
   void Tasks(int64_t begin, int64_t end, int64_t low, int64_t high, State* parts) const {
     if (begin >= end) return;
     if (columns_) return ColumnTasks(begin, end, low, high, parts);
+    if (!parts && plan_.count <= kShort && plan_.reduced_count == 1 && end - begin >= kShortTile) {
+      return ShortRows(begin, end);
+    }
     ReduceWalker at(plan_.kept, plan_.kept_count, begin);
     for (int64_t task = begin; task < end; ++task, at.Next()) {
       const State state = Rows(x_ + at.x, low, high);
@@ -148,6 +152,24 @@ class ReduceRun {
       } else {
         reducer_.Store(at.y, state, plan_.count);
       }
+    }
+  }
+
+  /// Rows of a few elements would leave vectors empty: they are turned into columns, some rows at a time.
+  void ShortRows(int64_t begin, int64_t end) const {
+    const int64_t n = plan_.count, step = plan_.reduced[0].x;
+    T block[kShort * kShortTile];
+    State acc[kShortTile];
+    int64_t places[kShortTile];
+    ReduceWalker at(plan_.kept, plan_.kept_count, begin);
+    for (int64_t first = begin; first < end; first += kShortTile) {
+      const int64_t rows = std::min(kShortTile, end - first);
+      for (int64_t j = 0; j < rows; ++j, at.Next()) {
+        for (int64_t i = 0; i < n; ++i) block[i * kShortTile + j] = x_[at.x + i * step];
+        places[j] = at.y;
+      }
+      reducer_.Columns(block, n, kShortTile, rows, 0, acc);
+      for (int64_t j = 0; j < rows; ++j) reducer_.Store(places[j], acc[j], n);
     }
   }
 
