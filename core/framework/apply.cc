@@ -1,6 +1,9 @@
 // The door itself: promote, record, infer, allocate, run.
 #include "core/framework/apply.h"
 
+#include <new>
+#include <stdexcept>
+
 #include "core/framework/autograd/meta.h"
 #include "core/framework/autograd/node.h"
 #include "core/framework/op.h"
@@ -282,16 +285,21 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   return results;
 }
 
-/// Ground, where running out of memory and missing devices are told in the name of the operator that was called.
+/// Ground, where troubles from below (no memory, no device, no kernel) are told in the name of the operator called.
 Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
   try {
     return Ground(call, outs);
   } catch (const Error& error) {
-    const std::string words = error.what();
-    if (words.starts_with("device: ")) throw Error(error.kind(), std::string(call.name()) + ": " + words);
+    const std::string words = error.what(), name = call.name();
+    const bool from_below = error.kind() == ErrorKind::kNotImplemented || words.starts_with("device: ");
+    if (from_below && !words.starts_with(name)) throw Error(error.kind(), name + ": " + words);
     const auto speaker = words.find(": got a request for");
     if (error.kind() != ErrorKind::kMemory || speaker == std::string::npos) throw;
-    throw Error(ErrorKind::kMemory, call.name() + words.substr(speaker));
+    throw Error(ErrorKind::kMemory, name + words.substr(speaker));
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(call.name()).Says("the system has no memory left for the bookkeeping");
+  } catch (const std::length_error&) {
+    throw MemoryError(call.name()).Says("more results or sizes than memory could ever hold");
   }
 }
 

@@ -157,6 +157,11 @@ void NeedAxes(const CallReader& c, int least) {
                                           .Doc("Views of every position of an axis.")
                                           .As([](const CallReader& c) -> Tensors {
                                             const int64_t axis = SplitAxis(c, c.Int(0));
+                                            if (c.x(0).size(axis) > kMostPieces) {
+                                              throw ValueError(c.name())
+                                                  .Got(c.x(0).size(axis), " places along axis ", axis)
+                                                  .Expected("at most ", kMostPieces);
+                                            }
                                             Tensors pieces;
                                             for (int64_t i = 0; i < c.x(0).size(axis); ++i)
                                               pieces.push_back(Op<"select">(c.x(0), axis, i));
