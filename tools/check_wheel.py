@@ -11,8 +11,8 @@ import venv
 import zipfile
 
 LIMIT_MB = 100
-# What every Linux machine that runs a compiled Python package has (the list of the manylinux policies).
-SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so")
+# What every Linux machine with glibc and a compiled Python has: the manylinux list, and glibc's vector mathematics.
+SYSTEM = re.compile(r"(libc|libm|libmvec|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so")
 PROGRAM = """
 import pathlib, sys, time
 start = time.perf_counter()
