@@ -11,10 +11,6 @@ namespace dragon::kernels {
 using Activation = Kernel<void(View y, View x, double a, double b)>;
 /// dx = dy f'(x; a, b), under the name of the function and "_backward".
 using ActivationBackward = Kernel<void(View dx, View dy, View x, double a, double b)>;
-
-/// y = x where x > 0, else weight * x
-inline const Kernel<void(View y, View x, View weight)> kPrelu{"prelu"};
-/// dx = dy where x > 0, else weight * dy
-inline const Kernel<void(View dx, View dy, View x, View weight)> kPreluBackward{"prelu_backward"};
+// broadcast_prelu(y; x, weight) and broadcast_prelu_backward(dx; dy, x, weight) are a Binary and a Ternary of math.h.
 
 }  // namespace dragon::kernels

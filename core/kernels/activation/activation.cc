@@ -315,8 +315,8 @@ const bool entered[] = {
     EnterActivation<Hardshrink>("hardshrink", Floating{}),
     EnterActivation<Softshrink>("softshrink", Floating{}),
     EnterActivation<Tanhshrink>("tanhshrink", Floating{}),
-    EnterBinary<PreluOf>("prelu", Floating{}),
-    EnterTernary<PreluBackwardOf>("prelu_backward", Floating{}),
+    EnterBinary<PreluOf>("broadcast_prelu", Floating{}),
+    EnterTernary<PreluBackwardOf>("broadcast_prelu_backward", Floating{}),
 };
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Activations that read more than one number at a time: a learned or random slope, a gate, a threshold.
-#include "core/kernels/activation.h"
-#include "core/kernels/math.h"
 #include "core/ops/pointwise.h"
 
 namespace dragon {
@@ -38,7 +36,7 @@ void DefinePrelu() {
       .Doc("x, multiplied below 0 by a weight that broadcasts to it.")
       .Pointwise()
       .Infers(InferPointwise)
-      .Runs([](Run& r) { kernels::kPrelu(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1)); })
+      .Runs(RunPointwise<2>)
       .Gradient("x, weight", [](Grad& g) {
         if (g.needs(0)) g.dx(0, Op<"broadcast_prelu_backward">(g.dy(), g.x(0), g.x(1)));
         if (g.needs(1)) g.dx(1, Op<"where">(Op<"gt">(g.x(0), Number(0)), Number(0), g.dy() * g.x(0)));
@@ -47,7 +45,7 @@ void DefinePrelu() {
       .Doc("Gradient of prelu with respect to x.")
       .Pointwise()
       .Infers(InferPointwise)
-      .Runs([](Run& r) { kernels::kPreluBackward(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2)); })
+      .Runs(RunPointwise<3>)
       .Gradient("dy, x, weight", [](Grad& g) {
         if (g.needs(0)) g.dx(0, Op<"broadcast_prelu_backward">(g.dy(), g.x(1), g.x(2)));
         if (g.needs(1)) g.dx(1, Zeros(g, 1));

@@ -8,6 +8,9 @@
 namespace dragon {
 namespace {
 
+/// Sizes are checked against the widest dtype: nobody has memory for the difference.
+constexpr int64_t kLargestItem = 16;
+
 const std::string kOptions = "dtype? dtype=None, device? device=None) -> Tensor";
 
 /// The dtype of what a number makes when none is asked for: floats and complex numbers follow the default.
@@ -30,7 +33,7 @@ Operator& Creation(const std::string& begin, const char* doc) {
 /// shape, then options from attribute 1 on.
 Operator& OfShape(const char* name, const char* doc, int value) {
   Operator& op = Creation(std::string(name) + "(int[] shape", doc).Infers([](Infer& i) {
-    CheckedNumel(i.name(), i.Ints(0), 1);
+    CheckedNumel(i.name(), i.Ints(0), kLargestItem);
     i.y(0, i.Ints(0), i.DTypeOr(1, DefaultDType()));
     SetDevice(i, 2);
   });
@@ -60,7 +63,7 @@ void DefineConstants() {
   Like("ones_like", "All 1, of the shape of x.", 1);
   Creation("full(int[] shape, Scalar value", "One number everywhere.")
       .Infers([](Infer& i) {
-        CheckedNumel(i.name(), i.Ints(0), 1);
+        CheckedNumel(i.name(), i.Ints(0), kLargestItem);
         i.y(0, i.Ints(0), i.DTypeOr(2, DTypeOfNumber(i.attr(1))));
         SetDevice(i, 3);
       })
@@ -78,7 +81,7 @@ void DefineConstants() {
   Creation("empty_strided(int[] shape, int[] strides", "Memory of a shape and strides, with whatever is in it.")
       .Infers([](Infer& i) {
         const Dims &shape = i.Ints(0), &strides = i.Ints(1);
-        CheckedNumel(i.name(), shape, 1);
+        CheckedNumel(i.name(), shape, kLargestItem);
         if (shape.size() != strides.size()) {
           throw ValueError(i.name()).Got("shape ", shape, " and strides ", strides).Expected("as many of both");
         }
@@ -136,6 +139,7 @@ kernels::RampPoint PointOf(const Value& value) {
 
 int64_t CheckSteps(const CallReader& c) {
   if (c.Int(2) < 0) throw ValueError(c.name()).Got("steps ", c.Int(2)).Expected("at least 0");
+  CheckedNumel(c.name(), {c.Int(2)}, kLargestItem);
   return c.Int(2);
 }
 
@@ -187,7 +191,7 @@ void DefineMatrices() {
       .NotDifferentiable()
       .Infers([](Infer& i) {
         const Dims shape{i.Int(0), i.Given(1) ? i.Int(1) : i.Int(0)};
-        CheckedNumel(i.name(), shape, 1);
+        CheckedNumel(i.name(), shape, kLargestItem);
         i.y(0, shape, i.DTypeOr(2, DefaultDType()));
         SetDevice(i, 3);
       })

@@ -86,9 +86,7 @@ void DefineComparisons() {
       .As(IsClose);
   DefineOp("allclose(Tensor x, Tensor y, float rtol=1e-5, float atol=1e-8, bool equal_nan=False) -> Tensor")
       .Doc("Whether all elements are close: a 0-d bool.")
-      .As([](const CallReader& c) -> Tensors {
-        return {Op<"all">(Op<"isclose">(c.x(0), c.x(1), c.attr(0), c.attr(1), c.attr(2)))};
-      });
+      .As([](const CallReader& c) -> Tensors { return {Op<"all">(IsClose(c)[0])}; });
 }
 
 void DefineBits() {
