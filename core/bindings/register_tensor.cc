@@ -157,13 +157,14 @@ int Clear(PyObject* self) {
 void Dealloc(PyObject* self) {
   auto* me = reinterpret_cast<PyTensor*>(self);
   PyObject_GC_UnTrack(self);
-  if (me->weakrefs) PyObject_ClearWeakRefs(self);
-  Py_CLEAR(me->dict);
   if (me->impl) {
+    // First of all: code run by the clearing below must not be handed this dying object again.
     void* expected = self;
     me->impl->python.compare_exchange_strong(expected, nullptr);
-    std::exchange(me->impl, nullptr)->Release();
   }
+  if (me->weakrefs) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(me->dict);
+  if (me->impl) std::exchange(me->impl, nullptr)->Release();
   Py_TYPE(self)->tp_free(self);
 }
 
@@ -231,13 +232,14 @@ PyObject* GradFn(const Tensor& tensor) {
 }
 
 Tensor UnversionedAlias(const Tensor& tensor) {
+  tensor.Settle();
   Tensor alias = tensor.Detach();
   alias.impl()->own_version = MakeRef<VersionCounter>();
   return alias;
 }
 
 PyGetSetDef fields[] = {
-    {"shape", DRAGON_FIELD((x.Settle(), WrapShape(x.shape(), f))), nullptr, "Sizes of the axes.", nullptr},
+    {"shape", DRAGON_FIELD(WrapShape(x.shape(), f)), nullptr, "Sizes of the axes.", nullptr},
     {"strides", DRAGON_FIELD((x.Settle(), WrapShape(x.strides(), nullptr))), nullptr, "Steps of the axes, in elements.",
      nullptr},
     {"storage_offset", DRAGON_FIELD(PyLong_FromLongLong(x.offset())), nullptr, "Place of the first element.", nullptr},
@@ -279,7 +281,7 @@ PyMethodDef methods[] = {
     {"tolist", DRAGON_METHOD(ToList(x)), METH_NOARGS, "Return nested lists of Python numbers."},
     {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS,
      "Return a NumPy array over the same memory."},
-    {"detach", DRAGON_METHOD(Wrap(x.Detach(), f)), METH_NOARGS, "Return an alias without history."},
+    {"detach", DRAGON_METHOD((x.Settle(), Wrap(x.Detach(), f))), METH_NOARGS, "Return an alias without history."},
     {"data_ptr", DRAGON_METHOD((x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))), METH_NOARGS,
      "Return the address of the first element."},
     {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(x.is_contiguous()))), METH_NOARGS,

@@ -213,6 +213,22 @@ void Rebase(const Call& call, const Tensor& out, const Ref<OpNode>& node, int in
   out.impl()->view_version = out.impl()->version_value() - 1;  // stale: it is read again from the base when asked for
 }
 
+/// Mutated arguments have no history: writing one that gradients flow through would lose them silently.
+void RefuseMutatingHistory(const Call& call) {
+  const Schema& schema = call.op->schema;
+  size_t i = 0, list = 0;
+  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+    const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
+    for (size_t k = 0; k < count; ++k, ++i) {
+      const Tensor& x = call.inputs[i];
+      if (!schema.tensor(slot).mutated || !x.defined() || !x.requires_grad()) continue;
+      throw RuntimeError(call.name())
+          .Got("argument '", schema.tensor(slot).name, "' that requires grad, to write in place")
+          .Expected("no_grad() around the call");
+    }
+  }
+}
+
 bool AnyRequiresGrad(std::span<const Tensor> tensors) {
   for (const Tensor& x : tensors) {
     if (x.defined() && (x.impl()->autograd || x.impl()->base) && x.requires_grad()) return true;
@@ -254,6 +270,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
     return results;
   }
   const DoorState& door = g_door;
+  if (DRAGON_UNLIKELY(op.schema.mutates() && door.grad_enabled)) RefuseMutatingHistory(call);
   const bool wanted =
       door.grad_enabled && ((op.differentiable && AnyRequiresGrad(call.inputs)) || AnyRequiresGrad(outs));
   if (DRAGON_LIKELY(!wanted)) {

@@ -198,6 +198,8 @@ void Tensor::Settle() const {
   GradMode off(false);
   Tensor row_major = Empty(me.shape, me.dtype, me.device);
   OpInto<"copy">(row_major, Detach());
+  VersionCounter& version = row_major.impl()->storage->version;
+  while (version.value() != me.version_value()) version.Bump();  // the same numbers: nobody wrote them
   me.storage = row_major.impl()->storage;
   me.strides = row_major.strides();
   me.offset = 0;

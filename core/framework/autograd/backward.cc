@@ -131,12 +131,13 @@ void Engine::MarkNeeded() {
       if (!reaches.count(edge.node.get())) stack.emplace_back(edge.node.get(), 0);
       continue;
     }
-    for (const Edge& edge : node->edges) {
-      if (edge && reaches[edge.node.get()]) reaches[node] = true;
-    }
+    // A node whose own gradient is wanted need not run for that: only for what lies beyond it.
+    bool beyond = false;
+    for (const Edge& edge : node->edges) beyond |= edge && reaches[edge.node.get()];
+    if (beyond) reaches[node] = true;
+    states_[node].needed = beyond || (node->is_accumulator() && into_.count(node));
     stack.pop_back();
   }
-  for (auto& [node, state] : states_) state.needed = reaches[node];
 }
 
 void Engine::Arrive(const Edge& edge, Tensor grad) {
