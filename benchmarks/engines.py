@@ -18,9 +18,12 @@ class Torch:
         self.places = (self.torch, functional, self.torch.special, self.torch.linalg)
         self.bfloat16 = self.torch.bfloat16
         self.gelu, self.conv2d = functional.gelu, functional.conv2d
-        self.attention = functional.scaled_dot_product_attention
+        self.attention, self.im2col = functional.scaled_dot_product_attention, functional.unfold
 
     def __getattr__(self, name):
+        family, _, short = name.partition("_")
+        if family in ("linalg", "fft"):  # Dragon's names have the module in front
+            return getattr(getattr(self.torch, family), short)
         for place in self.places:
             if hasattr(place, name):
                 return getattr(place, name)

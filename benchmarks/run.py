@@ -25,6 +25,8 @@ GROUPS = {
     "reduction": "Reductions and normalisations",
     "convolution": "The convolutions of ResNet-50, batch 8",
     "attention": "Attention",
+    "decomposition": "Linear algebra",
+    "signal": "Fourier transforms and resizing",
 }
 FOLDER = harness.HERE.parent / "docs" / "benchmarks"
 

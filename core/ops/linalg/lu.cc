@@ -103,8 +103,12 @@ void GradientOfLu(Grad& g) {
           if (pivots.ndim() < 1 || pivots.size(-1) > i.Int(0)) {
             throw ValueError("lu_unpack").Got("pivots ", pivots.shape()).Expected("at most one for each row");
           }
+          const DType dtype = i.attr(1).dtype();
+          if (dtype < DType::kFloat32) {
+            throw TypeError(i.name()).Got("dtype ", dtype).Expected("float32, float64, complex64 or complex128");
+          }
           const Dims batch(pivots.shape().data(), pivots.ndim() - 1);
-          i.y(0, MatrixShape(batch, i.Int(0), i.Int(0)), i.attr(1).dtype());
+          i.y(0, MatrixShape(batch, i.Int(0), i.Int(0)), dtype);
         })
         .Runs([](Run& r) {
           const Tensor pivots = r.Contiguous(0);
