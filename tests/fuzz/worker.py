@@ -78,7 +78,9 @@ def tell_call(name, args, kwargs):
 def use(results):
     """Read what came, and differentiate it where it asks for that."""
     for result in results if isinstance(results, tuple) else (results,):
-        if not isinstance(result, dragon.Tensor) or result.device.type != "cpu" or result.size > 100000:
+        if not isinstance(result, dragon.Tensor) or result.device.type != "cpu":
+            continue
+        if result.size > 100000 or max(result.shape, default=0) > 100000:
             continue
         result.detach().tolist()
         if result.requires_grad and result.grad_fn is not None:
