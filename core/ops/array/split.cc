@@ -40,6 +40,9 @@ Tensors Split(const CallReader& c) {
   if (size < 0 || (size == 0 && c.x(0).size(axis) > 0)) {
     throw ValueError(c.name()).Got("size ", size).Expected("a positive size");
   }
+  if (size > 0 && c.x(0).size(axis) / size >= kMostPieces) {
+    throw ValueError(c.name()).Got(c.x(0).size(axis), " places in pieces of ", size).Expected("at most ", kMostPieces);
+  }
   return SplitEvery(c.x(0), size, axis);
 }
 
