@@ -207,6 +207,11 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
   *done = false;
   if (!Describable(x) || !Describable(y) || !Describable(w) || (bias && bias.numel > 1 && bias.strides[0] != 1)) return;
   if (activation != Activation::kNone && activation != Activation::kRelu) return;
+  // oneDNN 3.2 sums uninitialised memory into bfloat16 weights' gradients when a step is wider than the image.
+  if (pass == ConvPass::kBackwardWeights && x.dtype == DType::kBFloat16 &&
+      x.shape[x.ndim - 1] < geometry.stride[geometry.spatial - 1]) {
+    return;
+  }
   const Dims x_strides = FixedStrides(x), y_strides = FixedStrides(y);
   x.strides = x_strides.data();
   y.strides = y_strides.data();
