@@ -60,6 +60,10 @@ void CopyLine(W* DRAGON_RESTRICT y, int64_t y_step, const W* DRAGON_RESTRICT x, 
     } else {
       for (int64_t i = 0; i < count; ++i) y[i] = x[i];
     }
+  } else if (y_step == 1 && x_step == -1) {  // a constant step can be vectorised
+    const W* last = x - (count - 1);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) y[i] = last[count - 1 - i];
   } else if (y_step == 1 && x_step == 0) {  // a number repeated
     const W fill = *x;
     for (int64_t i = 0; i < count; ++i) y[i] = fill;

@@ -1,6 +1,7 @@
 // Searching and counting: unique, searchsorted, isin, bincount and the histograms.
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -128,17 +129,38 @@ void IsIn(Context& ctx, View y, View x, View tests, bool invert) {
 }
 DRAGON_KERNEL(IsIn, RealAndBool);
 
+/// Counts of [begin, end) on top of what y holds.
+template <typename T>
+void Count(T* y, int64_t bins, const int64_t* where, int64_t step, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t bin = where[i * step];
+    if (DRAGON_UNLIKELY(static_cast<uint64_t>(bin) >= static_cast<uint64_t>(bins))) {
+      throw ValueError("bincount").Got(bin, " in x").Expected("0 to ", bins - 1);
+    }
+    y[bin] += T(1);
+  }
+}
+
 template <typename T>
 void Bincount(Context& ctx, View y, View x, View weights) {
-  std::fill_n(y.as<T>(), y.numel, T(0));
+  const int64_t bins = y.numel, step = x.strides[0];
   const int64_t* where = x.as<const int64_t>();
-  const int64_t step = x.strides[0], weight_step = weights ? weights.strides[0] : 0;
-  const T one = 1;
-  const T* weight = weights ? weights.as<const T>() : &one;
+  std::fill_n(y.as<T>(), bins, T(0));
+  if (!weights) {
+    std::mutex mutex;  // whole numbers: the order in which threads add theirs does not matter
+    ParallelFor(x.numel, kGrain + 4 * bins, [&](int64_t begin, int64_t end) {
+      if (end - begin == x.numel) return Count(y.as<T>(), bins, where, step, begin, end);
+      std::vector<T> mine(bins, T(0));
+      Count(mine.data(), bins, where, step, begin, end);
+      std::lock_guard<std::mutex> lock(mutex);
+      for (int64_t bin = 0; bin < bins; ++bin) y.as<T>()[bin] += mine[bin];
+    });
+    return;
+  }
   for (int64_t i = 0; i < x.numel; ++i) {
     const int64_t bin = where[i * step];
-    if (bin < 0 || bin >= y.numel) throw ValueError("bincount").Got(bin, " in x").Expected("0 to ", y.numel - 1);
-    y.as<T>()[bin] += weight[i * weight_step];
+    if (bin < 0 || bin >= bins) throw ValueError("bincount").Got(bin, " in x").Expected("0 to ", bins - 1);
+    y.as<T>()[bin] += weights.as<const T>()[i * weights.strides[0]];
   }
 }
 DRAGON_KERNEL(Bincount, CountTypes);
@@ -149,16 +171,22 @@ void IndexRange(Context& ctx, int64_t* least, int64_t* largest, View x) {
   *largest = -1;
   if (x.numel == 0) return;
   const kernels::Walk<1> walk(x.shape, 0, x.ndim, {x.strides});
-  int64_t low = x.as<const int64_t>()[0], high = low;
-  walk.All([&](const auto& at, int64_t count) {
-    const int64_t* line = x.as<const int64_t>() + at[0];
-    for (int64_t i = 0; i < count; ++i) {
-      low = std::min(low, line[i * walk.step(0)]);
-      high = std::max(high, line[i * walk.step(0)]);
-    }
+  const int64_t step = walk.step(0);
+  *least = *largest = x.as<const int64_t>()[0];
+  std::mutex mutex;
+  ParallelFor(walk.total(), kGrain, [&](int64_t begin, int64_t end) {
+    int64_t low = x.as<const int64_t>()[0], high = low;
+    walk.Range(begin, end, [&](const auto& at, int64_t count) {
+      const int64_t* line = x.as<const int64_t>() + at[0];
+      for (int64_t i = 0; i < count; ++i) {
+        low = std::min(low, line[i * step]);
+        high = std::max(high, line[i * step]);
+      }
+    });
+    std::lock_guard<std::mutex> lock(mutex);
+    *least = std::min(*least, low);
+    *largest = std::max(*largest, high);
   });
-  *least = low;
-  *largest = high;
 }
 DRAGON_KERNEL(IndexRange, IndexTypes);
 

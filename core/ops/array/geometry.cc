@@ -9,27 +9,26 @@ namespace dragon {
 Geometry GeometryOf(const Tensor& x) { return {x.shape(), x.strides(), x.offset()}; }
 Geometry RowMajor(const Dims& shape) { return {shape, ContiguousStrides(shape), 0}; }
 
-bool Reshaped(const Geometry& from, const Dims& shape, Dims* strides) {
-  int64_t numel = 1;
-  for (int64_t size : from.shape) numel *= size;
-  if (numel == 0) {
+bool Reshaped(const Tensor& x, const Dims& shape, Dims* strides) {
+  if (x.is_contiguous() || x.numel() == 0) {
     *strides = ContiguousStrides(shape);
     return true;
   }
+  const Dims &from = x.shape(), &steps = x.strides();
   strides->resize(shape.size());
   // Walk both shapes from the back; each run of old axes that lie in one piece is dealt out to new axes.
   int to = shape.size() - 1;
-  int64_t run = 1, dealt = 1, stride = from.shape.empty() ? 1 : from.strides.back();
-  for (int axis = from.shape.size() - 1; axis >= 0; --axis) {
-    run *= from.shape[axis];
-    const bool ends = axis == 0 || (from.shape[axis - 1] != 1 && from.strides[axis - 1] != run * stride);
+  int64_t run = 1, dealt = 1, stride = from.empty() ? 1 : steps.back();
+  for (int axis = from.size() - 1; axis >= 0; --axis) {
+    run *= from[axis];
+    const bool ends = axis == 0 || (from[axis - 1] != 1 && steps[axis - 1] != run * stride);
     if (!ends) continue;
     while (to >= 0 && (dealt < run || shape[to] == 1)) {
       (*strides)[to] = dealt * stride;
       dealt *= shape[to--];
     }
     if (dealt != run) return false;
-    if (axis > 0) run = dealt = 1, stride = from.strides[axis - 1];
+    if (axis > 0) run = dealt = 1, stride = steps[axis - 1];
   }
   for (; to >= 0; --to) (*strides)[to] = dealt * stride;  // axes of size 1 in front
   return true;

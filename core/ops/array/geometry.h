@@ -16,8 +16,8 @@ Geometry GeometryOf(const Tensor& x);
 /// The geometry of a row-major tensor of that shape in memory of its own.
 Geometry RowMajor(const Dims& shape);
 
-/// `from` seen as another shape of as many elements; false if that needs a copy.
-bool Reshaped(const Geometry& from, const Dims& shape, Dims* strides);
+/// The strides at which a tensor's elements can be seen as another shape of as many; false if that needs a copy.
+bool Reshaped(const Tensor& x, const Dims& shape, Dims* strides);
 /// One place of an axis; the axis goes away. What every x[i] comes through, so it copies only what it keeps.
 Geometry Selected(const char* who, const Dims& shape, const Dims& strides, int64_t offset, int64_t axis, int64_t index);
 /// Python's slice with a positive step: bounds beyond the axis are cut off.

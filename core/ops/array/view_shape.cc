@@ -8,16 +8,16 @@ namespace {
 /// `shape` with its -1, if any, replaced; a ValueError if x has another number of elements.
 Dims Resolved(const char* who, const Dims& shape, const Tensor& x) { return ResolveShape(who, shape, x.numel()); }
 
-void SetReshaped(ViewOf& v, const Dims& shape) {
+void SetReshaped(ViewOf& v, Dims shape) {
   const Tensor& x = v.x(0);
   Dims strides;
-  if (!Reshaped(GeometryOf(x), shape, &strides)) {
+  if (!Reshaped(x, shape, &strides)) {
     throw ValueError(v.name())
         .Got("shape ", shape, " for a tensor of shape ", x.shape(), " at strides ", x.strides())
         .Expected("a shape that needs no copy")
         .Hint("reshape copies where it must");
   }
-  v.Set(shape, std::move(strides), x.offset());
+  v.Set(std::move(shape), std::move(strides), x.offset());
 }
 
 void ReshapeBack(Grad& g) { g.dx(0, Op<"reshape">(g.dy(), g.x_shape(0))); }
@@ -27,7 +27,7 @@ Tensor Reshape(const char* who, const Tensor& x, const Dims& wanted) {
   const Dims shape = Resolved(who, wanted, x);
   if (shape == x.shape()) return Op<"view">(x, shape);
   Dims strides;
-  if (Reshaped(GeometryOf(x), shape, &strides)) return Op<"view">(x, shape);
+  if (Reshaped(x, shape, &strides)) return Op<"view">(x, shape);
   return Op<"view">(Op<"contiguous">(x), shape);
 }
 

@@ -1,4 +1,5 @@
 // Tables looked up by integers: embedding, embedding bags, one-hot rows, repeated elements.
+#include <cmath>
 #include <limits>
 
 #include "core/kernels/index.h"
@@ -245,7 +246,12 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
     DefineOp("repeat_interleave(Tensor x, Tensor repeats, int? axis=None, *, int? output_size=None) -> Tensor")
         .Doc("Every element of an axis repeated: all as often, or each as its entry of repeats says.")
         .As([](const CallReader& c) -> Tensors {
-          CheckIndexDType("repeat_interleave", c.x(1));
+          Tensor repeats = c.x(1);
+          // A bare number arrives in the dtype of x.
+          if (repeats.impl()->weak && std::floor(repeats.Item().real()) == repeats.Item().real()) {
+            repeats = Op<"cast">(repeats, DType::kInt64);
+          }
+          CheckIndexDType("repeat_interleave", repeats);
           const Tensor x = c.Given(0) ? c.x(0) : Op<"reshape">(c.x(0), Dims{c.x(0).numel()});
           const int64_t axis = NormalizeAxis("repeat_interleave", c.Given(0) ? c.Int(0) : 0, x.ndim());
           if (x.ndim() == 0 || c.x(1).ndim() > 1) {
@@ -253,7 +259,6 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
                 .Got("x ", x.shape(), " and repeats ", c.x(1).shape())
                 .Expected("an axis to repeat, and at most a vector of repeats");
           }
-          Tensor repeats = c.x(1);
           if (repeats.numel() == 1) repeats = Op<"expand">(repeats, Dims{x.size(axis)});
           if (repeats.numel() != x.size(axis)) {
             throw ValueError("repeat_interleave")
