@@ -1,0 +1,328 @@
+// Running a pointwise loop over a plan: gathering, converting and scattering blocks, sharing them among threads.
+#include <emmintrin.h>
+
+#include <vector>
+
+#include "core/device/parallel.h"
+#include "core/kernels/array.h"
+#include "core/kernels/convert.h"
+#include "core/kernels/plan.h"
+
+namespace dragon::kernels {
+
+namespace {
+
+/// Elements of a block: with the few operands of a kernel it stays in the first-level cache.
+constexpr int64_t kBlock = 1024;
+constexpr int64_t kBlockBytes = kBlock * 16;
+/// Rows shorter than this are walked several at a time.
+constexpr int64_t kShortRow = 256;
+/// Outputs from here on bypass the caches: they would be evicted before anyone reads them.
+constexpr int64_t kStreamBytes = int64_t{32} << 20;
+
+struct Pair {
+  uint64_t low, high;
+};
+
+template <typename T>
+void CopyItems(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t n) {
+  if (to_stride == sizeof(T) && from_stride == 0) {
+    std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(from));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride) {
+    *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+  }
+}
+
+/// Copy past the caches; both ends 16-byte aligned.
+void StreamCopy(char* to, const char* from, int64_t bytes) {
+  int64_t i = 0;
+  for (; i + 64 <= bytes; i += 64) {
+    for (int64_t j = 0; j < 64; j += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + j), *reinterpret_cast<const __m128i*>(from + i + j));
+    }
+  }
+  std::memcpy(to + i, from + i, bytes - i);
+}
+
+/// Walks one thread's share of a plan block by block and hands the loop contiguous operands.
+class Walker {
+ public:
+  Walker(const Plan& plan, const Loop& loop, int64_t begin, int64_t end)
+      : plan_(plan), loop_(loop), position_(begin), end_(end) {
+    const int64_t inner = plan.shape[plan.ndim - 1];
+    short_rows_ = inner < kShortRow;
+    bool all_direct = !short_rows_;
+    for (int k = 0; k < plan.count; ++k) {
+      const Plan::Operand& operand = plan.operands[k];
+      const bool row = short_rows_ ? operand.contiguous : operand.strides[plan.ndim - 1] == operand.item_size;
+      direct_[k] = row;
+      all_direct &= row && operand.dtype == loop.dtypes[k];
+    }
+    limit_ = all_direct ? end - begin : kBlock;
+  }
+
+  void Run(const void* functor) {
+    while (position_ < end_) {
+      Seek();
+      int64_t n = std::min(limit_, end_ - position_);
+      if (!short_rows_) n = std::min(n, plan_.shape[plan_.ndim - 1] - index_[plan_.ndim - 1]);
+      for (int k = 0; k < plan_.count; ++k) data_[k] = k < loop_.outputs ? Target(k) : Load(k, n);
+      loop_.run(functor, n, data_);
+      for (int k = 0; k < loop_.outputs; ++k) Store(k, n);
+      position_ += n;
+    }
+  }
+
+ private:
+  /// Find the axes' indices and every operand's address at the current position.
+  void Seek() {
+    int64_t rest = position_;
+    for (int axis = plan_.ndim - 1; axis > 0; --axis) {
+      const int64_t outer = rest / plan_.shape[axis];
+      index_[axis] = rest - outer * plan_.shape[axis];
+      rest = outer;
+    }
+    index_[0] = rest;
+    for (int k = 0; k < plan_.count; ++k) {
+      char* address = plan_.operands[k].data;
+      for (int axis = 0; axis < plan_.ndim; ++axis) address += index_[axis] * plan_.operands[k].strides[axis];
+      at_[k] = address;
+    }
+  }
+
+  /// Where the loop may write operand k: its own memory if that needs neither conversion nor scattering.
+  void* Target(int k) { return direct_[k] && plan_.operands[k].dtype == loop_.dtypes[k] ? at_[k] : converted_[k]; }
+
+  void* Load(int k, int64_t n) {
+    const Plan::Operand& operand = plan_.operands[k];
+    const bool converts = operand.dtype != loop_.dtypes[k];
+    if (direct_[k] && !converts) return at_[k];
+    const bool repeats = operand.constant || (!short_rows_ && operand.strides[plan_.ndim - 1] == 0);
+    if (repeats && repeated_[k] == at_[k] && repeated_count_[k] >= n) return converted_[k];
+    repeated_[k] = repeats ? at_[k] : nullptr;
+    repeated_count_[k] = n;
+    const char* raw = at_[k];
+    if (!direct_[k]) {
+      char* gathered = converts ? raw_[k] : converted_[k];
+      if (operand.constant) {
+        CopyRun(gathered, operand.item_size, at_[k], 0, operand.item_size, n);
+      } else {
+        Transfer<true>(operand, at_[k], gathered, n);
+      }
+      raw = gathered;
+    }
+    if (converts) ConvertRun(converted_[k], loop_.dtypes[k], raw, operand.dtype, n);
+    return converted_[k];
+  }
+
+  void Store(int k, int64_t n) {
+    const Plan::Operand& operand = plan_.operands[k];
+    if (data_[k] == at_[k]) return;
+    const bool converts = operand.dtype != loop_.dtypes[k];
+    char* raw = converted_[k];
+    if (converts) {
+      raw = direct_[k] ? at_[k] : raw_[k];
+      ConvertRun(raw, operand.dtype, converted_[k], loop_.dtypes[k], n);
+    }
+    if (!direct_[k]) Transfer<false>(operand, at_[k], raw, n);
+  }
+
+  /// Move n elements, row by row, between a strided operand and a buffer.
+  template <bool kGather>
+  void Transfer(const Plan::Operand& operand, char* address, char* buffer, int64_t n) const {
+    const int last = plan_.ndim - 1;
+    const int64_t inner = plan_.shape[last], stride = operand.strides[last], size = operand.item_size;
+    int64_t index[kMaxDims];
+    std::copy(index_, index_ + plan_.ndim, index);
+    while (true) {
+      const int64_t run = std::min(n, inner - index[last]);
+      if constexpr (kGather) {
+        CopyRun(buffer, size, address, stride, size, run);
+      } else {
+        CopyRun(address, stride, buffer, size, size, run);
+      }
+      if ((n -= run) == 0) return;
+      buffer += run * size;
+      address -= index[last] * stride;
+      index[last] = 0;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        address += operand.strides[axis];
+        if (++index[axis] < plan_.shape[axis]) break;
+        address -= index[axis] * operand.strides[axis];
+        index[axis] = 0;
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const Loop& loop_;
+  int64_t position_, end_, limit_;
+  bool short_rows_;
+  bool direct_[kMaxOperands];
+  int64_t index_[kMaxDims];
+  char* at_[kMaxOperands];
+  void* data_[kMaxOperands];
+  const char* repeated_[kMaxOperands] = {};
+  int64_t repeated_count_[kMaxOperands];
+  alignas(64) char converted_[kMaxOperands][kBlockBytes];
+  alignas(64) char raw_[kMaxOperands][kBlockBytes];
+};
+
+/// True if `view` is `first` element by element, in memory order, in the loop's own type.
+inline bool IsDense(const View& view, const View& first, DType dtype) {
+  if (view.dtype != dtype || view.ndim != first.ndim) return false;
+  int64_t expected = 1;
+  for (int axis = first.ndim - 1; axis >= 0; --axis) {
+    const int64_t size = first.shape[axis];
+    if (view.shape[axis] != size || (size != 1 && view.strides[axis] != expected)) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+inline bool IsScalar(const View& view, const View& first, DType dtype) {
+  return view.numel == 1 && view.dtype == dtype && view.ndim <= first.ndim;
+}
+
+/// All operands dense, or single numbers that stand for a dense operand: no plan is needed.
+struct DenseRun {
+  const Loop& loop;
+  const void* functor;
+  const View* const* views;
+  unsigned scalars;
+  bool streams;
+
+  void operator()(int64_t begin, int64_t end) const {
+    void* data[kMaxOperands];
+    if (scalars == 0 && !streams) {
+      for (int k = 0; k < loop.count; ++k) data[k] = Address(k, begin);
+      loop.run(functor, end - begin, data);
+      return;
+    }
+    InBlocks(begin, end);
+  }
+
+ private:
+  char* Address(int k, int64_t i) const { return views[k]->as<char>() + i * ItemSize(loop.dtypes[k]); }
+
+  void InBlocks(int64_t begin, int64_t end) const {
+    alignas(64) char buffers[kMaxOperands][kBlockBytes];
+    void* data[kMaxOperands];
+    const int64_t filled = std::min(kBlock, end - begin);
+    for (int k = loop.outputs; k < loop.count; ++k) {
+      if (!(scalars >> k & 1)) continue;
+      CopyRun(buffers[k], ItemSize(loop.dtypes[k]), views[k]->as<char>(), 0, ItemSize(loop.dtypes[k]), filled);
+    }
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t n = std::min(kBlock, end - i);
+      for (int k = 0; k < loop.count; ++k) {
+        const bool buffered = (scalars >> k & 1) || (streams && k < loop.outputs);
+        data[k] = buffered ? buffers[k] : Address(k, i);
+      }
+      loop.run(functor, n, data);
+      for (int k = 0; streams && k < loop.outputs; ++k) {
+        StreamCopy(Address(k, i), buffers[k], n * ItemSize(loop.dtypes[k]));
+      }
+    }
+    if (streams) _mm_sfence();
+  }
+};
+
+/// Streaming pays for one large aligned output that is not also an input (which the caches hold already).
+bool ShouldStream(const Loop& loop, const View* const* views) {
+  const View& y = *views[0];
+  if (loop.outputs != 1 || y.numel * ItemSize(y.dtype) < kStreamBytes) return false;
+  if (reinterpret_cast<uintptr_t>(y.data) % 64) return false;
+  for (int k = 1; k < loop.count; ++k) {
+    if (views[k]->data == y.data) return false;
+  }
+  return true;
+}
+
+/// From here on an operand that runs across the output's direction is first copied straight.
+constexpr int64_t kWorthStraightening = 1 << 16;
+
+/// True if gathering operand k row by row would touch a cache line per element, though it is dense along another axis.
+bool RunsAcross(const Plan& plan, int k) {
+  const Plan::Operand& operand = plan.operands[k];
+  const int last = plan.ndim - 1;
+  if (operand.strides[last] == operand.item_size || operand.strides[last] == 0 || plan.shape[last] < 16) return false;
+  for (int axis = 0; axis < last; ++axis) {
+    if (operand.strides[axis] == operand.item_size && plan.shape[axis] >= 16) return true;
+  }
+  return false;
+}
+
+/// Copy operand k tile by tile into memory in the plan's order, and let the plan read that.
+Scratch Straighten(Plan& plan, int k) {
+  Plan::Operand& operand = plan.operands[k];
+  Scratch memory(Device{}, static_cast<size_t>(plan.numel * operand.item_size));
+  int64_t from[kMaxDims], to[kMaxDims];
+  int64_t expected = 1;
+  for (int axis = plan.ndim - 1; axis >= 0; --axis) {
+    from[axis] = operand.strides[axis] / operand.item_size;
+    to[axis] = expected;
+    expected *= plan.shape[axis];
+  }
+  Context host;
+  Copy(host, operand.dtype, View{memory.data(), plan.shape, to, plan.numel, plan.ndim, operand.dtype},
+       View{operand.data, plan.shape, from, plan.numel, plan.ndim, operand.dtype});
+  operand.data = memory.as<char>();
+  operand.contiguous = true;
+  for (int axis = 0; axis < plan.ndim; ++axis) operand.strides[axis] = to[axis] * operand.item_size;
+  return memory;
+}
+
+}  // namespace
+
+void RunEach(const Loop& loop, const void* functor, const View* const* views) {
+  const View& first = *views[0];
+  if (first.numel == 0) return;
+  const int64_t grain = std::max<int64_t>(kGrain / loop.cost, 64);
+  unsigned scalars = 0;
+  bool dense = true;
+  for (int k = 0; k < loop.count && dense; ++k) {
+    if (IsDense(*views[k], first, loop.dtypes[k])) continue;
+    dense = k >= loop.outputs && IsScalar(*views[k], first, loop.dtypes[k]);
+    scalars |= 1u << k;
+  }
+  if (dense) {
+    ParallelFor(first.numel, grain, DenseRun{loop, functor, views, scalars, ShouldStream(loop, views)});
+    return;
+  }
+  Plan plan(views, loop.count);
+  std::vector<Scratch> straightened;
+  for (int k = loop.outputs; k < loop.count && loop.count > 1 + loop.outputs && plan.numel >= kWorthStraightening;
+       ++k) {
+    if (RunsAcross(plan, k)) straightened.push_back(Straighten(plan, k));
+  }
+  ParallelFor(plan.numel, grain, [&](int64_t begin, int64_t end) { Walker(plan, loop, begin, end).Run(functor); });
+}
+
+void CopyRun(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t size, int64_t n) {
+  if (to_stride == size && from_stride == size) {
+    std::memcpy(to, from, n * size);
+    return;
+  }
+  switch (size) {
+    case 1:
+      return CopyItems<uint8_t>(to, to_stride, from, from_stride, n);
+    case 2:
+      return CopyItems<uint16_t>(to, to_stride, from, from_stride, n);
+    case 4:
+      return CopyItems<uint32_t>(to, to_stride, from, from_stride, n);
+    case 8:
+      return CopyItems<uint64_t>(to, to_stride, from, from_stride, n);
+    default:
+      return CopyItems<Pair>(to, to_stride, from, from_stride, n);
+  }
+}
+
+void ConvertRun(void* to, DType to_dtype, const void* from, DType from_dtype, int64_t n) {
+  Context host;
+  kConvertTo[static_cast<int>(to_dtype)](host, from_dtype, to, from, n);
+}
+
+}  // namespace dragon::kernels
