@@ -45,7 +45,7 @@ Sample<T> SampleOf(int64_t n, View log_probs, View targets, View starts, View in
   if (time < 0 || time > log_probs.shape[0]) {
     throw ValueError("ctc_loss").Got("input length ", time).Expected("0 to ", log_probs.shape[0]);
   }
-  if (labels < 0 || labels > longest || start + labels > targets.numel) {
+  if (labels < 0 || labels > longest || start < 0 || start > targets.numel - labels) {
     throw ValueError("ctc_loss").Got("target length ", labels).Expected("at most the targets that were given");
   }
   const int64_t* first = targets.as<const int64_t>() + start;

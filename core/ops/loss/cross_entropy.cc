@@ -81,6 +81,15 @@ void RefuseWeightGradient(const Grad& g, int slot) {
   throw NotImplementedError(g.name()).Got("a weight that requires grad").Expected("constant class weights");
 }
 
+/// x in slot `x` is (outer, classes, inner), with a target (outer, inner) and class weights in the slots after it.
+void CheckTerms(const CallReader& c, int x) {
+  RequireRank(c, x, 3);
+  const Dims& shape = c.x(x).shape();
+  if (shape[1] == 0) throw ValueError(c.name()).Got("shape ", shape).Expected("at least one class");
+  RequireTensor(c, x + 1, Dims{shape[0], shape[2]}, DType::kInt64);
+  RequireTensor(c, x + 2, Dims{shape[1]}, c.x(x).dtype());
+}
+
 // --- negative log-likelihood. Attributes: 0 ignore_index, 1 reduction.
 
 [[maybe_unused]] const auto& nll_loss = DefineOp(
@@ -119,7 +128,10 @@ void RefuseWeightGradient(const Grad& g, int slot) {
           if (i.Int(0) < 0) throw ValueError(i.name()).Got("classes = ", i.Int(0)).Expected("at least 0");
           CheckTarget(i, i.x(1), i.x(2), i.x(0).dtype(), i.Int(0));
           CheckSlope(i, i.x(0), i.x(1));
-          const Dims& shape = i.x(1).shape();
+          const Dims& shape = i.x(0).shape();
+          RequireRank(i, 0, 2);
+          RequireTensor(i, 1, shape, DType::kInt64);
+          RequireTensor(i, 2, Dims{i.Int(0)}, i.x(0).dtype());
           i.y(0, Dims{shape[0], i.Int(0), shape[1]}, i.x(0).dtype());
         })
         .Runs([](Run& r) {
@@ -208,6 +220,7 @@ Tensor DifferentiableSlope(const Grad& g) {
         .Infers([](Infer& i) {
           CheckPlaces(i, i.x(0), i.x(1), i.x(2));
           const DType wide = i.x(0).dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+          CheckTerms(i, 0);
           i.y(0, i.x(1).shape(), i.x(0).dtype());
           i.y(1, i.x(1).shape(), wide);
         })

@@ -51,6 +51,25 @@ Tensor Lengths(const CallReader& c, const Tensor& lengths, int64_t batch) {
           return {Op<"mean">(terms / counts)};
         });
 
+/// What ctc_loss prepares: probabilities in slot `x`, then targets and lengths.
+void CheckTerms(const CallReader& c, int x, int64_t blank) {
+  RequireRank(c, x, 3);
+  const Tensor &log_probs = c.x(x), &targets = c.x(x + 1);
+  if (log_probs.dtype() != DType::kFloat32 && log_probs.dtype() != DType::kFloat64) {
+    throw TypeError("ctc_loss").Got("log_probs of ", log_probs.dtype()).Expected("float32 or float64");
+  }
+  const int64_t batch = log_probs.size(1);
+  if (targets.ndim() == 0 || targets.ndim() > 2) {
+    throw ValueError(c.name()).Got("targets of shape ", targets.shape()).Expected("one or two axes");
+  }
+  RequireTensor(c, x + 1, targets.ndim() == 2 ? Dims{batch, targets.size(1)} : targets.shape(), DType::kInt64);
+  RequireTensor(c, x + 2, Dims{batch}, DType::kInt64);
+  RequireTensor(c, x + 3, Dims{batch}, DType::kInt64);
+  if (blank < 0 || blank >= log_probs.size(2)) {
+    throw ValueError(c.name()).Got("blank ", blank).Expected("0 to ", log_probs.size(2) - 1);
+  }
+}
+
 /// Where each sample's labels begin.
 Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
   if (targets.ndim() == 1) return Op<"cumsum">(target_lengths, 0) - target_lengths;
@@ -65,9 +84,7 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
         .Infers([](Infer& i) {
           const Dims& shape = i.x(0).shape();
           const DType dtype = i.x(0).dtype();
-          if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
-            throw TypeError("ctc_loss").Got("log_probs of ", dtype).Expected("float32 or float64");
-          }
+          CheckTerms(i, 0, i.Int(0));
           const int64_t longest = i.x(1).size(-1);
           i.y(0, Dims{shape[1]}, dtype);
           i.y(1, Dims{shape[1]}, dtype);
@@ -94,7 +111,14 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
         "ctc_loss_backward(Tensor dy, Tensor likelihood, Tensor log_alpha, Tensor log_probs, Tensor targets, Tensor "
         "input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor")
         .Doc("The gradient of connectionist temporal classification by the log probabilities.")
-        .Infers([](Infer& i) { i.y(0, i.x(3).shape(), i.x(3).dtype()); })
+        .Infers([](Infer& i) {
+          CheckTerms(i, 3, i.Int(0));
+          const Tensor& x = i.x(3);
+          RequireTensor(i, 0, Dims{x.size(1)}, x.dtype());
+          RequireTensor(i, 1, Dims{x.size(1)}, x.dtype());
+          RequireTensor(i, 2, Dims{x.size(1), x.size(0), 2 * i.x(4).size(-1) + 1}, x.dtype());
+          i.y(0, x.shape(), x.dtype());
+        })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), loss = r.Contiguous(1), alpha = r.Contiguous(2),
                        log_probs = r.Contiguous(3);

@@ -123,11 +123,19 @@ void CdistGradient(Grad& g) {
   if (g.needs(1)) g.dx(1, Op<"cdist_backward">(transposed(g.dy()), x2, x1, transposed(y), p));
 }
 
+/// (batch, n, size) and (batch, m, size) of one dtype, in slots `first` and the next.
+void CheckRows(const CallReader& c, int first) {
+  RequireRank(c, first, 3);
+  RequireRank(c, first + 1, 3);
+  const Dims& shape = c.x(first).shape();
+  RequireTensor(c, first + 1, Dims{shape[0], c.x(first + 1).size(1), shape[2]}, c.x(first).dtype());
+}
+
 [[maybe_unused]] const auto& cdist_rows =
     DefineOp("cdist_rows(Tensor x1, Tensor x2, float p) -> Tensor")
         .Doc("cdist of (batch, rows, size) tensors.")
         .Infers([](Infer& i) {
-          if (!i.x(0).is_floating()) throw TypeError("cdist").Got(i.x(0).dtype()).Expected("a floating dtype");
+          CheckRows(i, 0);
           i.y(0, Dims{i.x(0).size(0), i.x(0).size(1), i.x(1).size(1)}, i.x(0).dtype());
         })
         .Runs([](Run& r) {
@@ -139,7 +147,13 @@ void CdistGradient(Grad& g) {
 [[maybe_unused]] const auto& cdist_backward =
     DefineOp("cdist_backward(Tensor dy, Tensor x1, Tensor x2, Tensor y, float p) -> Tensor")
         .Doc("The gradient of distances between rows by the first set of rows.")
-        .Infers([](Infer& i) { i.y(0, i.x(1).shape(), i.x(1).dtype()); })
+        .Infers([](Infer& i) {
+          CheckRows(i, 1);
+          const Dims pairs{i.x(1).size(0), i.x(1).size(1), i.x(2).size(1)};
+          RequireTensor(i, 0, pairs, i.x(1).dtype());
+          RequireTensor(i, 3, pairs, i.x(1).dtype());
+          i.y(0, i.x(1).shape(), i.x(1).dtype());
+        })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0), x1 = r.Contiguous(1), x2 = r.Contiguous(2), y = r.Contiguous(3);
           kernels::CdistBackward(r.ctx(), x1.dtype(), r.out(), dy.view(), x1.view(), x2.view(), y.view(), r.Real(0));
@@ -151,6 +165,8 @@ void CdistGradient(Grad& g) {
         .Doc("The positions of all pairs of different rows, in the order of a condensed distance matrix.")
         .Infers([](Infer& i) {
           const int64_t rows = i.Int(0);
+          if (rows < 0 || rows > (int64_t{1} << 31))
+            throw ValueError(i.name()).Got("rows ", rows).Expected("0 to 2^31");
           i.y(0, Dims{rows % 2 ? (rows - 1) / 2 * rows : rows / 2 * (rows - 1)}, DType::kInt64);
           i.device = i.attr(1).device();
         })

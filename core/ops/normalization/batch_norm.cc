@@ -44,7 +44,8 @@ void CheckInput(const CallReader& c, bool training) {
   RequireFloating(c);
   const Dims& shape = c.x(0).shape();
   if (shape.size() < 2) throw ValueError(c.name()).Got("shape ", shape).Expected("(batch, channels, ...)");
-  for (int slot = 1; slot <= 4; ++slot) CheckParameter(c, slot, Dims{shape[1]});
+  for (int slot = 1; slot <= 2; ++slot) RequireShape(c, slot, Dims{shape[1]}, c.x(0).dtype());
+  for (int slot = 3; slot <= 4; ++slot) CheckParameter(c, slot, Dims{shape[1]});
   if (training && c.x(0).numel() == shape[1]) {
     throw ValueError(c.name()).Got("shape ", shape).Expected("more than one value per channel when training");
   }
@@ -139,6 +140,12 @@ void BatchNormGradient(Grad& g) {
         .Doc("The gradients of batch normalization by input, weight and bias.")
         .Infers([](Infer& i) {
           const Tensor& x = i.x(1);
+          if (!x.is_floating()) throw TypeError(i.name()).Got(x.dtype()).Expected("a floating dtype");
+          if (x.ndim() < 2) throw ValueError(i.name()).Got("shape ", x.shape()).Expected("(batch, channels, ...)");
+          RequireShape(i, 0, x.shape(), x.dtype());
+          RequireShape(i, 2, Dims{x.size(1)}, StatisticsDType(x.dtype()));
+          RequireShape(i, 3, Dims{x.size(1)}, StatisticsDType(x.dtype()));
+          RequireShape(i, 4, Dims{x.size(1)}, x.dtype());
           if (i.Bool(1)) {
             SetLike(i, 0, x);
           } else {
@@ -149,9 +156,10 @@ void BatchNormGradient(Grad& g) {
         })
         .Runs([](Run& r) {
           const Dims layout = LayoutOf(r.x(1));
-          const Tensor x = InLayout(r.x(1), layout), dy = InLayout(r.x(0), layout), weight = RowMajor(r.x(4));
+          const Tensor x = InLayout(r.x(1), layout), dy = InLayout(r.x(0), layout);
+          const Tensor mean = r.Contiguous(2), rstd = r.Contiguous(3), weight = RowMajor(r.x(4));
           kernels::BatchNormBackward(r.ctx(), x.dtype(), r.Bool(1) ? r.out(0) : View{}, r.Bool(2) ? r.out(1) : View{},
-                                     r.Bool(3) ? r.out(2) : View{}, dy.view(), x.view(), r.in(2), r.in(3),
+                                     r.Bool(3) ? r.out(2) : View{}, dy.view(), x.view(), mean.view(), rstd.view(),
                                      ViewOrNone(weight), r.Bool(0));
         });
 

@@ -64,8 +64,8 @@ void GroupNormGradient(Grad& g) {
                 .Got("num_groups ", groups, " for ", shape[1], " channels")
                 .Expected("a positive divisor of the channels");
           }
-          CheckParameter(i, 1, Dims{shape[1]});
-          CheckParameter(i, 2, Dims{shape[1]});
+          RequireShape(i, 1, Dims{shape[1]}, i.x(0).dtype());
+          RequireShape(i, 2, Dims{shape[1]}, i.x(0).dtype());
           i.y(0, shape, i.x(0).dtype());
           i.y(1, Dims{shape[0], groups}, StatisticsDType(i.x(0).dtype()));
           i.y(2, Dims{shape[0], groups}, StatisticsDType(i.x(0).dtype()));
@@ -83,15 +83,28 @@ void GroupNormGradient(Grad& g) {
         "with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
         .Doc("The gradients of group normalization by input, weight and bias.")
         .Infers([](Infer& i) {
-          const Tensor& x = i.x(1);
+          const Tensor &x = i.x(1), &mean = i.x(2);
+          if (!x.is_floating()) throw TypeError(i.name()).Got(x.dtype()).Expected("a floating dtype");
+          const bool fits = x.ndim() >= 2 && mean.ndim() == 2 && mean.size(0) == x.size(0) && mean.size(1) > 0 &&
+                            x.size(1) % mean.size(1) == 0;
+          if (!fits) {
+            throw ValueError(i.name())
+                .Got("x of shape ", x.shape(), " and mean of shape ", mean.shape())
+                .Expected("(batch, channels, ...) and (batch, groups)");
+          }
+          RequireShape(i, 0, x.shape(), x.dtype());
+          RequireShape(i, 2, mean.shape(), StatisticsDType(x.dtype()));
+          RequireShape(i, 3, mean.shape(), StatisticsDType(x.dtype()));
+          RequireShape(i, 4, Dims{x.size(1)}, x.dtype());
           i.y(0, i.Bool(0) ? x.shape() : Dims{0}, x.dtype());
           i.y(1, Dims{i.Bool(1) ? x.size(1) : 0}, x.dtype());
           i.y(2, Dims{i.Bool(2) ? x.size(1) : 0}, x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), weight = RowMajor(r.x(4));
+          const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), mean = r.Contiguous(2), rstd = r.Contiguous(3);
+          const Tensor weight = RowMajor(r.x(4));
           kernels::GroupNormBackward(r.ctx(), x.dtype(), r.Bool(0) ? r.out(0) : View{}, r.Bool(1) ? r.out(1) : View{},
-                                     r.Bool(2) ? r.out(2) : View{}, dy.view(), x.view(), r.in(2), r.in(3),
+                                     r.Bool(2) ? r.out(2) : View{}, dy.view(), x.view(), mean.view(), rstd.view(),
                                      ViewOrNone(weight));
         });
 

@@ -31,9 +31,16 @@ NormShape ShapeOf(const Dims& shape, int leading, double eps, bool center) {
 View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
 Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
 
-/// dx, dweight and dbias of a backward operator's flags; an unwanted one has no elements.
+/// dx, dweight and dbias of a backward operator's flags; an unwanted one has no elements. Tensors: 0 dy, 1 x,
+/// statistics, and the weight last.
 void InferBackward(Infer& i) {
   const Tensor& x = i.x(1);
+  if (!x.is_floating()) throw TypeError(i.name()).Got(x.dtype()).Expected("a floating dtype");
+  const Dims statistics = StatisticsShape(x.shape(), LeadingAxes(i, x.shape(), i.Ints(0)));
+  const int weight = i.x_count() - 1;
+  RequireShape(i, 0, x.shape(), x.dtype());
+  for (int slot = 2; slot < weight; ++slot) RequireShape(i, slot, statistics, StatisticsDType(x.dtype()));
+  RequireShape(i, weight, i.Ints(0), x.dtype());
   const Dims none{0};
   i.y(0, i.Bool(1) ? x.shape() : none, x.dtype());
   i.y(1, i.Bool(2) ? i.Ints(0) : none, x.dtype());
@@ -81,8 +88,8 @@ void LayerNormGradient(Grad& g) {
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
-          CheckParameter(i, 1, i.Ints(0));
-          CheckParameter(i, 2, i.Ints(0));
+          RequireShape(i, 1, i.Ints(0), i.x(0).dtype());
+          RequireShape(i, 2, i.Ints(0), i.x(0).dtype());
           const Dims statistics = StatisticsShape(i.x(0).shape(), leading);
           i.y(0, i.x(0).shape(), i.x(0).dtype());
           i.y(1, statistics, StatisticsDType(i.x(0).dtype()));
@@ -146,7 +153,7 @@ void RmsNormGradient(Grad& g) {
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
-          CheckParameter(i, 1, i.Ints(0));
+          RequireShape(i, 1, i.Ints(0), i.x(0).dtype());
           i.y(0, i.x(0).shape(), i.x(0).dtype());
           i.y(1, StatisticsShape(i.x(0).shape(), leading), StatisticsDType(i.x(0).dtype()));
         })

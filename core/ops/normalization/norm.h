@@ -31,6 +31,16 @@ inline void CheckParameter(const CallReader& c, int slot, const Dims& shape) {
       .Expected("shape ", shape);
 }
 
+/// Backward operators are open to everybody, so they check what their forward operator would have given them.
+inline void RequireShape(const CallReader& c, int slot, const Dims& shape, DType dtype) {
+  if (!c.has(slot)) return;
+  const Tensor& x = c.x(slot);
+  if (x.shape() == shape && x.dtype() == dtype) return;
+  throw ValueError(c.name())
+      .Got(c.op().schema.tensor(slot).name, " of shape ", x.shape(), " and dtype ", x.dtype())
+      .Expected("shape ", shape, " and dtype ", dtype);
+}
+
 /// Nobody may differentiate the statistics that a forward pass hands to its backward pass.
 inline void RefuseStatistics(const Grad& g) {
   const int results = static_cast<int>(g.op().schema.returns().size());
