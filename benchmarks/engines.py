@@ -16,7 +16,6 @@ class Torch:
         self.torch.set_num_threads(threads)
         functional = self.torch.nn.functional
         self.places = (self.torch, functional, self.torch.special, self.torch.linalg)
-        self.bfloat16 = self.torch.bfloat16
         self.gelu, self.conv2d = functional.gelu, functional.conv2d
         self.attention, self.im2col = functional.scaled_dot_product_attention, functional.unfold
 
@@ -32,6 +31,10 @@ class Torch:
     def array(self, values, grad=False):
         """Return a tensor that holds a copy of a NumPy array."""
         return self.torch.from_numpy(values.copy()).requires_grad_(grad)
+
+    def half(self, x):
+        """Return a tensor as bfloat16."""
+        return x.to(self.torch.bfloat16)
 
     def version(self):
         """Return a line for the heading of a table."""
@@ -55,7 +58,6 @@ class Dragon:
     def __init__(self, threads):
         self.dragon = importlib.import_module("dragon")
         self.dragon.set_num_threads(threads)
-        self.bfloat16 = self.dragon.bfloat16
 
     def __getattr__(self, name):
         return getattr(self.dragon.ops, name)
@@ -63,6 +65,10 @@ class Dragon:
     def array(self, values, grad=False):
         """Return a tensor that holds a copy of a NumPy array."""
         return self.dragon.tensor(values, requires_grad=grad)
+
+    def half(self, x):
+        """Return a tensor as bfloat16."""
+        return x.astype(self.dragon.bfloat16)
 
     def version(self):
         """Return a line for the heading of a table."""
