@@ -220,9 +220,14 @@ void GridSample(Context&, View y, View x, View grid, GridMode mode, GridPadding 
         T* to = y.as<T>() + (image * extents.channels + channel) * extents.points + first;
         W sum[kTile] = {};
         for (int tap = 0; tap < tile.taps; ++tap) {
+          const int64_t* offset = tile.offset[tap];
+          const W* weight = tile.weight[tap];
+          // What lies outside is read at element 0 and dropped: a branch would keep vectors from gathering.
+#pragma omp simd
           for (int64_t p = 0; p < count; ++p) {
-            const int64_t at = tile.offset[tap][p];
-            if (at >= 0) sum[p] += tile.weight[tap][p] * static_cast<W>(from[at]);
+            const int64_t at = offset[p];
+            const W value = static_cast<W>(from[at < 0 ? 0 : at]) * weight[p];
+            sum[p] += at < 0 ? W(0) : value;
           }
         }
         for (int64_t p = 0; p < count; ++p) to[p] = static_cast<T>(sum[p]);

@@ -32,16 +32,33 @@ template <typename W>
 struct AxisPass {
   Taps<W> taps;
   int64_t outer, size, inner;
+  bool copies = false;  ///< every result is one input: nothing is weighed
 
   int64_t out_numel() const { return outer * taps.rows() * inner; }
   template <typename In, typename Out>
   void Run(const In* x, Out* y) const {
     for (int64_t o = 0; o < outer; ++o, x += size * inner, y += taps.rows() * inner) {
-      inner == 1 ? Short(x, y) : Long(x, y);
+      if (copies) {
+        Copy(x, y);
+      } else {
+        inner == 1 ? Short(x, y) : Long(x, y);
+      }
     }
   }
 
  private:
+  template <typename In, typename Out>
+  void Copy(const In* x, Out* y) const {
+    const int64_t* index = taps.index.data();
+    if (inner == 1) {
+      for (int64_t i = 0; i < taps.rows(); ++i) y[i] = FromWorking<Out>(static_cast<W>(x[index[i]]));
+      return;
+    }
+    for (int64_t i = 0; i < taps.rows(); ++i, y += inner) {
+      const In* from = x + index[i] * inner;
+      for (int64_t j = 0; j < inner; ++j) y[j] = FromWorking<Out>(static_cast<W>(from[j]));
+    }
+  }
   template <typename In, typename Out>
   void Short(const In* x, Out* y) const {
     const int64_t *begin = taps.begin.data(), *index = taps.index.data();
@@ -94,7 +111,8 @@ std::vector<AxisPass<W>> MakePasses(const View& y, const View& x, const Resample
     for (int i = 0; i < axis; ++i) outer *= sizes[i];
     for (int i = axis + 1; i < axes; ++i) inner *= sizes[i];
     sizes[axis] = out;
-    passes.push_back({std::move(taps), outer, in, inner});
+    const bool nearest = spec.mode == ResampleMode::kNearest || spec.mode == ResampleMode::kNearestExact;
+    passes.push_back({std::move(taps), outer, in, inner, nearest && !backward});
   }
   return passes;
 }
