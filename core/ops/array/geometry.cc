@@ -223,6 +223,11 @@ void RunRestride(Run& r) {
           CheckedNumel(i.name(), i.Ints(2), ItemSize(i.x(0).dtype()));
           CheckedNumel(i.name(), {End(i.name(), i.x(0).shape(), i.Ints(0), i.Int(1))}, ItemSize(i.x(0).dtype()));
           CheckedNumel(i.name(), {End(i.name(), i.Ints(2), i.Ints(3), i.Int(4))}, ItemSize(i.x(0).dtype()));
+          if (!IsInexact(i.x(0).dtype()) && MayOverlap(i.x(0).shape(), i.Ints(0))) {
+            throw TypeError(i.name())
+                .Got(i.x(0).dtype(), " at overlapping places")
+                .Expected("a floating or complex dtype");
+          }
           i.y(0, i.Ints(2), i.x(0).dtype());
         })
         .Runs(RunRestride)

@@ -13,6 +13,7 @@ namespace {
 /// The groups of equal rows along an axis (or of equal elements): values, the group of each, and the sizes.
 Tensors Groups(const CallReader& c, bool sorted, bool inverse, bool counts, const Value& axis_value) {
   const Tensor& x = c.x(0);
+  if (x.is_complex()) throw TypeError(c.name()).Got(x.dtype()).Expected("numbers that have an order");
   const bool all = axis_value.is_none();
   const int64_t axis = all ? 0 : NormalizeAxis(c.name(), axis_value.integer(), x.ndim());
   Tensor rows = all || x.ndim() == 0 ? Op<"reshape">(x, Dims{x.numel()}) : Op<"movedim">(x, Dims{axis}, Dims{0});
