@@ -1,5 +1,6 @@
 """Optimizers: one call updates all parameters of a model."""
 from dragon import _C
+from dragon.core.tape import no_grad
 from dragon.tensor import ops
 
 
@@ -69,7 +70,8 @@ class Optimizer:
         kept = [self.kept[index] for index in places]
         lists = [[] if kind == "none" else [states[at] for states in kept]
                  for at, (_, kind, _) in enumerate(self.states)]
-        self.rule(params, [param.grad for param in params], *lists, **self.options, **more)
+        with no_grad():
+            self.rule(params, [param.grad for param in params], *lists, **self.options, **more)
 
     def state_dict(self):
         """Return the options, and the states of every parameter by name; the memory is shared."""
@@ -256,11 +258,13 @@ def clip_grad_norm(params, max_norm, p=2.0, error_if_nonfinite=False):
 
     """
     grads = [param.grad for param in params if param.grad is not None]
-    return ops.clip_grad_norm(grads, max_norm, p, error_if_nonfinite)
+    with no_grad():
+        return ops.clip_grad_norm(grads, max_norm, p, error_if_nonfinite)
 
 
 def clip_grad_value(params, limit):
     """Bring every number of the gradients of parameters into [-limit, limit]."""
-    for param in params:
-        if param.grad is not None:
-            ops.clamp(param.grad, -limit, limit, out=param.grad)
+    with no_grad():
+        for param in params:
+            if param.grad is not None:
+                ops.clamp(param.grad, -limit, limit, out=param.grad)

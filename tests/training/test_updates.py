@@ -197,7 +197,10 @@ def test_writes_are_counted():
     param = ops.ones((3,))
     param.requires_grad = True
     loss = ops.sum(ops.sin(param))
-    ops.sgd_step([param], [ops.ones((3,))], [], lr=0.1)
+    with pytest.raises(RuntimeError, match="sgd_step: got argument 'params' that requires grad"):
+        ops.sgd_step([param], [ops.ones((3,))], [], lr=0.1)
+    with dragon.no_grad():
+        ops.sgd_step([param], [ops.ones((3,))], [], lr=0.1)
     with pytest.raises(RuntimeError, match="sin"):
         dragon.grad(loss, [param])
 
