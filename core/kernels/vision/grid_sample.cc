@@ -31,6 +31,9 @@ struct Space {
       steps[i] = step;
       step *= sizes[i];
     }
+    if (step > std::numeric_limits<int32_t>::max()) {
+      throw ValueError("grid_sample").Got("an image of ", step, " elements").Expected("fewer than 2**31");
+    }
   }
   int64_t numel() const { return sizes[0] * sizes[1] * (axes == 3 ? sizes[2] : 1); }
   int taps_per_axis() const { return mode == GridMode::kNearest ? 1 : mode == GridMode::kLinear ? 2 : 4; }
@@ -138,7 +141,7 @@ template <typename W>
 struct Tile {
   int64_t count = 0;
   int taps = 0;
-  int64_t offset[kMaxTaps][kTile];
+  int32_t offset[kMaxTaps][kTile];  ///< 32 bits: twice as many fit a vector that gathers
   W weight[kMaxTaps][kTile];
   W slope[3][kMaxTaps][kTile];
 
@@ -181,7 +184,7 @@ struct Tile {
       at += axes[i].element[k[i]] * space.steps[i];
       product *= axes[i].weight[k[i]];
     }
-    offset[tap][p] = inside ? at : -1;
+    offset[tap][p] = inside ? static_cast<int32_t>(at) : -1;
     weight[tap][p] = inside ? product : W(0);
     for (int i = 0; i < space.axes; ++i) {
       W moved = axes[i].slope[k[i]];
@@ -220,12 +223,12 @@ void GridSample(Context&, View y, View x, View grid, GridMode mode, GridPadding 
         T* to = y.as<T>() + (image * extents.channels + channel) * extents.points + first;
         W sum[kTile] = {};
         for (int tap = 0; tap < tile.taps; ++tap) {
-          const int64_t* offset = tile.offset[tap];
+          const int32_t* offset = tile.offset[tap];
           const W* weight = tile.weight[tap];
           // What lies outside is read at element 0 and dropped: a branch would keep vectors from gathering.
 #pragma omp simd
           for (int64_t p = 0; p < count; ++p) {
-            const int64_t at = offset[p];
+            const int32_t at = offset[p];
             const W value = static_cast<W>(from[at < 0 ? 0 : at]) * weight[p];
             sum[p] += at < 0 ? W(0) : value;
           }
