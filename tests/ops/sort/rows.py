@@ -110,7 +110,7 @@ ROWS = [
         torch=lambda torch, x, axis, keepdims=False: torch.nanmedian(x, axis, keepdims)),
     Row("median with NaN", [Sample(values(1.0, NAN, 2.0), 0), Sample(values(1.0, NAN, 2.0))], gradient="it is NaN",
         call=lambda dragon, *args: dragon.ops.median(*args), torch=median_oracle),
-    Row("quantile with NaN", [Sample(values(1.0, NAN, 2.0), Q)], gradient="it is NaN", meta=SPACED,
+    Row("quantile with NaN", [Sample(values(1.0, NAN, 2.0), Q)], dtypes=SINGLES, gradient="it is NaN", meta=SPACED,
         call=lambda dragon, *args: dragon.ops.quantile(*args), torch=quantile_oracle),
     Row("median of NaN", [Sample(values(NAN, NAN), 0), Sample(values(NAN, 3.0, 1.0, NAN), 0)], gradient=False,
         call=lambda dragon, x, axis: dragon.ops.nanmedian(x, axis)[0], outputs=(0,),
