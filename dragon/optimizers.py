@@ -50,6 +50,7 @@ class Optimizer:
         for param in self.params:
             param.grad = None
 
+    @no_grad()
     def step(self):
         """Update every parameter that has a gradient."""
         places = [index for index, param in enumerate(self.params) if param.grad is not None]
