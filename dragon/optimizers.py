@@ -50,7 +50,6 @@ class Optimizer:
         for param in self.params:
             param.grad = None
 
-    @no_grad()
     def step(self):
         """Update every parameter that has a gradient."""
         places = [index for index, param in enumerate(self.params) if param.grad is not None]
