@@ -65,7 +65,10 @@ inline dnnl_stream_t Stream() {
 /// Gives oneDNN the threads that kernels may use for as long as it lives.
 class Team {
  public:
-  Team() : before_(omp_get_max_threads()), threads_(omp_in_parallel() || ForkedFromTeam() ? 1 : NumThreads()) {
+  /// `work` in multiply-adds: little of it does not pay for waking anybody.
+  explicit Team(double work)
+      : before_(omp_get_max_threads()),
+        threads_(work < kLeastWork || omp_in_parallel() || ForkedFromTeam() ? 1 : NumThreads()) {
     if (threads_ > 1) NoteTeam();
     if (threads_ != before_) omp_set_num_threads(threads_);
   }
@@ -77,6 +80,7 @@ class Team {
   int threads() const { return threads_; }
 
  private:
+  static constexpr double kLeastWork = 200000;
   int before_, threads_;
 };
 

@@ -215,7 +215,7 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
   const Dims x_strides = FixedStrides(x), y_strides = FixedStrides(y);
   x.strides = x_strides.data();
   y.strides = y_strides.data();
-  const Team team;
+  const Team team(static_cast<double>(y.numel) * static_cast<double>(w.numel / std::max<int64_t>(w.shape[0], 1)));
   Key key;
   key.Add(team.threads()).Add(pass).Add(x.dtype).Add(static_cast<bool>(bias)).Add(activation).Add(x.ndim);
   for (const View* view : {&x, &y, &w}) key.Add(view->shape, x.ndim).Add(view->strides, x.ndim);

@@ -124,7 +124,7 @@ void MatmulOneDnn(Context&, View y, View a, View b, View bias, const MatmulPost&
   const View* views[3] = {&y, &a, &b};
   Operand operands[3];
   Collapse(views, operands);
-  const Team team;
+  const Team team(static_cast<double>(y.numel) * static_cast<double>(a.dim(-1)));
   Key key;
   key.Add(team.threads())
       .Add(static_cast<int64_t>(y.dtype))
