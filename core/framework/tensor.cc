@@ -196,8 +196,8 @@ void Tensor::Settle() const {
   me.free_layout = false;
   if (me.contiguous) return;
   GradMode off(false);
-  Tensor row_major = Empty(me.shape, me.dtype, me.device);
-  OpInto<"copy">(row_major, Detach());
+  // A fresh result has version 0; writing into a destination would count as a write, and the loop below go round.
+  const Tensor row_major = Op<"to_row_major">(Detach());
   VersionCounter& version = row_major.impl()->storage->version;
   while (version.value() != me.version_value()) version.Bump();  // the same numbers: nobody wrote them
   me.storage = row_major.impl()->storage;
