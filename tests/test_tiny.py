@@ -45,3 +45,10 @@ def test_a_step_of_training_helps():
 def test_shapes_without_numbers():
     x = dragon.ones((1 << 20, 1 << 20), device="meta")
     assert (x @ x).sum(0).shape == (1 << 20,)
+
+
+def test_shelves_hold_operators_that_exist():
+    known = set(dragon.ops.names())
+    for shelf in (dragon.math, dragon.losses, dragon.nn.functional):
+        assert not set(shelf.NAMES) - known
+        assert all(callable(getattr(shelf, name)) for name in shelf.NAMES)
