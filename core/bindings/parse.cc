@@ -31,27 +31,6 @@ std::string ForArgument(const Place& place) {
 
 bool IsInteger(PyObject* object) { return PyLong_Check(object) || (PyIndex_Check(object) && !IsTensor(object)); }
 
-int64_t ParseInt(PyObject* object, const Place& place) {
-  if (IsTensor(object)) {
-    const Tensor& tensor = AsTensor(object);
-    if (tensor.numel() == 1 && !IsInexact(tensor.dtype())) return tensor.Item().integer();
-    Refuse(object, place);
-  }
-  if (!PyIndex_Check(object)) Refuse(object, place);
-  const long long value = PyLong_Check(object) ? PyLong_AsLongLong(object) : [&] {  // NOLINT: Python's own width
-    py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
-    return index ? PyLong_AsLongLong(index.ptr()) : -1;
-  }();
-  if (value == -1 && PyErr_Occurred()) {
-    // NumPy arrays say they are indices and then refuse.
-    if (PyErr_ExceptionMatches(PyExc_TypeError)) Refuse(object, place);
-    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
-    PyErr_Clear();
-    throw ValueError(place.op).Got("an integer beyond 64 bits", ForArgument(place)).Expected("-2**63 to 2**63 - 1");
-  }
-  return value;
-}
-
 double ParseReal(PyObject* object, const Place& place) {
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
   if (PyUnicode_Check(object) || PyComplex_Check(object)) Refuse(object, place);
@@ -78,6 +57,27 @@ bool IsNumPyScalar(PyObject* object) {
 }
 
 }  // namespace
+
+int64_t ParseInt(PyObject* object, const Place& place) {
+  if (IsTensor(object)) {
+    const Tensor& tensor = AsTensor(object);
+    if (tensor.numel() == 1 && !IsInexact(tensor.dtype())) return tensor.Item().integer();
+    Refuse(object, place);
+  }
+  if (!PyIndex_Check(object)) Refuse(object, place);
+  const long long value = PyLong_Check(object) ? PyLong_AsLongLong(object) : [&] {  // NOLINT: Python's own width
+    py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
+    return index ? PyLong_AsLongLong(index.ptr()) : -1;
+  }();
+  if (value == -1 && PyErr_Occurred()) {
+    // NumPy arrays say they are indices and then refuse.
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) Refuse(object, place);
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw py::error_already_set();
+    PyErr_Clear();
+    throw ValueError(place.op).Got("an integer beyond 64 bits", ForArgument(place)).Expected("-2**63 to 2**63 - 1");
+  }
+  return value;
+}
 
 bool IsNumber(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object) || IsNumPyScalar(object);

@@ -96,6 +96,7 @@ bool IsNumber(PyObject* object);
 Value ParseNumber(PyObject* object, const Place& place);
 Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like);
 Value ParseAttribute(PyObject* object, const Place& place);
+int64_t ParseInt(PyObject* object, const Place& place);
 Dims ParseDims(PyObject* object, const Place& place);
 DType ParseDType(PyObject* object, const Place& place);
 Device ParseDevice(PyObject* object, const Place& place);

@@ -56,7 +56,8 @@ int SpreadList(const PyOp* me, PyObject* const* args, Py_ssize_t count) {
 struct Arguments {
   PyObject* slots[kMostArguments] = {};
   PyObject* out = nullptr;
-  py::object spread;
+  Value spread;  ///< a list that was given as loose integers, and which argument it is
+  int spread_at = -1;
 };
 
 void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords, Arguments* into) {
@@ -65,10 +66,12 @@ void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* 
     if (list < 0) {
       throw TypeError(NameOf(me)).Got(count, " positional arguments").Expected("at most ", me->positional);
     }
-    into->spread = py::reinterpret_steal<py::object>(PyTuple_New(count - list));
-    for (Py_ssize_t i = list; i < count; ++i) PyTuple_SET_ITEM(into->spread.ptr(), i - list, Py_NewRef(args[i]));
-    for (int i = 0; i < list; ++i) into->slots[i] = args[i];
-    into->slots[list] = into->spread.ptr();
+    const Place place{me->op->name().c_str(), &me->op->schema.arguments()[list]};
+    Dims spread;
+    for (Py_ssize_t i = list; i < count; ++i) spread.push_back(ParseInt(args[i], place));
+    into->spread = Value(std::move(spread));
+    into->spread_at = list;
+    for (int i = 0; i <= list; ++i) into->slots[i] = args[i];
   } else {
     for (Py_ssize_t i = 0; i < count; ++i) into->slots[i] = args[i];
   }
@@ -170,6 +173,8 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
               .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
               .Expected(argument.type_name());
         }
+      } else if (static_cast<int>(i) == given.spread_at) {
+        attrs.push_back(std::move(given.spread));
       } else if (object) {
         attrs.push_back(ParseAttribute(object, place));
       } else if (argument.has_default || argument.optional) {

@@ -294,11 +294,10 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 Py_ssize_t Length(PyObject* self) {
-  return GuardedInt([&]() -> int {
-    const Tensor& x = AsTensor(self);
-    if (x.ndim() == 0) throw TypeError("len").Got("a 0-d tensor").Expected("at least one axis");
-    return static_cast<int>(x.shape()[0]);
-  });
+  const Tensor& x = AsTensor(self);
+  if (x.ndim() > 0) return x.shape()[0];
+  PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
+  return -1;
 }
 
 PyBufferProcs buffer = {GetBuffer, ReleaseBuffer};
