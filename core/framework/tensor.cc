@@ -195,6 +195,11 @@ void Tensor::Settle() const {
   if (DRAGON_LIKELY(!me.free_layout)) return;
   me.free_layout = false;
   if (me.contiguous) return;
+  if (!me.storage) {  // a meta tensor: there is nothing to move
+    me.strides = ContiguousStrides(me.shape);
+    me.contiguous = true;
+    return;
+  }
   GradMode off(false);
   // A fresh result has version 0; writing into a destination would count as a write, and the loop below go round.
   const Tensor row_major = Op<"to_row_major">(Detach());

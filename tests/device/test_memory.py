@@ -21,8 +21,8 @@ def current():
 
 
 def run(code, **environment):
-    """Run code in a Python of its own; return what it did."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+    """Run code in a Python of its own, away from the checkout: what is tested is what is installed."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd="/",
                           env=dict(os.environ, **environment))
 
 
