@@ -227,7 +227,6 @@ int SetData(PyObject* self, PyObject* value, void*) {
 
 PyObject* GradFn(const Tensor& tensor) {
   if (const Ref<Node> node = GradNode(tensor)) return py::cast(node).release().ptr();
-  if (tensor.requires_grad()) Py_RETURN_NONE;
   Py_RETURN_NONE;
 }
 
