@@ -271,8 +271,6 @@ void RegisterAutograd(py::module_& m) {
   m.def(
       "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },
       "Switch recording for this thread; returns the previous state.", py::arg("enabled"));
-  m.def("is_inference", [] { return Door().inference; }, "Whether this thread is in inference mode.");
-  m.def("set_inference", [](bool enabled) { return std::exchange(Door().inference, enabled); }, py::arg("enabled"));
   m.def("set_anomaly_mode", &SetAnomalyMode, "Have nodes remember where their forward call stood.", py::arg("enabled"),
         py::arg("check_nan") = true);
   m.def("anomaly_mode", &AnomalyMode);

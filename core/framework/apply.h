@@ -43,7 +43,6 @@ class DRAGON_API InterpreterGuard {
 struct DoorState {
   Interpreter* top = nullptr;
   bool grad_enabled = true;
-  bool inference = false;
 };
 DRAGON_API DoorState& Door();
 

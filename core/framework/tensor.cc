@@ -222,7 +222,6 @@ Tensor Tensor::Alias(Dims shape, Dims strides, int64_t offset, DType dtype) cons
   alias->offset = offset;
   alias->dtype = dtype;
   alias->device = impl_->device;
-  alias->inference = impl_->inference;
   return Tensor(std::move(alias));
 }
 

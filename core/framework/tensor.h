@@ -73,7 +73,6 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
   bool contiguous = true;
   bool weak = false;                ///< stands for a bare Python number: yields to other dtypes
   bool free_layout = false;         ///< strides were our choice, not the user's; whoever looks at them gets row-major
-  bool inference = false;           ///< made in inference mode: never part of a graph
   Ref<TensorImpl> base;             ///< the tensor this one is a view of
   uint32_t view_version = 0;        ///< version of the memory when this view's history was written
   Ref<VersionCounter> own_version;  ///< for aliases whose writes autograd must not see (`.data`)
