@@ -2,16 +2,17 @@
 #include "core/bindings/python.h"
 
 namespace dragon::python {
-void RegisterErrors();
+void RegisterErrors(py::module_& m);
 }
 
 PYBIND11_MODULE(_C, m) {
   using namespace dragon::python;  // NOLINT: the module is this namespace
   m.doc() = "The engine of Dragon.";
-  RegisterErrors();
+  RegisterErrors(m);
   RegisterDType(m);
   RegisterTensor(m);
   RegisterOps(m);
+  RegisterOverride(m);
   RegisterAutograd(m);
   RegisterDevice(m);
   RegisterMemory(m);

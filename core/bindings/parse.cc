@@ -158,7 +158,12 @@ Dims ParseDims(PyObject* object, const Place& place) {
 }
 
 DType ParseDType(PyObject* object, const Place& place) {
-  if (PyObject_TypeCheck(object, &DTypeType)) return reinterpret_cast<PyDType*>(object)->dtype;
+  if (PyObject_TypeCheck(object, &DTypeType)) {
+    const DType dtype = reinterpret_cast<PyDType*>(object)->dtype;
+    if (static_cast<int>(dtype) < kDTypeCount) return dtype;
+    const std::string name = py::cast<std::string>(py::handle(object).attr("name"));
+    throw TypeError(place.op).Got("dtype ", name).Expected("one that tensors have; this one is known by name only");
+  }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DefaultDType();
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kInt64;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;

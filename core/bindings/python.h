@@ -26,7 +26,12 @@ struct Frontend {
   PyObject* dtypes[kDTypeCount] = {};
   PyObject* device_class = nullptr;  ///< called with (type name, index)
   PyObject* shape_class = nullptr;   ///< a tuple subclass, or null for tuple
-  PyObject* names = nullptr;         ///< dict: schema's argument name -> the guest's
+  PyObject* names = nullptr;         ///< dict: schema's argument name, or "op.argument" -> the guest's
+  PyObject* results = nullptr;       ///< dict: operator -> the class of its tuple of results, called with that tuple
+  PyObject* override_handler = nullptr;    ///< called with (function, args, kwargs) when a class answers for itself
+  PyObject* override_attribute = nullptr;  ///< what such a class has
+  PyObject* override_disabled = nullptr;   ///< the value of that attribute which says: treat me as a plain tensor
+  mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
 };
 
 struct PyTensor {
@@ -60,6 +65,8 @@ PyObject* WrapShape(const Dims& shape, const Frontend* frontend);
 /// Numbers, strings, lists, None.
 PyObject* WrapValue(const Value& value);
 
+/// The Python class of an engine's error.
+PyObject* ErrorClass(ErrorKind kind);
 /// Turn the C++ exception in flight into a Python one. Call it inside a catch block.
 void SetPythonError();
 /// Run `body`, which returns a new reference; C++ exceptions become Python's.
@@ -81,6 +88,17 @@ int GuardedInt(Body&& body) noexcept {
     return -1;
   }
 }
+
+// --- override.cc: classes that answer calls themselves (PyTorch's `__torch_function__`)
+
+void SetOverride(Frontend* frontend, PyObject* handler, const char* attribute, PyObject* disabled);
+bool WantsOverride(const Frontend* frontend, PyObject* argument);
+bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* const* args, Py_ssize_t count,
+                       PyObject* keywords);
+/// The same for a slot of the tensor class: the operator's name instead of a callable.
+PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b);
+PyObject* MakeOverridable(Frontend* frontend, PyObject* function);
 
 /// Go through the door; large work lets other Python threads run meanwhile.
 Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs = {});
@@ -120,6 +138,7 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value);
 // --- one register function per noun
 void RegisterTensor(py::module_& m);
 void RegisterOps(py::module_& m);
+void RegisterOverride(py::module_& m);
 void RegisterDType(py::module_& m);
 void RegisterAutograd(py::module_& m);
 void RegisterDevice(py::module_& m);

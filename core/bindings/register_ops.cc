@@ -28,6 +28,11 @@ int FindName(const PyOp* me, PyObject* keyword) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (PyUnicode_Compare(names[i], keyword) == 0) return static_cast<int>(i);
   }
+  // Guests speak NumPy's dialect too: `axis` and `keepdims` are understood everywhere.
+  const auto& arguments = me->op->schema.arguments();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (PyUnicode_CompareWithASCIIString(keyword, arguments[i].name.c_str()) == 0) return static_cast<int>(i);
+  }
   return -1;
 }
 
@@ -138,6 +143,9 @@ InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
 PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   return Guarded([&]() -> PyObject* {
     const auto* me = reinterpret_cast<PyOp*>(self);
+    if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, PyVectorcall_NARGS(nargsf), keywords))) {
+      return CallOverride(me->frontend, self, args, PyVectorcall_NARGS(nargsf), keywords);
+    }
     const Schema& schema = me->op->schema;
     Arguments given;
     Collect(me, args, PyVectorcall_NARGS(nargsf), keywords, &given);
@@ -257,7 +265,11 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   object->names = new std::vector<PyObject*>;
   for (const Argument& argument : arguments) {
     if (!argument.keyword_only) ++object->positional;
-    PyObject* guest = frontend->names ? PyDict_GetItemString(frontend->names, argument.name.c_str()) : nullptr;
+    PyObject* guest = nullptr;
+    if (frontend->names) {
+      guest = PyDict_GetItemString(frontend->names, (op->name() + "." + argument.name).c_str());
+      if (!guest) guest = PyDict_GetItemString(frontend->names, argument.name.c_str());
+    }
     PyObject* text = guest ? Py_NewRef(guest) : PyUnicode_FromString(argument.name.c_str());
     PyUnicode_InternInPlace(&text);
     object->names->push_back(text);
@@ -321,7 +333,7 @@ void RegisterOps(py::module_& m) {
   py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(),
                                                       "The operators, giving results of one tensor class.")
       .def(py::init([](py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class,
-                       py::object names) {
+                       py::object names, py::object results) {
              auto* ops = new Ops;  // lives for ever: tensors point at its frontend
              ops->frontend.tensor_class = reinterpret_cast<PyTypeObject*>(tensor_class.inc_ref().ptr());
              if (!PyType_IsSubtype(ops->frontend.tensor_class, &TensorType)) {
@@ -333,11 +345,25 @@ void RegisterOps(py::module_& m) {
              if (!device_class.is_none()) ops->frontend.device_class = device_class.release().ptr();
              if (!shape_class.is_none()) ops->frontend.shape_class = shape_class.release().ptr();
              if (!names.is_none()) ops->frontend.names = names.release().ptr();
+             if (!results.is_none()) ops->frontend.results = results.release().ptr();
              RegisterFrontend(&ops->frontend);
              return ops;
            }),
            py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
-           py::arg("shape_class") = py::none(), py::arg("names") = py::none())
+           py::arg("shape_class") = py::none(), py::arg("names") = py::none(), py::arg("results") = py::none())
+      .def(
+          "set_override",
+          [](Ops& self, py::object handler, const std::string& attribute, py::object disabled) {
+            SetOverride(&self.frontend, handler.release().ptr(), attribute.c_str(), disabled.release().ptr());
+          },
+          "Have `handler(function, args, kwargs)` answer calls with arguments whose class has this attribute.",
+          py::arg("handler"), py::arg("attribute"), py::arg("disabled"))
+      .def(
+          "overridable",
+          [](Ops& self, py::object function) {
+            return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr()));
+          },
+          "Return a Python function as one that classes with the override attribute may answer.", py::arg("function"))
       .def("__getattr__",
            [](py::object self, const std::string& name) {
              if (name.size() > 2 && name[0] == '_' && name[1] == '_') throw py::attribute_error(name);

@@ -36,13 +36,17 @@ PyObject* Binary(PyObject* a, PyObject* b) {
     const Operator& op = OpNamed<name>();
     const Place place{op.name().c_str(), nullptr};
     PyObject* owner = IsTensor(a) ? a : b;
+    const Frontend* frontend = reinterpret_cast<PyTensor*>(owner)->frontend;
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, a) || WantsOverride(frontend, b))) {
+      return CallSlotOverride(frontend, op.name().c_str(), a, b);
+    }
     Tensor inputs[2];
     if (!Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
         !Operand(b, IsTensor(a) ? &AsTensor(a) : nullptr, place, &inputs[1])) {
       Py_RETURN_NOTIMPLEMENTED;
     }
     const Tensors results = ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}});
-    return Wrap(results[0], reinterpret_cast<PyTensor*>(owner)->frontend);
+    return Wrap(results[0], frontend);
   });
 }
 
@@ -51,6 +55,10 @@ PyObject* InPlace(PyObject* a, PyObject* b) {
   return Guarded([&]() -> PyObject* {
     const Operator& op = OpNamed<name>();
     const Place place{op.name().c_str(), nullptr};
+    const Frontend* frontend = reinterpret_cast<PyTensor*>(a)->frontend;
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, a) || WantsOverride(frontend, b))) {
+      return CallSlotOverride(frontend, (op.name() + "_").c_str(), a, b);
+    }
     Tensor inputs[2] = {AsTensor(a), {}};
     if (!Operand(b, &inputs[0], place, &inputs[1])) Py_RETURN_NOTIMPLEMENTED;
     const Tensor out = inputs[0];
@@ -62,9 +70,14 @@ PyObject* InPlace(PyObject* a, PyObject* b) {
 template <OpName name>
 PyObject* Unary(PyObject* self) {
   return Guarded([&] {
+    const Operator& op = OpNamed<name>();
+    const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) {
+      return CallSlotOverride(frontend, op.name().c_str(), self, nullptr);
+    }
     const Tensors results =
-        ApplyFromPython(Call{&OpNamed<name>(), std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}});
-    return Wrap(results[0], reinterpret_cast<PyTensor*>(self)->frontend);
+        ApplyFromPython(Call{&op, std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}});
+    return Wrap(results[0], frontend);
   });
 }
 

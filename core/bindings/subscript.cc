@@ -64,7 +64,9 @@ Items ItemsOf(PyObject* key, const Tensor& x) {
 PyObject* GetItem(PyObject* self, PyObject* key) {
   return Guarded([&]() -> PyObject* {
     const Tensor& x = AsTensor(self);
-    return Wrap(dragon::GetItem(x, ItemsOf(key, x)), reinterpret_cast<PyTensor*>(self)->frontend);
+    const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) return CallSlotOverride(frontend, "__getitem__", self, key);
+    return Wrap(dragon::GetItem(x, ItemsOf(key, x)), frontend);
   });
 }
 

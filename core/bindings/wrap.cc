@@ -54,7 +54,12 @@ PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* fr
     }
     PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), item);
   }
-  return tuple;
+  PyObject* named =
+      frontend && frontend->results ? PyDict_GetItemString(frontend->results, op.name().c_str()) : nullptr;
+  if (!named) return tuple;
+  PyObject* result = PyObject_CallOneArg(named, tuple);
+  Py_DECREF(tuple);
+  return result;
 }
 
 PyObject* WrapDType(DType dtype, const Frontend* frontend) {
@@ -68,7 +73,13 @@ PyObject* WrapDType(DType dtype, const Frontend* frontend) {
 
 PyObject* WrapDevice(Device device, const Frontend* frontend) {
   if (frontend && frontend->device_class) {
-    return PyObject_CallFunction(frontend->device_class, "si", Name(device.type), static_cast<int>(device.index));
+    const int place = static_cast<int>(device.type);
+    const bool kept = device.index == 0 && place < static_cast<int>(std::size(frontend->devices));
+    if (kept && frontend->devices[place]) return Py_NewRef(frontend->devices[place]);
+    PyObject* made =
+        PyObject_CallFunction(frontend->device_class, "si", Name(device.type), static_cast<int>(device.index));
+    if (kept && made) frontend->devices[place] = Py_NewRef(made);
+    return made;
   }
   return PyUnicode_FromString(device.str().c_str());
 }
@@ -117,9 +128,7 @@ void SetPythonError() {
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const Error& error) {
-    PyObject* classes[] = {PyExc_ValueError,          PyExc_TypeError,    PyExc_IndexError,
-                           PyExc_NotImplementedError, PyExc_RuntimeError, PyExc_MemoryError};
-    PyErr_SetString(classes[static_cast<int>(error.kind())], error.what());
+    PyErr_SetString(ErrorClass(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
@@ -142,25 +151,57 @@ Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs) {
 
 namespace {
 
+/// Types that files and libraries speak of, though no tensor can have them.
+struct NamedDType {
+  const char* name;
+  int item_size;
+  bool floating, is_signed;
+};
+constexpr NamedDType kNamedOnly[] = {{"uint16", 2, false, false},        {"uint32", 4, false, false},
+                                     {"uint64", 8, false, false},        {"complex32", 4, false, true},
+                                     {"float8_e4m3fn", 1, true, true},   {"float8_e5m2", 1, true, true},
+                                     {"float8_e4m3fnuz", 1, true, true}, {"float8_e5m2fnuz", 1, true, true},
+                                     {"float8_e8m0fnu", 1, true, false}, {"float4_e2m1fn_x2", 1, true, true},
+                                     {"qint8", 1, false, true},          {"quint8", 1, false, false},
+                                     {"qint32", 4, false, true},         {"quint4x2", 1, false, false},
+                                     {"quint2x4", 1, false, false},      {"bits8", 1, false, false},
+                                     {"bits16", 2, false, false},        {"int1", 1, false, true},
+                                     {"int2", 1, false, true},           {"int4", 1, false, true},
+                                     {"uint1", 1, false, false},         {"uint2", 1, false, false},
+                                     {"uint3", 1, false, false},         {"uint4", 1, false, false},
+                                     {"uint5", 1, false, false},         {"uint6", 1, false, false},
+                                     {"uint7", 1, false, false}};
+
 PyObject* DTypeNew(PyTypeObject* type, PyObject* args, PyObject*) {
   const char* name;
   if (!PyArg_ParseTuple(args, "s:dtype", &name)) return nullptr;
+  int found = -1;
   for (int i = 0; i < kDTypeCount; ++i) {
-    if (std::strcmp(name, kDTypeNames[i]) != 0) continue;
-    auto* object = reinterpret_cast<PyDType*>(type->tp_alloc(type, 0));
-    if (object) object->dtype = static_cast<DType>(i);
-    return reinterpret_cast<PyObject*>(object);
+    if (std::strcmp(name, kDTypeNames[i]) == 0) found = i;
   }
-  PyErr_Format(PyExc_ValueError,
-               "dtype: got '%s', expected one of bool, uint8, int8, int16, int32, int64, float16, "
-               "bfloat16, float32, float64, complex64, complex128",
-               name);
-  return nullptr;
+  for (size_t i = 0; i < std::size(kNamedOnly); ++i) {
+    if (std::strcmp(name, kNamedOnly[i].name) == 0) found = kDTypeCount + static_cast<int>(i);
+  }
+  if (found < 0) {
+    PyErr_Format(PyExc_ValueError,
+                 "dtype: got '%s', expected one of bool, uint8, int8, int16, int32, int64, float16, "
+                 "bfloat16, float32, float64, complex64, complex128",
+                 name);
+    return nullptr;
+  }
+  auto* object = reinterpret_cast<PyDType*>(type->tp_alloc(type, 0));
+  if (object) object->dtype = static_cast<DType>(found);
+  return reinterpret_cast<PyObject*>(object);
 }
 
 DType Of(PyObject* self) { return reinterpret_cast<PyDType*>(self)->dtype; }
+const NamedDType* NamedOnly(PyObject* self) {
+  const int place = static_cast<int>(Of(self)) - kDTypeCount;
+  return place >= 0 ? &kNamedOnly[place] : nullptr;
+}
+const char* NameOf(PyObject* self) { return NamedOnly(self) ? NamedOnly(self)->name : Name(Of(self)); }
 
-PyObject* DTypeRepr(PyObject* self) { return PyUnicode_FromFormat("dragon.%s", Name(Of(self))); }
+PyObject* DTypeRepr(PyObject* self) { return PyUnicode_FromFormat("dragon.%s", NameOf(self)); }
 Py_hash_t DTypeHash(PyObject* self) { return static_cast<Py_hash_t>(Of(self)) + 7001; }
 
 PyObject* DTypeCompare(PyObject* a, PyObject* b, int how) {
@@ -170,16 +211,30 @@ PyObject* DTypeCompare(PyObject* a, PyObject* b, int how) {
 }
 
 PyGetSetDef dtype_fields[] = {
-    {"name", [](PyObject* self, void*) { return PyUnicode_FromString(Name(Of(self))); }, nullptr, "the NumPy name",
+    {"name", [](PyObject* self, void*) { return PyUnicode_FromString(NameOf(self)); }, nullptr, "the NumPy name",
      nullptr},
-    {"itemsize", [](PyObject* self, void*) { return PyLong_FromLongLong(ItemSize(Of(self))); }, nullptr,
-     "bytes per element", nullptr},
-    {"is_floating_point", [](PyObject* self, void*) { return PyBool_FromLong(IsFloating(Of(self))); }, nullptr,
-     "a real float", nullptr},
-    {"is_complex", [](PyObject* self, void*) { return PyBool_FromLong(IsComplex(Of(self))); }, nullptr,
-     "a complex number", nullptr},
-    {"is_signed", [](PyObject* self, void*) { return PyBool_FromLong(Of(self) > DType::kUInt8); }, nullptr,
-     "has negative numbers", nullptr},
+    {"itemsize",
+     [](PyObject* self, void*) {
+       return PyLong_FromLongLong(NamedOnly(self) ? NamedOnly(self)->item_size : ItemSize(Of(self)));
+     },
+     nullptr, "bytes per element", nullptr},
+    {"is_floating_point",
+     [](PyObject* self, void*) {
+       return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->floating : IsFloating(Of(self)));
+     },
+     nullptr, "a real float", nullptr},
+    {"is_complex",
+     [](PyObject* self, void*) {
+       return PyBool_FromLong(NamedOnly(self) ? NameOf(self) == std::string("complex32") : IsComplex(Of(self)));
+     },
+     nullptr, "a complex number", nullptr},
+    {"is_signed",
+     [](PyObject* self, void*) {
+       return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->is_signed : Of(self) > DType::kUInt8);
+     },
+     nullptr, "has negative numbers", nullptr},
+    {"is_named_only", [](PyObject* self, void*) { return PyBool_FromLong(NamedOnly(self) != nullptr); }, nullptr,
+     "a name that no tensor can have", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

@@ -1,0 +1,185 @@
+// Classes that answer calls themselves: what PyTorch calls `__torch_function__`, for any frontend that asks for it.
+//
+// The question is put at every call, so it must cost next to nothing: plain tensors and Python's own types are passed
+// by a comparison, other classes by one lookup in the interpreter's method cache.
+#include "core/bindings/python.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// How many modes stand on this thread's stack, and whether classes are not to be asked at the moment.
+thread_local int t_modes = 0;
+thread_local bool t_disabled = false;
+
+bool ClassAnswers(const Frontend* frontend, PyObject* argument) {
+  PyTypeObject* type = Py_TYPE(argument);
+  if (type == frontend->tensor_class || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) return false;
+  PyObject* found = _PyType_Lookup(type, frontend->override_attribute);
+  return found && found != frontend->override_disabled;
+}
+
+/// A Python function that looks at its arguments' classes first.
+struct PyOverridable {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* dict;
+  PyObject* function;
+  const Frontend* frontend;
+};
+
+PyTypeObject OverridableType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+PyOverridable* Me(PyObject* self) { return reinterpret_cast<PyOverridable*>(self); }
+
+PyObject* CallOverridable(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
+  const PyOverridable* me = Me(self);
+  if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, PyVectorcall_NARGS(nargsf), keywords))) {
+    return CallOverride(me->frontend, self, args, PyVectorcall_NARGS(nargsf), keywords);
+  }
+  return PyObject_Vectorcall(me->function, args, nargsf, keywords);
+}
+
+PyObject* Bind(PyObject* self, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Me(self)->dict);
+  Py_VISIT(Me(self)->function);
+  return 0;
+}
+
+int Clear(PyObject* self) {
+  Py_CLEAR(Me(self)->dict);
+  Py_CLEAR(Me(self)->function);
+  return 0;
+}
+
+void Dealloc(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  Clear(self);
+  PyObject_GC_Del(self);
+}
+
+/// `__name__`, `__doc__`, `__module__` and whatever else is asked are the function's.
+PyObject* GetAttribute(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError) || !Me(self)->function) return found;
+  PyErr_Clear();
+  return PyObject_GetAttr(Me(self)->function, name);
+}
+
+PyObject* FunctionField(PyObject* self, void* name) {
+  return PyObject_GetAttrString(Me(self)->function, static_cast<const char*>(name));
+}
+
+PyGetSetDef overridable_fields[] = {
+    {"__doc__", FunctionField, nullptr, nullptr, const_cast<char*>("__doc__")},
+    {"__module__", FunctionField, nullptr, nullptr, const_cast<char*>("__module__")},
+    {"__wrapped__", [](PyObject* self, void*) -> PyObject* { return Py_NewRef(Me(self)->function); }, nullptr, nullptr,
+     nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyObject* Repr(PyObject* self) { return PyObject_Repr(Me(self)->function); }
+
+/// Pickled by name, as functions are.
+PyObject* Reduce(PyObject* self, PyObject*) { return FunctionField(self, const_cast<char*>("__qualname__")); }
+
+PyMethodDef overridable_methods[] = {{"__reduce__", Reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void SetOverride(Frontend* frontend, PyObject* handler, const char* attribute, PyObject* disabled) {
+  frontend->override_handler = handler;
+  frontend->override_attribute = PyUnicode_InternFromString(attribute);
+  frontend->override_disabled = disabled;
+}
+
+bool WantsOverride(const Frontend* frontend, PyObject* argument) {
+  if (!frontend || !frontend->override_handler || t_disabled) return false;
+  return t_modes > 0 || (argument && ClassAnswers(frontend, argument));
+}
+
+bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (!frontend || !frontend->override_handler || t_disabled) return false;
+  if (t_modes > 0) return true;
+  const Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  for (Py_ssize_t i = 0; i < total; ++i) {
+    PyObject* argument = args[i];
+    if (ClassAnswers(frontend, argument)) return true;
+    if (!PyList_CheckExact(argument) && !PyTuple_CheckExact(argument)) continue;
+    PyObject** items = PySequence_Fast_ITEMS(argument);
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(argument); ++k) {
+      if (ClassAnswers(frontend, items[k])) return true;
+    }
+  }
+  return false;
+}
+
+PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* const* args, Py_ssize_t count,
+                       PyObject* keywords) {
+  PyObject* positional = PyTuple_New(count);
+  PyObject* named = PyDict_New();
+  if (!positional || !named) {
+    Py_XDECREF(positional);
+    Py_XDECREF(named);
+    return nullptr;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+    PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, k), args[count + k]);
+  }
+  PyObject* result = PyObject_CallFunctionObjArgs(frontend->override_handler, function, positional, named, nullptr);
+  Py_DECREF(positional);
+  Py_DECREF(named);
+  return result;
+}
+
+PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b) {
+  PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(frontend->tensor_class), name);
+  if (!method) return nullptr;
+  PyObject* args[] = {a, b};
+  PyObject* result = CallOverride(frontend, method, args, b ? 2 : 1, nullptr);
+  Py_DECREF(method);
+  return result;
+}
+
+PyObject* MakeOverridable(Frontend* frontend, PyObject* function) {
+  auto* object = PyObject_GC_New(PyOverridable, &OverridableType);
+  if (!object) return nullptr;
+  object->vectorcall = CallOverridable;
+  object->dict = nullptr;
+  object->function = Py_NewRef(function);
+  object->frontend = frontend;
+  PyObject_GC_Track(reinterpret_cast<PyObject*>(object));
+  return reinterpret_cast<PyObject*>(object);
+}
+
+void RegisterOverride(py::module_& m) {
+  OverridableType.tp_name = "dragon._C.Overridable";
+  OverridableType.tp_basicsize = sizeof(PyOverridable);
+  OverridableType.tp_dictoffset = offsetof(PyOverridable, dict);
+  OverridableType.tp_vectorcall_offset = offsetof(PyOverridable, vectorcall);
+  OverridableType.tp_call = PyVectorcall_Call;
+  OverridableType.tp_flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC;
+  OverridableType.tp_descr_get = Bind;
+  OverridableType.tp_dealloc = Dealloc;
+  OverridableType.tp_traverse = Traverse;
+  OverridableType.tp_clear = Clear;
+  OverridableType.tp_repr = Repr;
+  OverridableType.tp_getattro = GetAttribute;
+  OverridableType.tp_getset = overridable_fields;
+  OverridableType.tp_methods = overridable_methods;
+  if (PyType_Ready(&OverridableType) < 0) throw py::error_already_set();
+  m.def(
+      "set_override_modes", [](int count) { return std::exchange(t_modes, count); },
+      "Say how many modes want to see every call of this thread; returns the previous count.", py::arg("count"));
+  m.def(
+      "set_override_disabled", [](bool disabled) { return std::exchange(t_disabled, disabled); },
+      "Have this thread's calls ask no class; returns the previous state.", py::arg("disabled"));
+}
+
+}  // namespace dragon::python

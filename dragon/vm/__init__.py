@@ -1,0 +1,1 @@
+"""The rooms of the guests: each speaks the language of another framework, on the engine of this one."""

@@ -1,0 +1,21 @@
+"""PyTorch's API on Dragon's engine: `from dragon.vm import torch`, or `dragon run script.py` for scripts."""
+from dragon.vm.torch.core.device import device, get_default_device, set_default_device
+from dragon.vm.torch.core.dtypes import NAMES as _dtypes, dtype
+from dragon.vm.torch.core.layout import (channels_last, channels_last_3d, contiguous_format, jagged, layout,
+                                         memory_format, per_channel_affine, per_channel_affine_float_qparams,
+                                         per_channel_symmetric, per_tensor_affine, per_tensor_symmetric,
+                                         preserve_format, qscheme, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc,
+                                         sparse_csr, strided)
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.register import FUNCTIONS as _functions
+from dragon.vm.torch.core.functions import conversion, creation, random as _random
+from dragon.vm.torch.core.attach import attach as _attach
+from dragon.vm.torch.core.missing import module_getattr as _module_getattr
+from dragon.vm.torch.core.functions.random import Generator
+
+_attach()
+globals().update(_dtypes)
+globals().update(_functions)
+__version__ = "2.13.0"
+__getattr__ = _module_getattr("torch", globals())

@@ -1,0 +1,1 @@
+"""The workshop behind `dragon.vm.torch`: what its public modules are made of."""

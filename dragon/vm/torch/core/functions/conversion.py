@@ -1,0 +1,251 @@
+"""One tensor as another: dtypes, devices, layouts, Python and NumPy objects."""
+from dragon import _C
+from dragon.vm.torch.core import layout as layouts
+from dragon.vm.torch.core.device import device as device_class
+from dragon.vm.torch.core.dtypes import NAMES, OBJECTS
+from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+CHANNELS_LAST = {layouts.channels_last: (4, (0, 2, 3, 1)), layouts.channels_last_3d: (5, (0, 2, 3, 4, 1))}
+
+
+def order_in_memory(x, memory_format):
+    """Return a tensor with its elements in the order of a memory format: itself if they are."""
+    if memory_format in (None, layouts.preserve_format):
+        return x
+    if memory_format is layouts.contiguous_format:
+        return ops.contiguous(x)
+    rank, order = CHANNELS_LAST[memory_format]
+    if x.ndim != rank:
+        raise RuntimeError(f"contiguous: got {memory_format} for {x.ndim} axes, expected {rank} axes")
+    back = sorted(range(rank), key=order.__getitem__)
+    return ops.permute(ops.contiguous(ops.permute(x, order)), back)
+
+
+@method
+def contiguous(self, memory_format=None):
+    """Return the tensor with its elements in row-major order, or in another memory format."""
+    return ops.contiguous(self) if memory_format is None else order_in_memory(self, memory_format)
+
+
+@method
+def is_contiguous(self, memory_format=None):
+    """Return whether the elements are in row-major order, or in another memory format."""
+    if memory_format in (None, layouts.contiguous_format):
+        return _C.Tensor.is_contiguous(self)
+    rank, order = CHANNELS_LAST[memory_format]
+    return self.ndim == rank and _C.Tensor.is_contiguous(ops.permute(self.detach(), order))
+
+
+def parse_to(args, kwargs):
+    """Return (device, dtype, copy, memory_format) from the arguments of `Tensor.to` and `Module.to`."""
+    wanted = {"device": None, "dtype": None, "copy": False, "memory_format": None}
+    positional = list(args)
+    if positional:
+        first = positional.pop(0)
+        if isinstance(first, Tensor):
+            wanted["device"], wanted["dtype"] = first.device, first.dtype
+        elif isinstance(first, _C.dtype):
+            wanted["dtype"] = first
+        else:
+            wanted["device"] = first
+            if positional and (positional[0] is None or isinstance(positional[0], _C.dtype)):
+                wanted["dtype"] = positional.pop(0)
+    for name in ("non_blocking", "copy")[:len(positional)]:
+        wanted[name] = positional.pop(0)
+    other = kwargs.pop("other", None) if kwargs else None
+    if other is not None:
+        wanted["device"], wanted["dtype"] = other.device, other.dtype
+    for name, value in kwargs.items():
+        if name not in ("device", "dtype", "copy", "memory_format", "non_blocking"):
+            raise TypeError(f"to: got an unexpected keyword argument {name!r}")
+        wanted[name] = value
+    if positional:
+        raise TypeError(f"to: got {len(args)} positional arguments, expected a device, dtype or tensor and flags")
+    where = wanted["device"]
+    return None if where is None else device_class(where), wanted["dtype"], wanted["copy"], wanted["memory_format"]
+
+
+@method
+def to(self, *args, **kwargs):
+    """Return the tensor with another dtype, device or memory format; itself if nothing changes."""
+    where, dtype, copy, memory_format = parse_to(args, kwargs)
+    moved = self
+    if where is not None and where != self.device and not (
+            where.type == self.device.type and where.index is None):
+        moved = ops.to_device(moved, where)
+    if dtype is not None and dtype != moved.dtype:
+        moved = ops.cast(moved, dtype)
+    if memory_format is not None:
+        moved = order_in_memory(moved, memory_format)
+    return ops.clone(moved) if copy and moved is self else moved
+
+
+def _caster(name):
+    wanted = NAMES[name]
+
+    def cast(self, memory_format=None):
+        moved = self if self.dtype == wanted else ops.cast(self, wanted)
+        return moved if memory_format is None else order_in_memory(moved, memory_format)
+    cast.__name__ = cast.__qualname__ = name
+    cast.__doc__ = f"Return the tensor as `torch.{wanted.name}`; itself if it is."
+    return method(cast)
+
+
+for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "cfloat", "cdouble"):
+    _caster(_name)
+for _name, _dtype in (("bool", "bool"), ("byte", "uint8"), ("char", "int8")):
+    NAMES_BEFORE = NAMES.get(_name)
+    NAMES[_name] = OBJECTS[_dtype]
+    _caster(_name)
+    if NAMES_BEFORE is None:
+        del NAMES[_name]
+
+
+@method
+def type(self, dtype=None, non_blocking=False):
+    """Return the name of the tensor's old type, or the tensor as another dtype."""
+    if dtype is None:
+        return "torch." + OLD_TYPES[self.dtype.name]
+    if isinstance(dtype, str):
+        by_name = {"torch." + old: name for name, old in OLD_TYPES.items()}
+        if dtype not in by_name:
+            raise ValueError(f"type: got {dtype!r}, expected one of {', '.join(by_name)}")
+        dtype = OBJECTS[by_name[dtype]]
+    elif hasattr(dtype, "dtype") and not isinstance(dtype, _C.dtype):
+        dtype = dtype.dtype
+    return self.to(dtype)
+
+
+OLD_TYPES = {"float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor",
+             "bfloat16": "BFloat16Tensor", "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor",
+             "int32": "IntTensor", "int64": "LongTensor", "bool": "BoolTensor", "complex64": "ComplexFloatTensor",
+             "complex128": "ComplexDoubleTensor"}
+
+
+@method
+def type_as(self, other):
+    """Return the tensor with another one's dtype and device."""
+    return self.to(other)
+
+
+@method
+def cpu(self, memory_format=None):
+    """Return the tensor on the CPU; itself if it is there."""
+    return self.to("cpu", memory_format=memory_format)
+
+
+@method
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """Return the tensor on a CUDA device."""
+    return self.to("cuda" if device is None else device, memory_format=memory_format)
+
+
+@method
+def numpy(self, *, force=False):
+    """Return a NumPy array over the same memory; `force` copies what has no such memory."""
+    if force:
+        return _C.Tensor.numpy(resolve(self.detach().cpu()))
+    if self.requires_grad and _C.is_grad_enabled():
+        raise RuntimeError("numpy: got a tensor that requires grad, expected one without; use tensor.detach().numpy()")
+    return _C.Tensor.numpy(self)
+
+
+def resolve(x):
+    """Return a tensor that NumPy has a dtype for."""
+    return ops.cast(x, OBJECTS["float32"]) if x.dtype.name == "bfloat16" else x
+
+
+@method
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@method
+def view(self, *shape, dtype=None):
+    """Return the same memory in another shape, or as another dtype."""
+    if len(shape) == 1 and isinstance(shape[0], _C.dtype):
+        dtype = shape[0]
+    if dtype is not None:
+        return self if dtype == self.dtype else ops.view_dtype(self, dtype)
+    return ops.view(self, *shape)
+
+
+@method
+def as_subclass(self, cls):
+    """Return the same tensor, history included, as an instance of a subclass of Tensor."""
+    made = ops.view(self, self.shape)
+    made.__class__ = cls
+    return made
+
+
+@function
+def is_tensor(obj):
+    """Return whether an object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+@both
+def is_floating_point(input):
+    """Return whether the dtype is a real float."""
+    return input.dtype.is_floating_point
+
+
+@both
+def is_complex(input):
+    """Return whether the dtype is complex."""
+    return input.dtype.is_complex
+
+
+@both
+def is_signed(input):
+    """Return whether the dtype has negative numbers."""
+    return input.dtype.is_signed
+
+
+@both
+def is_nonzero(input):
+    """Return whether the only element is not zero."""
+    if input.numel() != 1:
+        raise RuntimeError(f"is_nonzero: got {input.numel()} elements, expected one")
+    return bool(input)
+
+
+@function
+def numel(input):
+    """Return the number of elements."""
+    return input.numel()
+
+
+@method
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    if stream not in (None, -1) and self.device.type == "cpu":
+        raise ValueError(f"__dlpack__: got stream {stream!r}, expected None for a tensor on the CPU")
+    if self.requires_grad:
+        raise BufferError("__dlpack__: got a tensor that requires grad, expected one without; use tensor.detach()")
+    return _C.to_dlpack(self, max_version, copy)
+
+
+@method
+def __dlpack_device__(self):
+    return _C.dlpack_device(self)
+
+
+@both
+def detach_(input):
+    """Cut the tensor off from its history."""
+    if input.is_view and input.grad_fn is not None:
+        raise RuntimeError("detach_: got a view, expected a tensor of its own; use detach() instead")
+    input.data = input.detach()
+    return input
+
+
+def get_device(input):
+    """Return the index of the tensor's device, -1 on the CPU."""
+    return -1 if input.device.type == "cpu" else input.device.index or 0
+
+
+both(get_device)

@@ -1,0 +1,304 @@
+"""Tensors from nothing or from data."""
+from dragon import _C
+from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
+from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+def finish(made, requires_grad):
+    """Return a new tensor, which asks for gradients if wanted."""
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def shape_of(size):
+    """Return the shape that loose integers, or one sequence of them, stand for."""
+    if len(size) == 1 and not hasattr(size[0], "__index__"):
+        return size[0]
+    return size
+
+
+def default_dtype():
+    """Return the dtype of Python floats."""
+    return OBJECTS[_C.default_dtype()]
+
+
+def make(operator):
+    """Return a function of a shape, as `torch.zeros(2, 3)` or `torch.zeros((2, 3))`."""
+    operator = getattr(ops, operator)
+
+    def create(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
+               memory_format=None, **named):
+        size = named.pop("size") if "size" in named else shape_of(size)
+        if named:
+            raise TypeError(f"{create.__name__}: got an unexpected keyword argument {next(iter(named))!r}")
+        require_strided(create.__name__, layout)
+        if out is not None:
+            out.resize_(size)
+            return operator(size, dtype=out.dtype, device=out.device, out=out)
+        made = operator(size, dtype=dtype, device=as_device(device))
+        if memory_format is not None and memory_format is not contiguous_format:
+            made = made.contiguous(memory_format=memory_format)
+        return finish(made, requires_grad)
+    return create
+
+
+def make_like(operator):
+    """Return a function of a tensor, as `torch.zeros_like(x)`."""
+    operator = getattr(ops, operator)
+
+    def create_like(input, *value, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
+                    memory_format=None, **named):
+        require_strided(create_like.__name__, layout)
+        made = operator(input, *value, dtype=dtype, device=None if device is None else as_device(device), **named)
+        if memory_format in (channels_last, channels_last_3d):
+            made = made.contiguous(memory_format=memory_format)
+        return finish(made, requires_grad)
+    return create_like
+
+
+def _register():
+    """Make the functions that differ by the operator alone."""
+    for name in ("empty", "zeros", "ones"):
+        create = make(name)
+        create.__name__ = create.__qualname__ = name
+        create.__doc__ = f"Return a new tensor of a shape, as the operator `{name}` fills it."
+        function(create)
+    for name in ("empty_like", "zeros_like", "ones_like", "full_like"):
+        create = make_like(name)
+        create.__name__ = create.__qualname__ = name
+        create.__doc__ = f"Return a new tensor of another one's shape, as the operator `{name}` fills it."
+        function(create)
+
+
+_register()
+
+
+@function
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
+         names=None):
+    """Return a tensor of one number; its dtype is that of the number unless named."""
+    require_strided("full", layout)
+    if out is not None:
+        return out.resize_(size).fill_(fill_value)
+    if isinstance(fill_value, Tensor):
+        dtype = dtype or fill_value.dtype
+        fill_value = fill_value.item()
+    if dtype is None:
+        dtype = (OBJECTS["bool"] if isinstance(fill_value, bool) else OBJECTS["int64"] if isinstance(fill_value, int)
+                 else default_dtype().to_complex() if isinstance(fill_value, complex) else default_dtype())
+    return finish(ops.full(size, fill_value, dtype=dtype, device=as_device(device)), requires_grad)
+
+
+@function
+def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False,
+           requires_grad=False):
+    """Return the numbers from `start` up to, not including, `end`; a single argument is the end."""
+    require_strided("arange", layout)
+    if end is None:
+        start, end = 0, start
+    if out is not None:
+        return ops.arange(start, end, step, dtype=dtype or out.dtype, out=out)
+    return finish(ops.arange(start, end, step, dtype=dtype, device=as_device(device)), requires_grad)
+
+
+@function
+def range(start=0, end=None, step=1, **options):
+    """Return the numbers from `start` up to and including `end`."""
+    if end is None:
+        start, end = 0, start
+    options.setdefault("dtype", default_dtype())
+    count = int((end - start) / step + 1)
+    return arange(0, count, **options) * step + start if count > 0 else arange(0, **options)
+
+
+def _spaced(name):
+    operator = getattr(ops, name)
+
+    def create(start, end, steps, *base, out=None, dtype=None, layout=None, device=None, pin_memory=False,
+               requires_grad=False, **named):
+        require_strided(name, layout)
+        ends = [value.item() if isinstance(value, Tensor) else value for value in (start, end)]
+        if out is not None:
+            return operator(*ends, steps, *base, dtype=dtype or out.dtype, out=out, **named)
+        return finish(operator(*ends, steps, *base, dtype=dtype, device=as_device(device), **named), requires_grad)
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = f"Return numbers between two ends, spaced as the operator `{name}` does."
+    return function(create)
+
+
+linspace = _spaced("linspace")
+logspace = _spaced("logspace")
+
+
+@function
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """Return a matrix with ones on the diagonal."""
+    require_strided("eye", layout)
+    if out is not None:
+        return ops.eye(n, m, dtype=out.dtype, out=out)
+    return finish(ops.eye(n, m, dtype=dtype, device=as_device(device)), requires_grad)
+
+
+@function
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Return a tensor of a shape and strides with whatever its memory holds."""
+    require_strided("empty_strided", layout)
+    return finish(ops.empty_strided(size, stride, dtype=dtype, device=as_device(device)), requires_grad)
+
+
+@function
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False,
+                   pin_memory=False):
+    """Return an empty tensor whose axes lie in memory in a given order."""
+    require_strided("empty_permuted", layout)
+    steps, step = [0] * len(size), 1
+    for axis in reversed(physical_layout):
+        steps[axis] = step
+        step *= size[axis]
+    return empty_strided(size, steps, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+@function
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """Return a leaf with a copy of numbers, nested sequences of them, an array or a tensor."""
+    where = data.device if device is None and isinstance(data, Tensor) else as_device(device)
+    return finish(_C.tensor(data, dtype, where, Tensor), requires_grad)
+
+
+@function
+def scalar_tensor(value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """Return a 0-d tensor of a number, in the default dtype unless one is named."""
+    require_strided("scalar_tensor", layout)
+    return tensor(value, dtype=dtype or default_dtype(), device=device, requires_grad=requires_grad)
+
+
+@function
+def as_tensor(data, dtype=None, device=None):
+    """Return data as a tensor, over the same memory if it is an array or tensor of this dtype and device."""
+    if not isinstance(data, Tensor):
+        if not hasattr(data, "__array_interface__") or not getattr(data, "shape", ()):
+            return tensor(data, dtype=dtype, device=device)
+        data = from_numpy(data)
+    return data.to(device=data.device if device is None else device, dtype=dtype or data.dtype)
+
+
+@function
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """Return an object as a tensor, sharing memory where `copy` allows and nothing needs to change."""
+    if isinstance(obj, Tensor):
+        made = obj
+    elif hasattr(obj, "__dlpack__") and not hasattr(obj, "__array_interface__"):
+        made = from_dlpack(obj)
+    elif hasattr(obj, "__array_interface__") and getattr(obj, "shape", ()):
+        made = from_numpy(obj)
+    elif isinstance(obj, (bytes, bytearray, memoryview)):
+        made = frombuffer(obj, dtype=dtype or default_dtype())
+    else:
+        if copy is False:
+            raise ValueError("asarray: got copy=False for data without a buffer, expected copy=None or True")
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    moved = made.to(device=made.device if device is None else device, dtype=dtype or made.dtype)
+    if moved is not made and copy is False:
+        raise ValueError(f"asarray: got copy=False, expected data that is {moved.dtype} on {moved.device} already")
+    if copy and moved is made:
+        moved = moved.clone()
+    if isinstance(obj, Tensor) and moved is obj and requires_grad == obj.requires_grad:
+        return moved
+    return finish(moved.detach(), requires_grad)
+
+
+@function
+def from_numpy(ndarray):
+    """Return a tensor over the memory of a NumPy array."""
+    if not hasattr(ndarray, "__array_interface__"):
+        raise TypeError(f"from_numpy: got {type(ndarray).__name__}, expected np.ndarray")
+    return _C.from_buffer(ndarray, Tensor)
+
+
+@function
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """Return a 1-d tensor over an object's memory."""
+    view = memoryview(buffer).cast("B")
+    if view.nbytes == 0:
+        raise ValueError("frombuffer: got a buffer of 0 bytes, expected at least one")
+    if not 0 <= offset < view.nbytes:
+        raise ValueError(f"frombuffer: got offset {offset}, expected 0 to {view.nbytes - 1}")
+    rest = view.nbytes - offset
+    if count < 0 and rest % dtype.itemsize:
+        raise ValueError(f"frombuffer: got {rest} bytes after the offset, expected a multiple of {dtype.itemsize}")
+    size = (rest // dtype.itemsize if count < 0 else count) * dtype.itemsize
+    if size > rest or size == 0:
+        raise ValueError(f"frombuffer: got {count} elements of {dtype.itemsize} bytes, expected 1 to "
+                         f"{rest // dtype.itemsize}")
+    flat = _C.from_buffer(view[offset:offset + size], Tensor)
+    return finish(ops.view_dtype(flat, dtype), requires_grad)
+
+
+@function
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """Return a tensor over the memory of another library's tensor, through DLPack."""
+    made = _C.from_dlpack(ext_tensor, Tensor)
+    made = made if device is None else made.to(device)
+    return made.clone() if copy else made
+
+
+@function
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+    """Return the indices of the lower triangle of a matrix, as two rows."""
+    require_strided("tril_indices", layout)
+    return ops.tril_indices(row, col, offset, dtype=dtype or OBJECTS["int64"], device=as_device(device))
+
+
+@function
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+    """Return the indices of the upper triangle of a matrix, as two rows."""
+    require_strided("triu_indices", layout)
+    return ops.triu_indices(row, col, offset, dtype=dtype or OBJECTS["int64"], device=as_device(device))
+
+
+def _new(name):
+    """Return the method `new_<name>`, whose dtype and device are the tensor's unless named."""
+    from dragon.vm.torch.core.register import FUNCTIONS
+    create = FUNCTIONS[name]
+
+    def new(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named):
+        return create(*size, dtype=dtype or self.dtype, device=self.device if device is None else device,
+                      requires_grad=requires_grad, layout=layout, **named)
+    new.__name__ = new.__qualname__ = "new_" + name
+    new.__doc__ = f"Return `torch.{name}` of a shape with this tensor's dtype and device."
+    return method(new)
+
+
+new_empty, new_zeros, new_ones, new_full = (_new(name) for name in ("empty", "zeros", "ones", "full"))
+new_empty_strided = _new("empty_strided")
+
+
+@method
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    """Return a copy of data with this tensor's dtype and device."""
+    return tensor(data, dtype=dtype or self.dtype, device=self.device if device is None else device,
+                  requires_grad=requires_grad)
+
+
+@method
+def new(self, *args, device=None):
+    """Return a tensor of this dtype from sizes or data, as the old constructors did."""
+    where = self.device if device is None else device
+    if not args:
+        return new_empty(self, 0, device=where)
+    if len(args) == 1 and not isinstance(args[0], (int, Size)):
+        return tensor(args[0], dtype=self.dtype, device=where)
+    return new_empty(self, *args, device=where)
+
+
+@both
+def clone(input, *, memory_format=None):
+    """Return a copy, on the tape."""
+    copied = ops.clone(input)
+    return copied if memory_format is None or memory_format is contiguous_format else copied.contiguous(
+        memory_format=memory_format)

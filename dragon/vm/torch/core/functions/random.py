@@ -1,0 +1,207 @@
+"""Random numbers: PyTorch's own streams, so equal seeds give equal numbers."""
+from dragon import _C
+from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions.creation import finish, shape_of, tensor
+from dragon.vm.torch.core.layout import require_strided
+from dragon.vm.torch.core.register import function, method
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+class Generator(_C.Generator):
+    """A stream of random numbers of its own.
+
+    Parameters
+    ----------
+    device : Union[device, str], optional, default="cpu"
+        Only the CPU has generators.
+
+    """
+
+    def __init__(self, device="cpu"):
+        if as_device(device).type != "cpu":
+            raise NotImplementedError(f"Generator: got device {device!r}, expected 'cpu'")
+        super().__init__()
+        self.manual_seed(DEFAULT_SEED)
+
+    @property
+    def device(self):
+        """The CPU."""
+        return as_device("cpu")
+
+    def get_state(self):
+        """Return the state as a tensor of bytes, in PyTorch's own form."""
+        return state_tensor(super().get_state())
+
+    def set_state(self, new_state):
+        """Continue from a saved state."""
+        super().set_state(state_bytes(new_state))
+
+    def clone_state(self):
+        """Return a generator that goes on as this one would."""
+        other = Generator()
+        other.set_state(self.get_state())
+        return other
+
+
+DEFAULT_SEED = 67280421310721
+
+
+def state_tensor(state):
+    """Return a state as a tensor of bytes."""
+    return tensor(list(state), dtype=OBJECTS["uint8"])
+
+
+def state_bytes(state):
+    """Return the bytes of a state's tensor."""
+    if not isinstance(state, Tensor) or state.dtype.name != "uint8":
+        raise TypeError("set_rng_state: got no tensor of bytes, expected one from get_rng_state()")
+    return bytes(state.numpy())
+
+
+class DefaultGenerator(Generator):
+    """The stream that functions draw from when they are given none."""
+
+    def __new__(cls):
+        return _C.Generator.__new__(cls)
+
+
+@function
+def manual_seed(seed):
+    """Start the default stream anew; returns its generator."""
+    return _C.current_generator().manual_seed(int(seed))
+
+
+@function
+def seed():
+    """Seed the default stream with a number nobody can foresee, and return it."""
+    return _C.current_generator().seed()
+
+
+@function
+def initial_seed():
+    """Return the seed of the default stream."""
+    return _C.current_generator().initial_seed()
+
+
+@function
+def get_rng_state():
+    """Return the state of the default stream as a tensor of bytes."""
+    return state_tensor(_C.current_generator().get_state())
+
+
+@function
+def set_rng_state(new_state):
+    """Continue the default stream from a saved state."""
+    _C.current_generator().set_state(state_bytes(new_state))
+
+
+def _of_shape(name):
+    operator = getattr(ops, name)
+
+    def draw(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+             pin_memory=False, **named):
+        require_strided(name, layout)
+        size = named.pop("size") if "size" in named else shape_of(size)
+        if named:
+            raise TypeError(f"{name}: got an unexpected keyword argument {next(iter(named))!r}")
+        if out is not None:
+            return operator(size, generator=generator, dtype=out.dtype, out=out.resize_(size))
+        return finish(operator(size, generator=generator, dtype=dtype, device=as_device(device)), requires_grad)
+    draw.__name__ = draw.__qualname__ = name
+    draw.__doc__ = f"Return a tensor of random numbers, as the operator `{name}` draws them."
+    return function(draw)
+
+
+def _like(name):
+    operator = getattr(ops, name)
+
+    def draw(input, *bounds, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+             memory_format=None, pin_memory=False, **named):
+        require_strided(name, layout)
+        if name == "randint_like":
+            bounds = (named.pop("low"), *bounds) if "low" in named else bounds
+            bounds = (*bounds, named.pop("high")) if "high" in named else bounds
+            bounds = (0, *bounds) if len(bounds) == 1 else bounds
+        made = operator(input, *bounds, generator=generator, dtype=dtype,
+                        device=None if device is None else as_device(device), **named)
+        return finish(made, requires_grad)
+    draw.__name__ = draw.__qualname__ = name
+    draw.__doc__ = f"Return random numbers in another tensor's shape, as the operator `{name}` draws them."
+    return function(draw)
+
+
+rand, randn = _of_shape("rand"), _of_shape("randn")
+rand_like, randn_like, randint_like = _like("rand_like"), _like("randn_like"), _like("randint_like")
+
+
+@function
+def randint(*args, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+            pin_memory=False, low=None, high=None, size=None):
+    """Return integers from `low`, 0 by default, up to, not including, `high`."""
+    require_strided("randint", layout)
+    args = list(args)
+    size = args.pop() if size is None else size
+    if high is None:
+        high = args.pop()
+    if low is None:
+        low = args.pop() if args else 0
+    if args:
+        raise TypeError("randint: got too many positional arguments, expected (low, high, size) or (high, size)")
+    if out is not None:
+        return ops.randint(low, high, size, generator=generator, dtype=out.dtype, out=out.resize_(size))
+    return finish(ops.randint(low, high, size, generator=generator, dtype=dtype or OBJECTS["int64"],
+                              device=as_device(device)), requires_grad)
+
+
+@function
+def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+             pin_memory=False):
+    """Return the integers below `n` in random order."""
+    require_strided("randperm", layout)
+    if out is not None:
+        return ops.randperm(n, generator=generator, dtype=out.dtype, out=out.resize_((n,)))
+    return finish(ops.randperm(n, generator=generator, dtype=dtype or OBJECTS["int64"], device=as_device(device)),
+                  requires_grad)
+
+
+@function
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+           requires_grad=False, pin_memory=False):
+    """Return numbers drawn from normal distributions, of one mean and deviation or one for each."""
+    if size is not None:
+        drawn = ops.normal(ops.empty(size, dtype=dtype, device=as_device(device)), mean, std, generator=generator)
+    else:
+        tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
+        shape = broadcast_shape(tensors)
+        like = tensors[0]
+        drawn = ops.normal(ops.empty(shape, dtype=like.dtype, device=like.device), generator=generator)
+        drawn = drawn * std + mean
+    return out.copy_(drawn) if out is not None else finish(drawn, requires_grad)
+
+
+def broadcast_shape(tensors):
+    """Return the shape that tensors broadcast to."""
+    return (tensors[0] if len(tensors) == 1 else tensors[0] + tensors[1]).shape
+
+
+@function
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """Return 0 or 1 for each probability of the input, or with one probability `p`."""
+    drawn = (ops.bernoulli(input, generator=generator) if p is None
+             else ops.bernoulli_like(input, p, generator=generator))
+    return drawn if out is None else out.copy_(drawn)
+
+
+@method
+def bernoulli_(self, p=0.5, *, generator=None):
+    """Fill the tensor with 0 or 1: one probability, or a tensor of them."""
+    if isinstance(p, Tensor):
+        return self.copy_(ops.bernoulli_of(self, p, generator=generator))
+    return ops.bernoulli_like_(self, p, generator=generator)
+
+
+@function
+def poisson(input, generator=None):
+    """Return counts drawn from Poisson distributions of these rates."""
+    return ops.poisson(input, generator=generator)

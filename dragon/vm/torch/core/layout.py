@@ -1,0 +1,56 @@
+"""Objects that PyTorch passes to say how elements lie in memory."""
+
+
+class _Named:
+    """A constant with a name, one object each."""
+
+    __slots__ = ("_name",)
+    _made = {}
+
+    def __new__(cls, name):
+        key = cls, name
+        if key not in _Named._made:
+            self = object.__new__(cls)
+            self._name = name
+            _Named._made[key] = self
+        return _Named._made[key]
+
+    def __repr__(self):
+        return f"torch.{self._name}"
+
+    def __reduce__(self):
+        return type(self), (self._name,)
+
+
+class layout(_Named):
+    """How a tensor is stored; Dragon's are all `torch.strided`."""
+
+    __slots__ = ()
+
+
+class memory_format(_Named):
+    """The order of axes in memory."""
+
+    __slots__ = ()
+
+
+class qscheme(_Named):
+    """How a quantized tensor's numbers are scaled; there are no such tensors here, only the names."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"), layout("sparse_csc")
+sparse_bsr, sparse_bsc, jagged = layout("sparse_bsr"), layout("sparse_bsc"), layout("jagged")
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
+per_tensor_affine, per_channel_affine = qscheme("per_tensor_affine"), qscheme("per_channel_affine")
+per_tensor_symmetric, per_channel_symmetric = qscheme("per_tensor_symmetric"), qscheme("per_channel_symmetric")
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+
+
+def require_strided(who, wanted):
+    """Raise unless a `layout=` argument asks for what Dragon's tensors are."""
+    if wanted is not None and wanted is not strided:
+        raise NotImplementedError(f"{who}: got layout={wanted!r}, expected torch.strided: Dragon has no sparse tensors")

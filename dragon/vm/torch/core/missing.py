@@ -1,0 +1,37 @@
+"""What is missing says so: an AttributeError with the name, the nearest that exists, and where coverage is listed."""
+import difflib
+
+COVERAGE = "docs/torch/coverage"
+
+
+def explain(module, name, known):
+    """Return the AttributeError for a name that a module of the guest lacks.
+
+    Parameters
+    ----------
+    module : str
+        The guest's name of the module, such as "torch.nn".
+    name : str
+        What was asked for.
+    known : Iterable[str]
+        What there is.
+
+    Returns
+    -------
+    AttributeError
+        To be raised.
+
+    """
+    near = difflib.get_close_matches(name, [item for item in known if not item.startswith("_")], 1, 0.6)
+    hint = f"; the nearest name is '{module}.{near[0]}'" if near else ""
+    return AttributeError(f"module '{module}' has no attribute '{name}': Dragon does not have it (yet){hint}; "
+                          f"what is covered is listed in {COVERAGE}", name=name)
+
+
+def module_getattr(module, namespace):
+    """Return a `__getattr__` for a module of the guest."""
+    def find(name):
+        if name.startswith("__"):
+            raise AttributeError(f"module '{module}' has no attribute '{name}'", name=name)
+        raise explain(module, name, namespace)
+    return find

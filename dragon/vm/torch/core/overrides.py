@@ -1,0 +1,129 @@
+"""`__torch_function__`: classes and modes that answer calls of the API themselves."""
+import threading
+
+from dragon import _C
+
+_local = threading.local()
+
+
+def _disabled_torch_function_impl(function, types, args=(), kwargs=None):
+    """Call the function as if its arguments were plain tensors; what a class says to be left alone."""
+    with DisableTorchFunctionSubclass():
+        return function(*args, **(kwargs or {}))
+
+
+class DisableTorchFunctionSubclass:
+    """Ask no class and no mode within a `with` block."""
+
+    def __enter__(self):
+        self.previous = _C.set_override_disabled(True)
+
+    def __exit__(self, *_):
+        _C.set_override_disabled(self.previous)
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """Ask neither classes nor modes within a `with` block."""
+
+
+def modes():
+    """Return this thread's modes, the innermost last."""
+    if not hasattr(_local, "modes"):
+        _local.modes = []
+    return _local.modes
+
+
+class TorchFunctionMode:
+    """See every call of the API within a `with` block, in a method `__torch_function__(func, types, args, kwargs)`."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        raise NotImplementedError(f"{type(self).__name__}: got no __torch_function__, expected one")
+
+    def __enter__(self):
+        modes().append(self)
+        _C.set_override_modes(len(modes()))
+        return self
+
+    def __exit__(self, *_):
+        modes().pop()
+        _C.set_override_modes(len(modes()))
+
+
+def overloaded(args):
+    """Return the arguments whose classes answer calls, subclasses before their bases, each class once."""
+    found = []
+    for argument in args:
+        answer = getattr(type(argument), "__torch_function__", None)
+        if answer is None or answer is _disabled_torch_function_impl or type(argument) is _plain_class():
+            continue
+        if any(type(argument) is type(other) for other in found):
+            continue
+        place = next((index for index, other in enumerate(found) if isinstance(argument, type(other))), len(found))
+        found.insert(place, argument)
+    return found
+
+
+def _plain_class():
+    from dragon.vm.torch.core.tensor import Tensor
+    return Tensor
+
+
+def flat(args, kwargs):
+    """Yield arguments, and the items of those that are lists or tuples."""
+    for argument in (*args, *kwargs.values()):
+        if isinstance(argument, (list, tuple)):
+            yield from argument
+        yield argument
+
+
+def handle(function, args, kwargs):
+    """Answer a call in which a class or a mode wants to speak; the engine calls it.
+
+    Parameters
+    ----------
+    function : Callable
+        The function of the API.
+    args : tuple
+        Its positional arguments.
+    kwargs : dict
+        Its keyword arguments.
+
+    Returns
+    -------
+    Any
+        What the first of them that does not decline returns.
+
+    """
+    found = overloaded(flat(args, kwargs))
+    types = tuple(type(argument) for argument in found)
+    stack = modes()
+    if stack:
+        mode = stack.pop()
+        _C.set_override_modes(len(stack))
+        try:
+            result = mode.__torch_function__(function, types, args, kwargs)
+        finally:
+            stack.append(mode)
+            _C.set_override_modes(len(stack))
+        if result is not NotImplemented:
+            return result
+    for argument in found:
+        result = argument.__torch_function__(function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    if not found:  # only modes were there, and all declined
+        with DisableTorchFunctionSubclass():
+            return function(*args, **kwargs)
+    names = ", ".join(kind.__name__ for kind in types)
+    raise TypeError(f"no implementation found for {getattr(function, '__name__', function)!r} on types that implement "
+                    f"__torch_function__: {names}")
+
+
+def has_torch_function(args):
+    """Return whether an argument's class, or a mode, answers calls."""
+    return bool(modes()) or bool(overloaded(args))
+
+
+def handle_torch_function(public_api, relevant_args, *args, **kwargs):
+    """Have the classes of the relevant arguments answer a call of a function written outside."""
+    return handle(public_api, args, kwargs)

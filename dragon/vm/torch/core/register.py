@@ -1,0 +1,43 @@
+"""Where Python-written functions of the guest say what they are: of the module, a method, or both.
+
+`@function` makes `torch.<name>`, `@method` makes `Tensor.<name>`, `@both` makes both. What is registered answers to
+`__torch_function__` like the engine's own operators.
+"""
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+FUNCTIONS = {}
+
+
+def overridable(python_function):
+    """Return a function that asks its arguments' classes for `__torch_function__` first."""
+    return ops.overridable(python_function)
+
+
+def function(python_function):
+    """Register `torch.<name>`."""
+    wrapped = overridable(python_function)
+    FUNCTIONS[python_function.__name__] = wrapped
+    return wrapped
+
+
+def method(python_function):
+    """Register `Tensor.<name>`."""
+    wrapped = overridable(python_function)
+    setattr(Tensor, python_function.__name__, wrapped)
+    return wrapped
+
+
+def both(python_function):
+    """Register `torch.<name>` and `Tensor.<name>`, one object."""
+    wrapped = function(python_function)
+    setattr(Tensor, python_function.__name__, wrapped)
+    return wrapped
+
+
+def alias(target, *names):
+    """Give a function of this module, and the method if there is one, further names."""
+    for name in names:
+        if target in FUNCTIONS:
+            FUNCTIONS[name] = FUNCTIONS[target]
+        if hasattr(Tensor, target):
+            setattr(Tensor, name, getattr(Tensor, target))

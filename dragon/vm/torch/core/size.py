@@ -1,0 +1,36 @@
+"""Shapes as PyTorch shows them."""
+import math
+
+
+class Size(tuple):
+    """The sizes of a tensor's axes."""
+
+    __slots__ = ()
+    _is_size = True
+
+    def numel(self):
+        """Return how many elements a tensor of this shape has."""
+        return math.prod(self)
+
+    def __repr__(self):
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def __getitem__(self, key):
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(key, slice) else found
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other):
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, count):
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self):
+        return Size, (tuple(self),)

@@ -1,0 +1,79 @@
+"""`torch.Tensor`: the engine's tensor in PyTorch's words. Functions written in Python join it in `functions`."""
+from dragon import _C
+from dragon.vm.torch.core import dialect, results
+from dragon.vm.torch.core.device import device
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, _disabled_torch_function_impl, handle)
+from dragon.vm.torch.core.size import Size
+
+
+class Tensor(_C.Tensor):
+    """Strided numbers of one dtype on one device."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        with DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+        return convert(result, cls)
+
+    # The engine counts elements under these names.
+    def size(self, dim=None):
+        """Return the shape, or the size of one axis."""
+        return self.shape if dim is None else tuple.__getitem__(self.shape, dim_index(self, dim, "size"))
+
+    def stride(self, dim=None):
+        """Return the steps of the axes in elements, or that of one axis."""
+        steps = self.strides
+        return steps if dim is None else steps[dim_index(self, dim, "stride")]
+
+    def dim(self):
+        """Return the number of axes."""
+        return self.ndim
+
+    ndimension = dim
+
+    def numel(self):
+        """Return the number of elements."""
+        return _numel(self)
+
+    nelement = numel
+
+    def storage_offset(self):
+        """Return the place of the first element in the storage."""
+        return _storage_offset(self)
+
+    def element_size(self):
+        """Return the bytes per element."""
+        return self.itemsize
+
+    def __hash__(self):
+        return id(self)
+
+
+_numel = _C.Tensor.size.__get__
+_storage_offset = _C.Tensor.storage_offset.__get__
+
+
+def dim_index(tensor, dim, who):
+    """Return an axis as a number from 0, or raise IndexError."""
+    axis, rank = dim.__index__(), max(tensor.ndim, 1)
+    if not -rank <= axis < rank or tensor.ndim == 0:
+        raise IndexError(f"{who}: Dimension out of range: got axis {axis}, expected {-rank} to {rank - 1}")
+    return axis % rank
+
+
+def convert(result, cls):
+    """Return results as instances of a subclass of Tensor, in lists and tuples too."""
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if isinstance(result, (list, tuple)) and not isinstance(result, Size):
+        return type(result)(convert(item, cls) for item in result)
+    return result
+
+
+ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, dialect.NAMES, results.OF_OPERATORS)
+ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
