@@ -1,5 +1,6 @@
 """What is missing says so: an AttributeError with the name, the nearest that exists, and where coverage is listed."""
 import difflib
+import importlib
 
 COVERAGE = "docs/torch/coverage"
 
@@ -28,9 +29,27 @@ def explain(module, name, known):
                           f"what is covered is listed in {COVERAGE}", name=name)
 
 
-def module_getattr(module, namespace):
-    """Return a `__getattr__` for a module of the guest."""
+def module_getattr(module, namespace, submodules=()):
+    """Return a `__getattr__` for a module of the guest.
+
+    Parameters
+    ----------
+    module : str
+        The guest's name of the module.
+    namespace : dict
+        Its globals.
+    submodules : Sequence[str], optional, default=()
+        Modules below it that are imported when first asked for.
+
+    Returns
+    -------
+    Callable
+        To be bound to `__getattr__`.
+
+    """
     def find(name):
+        if name in submodules:
+            return importlib.import_module(f"{namespace['__name__']}.{name}")
         if name.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{name}'", name=name)
         raise explain(module, name, namespace)
