@@ -1,4 +1,6 @@
 """PyTorch's API on Dragon's engine: `from dragon.vm import torch`, or `dragon run script.py` for scripts."""
+from math import e, inf, nan, pi
+
 from dragon.vm.torch.core.device import device, get_default_device, set_default_device
 from dragon.vm.torch.core.dtypes import NAMES as _dtypes, dtype
 from dragon.vm.torch.core.layout import (channels_last, channels_last_3d, contiguous_format, jagged, layout,
@@ -10,6 +12,9 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, random as _random
+from dragon.vm.torch.core import printing as _printing
+from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
+from dragon.vm.torch.core.numbers import finfo, iinfo
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torch.core.functions.random import Generator
@@ -17,6 +22,8 @@ from dragon.vm.torch.core.functions.random import Generator
 _attach()
 globals().update(_dtypes)
 globals().update(_functions)
+globals().update(_old_classes)
+newaxis = None
 __version__ = "2.13.0"
 # Imported when first asked for, so that `import torch` stays quick.
 _SUBMODULES = frozenset("""

@@ -1,0 +1,90 @@
+"""Dtypes, devices, sizes, subclasses and old constructors behave as genuine PyTorch's."""
+import pickle
+
+import pytest
+import torch
+
+from dragon.vm import torch as dragon_torch
+
+BOTH = pytest.mark.parametrize("t", [torch, dragon_torch], ids=["genuine", "dragon"])
+
+
+@BOTH
+def test_dtypes(t):
+    assert t.float is t.float32 and t.long is t.int64 and t.half is t.float16
+    assert t.float64.is_floating_point and t.complex64.is_complex and not t.uint8.is_signed
+    assert t.float32.itemsize == 4 and t.float32.to_complex() is t.complex64
+    assert pickle.loads(pickle.dumps(t.bfloat16)) is t.bfloat16
+    assert t.promote_types(t.int8, t.float16) is t.float16
+    assert t.result_type(t.tensor(1), 1.5) is t.float32
+    assert t.can_cast(t.int32, t.float32) and not t.can_cast(t.float32, t.int32)
+
+
+def test_a_dtype_known_by_name_only_says_so():
+    with pytest.raises(TypeError, match="uint16.*known by name only"):
+        dragon_torch.zeros(2, dtype=dragon_torch.uint16)
+
+
+@BOTH
+def test_devices(t):
+    assert t.device("cpu") == t.device("cpu") != t.device("cpu", 0)
+    assert t.device("cuda:1").index == 1 and t.device("cuda:1") == t.device("cuda", 1)
+    assert {t.device("cpu"): 1}[t.device("cpu")] == 1
+    with pytest.raises(RuntimeError):
+        t.device("gpu")
+    with t.device("meta"):
+        assert t.zeros(2).is_meta if t is torch else t.zeros(2).device.type == "meta"
+    assert t.zeros(2).device == t.device("cpu")
+
+
+@BOTH
+def test_sizes(t):
+    size = t.zeros(2, 3, 4).shape
+    assert size == (2, 3, 4) and size[1:] == t.Size([3, 4]) and isinstance(size[1:], t.Size) and size.numel() == 24
+    assert isinstance(size + (1,), t.Size) and pickle.loads(pickle.dumps(size)) == size
+
+
+@BOTH
+def test_subclasses_are_kept_and_asked(t):
+    class Plain(t.Tensor):
+        pass
+
+    calls = []
+
+    class Listening(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            calls.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    plain = t.ones(2).as_subclass(Plain)
+    plain.note = "kept"
+    assert type(plain + 1) is Plain and type(t.exp(plain)) is Plain and plain.note == "kept"
+    assert type(t.cat([plain, t.ones(1)])) is Plain and type(plain[0]) is Plain
+    listening = t.ones(2).as_subclass(Listening)
+    assert type(t.exp(listening)) is Listening and type(1 + listening) is Listening
+    assert calls[0] == "exp" and len(calls) >= 2
+
+
+@BOTH
+def test_objects_that_are_no_tensors_may_answer(t):
+    class Duck:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__, len(args)
+
+    assert t.add(Duck(), 1) == ("add", 2)
+    assert t.cat([Duck(), t.ones(1)]) == ("cat", 1)
+
+
+@BOTH
+def test_old_constructors(t):
+    assert t.Tensor(2, 3).shape == (2, 3) and t.Tensor().shape == (0,) and t.Tensor([1, 2]).dtype is t.float32
+    assert t.LongTensor([1, 2]).dtype is t.int64 and t.DoubleTensor(2).shape == (2,)
+    assert isinstance(t.zeros(2), t.FloatTensor) and not isinstance(t.zeros(2), t.LongTensor)
+    assert t.zeros(2).type() == "torch.FloatTensor" and t.zeros(2).type("torch.LongTensor").dtype is t.int64
+
+
+def test_a_missing_name_says_so():
+    with pytest.raises(AttributeError, match="no attribute 'reluu'.*nearest name is 'torch.relu'.*coverage"):
+        dragon_torch.reluu
