@@ -100,6 +100,7 @@ multinomial p=input
 bernoulli p=input
 native_dropout training=train
 alpha_dropout training=training
+one_hot x=tensor
 orgqr tau=input2
 ormqr tau=input2 y=input3
 rms_norm shape=normalized_shape

@@ -1,0 +1,166 @@
+"""Activations of `torch.nn.functional`: the operators with PyTorch's `inplace=` and its notion of a default axis."""
+import warnings
+
+from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.tensor import ops
+
+gelu, logsigmoid, softplus, softshrink, hardshrink = (
+    ops.gelu, ops.logsigmoid, ops.softplus, ops.softshrink, ops.hardshrink)
+tanhshrink, softsign, prelu, sigmoid, tanh = ops.tanhshrink, ops.softsign, ops.prelu, ops.sigmoid, ops.tanh
+relu_, elu_, selu_, celu_, leaky_relu_ = ops.relu_, ops.elu_, ops.selu_, ops.celu_, ops.leaky_relu_
+hardtanh_, threshold_, rrelu_ = ops.hardtanh_, ops.threshold_, ops.rrelu_
+_relu, _relu6, _elu, _selu, _celu, _leaky_relu = ops.relu, ops.relu6, ops.elu, ops.selu, ops.celu, ops.leaky_relu
+_silu, _mish = ops.silu, ops.mish
+
+
+@overridable
+def relu(input, inplace=False):
+    """Replace negative numbers by zero."""
+    return relu_(input) if inplace else _relu(input)
+
+
+@overridable
+def relu6(input, inplace=False):
+    """Clamp to 0 and 6."""
+    return ops.relu6_(input) if inplace else _relu6(input)
+
+
+@overridable
+def elu(input, alpha=1.0, inplace=False):
+    """Bend negative numbers into `alpha * (exp(x) - 1)`."""
+    return elu_(input, alpha) if inplace else _elu(input, alpha)
+
+
+@overridable
+def selu(input, inplace=False):
+    """Apply ELU with the constants that keep mean and variance."""
+    return selu_(input) if inplace else _selu(input)
+
+
+@overridable
+def celu(input, alpha=1.0, inplace=False):
+    """Apply the continuously differentiable ELU."""
+    return celu_(input, alpha) if inplace else _celu(input, alpha)
+
+
+@overridable
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """Scale negative numbers by a small slope."""
+    return leaky_relu_(input, negative_slope) if inplace else _leaky_relu(input, negative_slope)
+
+
+@overridable
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """Scale negative numbers by slopes drawn at random in training, by their mean otherwise."""
+    return rrelu_(input, lower, upper, training) if inplace else ops.rrelu(input, lower, upper, training)
+
+
+@overridable
+def threshold(input, threshold, value, inplace=False):
+    """Replace what is not above a threshold by a value."""
+    return threshold_(input, threshold, value) if inplace else ops.threshold(input, threshold, value)
+
+
+@overridable
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """Clamp to two numbers."""
+    if min_val > max_val:
+        raise ValueError(f"hardtanh: got min_val {min_val}, expected at most max_val {max_val}")
+    return hardtanh_(input, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
+
+
+@overridable
+def hardsigmoid(input, inplace=False):
+    """Clamp `x / 6 + 1 / 2` to 0 and 1."""
+    return ops.hardsigmoid_(input) if inplace else ops.hardsigmoid(input)
+
+
+@overridable
+def hardswish(input, inplace=False):
+    """Multiply by the hard sigmoid."""
+    return ops.hardswish_(input) if inplace else ops.hardswish(input)
+
+
+@overridable
+def silu(input, inplace=False):
+    """Multiply by the sigmoid."""
+    return ops.silu_(input) if inplace else _silu(input)
+
+
+@overridable
+def mish(input, inplace=False):
+    """Multiply by `tanh(softplus(x))`."""
+    return ops.mish_(input) if inplace else _mish(input)
+
+
+@overridable
+def glu(input, dim=-1):
+    """Gate the first half of an axis by the sigmoid of the second."""
+    if input.ndim == 0:
+        raise RuntimeError("glu: got a tensor without axes, expected an axis of even size")
+    return ops.glu(input, dim)
+
+
+def implicit_dim(name, ndim, stacklevel):
+    """Return the axis that softmax took before it had to be named."""
+    warnings.warn(f"{name}: got no dim, expected one: the axis chosen by the number of axes is deprecated",
+                  stacklevel=stacklevel)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+@overridable
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """Exponentiate and divide by the sum along an axis."""
+    if dim is None:
+        dim = implicit_dim("softmax", input.ndim, _stacklevel)
+    return ops.softmax(input, dim, dtype=dtype)
+
+
+@overridable
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """Apply softmax to the negated input."""
+    if dim is None:
+        dim = implicit_dim("softmin", input.ndim, _stacklevel)
+    return ops.softmin(input, dim, dtype=dtype)
+
+
+@overridable
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """Return the logarithm of softmax, computed stably."""
+    if dim is None:
+        dim = implicit_dim("log_softmax", input.ndim, _stacklevel)
+    return ops.log_softmax(input, dim, dtype=dtype)
+
+
+@overridable
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """Draw from the Gumbel-softmax distribution: soft samples, or one-hot ones with the gradients of soft ones.
+
+    Parameters
+    ----------
+    logits : Tensor
+        Unnormalised log-probabilities.
+    tau : float, optional, default=1
+        Temperature.
+    hard : bool, optional, default=False
+        Whether the samples are one-hot.
+    eps : float, optional
+        Has no effect.
+    dim : int, optional, default=-1
+        The axis of the classes.
+
+    Returns
+    -------
+    Tensor
+        The samples, in the shape of the logits.
+
+    """
+    if eps != 1e-10:
+        warnings.warn("gumbel_softmax: got eps, which is deprecated and has no effect", stacklevel=2)
+    noise = -ops.log(ops.exponential(ops.empty_like(logits)))
+    soft = ops.softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    places = ops.max_axis(soft, dim, True)[1]
+    ones = ops.scatter(ops.zeros_like(logits), dim, places, ops.ones_like(places, dtype=logits.dtype))
+    return ones - soft.detach() + soft

@@ -1,0 +1,64 @@
+"""Convolutions of `torch.nn.functional`: the operators, and PyTorch's paddings by name."""
+from dragon.vm.torch.core.register import function
+from dragon.vm.torch.core.tensor import ops
+
+_conv1d, _conv2d, _conv3d = ops.conv1d, ops.conv2d, ops.conv3d
+linear, bilinear = ops.linear, ops.bilinear
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (
+    ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)
+
+
+def each_axis(value, count):
+    """Return one number per axis from a number or a sequence."""
+    if hasattr(value, "__index__"):
+        return [int(value)] * count
+    value = list(value)
+    return value * count if len(value) == 1 else value
+
+
+def conv_by_name(who, input, weight, bias, stride, padding, dilation, groups):
+    """Convolve with padding='same' or 'valid'."""
+    count = weight.ndim - 2
+    if padding == "valid":
+        return getattr(ops, who)(input, weight, bias, stride, 0, dilation, groups)
+    if padding != "same":
+        raise RuntimeError(f"{who}: got padding {padding!r}, expected 'same', 'valid' or numbers")
+    if any(step != 1 for step in each_axis(stride, count)):
+        raise RuntimeError(f"{who}: got stride {stride} with padding='same', expected 1")
+    whole = [step * (size - 1) for step, size in zip(each_axis(dilation, count), tuple(weight.shape)[2:])]
+    before, after = [pad // 2 for pad in whole], [pad - pad // 2 for pad in whole]
+    if input.ndim == count + 1:
+        made = ops.conv(ops.unsqueeze(input, 0), weight, bias, 1, before, dilation, groups, after)
+        return ops.squeeze(made, 0)
+    return ops.conv(input, weight, bias, 1, before, dilation, groups, after)
+
+
+@function
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Convolve along one axis."""
+    if isinstance(padding, str):
+        return conv_by_name("conv1d", input, weight, bias, stride, padding, dilation, groups)
+    return _conv1d(input, weight, bias, stride, padding, dilation, groups)
+
+
+@function
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Convolve along two axes."""
+    if isinstance(padding, str):
+        return conv_by_name("conv2d", input, weight, bias, stride, padding, dilation, groups)
+    return _conv2d(input, weight, bias, stride, padding, dilation, groups)
+
+
+@function
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Convolve along three axes."""
+    if isinstance(padding, str):
+        return conv_by_name("conv3d", input, weight, bias, stride, padding, dilation, groups)
+    return _conv3d(input, weight, bias, stride, padding, dilation, groups)
+
+
+@function
+def conv_tbc(input, weight, bias, pad=0):
+    """Convolve along the first axis of (time, batch, channel)."""
+    made = ops.conv1d(ops.permute(input, (1, 2, 0)), ops.permute(weight, (2, 1, 0)), bias, 1, pad)
+    return ops.permute(made, (2, 0, 1))

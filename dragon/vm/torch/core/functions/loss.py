@@ -1,0 +1,310 @@
+"""Losses of `torch.nn.functional`: the operators with PyTorch's old reduction arguments, weights and warnings."""
+import math
+import warnings
+
+from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+def reduction_of(size_average, reduce, reduction, stacklevel=3):
+    """Return the reduction that the deprecated flags stand for, or the one given."""
+    if size_average is None and reduce is None:
+        return reduction
+    by_flags = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(f"got size_average or reduce, which are deprecated; expected reduction={by_flags!r}",
+                  stacklevel=stacklevel)
+    return by_flags
+
+
+def reduced(losses, reduction, who):
+    """Return losses as they are, their mean or their sum."""
+    if reduction == "mean":
+        return ops.mean(losses)
+    if reduction == "sum":
+        return ops.sum(losses)
+    if reduction != "none":
+        raise ValueError(f"{who}: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+    return losses
+
+
+def warn_about_sizes(who, input, target):
+    """Warn where two tensors broadcast that rarely should."""
+    if tuple(input.shape) != tuple(target.shape):
+        warnings.warn(f"{who}: got target of {target.shape} and input of {input.shape}, expected equal sizes: "
+                      "they broadcast, which is likely not what is meant", stacklevel=3)
+
+
+def weighted(losses, weight, input, reduction, who):
+    """Return the reduction of losses with weights; the mean is that of the weighted elements."""
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError(f"{who}: got weight of {weight.shape}, expected that of the input, {input.shape}")
+    losses = losses * weight
+    if reduction == "mean":
+        return ops.sum(losses) / ops.sum(weight)
+    return reduced(losses, reduction, who)
+
+
+@overridable
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """Return squared differences, reduced."""
+    warn_about_sizes("mse_loss", input, target)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if weight is None:
+        return ops.mse_loss(input, target, reduction)
+    return weighted(ops.mse_loss(input, target, "none"), weight, input, reduction, "mse_loss")
+
+
+@overridable
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """Return absolute differences, reduced."""
+    warn_about_sizes("l1_loss", input, target)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if weight is None:
+        return ops.l1_loss(input, target, reduction)
+    return weighted(ops.l1_loss(input, target, "none"), weight, input, reduction, "l1_loss")
+
+
+@overridable
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """Return differences that are squared below `delta` and linear above, reduced."""
+    warn_about_sizes("huber_loss", input, target)
+    if weight is None:
+        return ops.huber_loss(input, target, reduction, delta)
+    return weighted(ops.huber_loss(input, target, "none", delta), weight, input, reduction, "huber_loss")
+
+
+@overridable
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """Return differences that are squared below `beta` and linear above, reduced."""
+    warn_about_sizes("smooth_l1_loss", input, target)
+    reduction = reduction_of(size_average, reduce, reduction)
+    return ops.l1_loss(input, target, reduction) if beta == 0 else ops.smooth_l1_loss(input, target, reduction, beta)
+
+
+@overridable
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                  label_smoothing=0.0):
+    """Return the cross entropy of logits with class indices or class probabilities.
+
+    Parameters
+    ----------
+    input : Tensor
+        Logits, (C), (N, C) or (N, C, d1, ...).
+    target : Tensor
+        Indices without the axis of the classes, or probabilities in the shape of the logits.
+    weight : Tensor, optional
+        A weight for each class.
+    size_average, reduce : bool, optional
+        Deprecated; `reduction` says it.
+    ignore_index : int, optional, default=-100
+        An index whose elements count nothing.
+    reduction : str, optional, default="mean"
+        "mean", "sum" or "none".
+    label_smoothing : float, optional, default=0.0
+        How much of the probability is shared by all classes.
+
+    Returns
+    -------
+    Tensor
+        The loss.
+
+    """
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+@overridable
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """Return the negative log-likelihood of class indices under log-probabilities."""
+    return ops.nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """Return the cross entropy of probabilities with targets between 0 and 1."""
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(f"binary_cross_entropy: got target of {target.shape}, expected that of the input, "
+                         f"{input.shape}")
+    return ops.binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+                                     pos_weight=None):
+    """Return the cross entropy of the sigmoid of logits with targets between 0 and 1."""
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(f"binary_cross_entropy_with_logits: got target of {target.shape}, expected that of the "
+                         f"input, {input.shape}")
+    return ops.binary_cross_entropy_with_logits(input, target, weight, reduction_of(size_average, reduce, reduction),
+                                                pos_weight)
+
+
+@overridable
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """Return the Kullback-Leibler divergence of log-probabilities from a target."""
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    elif reduction == "mean":
+        warnings.warn("kl_div: got reduction='mean', which divides by all elements; 'batchmean' is the divergence",
+                      stacklevel=2)
+    if reduction != "batchmean":
+        return ops.kl_div(input, target, reduction, log_target)
+    total = ops.kl_div(input, target, "sum", log_target)
+    return total / input.shape[0] if input.ndim else total
+
+
+@overridable
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+                     reduction="mean"):
+    """Return the negative log-likelihood of counts under Poisson rates."""
+    return ops.poisson_nll_loss(input, target, log_input, full, eps, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """Return the negative log-likelihood of targets under normal distributions."""
+    if not isinstance(var, Tensor):
+        if var < 0:
+            raise ValueError(f"gaussian_nll_loss: got var {var}, expected no negative number")
+        var = var * ops.ones_like(input)
+    elif bool(ops.any(ops.lt(var, 0))):
+        raise ValueError("gaussian_nll_loss: got var with negative numbers, expected none")
+    shape = tuple(input.shape)
+    if tuple(var.shape) != shape:
+        if shape[:-1] == tuple(var.shape):
+            var = ops.unsqueeze(var, -1)
+        elif len(shape) != var.ndim or sum(a != b for a, b in zip(shape, var.shape)) > 1 or any(
+                a != b and b != 1 for a, b in zip(shape, var.shape)):
+            raise ValueError(f"gaussian_nll_loss: got var of {var.shape}, expected that of the input, {input.shape}, "
+                             "with at most one axis of size 1")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"gaussian_nll_loss: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+    # The floor of the variance takes no part in the gradient.
+    floored = ops.clone(var)
+    floored = floored + (ops.clamp(var.detach(), eps) - var.detach())
+    losses = 0.5 * (ops.log(floored) + ops.square(input - target) / floored)
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return reduced(losses, reduction, "gaussian_nll_loss")
+
+
+@overridable
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """Return how far two scores are from the order that the target, 1 or -1, asks for."""
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(f"margin_ranking_loss: got {input1.shape}, {input2.shape} and {target.shape}, expected "
+                           "equally many axes")
+    return ops.margin_ranking_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    """Return distances where the target is 1, and how far they are below the margin where it is -1."""
+    return ops.hinge_embedding_loss(input, target, margin, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """Return the logistic loss of scores with targets 1 and -1."""
+    return ops.soft_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """Return the hinge loss of every right class against every wrong one."""
+    return ops.multilabel_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """Return the logistic loss of each class by itself, averaged over classes."""
+    return ops.multilabel_soft_margin_loss(input, target, weight, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """Return the hinge loss of the right class against all others."""
+    if p not in (1, 2):
+        raise ValueError(f"multi_margin_loss: got p {p}, expected 1 or 2")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError(f"multi_margin_loss: got weight of {weight.shape}, expected one axis")
+    return ops.multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))
+
+
+@overridable
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """Return how dissimilar rows are where the target is 1, and how similar beyond a margin where it is -1."""
+    return ops.cosine_embedding_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
+
+
+def require_margin(who, margin):
+    """Raise unless a margin is positive."""
+    if margin <= 0:
+        raise ValueError(f"{who}: got margin {margin}, expected a positive number")
+
+
+@overridable
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
+                        reduce=None, reduction="mean"):
+    """Return how far the negative is from being `margin` farther away than the positive."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    require_margin("triplet_margin_loss", margin)
+    return ops.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
+
+
+@overridable
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
+                                      reduction="mean"):
+    """Return the triplet loss under a distance of one's own."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"triplet_margin_with_distance_loss: got reduction {reduction!r}, expected 'mean', 'sum' or "
+                         "'none'")
+    require_margin("triplet_margin_with_distance_loss", margin)
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(f"triplet_margin_with_distance_loss: got {anchor.shape}, {positive.shape} and "
+                           f"{negative.shape}, expected equally many axes")
+    distance = ops.pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = ops.minimum(far, distance(positive, negative))
+    return reduced(ops.clamp(margin + near - far, 0), reduction, "triplet_margin_with_distance_loss")
+
+
+def lengths(value, device):
+    """Return lengths, given as numbers or a tensor, as a tensor of integers."""
+    if isinstance(value, Tensor):
+        return value
+    from dragon.vm.torch.core.functions.creation import tensor
+    return tensor([int(length) for length in value], device=device)
+
+
+@overridable
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """Return the connectionist temporal classification loss.
+
+    Parameters
+    ----------
+    log_probs : Tensor
+        Log-probabilities, (T, N, C) or (T, C).
+    targets : Tensor
+        Classes, (N, S), or all sequences one after the other.
+    input_lengths : Union[Tensor, Sequence[int]]
+        Lengths of the inputs.
+    target_lengths : Union[Tensor, Sequence[int]]
+        Lengths of the targets.
+    blank : int, optional, default=0
+        The class that stands for nothing.
+    reduction : str, optional, default="mean"
+        "mean", which divides by the target lengths first, "sum" or "none".
+    zero_infinity : bool, optional, default=False
+        Whether losses of impossible alignments count nothing.
+
+    Returns
+    -------
+    Tensor
+        The loss.
+
+    """
+    return ops.ctc_loss(log_probs, targets, lengths(input_lengths, log_probs.device),
+                        lengths(target_lengths, log_probs.device), blank, reduction, zero_infinity)

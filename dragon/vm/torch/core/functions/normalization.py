@@ -1,0 +1,133 @@
+"""Normalization, distances and dropout of `torch.nn.functional`: the operators and PyTorch's checks of what they are given."""
+import math
+import warnings
+
+from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.tensor import ops
+
+layer_norm, rms_norm = ops.layer_norm, ops.rms_norm
+cosine_similarity, pairwise_distance, pdist = ops.cosine_similarity, ops.pairwise_distance, ops.pdist
+_batch_norm, _dropout = ops.batch_norm, ops.dropout
+
+
+@overridable
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """Normalize each channel over the batch, or by running statistics, which training updates."""
+    if training:
+        shape = tuple(input.shape)
+        if math.prod(shape) == shape[1]:
+            raise ValueError(f"batch_norm: got input of {input.shape} in training, expected more than one value per "
+                             "channel")
+    elif running_mean is None or running_var is None:
+        raise ValueError("batch_norm: got no running_mean or running_var, expected both where training=False")
+    if eps < 0:
+        raise ValueError(f"batch_norm: got eps {eps}, expected no negative number")
+    if momentum is None:
+        momentum = 0.0
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+@overridable
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+                  momentum=0.1, eps=1e-5):
+    """Normalize each channel of each sample."""
+    if use_input_stats and math.prod(tuple(input.shape)[2:]) == 1:
+        raise ValueError(f"instance_norm: got input of {input.shape} in training, expected more than one spatial "
+                         "element")
+    return ops.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+@overridable
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """Normalize groups of channels of each sample."""
+    if input.ndim < 2:
+        raise RuntimeError(f"group_norm: got input of {input.shape}, expected at least 2 axes")
+    shape = tuple(input.shape)
+    if math.prod(shape) // (num_groups or 1) == 1:
+        raise ValueError(f"group_norm: got input of {input.shape} in {num_groups} groups, expected more than one value "
+                         "in each")
+    return ops.group_norm(input, num_groups, weight, bias, eps)
+
+
+@overridable
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """Divide by a power of the squares of neighbouring channels."""
+    if input.ndim < 3:
+        raise ValueError(f"local_response_norm: got input of {input.shape}, expected at least 3 axes")
+    return input if input.numel() == 0 else ops.local_response_norm(input, size, alpha, beta, k)
+
+
+@overridable
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """Divide vectors along an axis by their norm, or by `eps` if that is greater."""
+    return ops.normalize(input, p, dim, eps) if out is None else ops.normalize(input, p, dim, eps, out=out)
+
+
+def require_probability(p):
+    """Raise unless a number is a probability."""
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout: got p {p}, expected 0 to 1")
+
+
+@overridable
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Set elements to zero with a probability, and scale the rest."""
+    if not 0.0 <= p <= 1.0:
+        require_probability(p)
+    return ops.dropout_(input, p, training) if inplace else _dropout(input, p, training)
+
+
+@overridable
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Set elements to SELU's negative limit with a probability, keeping mean and variance."""
+    require_probability(p)
+    return ops.alpha_dropout_(input, p, training) if inplace else ops.alpha_dropout(input, p, training)
+
+
+@overridable
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Set whole channels to SELU's negative limit with a probability, keeping mean and variance."""
+    require_probability(p)
+    return (ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout)(input, p, training)
+
+
+def drop_channels(input, p, training, inplace):
+    """Set whole channels of a batch to zero."""
+    require_probability(p)
+    return (ops.feature_dropout_ if inplace else ops.feature_dropout)(input, p, training)
+
+
+def drop_channels_of_one(input, p, training, inplace):
+    """Set whole channels of a sample without a batch axis to zero."""
+    whole = drop_channels(ops.unsqueeze(input, 0), p, training, inplace)
+    return input if inplace else ops.squeeze(whole, 0)
+
+
+@overridable
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Set whole channels of (N, C, L) or (C, L) to zero with a probability."""
+    require_probability(p)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: got input of {input.shape}, expected 2 or 3 axes")
+    drop = drop_channels if input.ndim == 3 else drop_channels_of_one
+    return drop(input, p, training, inplace)
+
+
+@overridable
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Set whole channels of (N, C, H, W) to zero with a probability."""
+    require_probability(p)
+    if input.ndim != 4:
+        warnings.warn(f"dropout2d: got input of {input.shape}, expected 4 axes; three are read as (N, C, L)",
+                      stacklevel=2)
+    return drop_channels(input, p, training, inplace)
+
+
+@overridable
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """Set whole channels of (N, C, D, H, W) or (C, D, H, W) to zero with a probability."""
+    require_probability(p)
+    if input.ndim not in (4, 5):
+        warnings.warn(f"dropout3d: got input of {input.shape}, expected 4 or 5 axes", stacklevel=2)
+    drop = drop_channels if input.ndim == 5 else drop_channels_of_one
+    return drop(input, p, training, inplace)

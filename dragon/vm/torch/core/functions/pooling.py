@@ -1,0 +1,182 @@
+"""Pools of `torch.nn.functional`: the operators, `return_indices=`, sizes left open and windows at random."""
+from dragon.vm.torch.core.functions.convolution import each_axis
+from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.tensor import ops
+
+avg_pool1d, avg_pool2d, avg_pool3d, adaptive_avg_pool1d = (
+    ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d, ops.adaptive_avg_pool1d)
+
+
+def _max_pool(axes):
+    plain, both = getattr(ops, f"max_pool{axes}d"), getattr(ops, f"max_pool{axes}d_with_indices")
+
+    def max_pool_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+                              return_indices=False):
+        return both(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+
+    def max_pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        operator = both if return_indices else plain
+        return operator(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+    return named(max_pool, f"max_pool{axes}d", "Return the maxima of windows, and where they are if wanted."), named(
+        max_pool_with_indices, f"max_pool{axes}d_with_indices", "Return the maxima of windows and where they are.")
+
+
+def _adaptive_max_pool(axes):
+    plain, both = getattr(ops, f"adaptive_max_pool{axes}d"), getattr(ops, f"adaptive_max_pool{axes}d_with_indices")
+
+    def adaptive_with_indices(input, output_size, return_indices=False):
+        return both(input, whole_size(input, output_size, axes))
+
+    def adaptive(input, output_size, return_indices=False):
+        return (both if return_indices else plain)(input, whole_size(input, output_size, axes))
+    return named(adaptive, f"adaptive_max_pool{axes}d",
+                 "Return the maxima of as many windows as asked for, and where they are if wanted."), named(
+        adaptive_with_indices, f"adaptive_max_pool{axes}d_with_indices",
+        "Return the maxima of as many windows as asked for, and where they are.")
+
+
+def _max_unpool(axes):
+    operator = getattr(ops, f"max_unpool{axes}d")
+
+    def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        kernel = each_axis(kernel_size, axes)
+        step = each_axis(stride, axes) if stride is not None else kernel
+        size = unpooled_size(input, kernel, step, each_axis(padding, axes), output_size)
+        return operator(input, indices, kernel, step, padding, size)
+    return named(max_unpool, f"max_unpool{axes}d", "Put maxima back where they were among zeros.")
+
+
+def _lp_pool(axes):
+    pool, max_pool = getattr(ops, f"lp_pool{axes}d"), getattr(ops, f"max_pool{axes}d")
+
+    def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        if norm_type == float("inf"):
+            return max_pool(ops.abs(input), kernel_size, stride, 0, 1, ceil_mode)
+        if norm_type == -float("inf"):
+            return -max_pool(-ops.abs(input), kernel_size, stride, 0, 1, ceil_mode)
+        return pool(input, norm_type, kernel_size, stride, ceil_mode)
+    return named(lp_pool, f"lp_pool{axes}d", "Return the norms of windows.")
+
+
+def named(python_function, name, doc):
+    """Return a function of the API under its name."""
+    python_function.__name__ = python_function.__qualname__ = name
+    python_function.__doc__ = doc
+    return overridable(python_function)
+
+
+def whole_size(input, output_size, axes):
+    """Return an output size in which None stands for the input's."""
+    if not isinstance(output_size, (list, tuple)):
+        return output_size if output_size is not None else tuple(input.shape)[-axes:]
+    if len(output_size) > input.ndim:
+        raise ValueError(f"adaptive_pool: got output_size {tuple(output_size)} for input of {input.shape}, expected at "
+                         f"most {input.ndim} numbers")
+    return [size if size is not None else own
+            for size, own in zip(output_size, tuple(input.shape)[-len(output_size):])]
+
+
+def unpooled_size(input, kernel, stride, padding, wanted):
+    """Return the size before pooling: the smallest one, or the one wanted if it could have been."""
+    own = tuple(input.shape)[-len(kernel):]
+    least = [(size - 1) * step + window - 2 * pad for size, step, window, pad in zip(own, stride, kernel, padding)]
+    if wanted is None:
+        return least
+    wanted = list(wanted)
+    if len(wanted) == len(kernel) + 2:
+        wanted = wanted[2:]
+    if len(wanted) != len(kernel):
+        raise ValueError(f"max_unpool: got output_size {wanted}, expected {len(kernel)} or {len(kernel) + 2} numbers")
+    for axis, (size, usual, step) in enumerate(zip(wanted, least, stride)):
+        if not usual - step < size < usual + step:
+            raise ValueError(f"max_unpool: got output_size {wanted}, expected more than {usual - step} and less than "
+                             f"{usual + step} in axis {axis}")
+    return wanted
+
+
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_max_pool(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max_pool(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool(3)
+max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
+lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)
+
+
+@overridable
+def adaptive_avg_pool2d(input, output_size):
+    """Return the means of as many windows as asked for, along two axes."""
+    return ops.adaptive_avg_pool2d(input, whole_size(input, output_size, 2))
+
+
+@overridable
+def adaptive_avg_pool3d(input, output_size):
+    """Return the means of as many windows as asked for, along three axes."""
+    return ops.adaptive_avg_pool3d(input, whole_size(input, output_size, 3))
+
+
+def window_starts(samples, size, count, window):
+    """Return where windows start: pseudo-random steps between the two they average to (Graham, 2014)."""
+    last = ops.full_like(samples, size - window)
+    if count == 1:
+        return last
+    alpha = (size - window) / (count - 1)
+    steps = ops.arange(0, count - 1, dtype=samples.dtype)
+    starts = ops.trunc((steps + samples) * alpha) - ops.trunc(samples * alpha)
+    return ops.cat([starts, last], -1)
+
+
+def fractional(who, axes, input, kernel_size, output_size, output_ratio, samples):
+    """Return the maxima of windows at random places and where they are."""
+    if input.ndim not in (axes + 1, axes + 2):
+        raise RuntimeError(f"{who}: got input of {input.shape}, expected {axes + 1} or {axes + 2} axes")
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{who}: got neither output_size nor output_ratio, expected one of them")
+    sizes, kernel = tuple(input.shape)[-axes:], each_axis(kernel_size, axes)
+    if output_size is None:
+        ratios = list(output_ratio) if isinstance(output_ratio, (list, tuple)) else [output_ratio] * axes
+        if any(not 0 < ratio < 1 for ratio in ratios):
+            raise ValueError(f"{who}: got output_ratio {tuple(ratios)}, expected numbers between 0 and 1")
+        output_size = [int(size * ratio) for size, ratio in zip(sizes, ratios)]
+    counts = each_axis(output_size, axes)
+    for size, count, window in zip(sizes, counts, kernel):
+        if count + window - 1 > size:
+            raise RuntimeError(f"{who}: got {count} windows of {window}, expected them to fit into {size}")
+    x = input if input.ndim == axes + 2 else ops.unsqueeze(input, 0)
+    batch, channels = tuple(x.shape)[:2]
+    if samples is None:
+        samples = ops.rand((batch, channels, axes), dtype=input.dtype, device=input.device)
+    # The planes' samples are for width, then height; the volumes' for depth, height, width.
+    order = (1, 0) if axes == 2 else (0, 1, 2)
+    places = 0
+    for axis in range(axes):
+        starts = window_starts(ops.narrow(samples, 2, order[axis], 1), sizes[axis], counts[axis], kernel[axis])
+        here = ops.unsqueeze(starts, -1) + ops.arange(0, kernel[axis], dtype=starts.dtype)
+        shape = [batch, channels] + [1] * (2 * axes)
+        shape[2 + axis], shape[2 + axes + axis] = counts[axis], kernel[axis]
+        places = places * sizes[axis] + ops.reshape(ops.cast(here, "int64"), shape)
+    flat = ops.flatten(x, 2)
+    windows = ops.reshape(ops.gather(flat, 2, ops.flatten(places, 2)), (batch, channels, *counts, -1))
+    values, chosen = ops.max_axis(windows, -1)
+    indices = ops.squeeze(ops.gather(ops.reshape(places, tuple(windows.shape)), -1, ops.unsqueeze(chosen, -1)), -1)
+    return (values, indices) if x is input else (ops.squeeze(values, 0), ops.squeeze(indices, 0))
+
+
+def _fractional_max_pool(axes):
+    name = f"fractional_max_pool{axes}d"
+
+    def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+                     _random_samples=None):
+        return fractional(name, axes, input, kernel_size, output_size, output_ratio, _random_samples)
+
+    def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        both = fractional(name, axes, input, kernel_size, output_size, output_ratio, _random_samples)
+        return both if return_indices else both[0]
+    return (named(pool, name, "Return the maxima of windows at random places, and where they are if wanted."),
+            named(with_indices, name + "_with_indices", "Return the maxima of windows at random places, and where "
+                                                        "they are."))
+
+
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional_max_pool(2)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_max_pool(3)

@@ -1,0 +1,180 @@
+"""Images of `torch.nn.functional`: resizing, grids, blocks and padding, with PyTorch's checks of what fits what."""
+import warnings
+
+from dragon.vm.torch.core.functions.convolution import each_axis
+from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.tensor import ops
+
+pad, pixel_shuffle, pixel_unshuffle, channel_shuffle = (
+    ops.pad, ops.pixel_shuffle, ops.pixel_unshuffle, ops.channel_shuffle)
+native_channel_shuffle = channel_shuffle
+# The axes of each mode's input; None where three to five will do.
+MODES = {"nearest": None, "nearest-exact": None, "area": None, "linear": 3, "bilinear": 4, "bicubic": 4,
+         "trilinear": 5, "lanczos": 4}
+
+
+@overridable
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+                antialias=False):
+    """Resize sequences, images or volumes.
+
+    Parameters
+    ----------
+    input : Tensor
+        (N, C, ...) with one to three spatial axes.
+    size : Union[int, Sequence[int]], optional
+        The size wanted.
+    scale_factor : Union[float, Sequence[float]], optional
+        Or by how much.
+    mode : str, optional, default="nearest"
+        "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear".
+    align_corners : bool, optional
+        Whether corners' centres stay where they are, for the linear and cubic modes.
+    recompute_scale_factor : bool, optional
+        Whether the scale is computed anew from the whole size.
+    antialias : bool, optional, default=False
+        Whether to filter before shrinking, for "bilinear" and "bicubic".
+
+    Returns
+    -------
+    Tensor
+        The resized input.
+
+    """
+    spatial = tuple(input.shape)[2:]
+    check_mode(input, mode, align_corners, antialias)
+    size, factors = check_sizes(spatial, size, scale_factor)
+    if recompute_scale_factor and factors is None:
+        raise ValueError("interpolate: got recompute_scale_factor with size, expected it with scale_factor")
+    if factors is not None and (mode == "area" or recompute_scale_factor):
+        size, factors = [int(axis * factor) for axis, factor in zip(spatial, factors)], None
+    if mode == "area":
+        return getattr(ops, f"adaptive_avg_pool{len(spatial)}d")(input, size)
+    corners = None if mode.startswith("nearest") else bool(align_corners)
+    return ops.interpolate(input, size, factors, mode, corners, None, antialias)
+
+
+def check_mode(input, mode, align_corners, antialias):
+    """Raise unless the mode exists, fits the input and takes the flags."""
+    if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
+        raise ValueError(f"interpolate: got align_corners for mode {mode!r}, expected a linear or cubic mode")
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
+        raise ValueError(f"interpolate: got antialias for mode {mode!r} and {input.ndim} axes, expected 'bilinear' or "
+                         "'bicubic' and 4 axes")
+    if mode not in MODES or MODES[mode] not in (None, input.ndim) or not 3 <= input.ndim <= 5:
+        axes = f"{MODES[mode] or '3 to 5'} axes" if mode in MODES else f"one of {', '.join(MODES)}"
+        raise NotImplementedError(f"interpolate: got mode {mode!r} for input of {input.shape}, expected {axes}")
+    if mode == "lanczos":
+        if align_corners or not antialias:
+            raise ValueError("interpolate: got mode 'lanczos', expected antialias=True and align_corners=False")
+        raise NotImplementedError("interpolate: got mode 'lanczos', expected 'bilinear' or 'bicubic': Dragon does not "
+                                  "have it (yet)")
+
+
+def check_sizes(spatial, size, scale_factor):
+    """Return the size or the scale of each axis, the other as None."""
+    if (size is None) == (scale_factor is None):
+        raise ValueError(f"interpolate: got size {size} and scale_factor {scale_factor}, expected one of them")
+    given = size if scale_factor is None else scale_factor
+    given = list(given) if isinstance(given, (list, tuple)) else [given] * len(spatial)
+    if len(given) != len(spatial):
+        raise ValueError(f"interpolate: got {len(given)} numbers for input with spatial axes {spatial}, expected "
+                         f"{len(spatial)}")
+    if scale_factor is not None:
+        return None, [float(factor) for factor in given]
+    if not all(hasattr(number, "__index__") for number in given):
+        raise TypeError(f"interpolate: got size {size!r}, expected integers")
+    return [int(number) for number in given], None
+
+
+@overridable
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """Resize; the old name of `interpolate`."""
+    warnings.warn("upsample: it is deprecated, expected interpolate", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@overridable
+def upsample_nearest(input, size=None, scale_factor=None):
+    """Resize to the nearest element; `interpolate` with mode="nearest"."""
+    warnings.warn("upsample_nearest: it is deprecated, expected interpolate", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+@overridable
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """Resize linearly; `interpolate` with mode="bilinear" and aligned corners."""
+    warnings.warn("upsample_bilinear: it is deprecated, expected interpolate", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def warn_about_corners(who):
+    """Warn that corners are no longer aligned by default."""
+    warnings.warn(f"{who}: got no align_corners, expected one: the default has been False since PyTorch 1.3",
+                  stacklevel=3)
+
+
+@overridable
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """Read images at the places that a grid names, from -1 to 1.
+
+    Parameters
+    ----------
+    input : Tensor
+        (N, C, H, W) or (N, C, D, H, W).
+    grid : Tensor
+        Places, x first: (N, ..., 2) or (N, ..., 3).
+    mode : str, optional, default="bilinear"
+        "bilinear", "nearest" or "bicubic".
+    padding_mode : str, optional, default="zeros"
+        What lies outside: "zeros", "border" or "reflection".
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the corners, not their outer edges.
+
+    Returns
+    -------
+    Tensor
+        What was read, in the grid's shape.
+
+    """
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(f"grid_sample: got mode {mode!r}, expected 'bilinear', 'nearest' or 'bicubic'")
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(f"grid_sample: got padding_mode {padding_mode!r}, expected 'zeros', 'border' or 'reflection'")
+    if align_corners is None:
+        warn_about_corners("grid_sample")
+    return ops.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+
+
+@overridable
+def affine_grid(theta, size, align_corners=None):
+    """Return the grid that `grid_sample` reads an affinely transformed image by."""
+    if align_corners is None:
+        warn_about_corners("affine_grid")
+    if not theta.dtype.is_floating_point:
+        raise ValueError(f"affine_grid: got theta of {theta.dtype}, expected floats")
+    size = [int(number) for number in size]
+    if len(size) not in (4, 5):
+        raise NotImplementedError(f"affine_grid: got size {size}, expected 4 or 5 numbers")
+    wanted = (len(size) - 2, len(size) - 1)
+    if theta.ndim != 3 or tuple(theta.shape)[1:] != wanted:
+        raise ValueError(f"affine_grid: got theta of {theta.shape} for size {size}, expected (N, {wanted[0]}, "
+                         f"{wanted[1]})")
+    if align_corners and min(size[2:]) == 1:
+        warnings.warn(f"affine_grid: got size {size} with align_corners, expected more than one place per axis",
+                      stacklevel=2)
+    elif min(size) <= 0:
+        raise ValueError(f"affine_grid: got size {size}, expected positive numbers")
+    return ops.affine_grid(theta, size, bool(align_corners))
+
+
+@overridable
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """Return the blocks of images as columns."""
+    return ops.im2col(input, *(each_axis(value, 2) for value in (kernel_size, dilation, padding, stride)))
+
+
+@overridable
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Return images from columns of blocks, summed where they overlap."""
+    return ops.col2im(input, *(each_axis(value, 2) for value in (output_size, kernel_size, dilation, padding, stride)))
