@@ -139,7 +139,8 @@ asinh arcsinh=asinh atan arctan=atan atan2 arctan2=atan2 atanh arctanh=atanh avg
 bincount binomial* bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
 broadcast_to cat* concat=cat* concatenate=cat* ceil celu* celu chain_matmul* channel_shuffle* cholesky
 cholesky_inverse cholesky_solve chunk clamp clip=clamp clone column_stack* combinations* complex* conj conj_physical
-conv1d* conv2d* conv3d* copysign cos cosh cosine_embedding_loss* cosine_similarity* count_nonzero cross cummax cummin
+conv_transpose1d* conv_transpose2d* conv_transpose3d* copysign
+cos cosh cosine_embedding_loss* cosine_similarity* count_nonzero cross cummax cummin
 cumprod cumsum deg2rad det diag diag_embed diagflat diagonal digamma div=divide divide dot dropout* dstack* eq
 erf erfc erfinv exp exp2 expm1 expand_copy=expand fill* flatten flip fliplr flipud float_power floor floor_divide fmax
 fmin fmod frac frexp gather gcd ge greater_equal=ge geqrf ger group_norm* gt greater=gt hardshrink heaviside

@@ -15,8 +15,8 @@ from dragon.vm.torch.core.functions.loss import (
     multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss, nll_loss, poisson_nll_loss,
     smooth_l1_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss)
 from dragon.vm.torch.core.functions.normalization import (
-    alpha_dropout, batch_norm, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout, group_norm,
-    instance_norm, layer_norm, local_response_norm, normalize, pairwise_distance, pdist, rms_norm)
+    alpha_dropout, batch_norm, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
+    group_norm, instance_norm, layer_norm, local_response_norm, normalize, pairwise_distance, pdist, rms_norm)
 from dragon.vm.torch.core.functions.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
     adaptive_max_pool1d_with_indices, adaptive_max_pool2d, adaptive_max_pool2d_with_indices, adaptive_max_pool3d,

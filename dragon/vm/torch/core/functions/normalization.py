@@ -1,4 +1,4 @@
-"""Normalization, distances and dropout of `torch.nn.functional`: the operators and PyTorch's checks of what they are given."""
+"""Normalization, distances, dropout: the operators and PyTorch's checks of what they are given."""
 import math
 import warnings
 
