@@ -31,6 +31,7 @@ struct Frontend {
   PyObject* override_handler = nullptr;    ///< called with (function, args, kwargs) when a class answers for itself
   PyObject* override_attribute = nullptr;  ///< what such a class has
   PyObject* override_disabled = nullptr;   ///< the value of that attribute which says: treat me as a plain tensor
+  bool resizes_destinations = false;       ///< an `out=` of another shape takes on the result's
   mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
 };
 

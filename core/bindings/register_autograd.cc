@@ -154,6 +154,28 @@ void Record(const std::string& name, py::object backward, py::object inputs, py:
   }
 }
 
+/// `x` becomes what `y`, computed from it, is: geometry, memory and history. How an in-place `unsqueeze_` is written.
+void Become(const Tensor& x, const Tensor& y) {
+  if (x.requires_grad() && x.is_leaf() && Door().grad_enabled) {
+    throw RuntimeError("in place")
+        .Got("a leaf that requires grad")
+        .Expected("no_grad() around it, or a computed tensor");
+  }
+  y.Settle();
+  TensorImpl& mine = *x.impl();
+  const TensorImpl& other = *y.impl();
+  mine.storage = other.storage;
+  mine.shape = other.shape;
+  mine.strides = other.strides;
+  mine.offset = other.offset;
+  mine.numel = other.numel;
+  mine.dtype = other.dtype;
+  mine.contiguous = other.contiguous;
+  mine.free_layout = false;
+  mine.view_version = mine.version_value();
+  if (other.autograd && other.autograd->node) SetHistory(x, other.autograd->node, other.autograd->output);
+}
+
 /// What Function.save_for_backward keeps.
 struct Saved {
   SavedTensor saved;
@@ -267,6 +289,9 @@ void RegisterAutograd(py::module_& m) {
   m.def(
       "remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
       py::arg("tensor"), py::arg("hook"));
+  m.def(
+      "become", [](py::object x, py::object y) { Become(TensorOrNone(x, "become"), TensorOrNone(y, "become")); },
+      "Give a tensor the geometry, memory and history of one computed from it.", py::arg("x"), py::arg("y"));
   m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
   m.def(
       "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },

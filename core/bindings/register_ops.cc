@@ -1,5 +1,6 @@
 // Operators as Python callables: arguments are read by the schema, straight from the vectorcall stack.
 #include "core/bindings/python.h"
+#include "core/framework/destination.h"
 
 namespace dragon::python {
 
@@ -140,6 +141,24 @@ InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
   return outs;
 }
 
+/// In a dialect whose `out=` takes on the result's shape, with a warning if it had another that was not empty.
+PyObject* ApplyInto(const Call& call, std::span<const Tensor> outs, PyObject* out) {
+  const DestinationRule before = std::exchange(Destinations(), DestinationRule{true, false});
+  bool resized = false;
+  try {
+    ApplyFromPython(call, outs);
+    resized = std::exchange(Destinations(), before).resized;
+  } catch (...) {
+    Destinations() = before;
+    throw;
+  }
+  const char* text =
+      "%s: an output with one or more elements was resized since it had another shape than the result; "
+      "give an empty tensor, or one of the result's shape";
+  if (resized && PyErr_WarnFormat(PyExc_UserWarning, 1, text, call.op->name().c_str()) < 0) return nullptr;
+  return Py_NewRef(out);
+}
+
 PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   return Guarded([&]() -> PyObject* {
     const auto* me = reinterpret_cast<PyOp*>(self);
@@ -202,7 +221,9 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
       outs.clear();
       outs.push_back(inputs[0]);
     }
-    const Tensors results = ApplyFromPython(Call{me->op, inputs, attrs, list_sizes}, outs);
+    const Call call{me->op, inputs, attrs, list_sizes};
+    if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) return ApplyInto(call, outs, given.out);
+    const Tensors results = ApplyFromPython(call, outs);
     if (me->in_place) return Py_NewRef(given.slots[0]);
     if (given.out) return Py_NewRef(given.out);
     return WrapAll(results, *me->op, me->frontend);
@@ -358,6 +379,9 @@ void RegisterOps(py::module_& m) {
           },
           "Have `handler(function, args, kwargs)` answer calls with arguments whose class has this attribute.",
           py::arg("handler"), py::arg("attribute"), py::arg("disabled"))
+      .def(
+          "resize_destinations", [](Ops& self, bool enabled) { self.frontend.resizes_destinations = enabled; },
+          "Say whether an `out=` of another shape takes on the result's.", py::arg("enabled"))
       .def(
           "overridable",
           [](Ops& self, py::object function) {

@@ -25,7 +25,12 @@ bool Operand(PyObject* object, const Tensor* other, const Place& place, Tensor* 
     *tensor = AsTensor(object);
     return true;
   }
-  if (!IsNumber(object)) return false;
+  if (!IsNumber(object)) {
+    // An array on the right of a tensor is read as one; on the left, NumPy decides.
+    if (!other || std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") != 0) return false;
+    *tensor = FromBuffer(object, place.op);
+    return true;
+  }
   *tensor = NumberLike(object, other, place);
   return true;
 }
@@ -41,7 +46,7 @@ PyObject* Binary(PyObject* a, PyObject* b) {
       return CallSlotOverride(frontend, op.name().c_str(), a, b);
     }
     Tensor inputs[2];
-    if (!Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
+    if ((!IsTensor(a) && !IsNumber(a)) || !Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
         !Operand(b, IsTensor(a) ? &AsTensor(a) : nullptr, place, &inputs[1])) {
       Py_RETURN_NOTIMPLEMENTED;
     }
@@ -268,6 +273,8 @@ PyGetSetDef fields[] = {
     {"grad", DRAGON_FIELD(Wrap(x.grad(), f)), SetGrad, "The accumulated gradient, or None.", nullptr},
     {"grad_fn", DRAGON_FIELD(GradFn(x)), nullptr, "The node that made the tensor, or None.", nullptr},
     {"data", DRAGON_FIELD(Wrap(UnversionedAlias(x), f)), SetData, "The same memory without autograd.", nullptr},
+    {"storage_nbytes", DRAGON_FIELD(PyLong_FromSize_t(x.impl()->storage ? x.impl()->storage->bytes : 0)), nullptr,
+     "Bytes of the whole storage.", nullptr},
     {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr,
      "Shares another tensor's memory.", nullptr},
     {"base", DRAGON_FIELD(Wrap(Tensor(x.impl()->base), f)), nullptr, "The tensor that this is a view of, or None.",

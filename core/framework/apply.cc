@@ -6,6 +6,7 @@
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/autograd/node.h"
+#include "core/framework/destination.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
 
@@ -101,7 +102,22 @@ bool CanWriteStraight(const Call& call, const OutputSpec& spec, const Tensor& ou
   return true;
 }
 
+/// A dialect's `out=` takes on the result's shape; other views of its old memory keep that.
+void ResizeDestination(const Dims& shape, const Tensor& out) {
+  Destinations().resized |= out.numel() > 0;
+  TensorImpl& impl = *out.impl();
+  const Tensor fresh = Tensor::Empty(shape, out.dtype(), out.device());
+  impl.storage = fresh.impl()->storage;
+  impl.shape = shape;
+  impl.strides = fresh.strides();
+  impl.offset = 0;
+  impl.numel = fresh.numel();
+  impl.contiguous = true;
+  impl.free_layout = false;
+}
+
 void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Tensor& out) {
+  if (DRAGON_UNLIKELY(out.shape() != shape) && Destinations().may_resize) ResizeDestination(shape, out);
   if (out.shape() != shape) {
     throw ValueError(call.name()).Got("a destination of shape ", out.shape()).Expected("shape ", shape);
   }
@@ -321,6 +337,11 @@ Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
 }
 
 }  // namespace
+
+DestinationRule& Destinations() {
+  thread_local DestinationRule rule;
+  return rule;
+}
 
 DoorState& Door() { return g_door; }
 

@@ -11,6 +11,7 @@ class Tensor(_C.Tensor):
     """Strided numbers of one dtype on one device."""
 
     __slots__ = ()
+    __array_priority__ = 1000  # NumPy's arrays leave arithmetic with tensors to the tensors
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -76,4 +77,5 @@ def convert(result, cls):
 
 
 ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, dialect.NAMES, results.OF_OPERATORS)
+ops.resize_destinations(True)
 ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
