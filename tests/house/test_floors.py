@@ -33,6 +33,7 @@ PACKAGE = {
     "vm.torch": {"core", "native", "onnx", "io"},
     "vm.tensorflow": {"core", "native", "onnx", "io"},
     "vm": set(),
+    "command": {"core", "native", "vm", "vm.torch"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
 PYTHON_HEADERS = re.compile(r'^\s*#\s*include\s+[<"](Python\.h|pybind11/)', re.MULTILINE)
@@ -52,7 +53,9 @@ def name_room(module):
     """Return the room of a module of the package, given its dotted name without the leading `dragon.`."""
     parts = module.split(".")
     if parts[0] == "vm":
-        return ".".join(parts[:2])
+        return ".".join(parts[:2]) if ".".join(parts[:2]) in PACKAGE else "vm"
+    if parts[0] == "__main__":
+        return "command"
     return parts[0] if parts[0] in PACKAGE else "native"
 
 

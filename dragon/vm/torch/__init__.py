@@ -24,6 +24,8 @@ _attach()
 globals().update(_dtypes)
 globals().update(_functions)
 globals().update(_old_classes)
+for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):
+    _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
 __version__ = "2.13.0"
 # Imported when first asked for, so that `import torch` stays quick.

@@ -1,0 +1,5 @@
+"""`python -m dragon`, the same as `dragon`."""
+from dragon.command import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""`dragon info`: what this build is and what it runs on, for reports of faults."""
+import json
+import os
+import platform
+import sys
+
+
+def collect():
+    """Return a dict of facts about the build, the machine and the guests."""
+    import dragon
+    from dragon import _C
+    from dragon.vm.alias import VERSIONS
+    libraries = sorted(name for name in os.listdir(_C.library_folder()) if ".so" in name)
+    return {
+        "dragon": dragon.__version__,
+        "folder": os.path.dirname(dragon.__file__),
+        "libraries": libraries,
+        "operators": len(_C.op_names()),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "machine": platform.machine(),
+        "cpu": cpu_name(),
+        "cpu level": _C.cpu_level(),
+        "cores": os.cpu_count(),
+        "threads": _C.num_threads(),
+        "devices": {kind: _C.device_count(kind) for kind in ("cpu", "cuda")},
+        "guests": VERSIONS,
+        "numpy": version_of("numpy"),
+    }
+
+
+def cpu_name():
+    """Return what the processor calls itself, or an empty string."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "")
+    except OSError:
+        return platform.processor()
+
+
+def version_of(package):
+    """Return an installed package's version, or None."""
+    import importlib.metadata
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def main(arguments):
+    """Print the facts, as lines or as JSON."""
+    facts = collect()
+    if "--json" in arguments:
+        print(json.dumps(facts, indent=2))
+        return 0
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {entry}" for key, entry in value.items())
+        elif isinstance(value, list):
+            value = ", ".join(value)
+        print(f"{name:{width}}  {value}")
+    sys.stdout.flush()
+    return 0

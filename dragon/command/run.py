@@ -1,0 +1,151 @@
+"""`dragon run`: a program as `python` would run it, with Dragon in the place of the frameworks it imports."""
+import builtins
+import os
+import sys
+import types
+from importlib.machinery import BuiltinImporter, PathFinder, SourceFileLoader
+
+from dragon import vm
+from dragon.command import USAGE, fail
+
+
+def main(arguments):
+    """Run the program that the rest of a command line names."""
+    guests, arguments = read_options(arguments)
+    vm.install(*guests)
+    if not arguments:
+        arguments = ["-"]
+    what, rest = arguments[0], arguments[1:]
+    if what in ("-m", "-c"):
+        if not rest:
+            fail(f"run: got {what} alone, expected {'a module' if what == '-m' else 'code'} after it")
+        run_module(rest[0], rest[1:]) if what == "-m" else run_code(rest[0], rest[1:])
+    elif what == "-":
+        run_stdin(arguments if sys.argv[-1] == "-" or rest else [""])
+    else:
+        run_file(what, rest)
+
+
+def read_options(arguments):
+    """Return the guests that options name and the words from the first that is no option of ours."""
+    guests = []
+    while arguments and arguments[0].startswith("-") and arguments[0] not in ("-", "-m", "-c"):
+        option, equals, value = arguments[0].partition("=")
+        if option in ("-h", "--help"):
+            print(USAGE)
+            sys.exit(0)
+        if option != "--as":
+            fail(f"run: got {option!r}, expected --as, -m, -c, - or the path of a script")
+        if not equals:
+            if len(arguments) < 2:
+                fail("run: got --as alone, expected a framework after it")
+            value, arguments = arguments[1], arguments[1:]
+        if value not in vm.alias.VERSIONS:
+            fail(f"run: got --as {value}, expected one of {', '.join(vm.alias.VERSIONS)}")
+        # torchvision is part of what a script that imports torch means.
+        guests += [name for name in vm.alias.VERSIONS if name.startswith(value)]
+        arguments = arguments[1:]
+    return guests, arguments
+
+
+def run_file(path, rest):
+    """Run a script, or a folder or archive with a `__main__.py`."""
+    if os.path.isfile(path) and not is_archive(path):
+        set_path(os.path.dirname(os.path.realpath(path)))
+        try:
+            with open(path, "rb") as file:
+                source = file.read()
+        except OSError as error:
+            fail(f"run: can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}")
+        whole = os.path.abspath(path)
+        start(source, whole, [path, *rest], __file__=whole, __cached__=None,
+              __loader__=SourceFileLoader("__main__", whole))
+    elif os.path.exists(path):
+        spec = PathFinder.find_spec("__main__", [path])
+        if spec is None or not hasattr(spec.loader, "get_code"):
+            fail(f"run: can't find '__main__' module in {path!r}")
+        set_path(os.path.abspath(path))
+        start(lambda: spec.loader.get_code("__main__"), spec.origin, [path, *rest], __file__=spec.origin,
+              __cached__=spec.cached, __loader__=spec.loader, __package__="", __spec__=spec)
+    else:
+        fail(f"run: can't open file {os.path.abspath(path)!r}: [Errno 2] No such file or directory")
+
+
+def is_archive(path):
+    """Return whether a file is a zip archive, which Python can run."""
+    with open(path, "rb") as file:
+        # An archive may stand behind a line that names the interpreter, so its end tells.
+        file.seek(max(os.path.getsize(path) - 65557, 0))
+        return b"PK\5\6" in file.read()
+
+
+def run_module(name, rest):
+    """Run a module as `python -m` does."""
+    import runpy
+    set_path(os.getcwd())
+    sys.argv = ["-m", *rest]
+    try:
+        # Parents are imported here, and errors in them are the program's own.
+        name, spec, code = guarded(lambda: runpy._get_module_details(name, ModuleNotAvailable))
+    except ModuleNotAvailable as error:
+        print(f"dragon: {error}", file=sys.stderr)
+        sys.exit(1)
+    start(lambda: code, spec.origin, [spec.origin, *rest], __file__=spec.origin, __cached__=spec.cached,
+          __loader__=spec.loader, __package__=spec.parent, __spec__=spec)
+
+
+class ModuleNotAvailable(ImportError):
+    """There is no such module to run."""
+
+
+def run_code(code, rest):
+    """Run code given on the command line."""
+    set_path("")
+    start(code, "<string>", ["-c", *rest], __loader__=BuiltinImporter)
+
+
+def run_stdin(words):
+    """Run what comes on the standard input."""
+    if sys.stdin is None or sys.stdin.isatty():
+        fail("run: got no script, expected a path, -m module, -c code or a program on the standard input")
+    set_path("")
+    start(sys.stdin.buffer.read(), "<stdin>", words, __loader__=BuiltinImporter)
+
+
+def set_path(folder):
+    """Put the program's folder where Python puts it: first in `sys.path`, unless it was told not to."""
+    if getattr(sys.flags, "safe_path", False):
+        return
+    # Under `python -m dragon` the first entry stands for that; the console script has its own folder there.
+    sys.path[0] = folder
+
+
+def start(source, filename, words, **names):
+    """Run a program in a fresh `__main__`."""
+    sys.argv = words
+    main_module = types.ModuleType("__main__")
+    main_module.__dict__.update({"__builtins__": builtins, "__annotations__": {}, **names})
+    sys.modules["__main__"] = main_module
+    guarded(lambda: exec(source() if callable(source) else compile(source, filename, "exec", dont_inherit=True),
+                         main_module.__dict__))
+
+
+def guarded(action):
+    """Return what an action gives; report an exception as Python does, without the frames of this file on top."""
+    try:
+        return action()
+    except (SystemExit, ModuleNotAvailable):
+        raise
+    except BaseException as error:
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code.co_filename in (__file__, RUNPY):
+            traceback = traceback.tb_next
+        error.__traceback__ = traceback
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, traceback
+        sys.excepthook(type(error), error, traceback)
+        # Python's own way out, exit status and signals included, once everything has been said.
+        sys.excepthook = lambda *_: None
+        raise
+
+
+RUNPY = "<frozen runpy>"

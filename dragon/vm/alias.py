@@ -1,0 +1,178 @@
+"""Guests under their own names: after `install()`, `import torch` finds Dragon's modules, the very objects."""
+import importlib.util
+import sys
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+
+ROOM = "dragon.vm."
+# The guests, the versions whose behaviour they have, and what else their genuine packages put on a disk: that may not
+# come into the process either, since it would find a torch that it was not compiled for.
+VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0"}
+COMPANIONS = {"torch": ("functorch", "torchgen")}
+SPAWN = "multiprocessing.spawn"
+
+
+def install(*guests):
+    """Make `import torch` find Dragon, in this process and in those that `multiprocessing` starts from it.
+
+    To be called before the first import of the guest, say on the first line of a `conftest.py`; `dragon run` calls it
+    before a script. A genuine package of that name on the disk is neither read nor changed.
+
+    Parameters
+    ----------
+    guests : str
+        Names of packages to stand for; all that Dragon has unless some are named.
+
+    Examples
+    --------
+    >>> import dragon.vm
+    >>> dragon.vm.install("torch")
+    >>> import torch
+
+    """
+    for guest in guests or VERSIONS:
+        if guest not in VERSIONS:
+            raise ValueError(f"install: got {guest!r}, expected one of {', '.join(VERSIONS)}")
+        if guest not in FINDER.asked:
+            _install_guest(guest)
+            FINDER.asked.append(guest)
+    if FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, FINDER)
+        if SPAWN in sys.modules:
+            follow_children(sys.modules[SPAWN])
+
+
+def _install_guest(guest):
+    mine = ROOM + guest
+    if sys.modules.get(guest) is not None:
+        raise RuntimeError(f"install: got '{guest}' imported already from {sys.modules[guest].__file__}, expected a "
+                           "call before the first import")
+    for companion in COMPANIONS.get(guest, ()):
+        sys.modules.setdefault(companion, None)  # None is how Python says: there is no such module
+    if mine not in sys.modules and PathFinder.find_spec(guest, sys.modules["dragon.vm"].__path__) is None:
+        sys.modules[guest] = None
+        return
+    # Modules carry the guest's names, so that classes, warnings and pickles say what they would say there; but those
+    # imported before keep the names they have.
+    FINDER.prefixes[guest] = (mine, guest) if mine in sys.modules else (guest, mine)
+    for name in [name for name in sys.modules if name == mine or name.startswith(mine + ".")]:
+        sys.modules[name[len(ROOM):]] = sys.modules[name]
+
+
+class Finder:
+    """What `sys.meta_path` asks for the guests' modules, and `importlib.metadata` for their versions."""
+
+    def __init__(self):
+        # guest -> (prefix of the name that its modules carry, prefix of their second name)
+        self.prefixes = {}
+        self.asked = []
+
+    def find_spec(self, name, path=None, target=None):
+        """Return the spec of a module of a guest, under whichever name; None for others."""
+        if name == SPAWN:
+            spec = PathFinder.find_spec(name, path)
+            spec.loader = SpawnLoader(name, spec.origin)
+            return spec
+        guest = name.removeprefix(ROOM).partition(".")[0]
+        if guest not in self.prefixes:
+            return None
+        own, twin = self.prefixes[guest]
+        if name == own or name.startswith(own + "."):
+            return self.find_own(name, path, twin + name[len(own):])
+        if name == twin or name.startswith(twin + "."):
+            return self.find_twin(name, own + name[len(twin):])
+        return None
+
+    def find_own(self, name, path, twin):
+        """Return the spec that runs a module's file."""
+        spec = PathFinder.find_spec(name, path or sys.modules["dragon.vm"].__path__)
+        if spec is not None and spec.origin is not None:
+            spec.loader = OwnLoader(name, spec.origin, twin)
+        return spec
+
+    def find_twin(self, name, own):
+        """Return a spec that answers with the module of the other name, or None if there is none."""
+        try:
+            found = importlib.util.find_spec(own)
+        except ModuleNotFoundError:
+            return None
+        return found and ModuleSpec(name, TwinLoader(own), origin=found.origin,
+                                    is_package=found.submodule_search_locations is not None)
+
+    def find_distributions(self, context):
+        """Yield what `importlib.metadata` says of the guests."""
+        from dragon.vm.metadata import make_distribution
+        for guest in self.prefixes:
+            if context.name is None or context.name.lower() == guest:
+                yield make_distribution(guest, VERSIONS[guest])
+
+    def invalidate_caches(self):
+        """Do nothing: nothing is cached."""
+
+
+class OwnLoader(SourceFileLoader):
+    """Run a module's file, and enter it under its second name before, as circles of imports need it."""
+
+    def __init__(self, name, path, twin):
+        super().__init__(name, path)
+        self.twin = twin
+
+    def exec_module(self, module):
+        """Run the file."""
+        sys.modules[self.twin] = module
+        try:
+            super().exec_module(module)
+        except BaseException:
+            sys.modules.pop(self.twin, None)
+            raise
+        parent, _, tail = self.twin.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], tail, module)
+
+
+class TwinLoader:
+    """Answer with the module that another name stands for."""
+
+    def __init__(self, own):
+        self.own = own
+
+    def create_module(self, spec):
+        """Import the module by the name it carries."""
+        module = importlib.import_module(self.own)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        """Give the module its own spec back, which the import system has just replaced."""
+        module.__spec__ = self.spec
+
+
+class SpawnLoader(SourceFileLoader):
+    """Load `multiprocessing.spawn` so that children find the guests as well."""
+
+    def exec_module(self, module):
+        """Run the file, then amend what it tells children."""
+        super().exec_module(module)
+        follow_children(module)
+
+
+class Message:
+    """What a child process unpickles before it imports the parent's `__main__`."""
+
+    def __reduce__(self):
+        return install, tuple(FINDER.asked)
+
+
+def follow_children(spawn):
+    """Have children that start from a fresh interpreter install what is installed here."""
+    original = spawn.get_preparation_data
+
+    def get_preparation_data(name):
+        data = original(name)
+        if name == "ignore":
+            # The fork server would import the script before it got our message.
+            data.pop("init_main_from_path", None)
+        return {"dragon": Message(), **data}
+    spawn.get_preparation_data = get_preparation_data
+
+
+FINDER = Finder()
