@@ -65,6 +65,8 @@ class Function:
 
     """
 
+    context_class = Context
+
     @staticmethod
     def forward(ctx, *args, **kwargs):
         """Compute the results."""
@@ -78,22 +80,35 @@ class Function:
     @classmethod
     def apply(cls, *args, **kwargs):
         """Return the results of `forward`, recorded for `backward`."""
-        ctx = Context()
-        ctx.needs_input_grad = tuple(isinstance(arg, _C.Tensor) and arg.requires_grad for arg in args)
+        ctx = cls.context_class()
+        ctx.needs_input_grad = tuple([isinstance(arg, _C.Tensor) and arg.requires_grad for arg in args])
         recording = _C.is_grad_enabled() and any(ctx.needs_input_grad)
         previous = _C.set_grad_enabled(False)
         try:
-            results = cls.forward(ctx, *args, **kwargs)
+            results = cls._compute(ctx, args, kwargs)
         finally:
             _C.set_grad_enabled(previous)
         if not recording:
             return results
+        if any(tensor.is_leaf and tensor.requires_grad for tensor in ctx._dirty):
+            raise RuntimeError(f"{cls.__name__}: a leaf that requires grad was written in place; "
+                               "expected no_grad() around it, or a tensor that was computed")
         alone = not isinstance(results, (tuple, list))
         # A result that is an untouched argument needs a history of its own.
         outputs = [result.detach() if isinstance(result, _C.Tensor) and is_among(result, args)
                    and not is_among(result, ctx._dirty) else result for result in ([results] if alone else results)]
         cls._record(ctx, args, outputs, [results] if alone else results)
         return outputs[0] if alone else tuple(outputs)
+
+    @classmethod
+    def _compute(cls, ctx, args, kwargs):
+        """Run forward; frontends with another form of it have their own."""
+        return cls.forward(ctx, *args, **kwargs)
+
+    @classmethod
+    def _differentiate(cls, ctx, grads):
+        """Run backward; frontends with another form of it have their own."""
+        return cls.backward(ctx, *grads)
 
     @classmethod
     def _record(cls, ctx, args, outputs, results):
@@ -112,16 +127,26 @@ class Function:
                          for grad, like in zip(grads, likes)]
             ctx._node = node
             try:
-                found = cls.backward(ctx, *grads)
+                found = cls._differentiate(ctx, grads)
             finally:
                 ctx._node = None  # the node owns this function: holding it would keep both for ever
-            found = found if isinstance(found, (tuple, list)) else (found,)
-            if len(found) < len(args) or any(extra is not None for extra in found[len(args):]):
-                raise RuntimeError(f"{cls.__name__}.backward: got {len(found)} gradients, expected {len(args)}, "
-                                   f"one for each argument of forward")
-            return [found[index] for index in positions]
+            return pick_gradients(cls.__name__, found, positions, len(args))
 
         _C.record(cls.__name__ + "Backward", backward, [args[index] for index in positions], traced)
         # Results are kept without their history, which is the node that keeps them.
         ctx._kept = tuple(arguments.get(id(kept)) or _C.SavedTensor(kept, True) if isinstance(kept, _C.Tensor) else kept
                           for kept in ctx._kept)
+
+
+def pick_gradients(who, found, positions, count):
+    """Return the gradients of the tensors among `count` arguments, from what a backward has returned."""
+    found = found if isinstance(found, (tuple, list)) else (found,)
+    if len(found) < count or any(extra is not None for extra in found[count:]):
+        raise RuntimeError(f"{who}.backward: returned an incorrect number of gradients: got {len(found)}, "
+                           f"expected {count}, one for each argument of forward")
+    places = set(positions)
+    for index, gradient in enumerate(found[:count]):
+        if gradient is not None and index not in places:
+            raise RuntimeError(f"{who}.backward: returned a gradient different from None at position {index + 1}, "
+                               "where forward got no tensor")
+    return [found[index] for index in positions]

@@ -16,6 +16,11 @@ from dragon.vm.torch.core.functions import convolution as _convolution
 from dragon.vm.torch.core import printing as _printing
 from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
 from dragon.vm.torch.core.numbers import finfo, iinfo
+from dragon.vm.torch.autograd.anomaly_mode import (is_anomaly_check_nan_enabled, is_anomaly_enabled,
+                                                   set_anomaly_enabled)
+from dragon.vm.torch.autograd.grad_mode import (enable_grad, inference_mode, is_inference_mode_enabled, no_grad,
+                                                set_grad_enabled)
+from dragon.vm.torch import autograd
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torch.core.functions.random import Generator

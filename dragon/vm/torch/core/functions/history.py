@@ -1,7 +1,84 @@
-"""What a tensor knows of the tape: asking for gradients, and walking back."""
+"""What a tensor has to say about its gradient: backward, hooks, flags."""
+import weakref
+from collections import OrderedDict
+
 from dragon import _C
-from dragon.tensor import RemovableHook
-from dragon.vm.torch.core.register import method
+from dragon.vm.torch.core.nodes import wrap
+from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.utils.hooks import RemovableHandle
+
+
+@method
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Add this tensor's gradients into the `grad` of the leaves it was computed from.
+
+    Parameters
+    ----------
+    gradient : Tensor, optional
+        Gradient of something with respect to this tensor; 1 for a tensor of one element.
+    retain_graph : bool, optional
+        Keep what was saved for another backward pass; by default the value of `create_graph`.
+    create_graph : bool, optional, default=False
+        Record the computation of the gradients, so that they can be differentiated.
+    inputs : Union[Tensor, Sequence[Tensor]], optional
+        Accumulate into these only.
+
+    """
+    from dragon.vm.torch.autograd import backward
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+class TensorHandle(RemovableHandle):
+    """The handle of a tensor's hook."""
+
+    def __init__(self, tensor, hook, register):
+        hooks = OrderedDict()
+        super().__init__(hooks)
+        hooks[self.id] = hook
+        # The engine holds the hook, and the hook the dictionary; the handle keeps neither alive.
+        self.tensor = weakref.ref(tensor)
+        self.placed = register(tensor, lambda value: hooks[self_id](value) if hooks else None)
+        self_id = self.id
+
+    def remove(self):
+        """Take the hook away; the second time, nothing happens."""
+        super().remove()
+        tensor, placed, self.placed = self.tensor(), self.placed, None
+        if tensor is not None and placed is not None:
+            _C.remove_hook(tensor, placed)
+
+
+@method
+def register_hook(self, hook):
+    """Call `hook(grad)` when this tensor's gradient is known; what it returns, if anything, takes its place.
+
+    Returns
+    -------
+    RemovableHandle
+        Whose `remove()` takes the hook away.
+
+    """
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return TensorHandle(self, hook, _C.register_hook)
+
+
+@method
+def register_post_accumulate_grad_hook(self, hook):
+    """Call `hook(tensor)` after a gradient was added into `tensor.grad`; for leaves.
+
+    Returns
+    -------
+    RemovableHandle
+        Whose `remove()` takes the hook away.
+
+    """
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not self.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return TensorHandle(self, hook, _C.register_accumulated_hook)
 
 
 @method
@@ -12,15 +89,47 @@ def requires_grad_(self, requires_grad=True):
 
 
 @method
-def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    """Add this tensor's gradients into the `grad` of the leaves that it was computed from."""
-    _C.backward([self], None if gradient is None else [gradient],
-                create_graph if retain_graph is None else retain_graph, create_graph, inputs)
+def reinforce(self, reward):
+    """Tell how to train with rewards."""
+    raise RuntimeError("reinforce: got a call, expected `loss = -distribution.log_prob(action) * reward` and "
+                       "`loss.backward()`")
 
 
-@method
-def register_hook(self, hook):
-    """Call `hook(grad)` when the gradient is known; what it returns, if anything, takes its place."""
-    if not self.requires_grad:
-        raise RuntimeError("register_hook: got a tensor that does not require grad, expected one that does")
-    return RemovableHook(self, _C.register_hook(self, hook))
+@both
+def is_inference(input):
+    """Return whether the tensor was made in inference mode; the engine has no such kind of tensor."""
+    return False
+
+
+@property
+def output_nr(self):
+    """Which result of its node the tensor is."""
+    if self.is_leaf:
+        return 0
+    return _C.output_number(self) if hasattr(_C, "output_number") else 0
+
+
+Tensor.output_nr = output_nr
+Tensor._is_view = lambda self: self.is_view
+Tensor._base = property(lambda self: self.base)
+Tensor._grad_fn = Tensor.grad_fn
+
+
+@function
+def is_grad_enabled():
+    """Return whether this thread records calls."""
+    return _C.is_grad_enabled()
+
+
+def accumulator(tensor):
+    """Return the node that a leaf's gradient ends at."""
+    with_history = tensor.view_as(tensor) if _C.is_grad_enabled() else _recorded_view(tensor)
+    return wrap(with_history.grad_fn._node.next_functions[0][0])
+
+
+def _recorded_view(tensor):
+    previous = _C.set_grad_enabled(True)
+    try:
+        return tensor.view_as(tensor)
+    finally:
+        _C.set_grad_enabled(previous)

@@ -1,0 +1,74 @@
+"""Looking for the forward call behind a failing or NaN gradient."""
+import warnings
+
+from dragon import _C
+from dragon.vm.torch.core.missing import module_getattr
+
+_state = {"check_nan": True}
+
+
+class set_detect_anomaly:
+    """Look for faults in backward passes or not, from now on; as a `with` block, only within.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether to remember where forward calls stood, and name that place when a gradient fails.
+    check_nan : bool, optional, default=True
+        Whether a NaN in a gradient is an error.
+
+    """
+
+    def __init__(self, mode, check_nan=True):
+        self.prev = is_anomaly_enabled()
+        self.prev_check_nan = _state["check_nan"]
+        set_anomaly_enabled(mode, check_nan)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *args):
+        set_anomaly_enabled(self.prev, self.prev_check_nan)
+
+
+class detect_anomaly:
+    """Look for faults in backward passes within a `with` block. Slow.
+
+    Parameters
+    ----------
+    check_nan : bool, optional, default=True
+        Whether a NaN in a gradient is an error.
+
+    """
+
+    def __init__(self, check_nan=True):
+        self.check_nan = check_nan
+        self.prev = is_anomaly_enabled()
+        self.prev_check_nan = _state["check_nan"]
+        warnings.warn("Anomaly Detection has been enabled. It makes programs slow and is meant for debugging.",
+                      stacklevel=2)
+
+    def __enter__(self):
+        set_anomaly_enabled(True, self.check_nan)
+
+    def __exit__(self, *args):
+        set_anomaly_enabled(self.prev, self.prev_check_nan)
+
+
+def is_anomaly_enabled():
+    """Return whether anomaly mode is on."""
+    return _C.anomaly_mode()
+
+
+def is_anomaly_check_nan_enabled():
+    """Return whether a NaN in a gradient would be an error in anomaly mode."""
+    return _state["check_nan"]
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    """Switch anomaly mode."""
+    _state["check_nan"] = check_nan
+    _C.set_anomaly_mode(mode, check_nan)
+
+
+__getattr__ = module_getattr("torch.autograd.anomaly_mode", globals())

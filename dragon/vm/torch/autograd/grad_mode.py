@@ -1,0 +1,153 @@
+"""Whether calls are recorded: context managers, decorators, switches."""
+import threading
+
+from dragon import _C
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.utils._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
+
+_switch = _C.set_grad_enabled
+_local = threading.local()
+
+
+class no_grad(_NoParamDecoratorContextManager):
+    """Record nothing, within a `with` block or a decorated function."""
+
+    def __init__(self):
+        self.prev = False
+
+    def __enter__(self):
+        self.prev = _switch(False)
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        _switch(self.prev)
+
+
+class enable_grad(_NoParamDecoratorContextManager):
+    """Record, within a `with` block or a decorated function; also inside `no_grad`."""
+
+    def __enter__(self):
+        self.prev = _switch(True)
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        _switch(self.prev)
+
+
+class set_grad_enabled(_DecoratorContextManager):
+    """Record or not, from now on; as a `with` block or a decorator, only within.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether to record.
+
+    """
+
+    def __init__(self, mode):
+        self.prev = _C.is_grad_enabled()
+        self.mode = mode
+        _switch(mode)
+
+    def __call__(self, orig_func):
+        _switch(self.prev)  # a decorator leaves no mark on the code that merely defines the function
+        return super().__call__(orig_func)
+
+    def __enter__(self):
+        _switch(self.mode)
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        _switch(self.prev)
+
+    def __str__(self):
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    __repr__ = __str__
+
+    def clone(self):
+        """Return a context manager that does the same."""
+        return self.__class__(self.mode)
+
+
+class inference_mode(_DecoratorContextManager):
+    """Record nothing. Tensors made within are ordinary ones: the engine keeps no books that could be left out.
+
+    Parameters
+    ----------
+    mode : bool, optional, default=True
+        Whether to be in inference mode; False records, also inside another inference mode.
+
+    """
+
+    def __new__(cls, mode=True):
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode=True):
+        self.mode = mode
+        self.previous = []
+
+    def __enter__(self):
+        self.previous.append((_switch(not self.mode), is_inference_mode_enabled()))
+        _local.inference = self.mode
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        enabled, _local.inference = self.previous.pop()
+        _switch(enabled)
+
+    def clone(self):
+        """Return a context manager that does the same."""
+        return self.__class__(self.mode)
+
+
+def is_inference_mode_enabled():
+    """Return whether this thread is in inference mode."""
+    return getattr(_local, "inference", False)
+
+
+class set_multithreading_enabled(_DecoratorContextManager):
+    """Let the backward pass use the threads of several devices or not; with one device there is one thread anyway.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether to.
+
+    """
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        pass
+
+    def clone(self):
+        """Return a context manager that does the same."""
+        return self.__class__(self.mode)
+
+
+class _unsafe_preserve_version_counter(_DecoratorContextManager):
+    """Writes within the block would not count; the engine always counts them."""
+
+    def __init__(self, tensors):
+        raise NotImplementedError("_unsafe_preserve_version_counter: Dragon counts every write to a tensor")
+
+
+class _force_original_view_tracking(_DecoratorContextManager):
+    """Choose between two ways of tracking views, of which the engine has one."""
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        pass
+
+    def clone(self):
+        """Return a context manager that does the same."""
+        return self.__class__(self.mode)
+
+
+__getattr__ = module_getattr("torch.autograd.grad_mode", globals())

@@ -1,0 +1,24 @@
+"""The old name of tensors that gather gradients."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.tensor import Tensor
+
+
+class VariableMeta(type):
+    """Every tensor is a Variable."""
+
+    def __instancecheck__(cls, other):
+        return isinstance(other, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """Return the tensor itself, or data as a tensor, with `requires_grad` as asked."""
+
+    def __new__(cls, data=None, requires_grad=False, volatile=None):
+        if data is None:
+            from dragon.vm.torch.core.functions.creation import tensor
+            data = tensor([])
+        made = data.detach() if requires_grad != data.requires_grad else data
+        return made.requires_grad_(requires_grad) if made is not data else made
+
+
+__getattr__ = module_getattr("torch.autograd.variable", globals())

@@ -1,0 +1,158 @@
+"""Steps of the backward graph under PyTorch's names: what `Tensor.grad_fn` returns."""
+import weakref
+from collections import OrderedDict
+
+from dragon import _C
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.utils.hooks import RemovableHandle
+
+# Names that PyTorch does not make by its rule, "the operator in CamelCase, Backward0".
+NAMES = dict(pair.split("=") for pair in """
+accumulate_grad=AccumulateGrad rsub=RsubBackward1 divide=DivBackward0 cast=ToCopyBackward0 max=MaxBackward1
+min=MinBackward1 max_axis=MaxBackward0 min_axis=MinBackward0 log1p=Log1PBackward0 atan2=Atan2Backward0
+log_sigmoid=LogSigmoidBackward0 logsigmoid=LogSigmoidBackward0 fmod=FmodBackward1 remainder=RemainderBackward1
+conv1d=ConvolutionBackward0 conv2d=ConvolutionBackward0 conv3d=ConvolutionBackward0
+conv_transpose1d=ConvolutionBackward0 conv_transpose2d=ConvolutionBackward0 conv_transpose3d=ConvolutionBackward0
+max_pool2d=MaxPool2DWithIndicesBackward0 max_pool3d=MaxPool3DWithIndicesBackward0 avg_pool2d=AvgPool2DBackward0
+avg_pool3d=AvgPool3DBackward0 adaptive_avg_pool2d=AdaptiveAvgPool2DBackward0 linear=AddmmBackward0
+batch_norm=NativeBatchNormBackward0 native_batch_norm=NativeBatchNormBackward0 layer_norm=NativeLayerNormBackward0
+group_norm=NativeGroupNormBackward0 nll_loss=NllLossBackward0 cross_entropy=NllLossBackward0 clamp=ClampBackward1
+dropout=MulBackward0 relu6=HardtanhBackward0 selu=EluBackward0 scatter=ScatterBackward0 square=PowBackward0
+numpy_t=PermuteBackward0 matrix_transpose=TransposeBackward0 getitem=SliceBackward0 index_get=IndexBackward0
+setitem=CopySlices copy=CopyBackwards reshape=ViewBackward0 flatten=ViewBackward0 ravel=ViewBackward0
+narrow=SliceBackward0 chunk=SplitBackward0 outer=MulBackward0 prelu=PreluKernelBackward0 norm=LinalgVectorNormBackward0
+pad=ConstantPadNdBackward0 linalg_inv=LinalgInvExBackward0
+""".split())
+# With axes, these have another name; a result without axes is taken for a sum over all.
+PARTIAL = {"sum", "mean", "prod"}
+_classes, _living, CONTEXTS = {}, weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
+
+
+class Node:
+    """A step of the backward graph."""
+
+    def __init__(self, node):
+        self._node = node
+        self.metadata = {}
+
+    def name(self):
+        """Return the name, such as "MulBackward0"."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self):
+        """Where gradients go next: pairs of a node, or None, and which of its results is meant."""
+        return tuple((None if node is None else wrap(node), index) for node, index in self._node.next_functions)
+
+    def register_hook(self, fn):
+        """Call `fn(grad_inputs, grad_outputs)` after the step; what it returns, if anything, replaces `grad_inputs`."""
+        hooks = OrderedDict()
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = fn
+
+        def call(found, incoming):
+            return hooks[handle.id](own(found), own(incoming)) if hooks else None
+        self._node.register_hook(call)
+        return handle
+
+    def register_prehook(self, fn):
+        """Call `fn(grad_outputs)` before the step; what it returns, if anything, replaces them."""
+        hooks = OrderedDict()
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = fn
+        self._node.register_prehook(lambda incoming: hooks[handle.id](own(incoming)) if hooks else None)
+        return handle
+
+    def __eq__(self, other):
+        return isinstance(other, Node) and self._node == other._node
+
+    def __hash__(self):
+        return hash(self._node)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} object at {hash(self._node):#x}>"
+
+
+class AccumulateGrad(Node):
+    """The end of a path: what adds a gradient into a leaf's `grad`."""
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self._node.variable
+
+
+_classes["AccumulateGrad"] = AccumulateGrad
+
+
+class FunctionNode(Node):
+    """The step of a `torch.autograd.Function`: it has the attributes of the function's context as well."""
+
+    def __init__(self, node, context):
+        super().__init__(node)
+        self._context = context
+
+    def __getattr__(self, name):
+        return getattr(self._context, name)
+
+    @property
+    def saved_tensors(self):
+        """What the function has saved."""
+        context, before = self._context, self._context._node
+        context._node = self._node
+        try:
+            return context.saved_tensors
+        finally:
+            context._node = before
+
+
+def own(tensors):
+    """Return what the engine hands to hooks of a node as tensors of the guest."""
+    return tuple(item if item is None or isinstance(item, Tensor) else _C.as_class(item, Tensor) for item in tensors)
+
+
+def class_of(name, base=Node):
+    """Return the class of nodes of a name."""
+    if name not in _classes:
+        _classes[name] = type(name, (base,), {"__module__": "torch.autograd"})
+    return _classes[name]
+
+
+def name_of(operator, tensor=None):
+    """Return what PyTorch calls the gradient of an operator."""
+    if operator in PARTIAL and tensor is not None:
+        return f"{operator.capitalize()}Backward{int(tensor.ndim > 0)}"
+    if operator.startswith("write_through_view"):
+        return "CopySlices"
+    found = NAMES.get(operator)
+    if found is None:
+        found = operator if operator[:1].isupper() else \
+            "".join(part[:1].upper() + part[1:] for part in operator.split("_")) + "Backward0"
+    return found
+
+
+def wrap(node, tensor=None):
+    """Return the engine's node as PyTorch shows it: the same object for as long as somebody holds it."""
+    key = hash(node)
+    found = _living.get(key)
+    if found is None:
+        operator = node.name()
+        context = CONTEXTS.get(key) if operator[:1].isupper() or operator.endswith("Backward") else None
+        if context is None:
+            found = class_of(name_of(operator, tensor))(node)
+        else:
+            found = type(operator, (FunctionNode,), {"__module__": "torch.autograd.function"})(node, context)
+        _living[key] = found
+    return found
+
+
+_node_of = _C.Tensor.grad_fn.__get__
+
+
+def grad_fn(tensor):
+    """The step of the backward graph that made the tensor; None for a leaf."""
+    node = _node_of(tensor)
+    return None if node is None else wrap(node, tensor)
+
+
+Tensor.grad_fn = property(grad_fn)
