@@ -1,0 +1,119 @@
+"""Functions of `torch.linalg` with more forms than one: orders that are numbers or names, old tolerances."""
+from dragon import _C
+from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+# What a factorization raises that fails on the numbers it is given.
+LinAlgError = getattr(_C, "LinAlgError", _C.EngineError)
+
+DIRECT = """
+cholesky cholesky_ex cross det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
+ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matmul matrix_exp matrix_power multi_dot qr slogdet
+solve solve_ex solve_triangular svd svdvals tensorinv tensorsolve vander vecdot vector_norm
+"""
+
+
+def by_order(name):
+    """Return (the operator that takes a number as the order, the one that takes a name)."""
+    return getattr(ops, name), getattr(ops, name + "_name")
+
+
+_norm, _norm_name = by_order("linalg_norm")
+_matrix_norm, _matrix_norm_name = by_order("linalg_matrix_norm")
+_cond, _cond_name = by_order("linalg_cond")
+
+
+@overridable
+def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+    """Return the norm of vectors or matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        The numbers.
+    ord : Union[int, float, str], optional
+        Which norm; that of all elements by default.
+    dim : Union[int, Sequence[int]], optional
+        One axis for vectors, two for matrices.
+    keepdim : bool, optional, default=False
+        Whether the axes stay, with size 1.
+    out : Tensor, optional
+        Where the result goes.
+    dtype : dtype, optional
+        The type to compute in.
+
+    Returns
+    -------
+    Tensor
+        The norms.
+
+    """
+    operator = _norm_name if isinstance(ord, str) else _norm
+    if operator is _norm_name and hasattr(dim, "__index__"):
+        dim = (dim,)
+    return operator(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+@overridable
+def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+    """Return the norm of matrices: "fro", "nuc", 1, 2, inf or their negatives."""
+    operator = _matrix_norm_name if isinstance(ord, str) else _matrix_norm
+    return operator(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+@overridable
+def cond(input, p=None, *, out=None):
+    """Return the condition number of matrices under a norm."""
+    return (_cond_name if isinstance(p, str) else _cond)(input, p, out=out)
+
+
+def singular_values(input, hermitian):
+    """Return singular values, by way of eigenvalues where the matrix is hermitian."""
+    return ops.abs(ops.linalg_eigvalsh(input)) if hermitian else ops.linalg_svdvals(input)
+
+
+def tolerances(input, atol, rtol):
+    """Return both tolerances, relative ones by the size of the matrix where none is given."""
+    if rtol is None:
+        step = ops.ones((), dtype=input.dtype.to_real())
+        epsilon = (ops.nextafter(step, step + 1) - 1).item()
+        has_atol = atol is not None and (isinstance(atol, Tensor) or atol > 0)
+        rtol = 0.0 if has_atol and not isinstance(atol, Tensor) else epsilon * max(tuple(input.shape)[-2:])
+        if isinstance(atol, Tensor):
+            rtol = ops.where(atol > 0, ops.zeros_like(atol), ops.full_like(atol, rtol))
+    return (0.0 if atol is None else atol), rtol
+
+
+@overridable
+def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    """Return how many singular values exceed the greater of the absolute and the relative tolerance."""
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    if not isinstance(atol, Tensor) and not isinstance(rtol, Tensor):
+        return ops.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    values = singular_values(input, hermitian)
+    atol, rtol = tolerances(input, atol, rtol)
+    bound = ops.mul(ops.amax(values, -1), rtol)
+    bound = ops.maximum(bound, atol) if isinstance(atol, Tensor) else ops.clamp(bound, atol)
+    return ops.sum(values > ops.unsqueeze(bound, -1), -1, out=out)
+
+
+@overridable
+def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    """Return the Moore-Penrose pseudoinverse; singular values within the tolerances count as zero."""
+    if rcond is not None:
+        rtol = rcond
+    if not isinstance(atol, Tensor) and not isinstance(rtol, Tensor):
+        return ops.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    atol, rtol = tolerances(input, atol, rtol)
+    U, S, Vh = ops.linalg_svd(input, False)
+    bound = ops.mul(ops.amax(S, -1), rtol)
+    bound = ops.maximum(bound, atol) if isinstance(atol, Tensor) else ops.clamp(bound, atol)
+    kept = S > ops.unsqueeze(bound, -1)
+    inverse = ops.where(kept, ops.reciprocal(ops.where(kept, S, ops.ones_like(S))), ops.zeros_like(S))
+    return ops.matmul(ops.adjoint(Vh) * ops.unsqueeze(inverse, -2), ops.adjoint(U), out=out)
+
+
+NAMESPACE = {name: getattr(ops, "linalg_" + name) for name in DIRECT.split()}
+NAMESPACE.update(norm=norm, matrix_norm=matrix_norm, cond=cond, matrix_rank=matrix_rank, pinv=pinv,
+                 LinAlgError=LinAlgError)
