@@ -17,7 +17,7 @@ namespace dragon {
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << Name(dtype); }
 
 /// The Python class an error becomes.
-enum class ErrorKind { kValue, kType, kIndex, kNotImplemented, kRuntime, kMemory };
+enum class ErrorKind { kValue, kType, kIndex, kNotImplemented, kRuntime, kMemory, kLinAlg };
 
 class DRAGON_API Error : public std::exception {
  public:
@@ -74,5 +74,7 @@ using IndexError = ErrorOf<ErrorKind::kIndex>;
 using NotImplementedError = ErrorOf<ErrorKind::kNotImplemented>;
 using RuntimeError = ErrorOf<ErrorKind::kRuntime>;
 using MemoryError = ErrorOf<ErrorKind::kMemory>;
+/// A matrix that a decomposition or solver cannot take: singular, not positive definite, or without convergence.
+using LinAlgError = ErrorOf<ErrorKind::kLinAlg>;
 
 }  // namespace dragon

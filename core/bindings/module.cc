@@ -18,4 +18,6 @@ PYBIND11_MODULE(_C, m) {
   RegisterMemory(m);
   RegisterDLPack(m);
   RegisterRandom(m);
+  RegisterDoor(m);
+  RegisterShared(m);
 }

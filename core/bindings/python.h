@@ -146,6 +146,8 @@ void RegisterDevice(py::module_& m);
 void RegisterMemory(py::module_& m);
 void RegisterDLPack(py::module_& m);
 void RegisterRandom(py::module_& m);
+void RegisterDoor(py::module_& m);
+void RegisterShared(py::module_& m);
 extern PyNumberMethods TensorNumber;
 extern PyMappingMethods TensorMapping;
 PyObject* RichCompare(PyObject* a, PyObject* b, int how);

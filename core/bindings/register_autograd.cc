@@ -81,6 +81,37 @@ class PythonNodeHook : public NodeHook {
   bool before_;
 };
 
+/// Something of Python's that the engine keeps without looking at it.
+class HeldObject : public Object {
+ public:
+  explicit HeldObject(py::object object) : held(std::move(object)) {}
+  Held held;
+};
+
+class PythonSavedTensorHooks : public SavedTensorHooks {
+ public:
+  PythonSavedTensorHooks(py::object pack, py::object unpack, const Frontend* frontend)
+      : pack_(std::move(pack)), unpack_(std::move(unpack)), frontend_(frontend) {}
+  Ref<Object> Pack(const Tensor& tensor) override {
+    py::gil_scoped_acquire gil;
+    return Ref<Object>(new HeldObject(pack_.get()(py::reinterpret_steal<py::object>(Wrap(tensor, frontend_)))));
+  }
+  Tensor Unpack(const Ref<Object>& packed) override {
+    py::gil_scoped_acquire gil;
+    py::object result = unpack_.get()(static_cast<HeldObject*>(packed.get())->held.get());
+    if (!IsTensor(result.ptr())) {
+      throw TypeError("saved_tensors_hooks")
+          .Got("'", Py_TYPE(result.ptr())->tp_name, "' from the unpack hook")
+          .Expected("a tensor");
+    }
+    return AsTensor(result.ptr());
+  }
+
+ private:
+  Held pack_, unpack_;
+  const Frontend* frontend_;
+};
+
 /// A function whose gradient is Python code.
 class PythonNode : public Node {
  public:
@@ -292,6 +323,16 @@ void RegisterAutograd(py::module_& m) {
   m.def(
       "become", [](py::object x, py::object y) { Become(TensorOrNone(x, "become"), TensorOrNone(y, "become")); },
       "Give a tensor the geometry, memory and history of one computed from it.", py::arg("x"), py::arg("y"));
+  m.def(
+      "push_saved_tensor_hooks",
+      [](py::object pack, py::object unpack, py::type tensor_class) {
+        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+        PushSavedTensorHooks(
+            Ref<SavedTensorHooks>(new PythonSavedTensorHooks(std::move(pack), std::move(unpack), frontend)));
+      },
+      "Have pack(tensor) keep what this thread saves for backward, and unpack(kept) give it back.", py::arg("pack"),
+      py::arg("unpack"), py::arg("tensor_class"));
+  m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
   m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
   m.def(
       "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },

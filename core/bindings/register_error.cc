@@ -13,7 +13,7 @@ struct ErrorKindClass {
   std::vector<PyObject*> bases;
 };
 
-PyObject* error_classes[6] = {};
+PyObject* error_classes[7] = {};
 
 }  // namespace
 
@@ -27,6 +27,7 @@ void RegisterErrors(py::module_& m) {
       {"Unsupported", "Something that this build or device lacks.", {PyExc_NotImplementedError}},
       {"EngineError", "Trouble at run time.", {PyExc_RuntimeError}},
       {"OutOfMemory", "No memory for a tensor.", {PyExc_MemoryError, PyExc_RuntimeError}},
+      {"LinAlgError", "A matrix that a decomposition or solver cannot take.", {PyExc_RuntimeError}},
   };
   for (size_t i = 0; i < std::size(kinds); ++i) {
     py::tuple bases(kinds[i].bases.size());

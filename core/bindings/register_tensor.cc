@@ -188,6 +188,28 @@ void Dealloc(PyObject* self) {
 
 // --- attributes
 
+/// A window must lie within the memory of the tensor it is cut from.
+void CheckWindow(const Tensor& from, const Dims& shape, const Dims& strides, int64_t offset) {
+  if (shape.size() != strides.size() || offset < 0) {
+    throw ValueError("set_storage")
+        .Got("shape ", shape, ", strides ", strides, " and offset ", offset)
+        .Expected("as many strides as sizes, and an offset of at least 0");
+  }
+  const int64_t numel = CheckedNumel("set_storage", shape, from.item_size());
+  int64_t last = offset;
+  bool fits = true;
+  for (int i = 0; i < shape.size() && numel; ++i) {
+    int64_t reach;
+    fits &= strides[i] >= 0 && !__builtin_mul_overflow(strides[i], shape[i] - 1, &reach) &&
+            !__builtin_add_overflow(last, reach, &last);
+  }
+  const int64_t held = from.impl()->storage ? static_cast<int64_t>(from.impl()->storage->bytes) / from.item_size() : 0;
+  if (from.is_meta() || !numel || (fits && last < held)) return;
+  throw ValueError("set_storage")
+      .Got("shape ", shape, ", strides ", strides, " and offset ", offset, " in memory of ", held, " elements")
+      .Expected("a window within it");
+}
+
 template <typename F>
 PyObject* Field(PyObject* self, F&& read) {
   return Guarded([&] { return read(AsTensor(self), reinterpret_cast<PyTensor*>(self)->frontend); });
@@ -223,23 +245,69 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
   });
 }
 
-/// `x.data = y`: the tensor takes over y's memory and geometry; autograd does not see it.
+/// The tensor takes over another's memory and geometry; autograd does not see it.
+void TakeOver(TensorImpl& mine, const TensorImpl& other) {
+  mine.storage = other.storage;
+  mine.shape = other.shape;
+  mine.strides = other.strides;
+  mine.offset = other.offset;
+  mine.numel = other.numel;
+  mine.dtype = other.dtype;
+  mine.device = other.device;
+  mine.contiguous = other.contiguous;
+  mine.free_layout = other.free_layout;
+  mine.base = nullptr;
+}
+
+/// `x.data = y`
 int SetData(PyObject* self, PyObject* value, void*) {
   return GuardedInt([&] {
     if (!value || !IsTensor(value)) throw TypeError("data").Got("no tensor").Expected("a tensor");
-    TensorImpl& mine = *AsTensor(self).impl();
-    const TensorImpl& other = *AsTensor(value).impl();
-    mine.storage = other.storage;
-    mine.shape = other.shape;
-    mine.strides = other.strides;
-    mine.offset = other.offset;
-    mine.numel = other.numel;
-    mine.dtype = other.dtype;
-    mine.device = other.device;
-    mine.contiguous = other.contiguous;
-    mine.free_layout = other.free_layout;
-    mine.base = nullptr;
+    TakeOver(*AsTensor(self).impl(), *AsTensor(value).impl());
     return 0;
+  });
+}
+
+/// `x.set_storage(source, shape, strides, offset)`: the tensor becomes that window on the memory of `source`.
+PyObject* SetStorage(PyObject* self, PyObject* args) {
+  return Guarded([&]() -> PyObject* {
+    PyObject *source, *shape_given, *strides_given;
+    long long offset = 0;
+    if (!PyArg_ParseTuple(args, "OOO|L:set_storage", &source, &shape_given, &strides_given, &offset)) return nullptr;
+    if (!IsTensor(source)) throw TypeError("set_storage").Got("no tensor as source").Expected("a tensor");
+    const Place place{"set_storage", nullptr};
+    const Tensor& from = AsTensor(source);
+    from.Settle();
+    const Dims shape = ParseDims(shape_given, place);
+    const Dims strides = strides_given == Py_None ? ContiguousStrides(shape) : ParseDims(strides_given, place);
+    CheckWindow(from, shape, strides, offset);
+    TakeOver(*AsTensor(self).impl(), *from.Alias(shape, strides, offset).impl());
+    return Py_NewRef(self);
+  });
+}
+
+/// `x.resize(shape)`: row-major, over the same memory if that suffices, else over new memory that begins with the old.
+PyObject* Resize(PyObject* self, PyObject* shape_given) {
+  return Guarded([&]() -> PyObject* {
+    const Tensor& x = AsTensor(self);
+    x.Settle();
+    const Dims shape = ParseDims(shape_given, {"resize", nullptr});
+    const int64_t numel = CheckedNumel("resize", shape, x.item_size());
+    const int64_t held = x.impl()->storage ? static_cast<int64_t>(x.impl()->storage->bytes) / x.item_size() : 0;
+    Tensor fresh;
+    if (x.is_meta() || x.offset() + numel <= held) {
+      fresh = x.Alias(shape, ContiguousStrides(shape), x.offset());
+    } else {
+      fresh = Tensor::Empty(shape, x.dtype(), x.device());
+      if (x.device().is_cpu()) {
+        std::memcpy(fresh.mutable_data(), x.data(), (held - x.offset()) * x.item_size());
+      } else {
+        const Dims old{held - x.offset()};
+        OpInto<"copy">(fresh.Alias(old, {1}, 0), x.Alias(old, {1}, x.offset()));
+      }
+    }
+    TakeOver(*x.impl(), *fresh.impl());
+    return Py_NewRef(self);
   });
 }
 
@@ -281,6 +349,11 @@ PyGetSetDef fields[] = {
      nullptr},
     {"retains_grad", DRAGON_FIELD(PyBool_FromLong(x.impl()->autograd && x.impl()->autograd->retain_grad)), nullptr,
      "Keeps its gradient.", nullptr},
+    {"storage_nbytes", DRAGON_FIELD(PyLong_FromSize_t(x.impl()->storage ? x.impl()->storage->bytes : 0)), nullptr,
+     "Bytes of the memory that the tensor looks at.", nullptr},
+    {"storage_ptr",
+     DRAGON_FIELD((x.Settle(), PyLong_FromVoidPtr(x.impl()->storage ? x.impl()->storage->Write() : nullptr))), nullptr,
+     "Address of that memory.", nullptr},
     {"is_weak", DRAGON_FIELD(PyBool_FromLong(x.impl()->weak)), nullptr, "Stands for a bare number.", nullptr},
     {"_version", DRAGON_FIELD(PyLong_FromLong(x.impl()->version_value())), nullptr, "Writes to the memory so far.",
      nullptr},
@@ -309,6 +382,8 @@ PyMethodDef methods[] = {
      "Keep the gradient of a computed tensor."},
     {"physical_strides", DRAGON_METHOD(WrapShape(x.strides(), nullptr)), METH_NOARGS,
      "Return strides as they are, the engine's choice included."},
+    {"set_storage", SetStorage, METH_VARARGS, "Become a window (shape, strides, offset) on another tensor's memory."},
+    {"resize", Resize, METH_O, "Change the shape where it is, keeping the elements in order of memory."},
     {"__complex__", ToComplex, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -367,11 +367,21 @@ Tensors Interpreter::Below(const Call& call, std::span<const Tensor> outs) {
   return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs);
 }
 
-InterpreterGuard::InterpreterGuard(Interpreter* interpreter) : previous_(g_door.top) {
-  interpreter->below_ = previous_;
-  g_door.top = interpreter;
+Tensors Interpreter::Through(const Call& call, std::span<const Tensor> outs) {
+  return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs);
 }
 
-InterpreterGuard::~InterpreterGuard() { g_door.top = previous_; }
+void Interpreter::Enter() {
+  below_ = g_door.top;
+  g_door.top = this;
+}
+
+void Interpreter::Leave() {
+  for (Interpreter** place = &g_door.top; *place; place = &(*place)->below_) {
+    if (*place != this) continue;
+    *place = below_;
+    return;
+  }
+}
 
 }  // namespace dragon

@@ -21,8 +21,13 @@ class DRAGON_API Interpreter {
   virtual Tensors Handle(const Call& call, std::span<const Tensor> outs) = 0;
 
  protected:
-  /// Pass a call to whoever stands below this interpreter.
+  /// Pass a call to whoever stands below this interpreter; what that one calls in turn passes below as well.
   Tensors Below(const Call& call, std::span<const Tensor> outs);
+  /// The same, but calls made in turn (the parts of a composition) come to the top of the door again.
+  Tensors Through(const Call& call, std::span<const Tensor> outs);
+  /// Stand above all at this thread's door; leave it, wherever one stands.
+  void Enter();
+  void Leave();
 
  private:
   friend class InterpreterGuard;
@@ -32,11 +37,13 @@ class DRAGON_API Interpreter {
 /// Puts an interpreter at this thread's door for the guard's lifetime.
 class DRAGON_API InterpreterGuard {
  public:
-  explicit InterpreterGuard(Interpreter* interpreter);
-  ~InterpreterGuard();
+  explicit InterpreterGuard(Interpreter* interpreter) : interpreter_(interpreter) { interpreter_->Enter(); }
+  ~InterpreterGuard() { interpreter_->Leave(); }
+  InterpreterGuard(const InterpreterGuard&) = delete;
+  InterpreterGuard& operator=(const InterpreterGuard&) = delete;
 
  private:
-  Interpreter* previous_;
+  Interpreter* interpreter_;
 };
 
 /// Per-thread switches of the door.

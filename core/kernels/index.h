@@ -48,7 +48,7 @@ inline const Kernel<void(View y, View places, View weight, View index, View offs
     EmbeddingBag{"embedding_bag"};
 /// The gradients of the above: dweight (written whole) and dscale are each optional.
 inline const Kernel<void(View dweight, View dscale, View dy, View places, View weight, View index, View offsets,
-                         View scale, BagMode mode, int64_t padding)>
+                         View scale, BagMode mode, int64_t padding, bool scale_by_frequency)>
     EmbeddingBagBackward{"embedding_bag_backward"};
 
 }  // namespace dragon::kernels

@@ -27,6 +27,10 @@ namespace dragon::kernels {
 inline const Kernel<void(View y, View indices, View x, const PoolGeometry& geometry)> MaxPool{"max_pool"};
 /// The mean of each window.
 inline const Kernel<void(View y, View x, const PoolGeometry& geometry)> AveragePool{"average_pool"};
+/// indices (int64) = where the largest element of each window of a random partition is, in the flat plane. samples:
+/// (N, C, spatial) in [0, 1), of x's dtype and contiguous.
+inline const Kernel<void(View indices, View x, View samples, const PoolGeometry& geometry)> FractionalMaxPool{
+    "fractional_max_pool"};
 /// dx = each window's share of dy, summed.
 inline const Kernel<void(View dx, View dy, const PoolGeometry& geometry)> AveragePoolBackward{"average_pool_backward"};
 /// y = 0, then x at the int64 places `indices` of each plane: added up, or (`add` false) the last one stays.

@@ -14,6 +14,7 @@ WHOLE_OF = {
     "fft_c2c": "fft_fft",
     "fft_c2r": "fft_irfft",
     "fft_r2c": "fft_rfft",
+    "fractional_max_pool_places": "fractional_max_pool2d",
     "im2col_batch": "im2col",
     "linalg_cofactors": "linalg_det",
     "linalg_ldl_factor": "linalg_ldl_solve",

@@ -6,8 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/framework/autocast.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
+#include "core/framework/profile.h"
 
 namespace dragon {
 
@@ -209,6 +211,7 @@ void Engine::Process(const Ref<Node>& node) {
   const bool accumulates = wanted_.empty() && (into_.empty() || into_.count(node.get()));
   if (state.needed && any && (!node->is_accumulator() || accumulates)) {
     try {
+      ProfileScope scope([&] { return node->name(); });
       results = node->Backward(grads);
       if (g_anomaly && g_check_nan && !node->is_accumulator()) CheckNan(*node, results);
     } catch (const Error& error) {
@@ -235,6 +238,7 @@ void Engine::Process(const Ref<Node>& node) {
 
 void Engine::Run() {
   GradMode mode(options_.create_graph);
+  const AutocastGuard as_forward(std::nullopt);  // gradients have the dtypes that the forward calls chose
   CountEdges();
   MarkNeeded();
   std::unordered_set<Node*> started;

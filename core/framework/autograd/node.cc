@@ -43,6 +43,34 @@ Node::~Node() {
   if (any) DropEdges(edges);
 }
 
+namespace {
+
+thread_local std::vector<Ref<SavedTensorHooks>> t_saved_hooks;
+
+}  // namespace
+
+void PushSavedTensorHooks(Ref<SavedTensorHooks> hooks) { t_saved_hooks.push_back(std::move(hooks)); }
+
+void PopSavedTensorHooks() {
+  if (t_saved_hooks.empty()) throw RuntimeError("saved_tensors_hooks").Says("there are no hooks to take away");
+  t_saved_hooks.pop_back();
+}
+
+void SavedTensor::Pack() {
+  if (requires_grad_) history_ = GradEdge(tensor_);
+  attached_ |= static_cast<bool>(history_);
+  const auto hooks = std::exchange(t_saved_hooks, {});  // what packing itself saves is not packed
+  struct Restore {
+    const std::vector<Ref<SavedTensorHooks>>& hooks;
+    ~Restore() { t_saved_hooks = hooks; }
+  } restore{hooks};
+  GradMode off(false);
+  packed_ = MakeRef<Packed>();
+  packed_->hooks = hooks.back();
+  packed_->what = packed_->hooks->Pack(tensor_);
+  tensor_ = Tensor();
+}
+
 SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   if (!tensor.defined()) return;
   const AutogradMeta* meta = tensor.impl()->autograd.get();
@@ -60,9 +88,15 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   }
   requires_grad_ = meta && meta->requires_grad;
   version_ = tensor.impl()->version_value();
+  if (DRAGON_UNLIKELY(!t_saved_hooks.empty())) Pack();
 }
 
 Tensor SavedTensor::Unpack(const char* who, const Ref<Node>& owner) const {
+  if (DRAGON_UNLIKELY(static_cast<bool>(packed_))) {
+    Tensor fresh = packed_->hooks->Unpack(packed_->what).Detach();
+    if (attached_) SetHistory(fresh, output_ >= 0 ? owner : history_.node, output_ >= 0 ? output_ : history_.index);
+    return fresh;
+  }
   if (!tensor_.defined()) return {};
   const uint32_t now = tensor_.impl()->version_value();
   if (now != version_) {

@@ -65,6 +65,18 @@ class DRAGON_API Node : public RefCounted<Node> {
   std::unique_ptr<Extras> extras_;
 };
 
+/// Decides how tensors are kept for the backward pass: elsewhere, smaller, or not at all.
+class DRAGON_API SavedTensorHooks : public RefCounted<SavedTensorHooks> {
+ public:
+  virtual ~SavedTensorHooks() = default;
+  virtual Ref<Object> Pack(const Tensor& tensor) = 0;
+  virtual Tensor Unpack(const Ref<Object>& packed) = 0;
+};
+
+/// The innermost hooks of this thread are asked for every tensor it saves from now on.
+DRAGON_API void PushSavedTensorHooks(Ref<SavedTensorHooks> hooks);
+DRAGON_API void PopSavedTensorHooks();
+
 /// A tensor kept for the backward pass, with the version it had.
 class DRAGON_API SavedTensor {
  public:
@@ -73,11 +85,18 @@ class DRAGON_API SavedTensor {
   SavedTensor(const Tensor& tensor, bool is_output);
   /// The tensor with its history; a RuntimeError naming `who` if it was written since.
   Tensor Unpack(const char* who, const Ref<Node>& owner) const;
-  bool defined() const { return tensor_.defined(); }
+  bool defined() const { return tensor_.defined() || packed_; }
 
  private:
+  struct Packed : RefCounted<Packed> {
+    Ref<SavedTensorHooks> hooks;
+    Ref<Object> what;
+  };
+  void Pack();
+
   Tensor tensor_;
-  Edge history_;  ///< for detached copies of non-leaf inputs
+  Ref<Packed> packed_;  ///< instead of the tensor, where hooks keep it
+  Edge history_;        ///< for detached copies of non-leaf inputs
   int32_t output_ = -1;
   uint32_t version_ = 0;
   bool requires_grad_ = false, attached_ = false;

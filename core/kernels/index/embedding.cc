@@ -45,6 +45,14 @@ Wide<T> ElementScale(const View& scale, BagMode mode, const Bag& bag, int64_t i)
   return scale ? static_cast<Wide<T>>(scale.as<const T>()[i]) : Wide<T>(1);
 }
 
+/// How often each row is listed.
+Scratch Frequencies(Context& ctx, const int64_t* index, int64_t count, AxisIndex row) {
+  Scratch frequency = ctx.Allocate<int32_t>(row.size);
+  std::fill_n(frequency.as<int32_t>(), row.size, 0);
+  for (int64_t i = 0; i < count; ++i) ++frequency.as<int32_t>()[row(index[i])];
+  return frequency;
+}
+
 template <typename T>
 void MaxBag(T* y, int64_t* places, const T* weight, const int64_t* index, const Bag& bag, int64_t padding,
             AxisIndex row, int64_t width) {
@@ -70,11 +78,7 @@ void EmbeddingBackward(Context& ctx, View dweight, View dy, View index, int64_t 
   const int64_t rows = dweight.shape[0], width = dweight.shape[1], count = index.numel;
   const int64_t* where = index.as<const int64_t>();
   const AxisIndex check{rows, 1, 0, "embedding"};
-  Scratch frequency = ctx.Allocate<int32_t>(scale_by_frequency ? rows : 0);
-  if (scale_by_frequency) {
-    std::fill_n(frequency.as<int32_t>(), rows, 0);
-    for (int64_t i = 0; i < count; ++i) ++frequency.as<int32_t>()[check(where[i])];
-  }
+  const Scratch frequency = scale_by_frequency ? Frequencies(ctx, where, count, check) : ctx.Allocate<int32_t>(0);
   // Threads own columns, so every row is summed in the order of the indices, whatever their number.
   ParallelFor(width, 1 + kGrain / (count + rows + 1), [&](int64_t begin, int64_t end) {
     for (int64_t row = 0; row < rows; ++row) {
@@ -128,10 +132,12 @@ DRAGON_KERNEL(EmbeddingBag, Floating);
 
 template <typename T>
 void EmbeddingBagBackward(Context& ctx, View dweight, View dscale, View dy, View places, View weight, View index,
-                          View offsets, View scale, BagMode mode, int64_t padding) {
+                          View offsets, View scale, BagMode mode, int64_t padding, bool scale_by_frequency) {
   const int64_t bags = dy.shape[0], width = dy.shape[1];
   const int64_t* where = index.as<const int64_t>();
   const AxisIndex row{weight.shape[0], width, 0, "embedding_bag_backward"};
+  const AxisIndex count{weight.shape[0], 1, 0, "embedding_bag_backward"};
+  const Scratch frequency = scale_by_frequency ? Frequencies(ctx, where, index.numel, count) : ctx.Allocate<int32_t>(0);
   if (dweight) std::memset(dweight.data, 0, dweight.numel * sizeof(T));
   if (dscale) std::memset(dscale.data, 0, dscale.numel * sizeof(T));
   for (int64_t b = 0; b < bags; ++b) {
@@ -149,7 +155,9 @@ void EmbeddingBagBackward(Context& ctx, View dweight, View dscale, View dy, View
     for (int64_t i = bag.begin; i < bag.end; ++i) {
       const int64_t offset = row(where[i]);
       if (offset == padding * width) continue;
-      if (dweight) AddRow(dweight.as<T>() + offset, from, ElementScale<T>(scale, mode, bag, i), width);
+      Wide<T> share = ElementScale<T>(scale, mode, bag, i);
+      if (scale_by_frequency) share /= static_cast<Wide<T>>(frequency.as<int32_t>()[count(where[i])]);
+      if (dweight) AddRow(dweight.as<T>() + offset, from, share, width);
       if (!dscale) continue;
       Wide<T> dot = 0;
       for (int64_t j = 0; j < width; ++j) {

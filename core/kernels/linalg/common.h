@@ -99,9 +99,9 @@ int WorkSize(T answer) {
 }
 
 /// "linalg_inv: matrix 3 of the batch ", ready for what is wrong with it.
-inline RuntimeError Trouble(const char* who, const View& batch, int64_t i, const char* sentence, int code) {
+inline LinAlgError Trouble(const char* who, const View& batch, int64_t i, const char* sentence, int code) {
   const bool single = batch.ndim <= 2;
-  return RuntimeError(who).Says(single ? "the matrix" : "matrix ", single ? "" : std::to_string(i),
+  return LinAlgError(who).Says(single ? "the matrix" : "matrix ", single ? "" : std::to_string(i),
                                 single ? " " : " of the batch ", sentence, " (code ", code, ")");
 }
 

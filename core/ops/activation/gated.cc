@@ -61,8 +61,12 @@ Tensors Rrelu(const CallReader& c) {
     throw ValueError(c.name()).Got("lower ", lower, " and upper ", upper).Expected("lower <= upper");
   }
   if (!c.Bool(2)) return {Op<"leaky_relu">(x, (lower + upper) / 2)};
-  const Tensor slope = Op<"uniform">(Op<"empty_like">(x.Detach()), lower, upper, c.attr(3));
-  return {Op<"where">(Op<"le">(x, Number(0)), x * slope, x)};
+  // One draw, in double precision, for each element that is not positive: PyTorch's stream.
+  const Tensor below = Op<"le">(x.Detach(), Number(0));
+  const int64_t draws = x.is_meta() ? x.numel() : Op<"count_nonzero">(below).Item().integer();
+  const Tensor slopes = Op<"uniform">(Op<"empty">(Dims{draws}, DType::kFloat64, x.device()), lower, upper, c.attr(3));
+  const Tensor ones = Op<"ones">(x.shape(), x.dtype(), x.device());
+  return {x * Op<"masked_scatter">(ones, below, Op<"cast">(slopes, x.dtype()))};
 }
 
 /// The first half of an axis, each number let through as far as its partner in the second half opens the gate.

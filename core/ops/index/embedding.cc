@@ -135,7 +135,6 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
           CheckBag(i, Bags(i));
           const BagMode mode = BagModeNamed(i.name(), i.String(1));
           PaddingRow(i.name(), i.attr(3), i.x(0).size(0));
-          if (i.Bool(0)) throw NotImplementedError(i.name()).Got("scale_grad_by_freq=True").Expected("False for bags");
           const Dims shape{Bags(i), i.x(0).size(1)};
           i.y(0, shape, i.x(0).dtype());
           i.y(1, mode == BagMode::kMax ? shape : Dims{0}, DType::kInt64);
@@ -184,7 +183,7 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
           kernels::EmbeddingBagBackward(r.ctx(), r.dtype(), r.out(0), scale.defined() ? r.out(1) : View{}, dy.view(),
                                         places.view(), weight.view(), index.view(), edges.view(),
                                         scale.defined() ? scale.view() : View{}, BagModeNamed(r.name(), r.String(1)),
-                                        r.Int(3));
+                                        r.Int(3), r.Bool(0));
         });
 
 [[maybe_unused]] const auto& one_hot =

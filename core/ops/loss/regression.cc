@@ -6,18 +6,29 @@
 namespace dragon {
 namespace {
 
-[[maybe_unused]] const auto& mse_loss = DefineOp("mse_loss(Tensor x, Tensor y, str reduction=\"mean\") -> Tensor")
-                                            .Doc("The squared difference.")
-                                            .As([](const CallReader& c) -> Tensors {
-                                              const Tensor d = c.x(0) - c.x(1);
-                                              return {ReduceLoss(c.name(), Op<"square">(d), c.String(0))};
-                                            });
+/// The errors, each as often as its weight says; their mean is over the weights.
+Tensor ReduceWeighted(const char* who, const Tensor& errors, const Tensor& weight, const std::string& reduction) {
+  if (!weight.defined()) return ReduceLoss(who, errors, reduction);
+  if (weight.shape() != errors.shape()) {
+    throw ValueError(who).Got("weight of shape ", weight.shape()).Expected("shape ", errors.shape());
+  }
+  const Tensor weighted = errors * weight;
+  return reduction == "mean" ? Op<"sum">(weighted) / Op<"sum">(weight) : ReduceLoss(who, weighted, reduction);
+}
 
-[[maybe_unused]] const auto& l1_loss = DefineOp("l1_loss(Tensor x, Tensor y, str reduction=\"mean\") -> Tensor")
-                                           .Doc("The absolute difference.")
-                                           .As([](const CallReader& c) -> Tensors {
-                                             return {ReduceLoss(c.name(), Op<"abs">(c.x(0) - c.x(1)), c.String(0))};
-                                           });
+[[maybe_unused]] const auto& mse_loss =
+    DefineOp("mse_loss(Tensor x, Tensor y, str reduction=\"mean\", Tensor? weight=None) -> Tensor")
+        .Doc("The squared difference.")
+        .As([](const CallReader& c) -> Tensors {
+          return {ReduceWeighted(c.name(), Op<"square">(c.x(0) - c.x(1)), c.x(2), c.String(0))};
+        });
+
+[[maybe_unused]] const auto& l1_loss =
+    DefineOp("l1_loss(Tensor x, Tensor y, str reduction=\"mean\", Tensor? weight=None) -> Tensor")
+        .Doc("The absolute difference.")
+        .As([](const CallReader& c) -> Tensors {
+          return {ReduceWeighted(c.name(), Op<"abs">(c.x(0) - c.x(1)), c.x(2), c.String(0))};
+        });
 
 /// Square near 0 and linear beyond `edge`: scale * (d^2 / 2) inside, scale * edge * (|d| - edge / 2) outside.
 Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
@@ -38,12 +49,14 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
         });
 
 [[maybe_unused]] const auto& huber_loss =
-    DefineOp("huber_loss(Tensor x, Tensor y, str reduction=\"mean\", float delta=1.0) -> Tensor")
+    DefineOp("huber_loss(Tensor x, Tensor y, str reduction=\"mean\", float delta=1.0, Tensor? weight=None) -> Tensor")
         .Doc("Half the squared difference where it is below delta, else delta times (the difference - delta / 2).")
         .As([](const CallReader& c) -> Tensors {
           const double delta = c.Real(1);
           if (!(delta > 0)) throw ValueError(c.name()).Got("delta ", delta).Expected("more than 0");
-          return {ReduceLoss(c.name(), SquareThenLinear(c.x(0) - c.x(1), delta, 1.0), c.String(0))};
+          const Tensor errors = SquareThenLinear(c.x(0) - c.x(1), delta, 1.0);
+          // Unlike the others, PyTorch's mean is over the elements.
+          return {ReduceLoss(c.name(), c.has(2) ? errors * c.x(2) : errors, c.String(0))};
         });
 
 [[maybe_unused]] const auto& kl_div =

@@ -87,6 +87,8 @@ BAGS = [Sample((6, 3), ints((7,), 6), OFFSETS, mode="sum"), Sample((6, 3), ints(
         Sample((6, 3), ints((5,), 6), OFFSETS, mode="sum", include_last_offset=True),
         Sample((6, 3), ints((7,), 6), OFFSETS, (7,), mode="sum"),
         Sample(Given((6, 3), distinct=True), ints((7,), 6), OFFSETS, mode="max")]
+FREQUENT = [Sample((6, 3), ints((7,), 6), OFFSETS, None, True, mode="sum"),
+            Sample((6, 3), ints((7,), 6), OFFSETS, None, True, padding_idx=2)]
 
 
 ROWS = [
@@ -208,6 +210,9 @@ ROWS = [
     Row("embedding with padding", [Sample((5, 3), ints((2, 3), 5), 2), Sample((5, 3), ints((7,), 5), None, True)],
         call=lambda dragon, *args: dragon.ops.embedding(*args), torch=embedding_oracle,
         gradient="by design it is not the derivative: some rows get none, others a mean"),
+    Row("embedding_bag by frequency", FREQUENT, outputs=(0,), torch=bag_oracle,
+        call=lambda dragon, *args, **kwargs: dragon.ops.embedding_bag(*args, **kwargs),
+        gradient="by design it is not the derivative: rows listed often get a mean"),
     Row("embedding_bag", BAGS, torch=bag_oracle, outputs=(0,), second="it is a sum whose gradient has no second kernel",
         errors=[Wrong((6, 3), Given(values=[6], dtype="int64"), Given(values=[0], dtype="int64"), error=IndexError,
                       says=["6", "size 6"]),

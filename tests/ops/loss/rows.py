@@ -7,6 +7,7 @@ BAD = [Wrong((3,), (3,), "average", error=ValueError, says="reduction")]
 PROBABILITY = Given((3, 4), low=0.05, high=0.95)
 SIGNS = Given((4,), values=[1., -1., 1., -1.], grad=False)
 FIXED = Given((4,), low=0.5, high=2.0, grad=False)
+WEIGHTED = [Sample((3, 4), (3, 4), reduction, weight=PROBABILITY) for reduction in ("mean", "sum", "none")]
 
 
 def reduced(name, *slots):
@@ -18,6 +19,14 @@ def reduced(name, *slots):
     return call
 
 
+def weighted(name, *more):
+    """Return the oracle of a loss with weights: its attributes and then the weight follow x and y."""
+    def call(torch, x, y, reduction="mean", *rest, **kwargs):
+        names = more + ("weight",)
+        return getattr(torch.nn.functional, name)(x, y, reduction=reduction, **dict(zip(names, rest)), **kwargs)
+    return call
+
+
 def bce(name):
     """Return the oracle of a binary cross entropy."""
     def call(torch, x, y, weight=None, reduction="mean", **more):
@@ -26,13 +35,15 @@ def bce(name):
 
 
 ROWS = [
-    Row("mse_loss", PAIR + EMPTY, dtypes=FLOATING, torch=reduced("mse_loss", "reduction"), errors=BAD),
-    Row("l1_loss", PAIR + EMPTY, dtypes=FLOATING, torch=reduced("l1_loss", "reduction"), errors=BAD),
+    Row("mse_loss", PAIR + EMPTY + WEIGHTED, dtypes=FLOATING, torch=weighted("mse_loss"), errors=BAD),
+    Row("l1_loss", PAIR + EMPTY + WEIGHTED, dtypes=FLOATING, torch=weighted("l1_loss"),
+        errors=BAD + [Wrong((3,), (3,), "mean", (2,), says="weight")]),
     Row("smooth_l1_loss", PAIR + [Sample((3, 4), (3, 4), "sum", 0.3), Sample((3, 4), (3, 4), "none", 0.0)],
         dtypes=FLOATING, torch=reduced("smooth_l1_loss", "reduction", "beta"),
         errors=[Wrong((3,), (3,), "mean", -1.0, error=ValueError)]),
-    Row("huber_loss", PAIR + [Sample((3, 4), (3, 4), "sum", 0.3)], dtypes=FLOATING,
-        torch=reduced("huber_loss", "reduction", "delta"), errors=[Wrong((3,), (3,), "mean", 0.0, error=ValueError)]),
+    Row("huber_loss", PAIR + [Sample((3, 4), (3, 4), "sum", 0.3), Sample((3, 4), (3, 4), "mean", 0.3, PROBABILITY)],
+        dtypes=FLOATING, torch=weighted("huber_loss", "delta"),
+        errors=[Wrong((3,), (3,), "mean", 0.0, error=ValueError)]),
     Row("kl_div", [Sample((3, 4), PROBABILITY), Sample((3, 4), PROBABILITY, "batchmean"),
                    Sample((3, 4), (3, 4), "sum", True)],
         dtypes=FLOATING, torch=reduced("kl_div", "reduction", "log_target")),

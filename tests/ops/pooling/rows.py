@@ -31,6 +31,22 @@ def indexed(name):
     return functional(name, return_indices=True)
 
 
+def fractional(n, **more):
+    """Return an oracle of fractional max pooling with given samples."""
+    def call(torch, x, kernel_size, output_size, samples):
+        function = getattr(torch.nn.functional, f"fractional_max_pool{n}d")
+        return function(x, kernel_size, output_size=output_size, _random_samples=samples, **more)
+    return call
+
+
+SAMPLES = {n: Given((2, 3, n), low=0.0, high=0.99, grad=False) for n in (2, 3)}
+FRACTIONAL = {
+    2: [Sample(Given((2, 3, 7, 9), distinct=True), 2, [3, 4], SAMPLES[2]),
+        Sample(Given((2, 3, 5, 5), distinct=True), [3, 1], [1, 5], SAMPLES[2])],
+    3: [Sample(Given((2, 3, 4, 5, 6), distinct=True), 2, [2, 3, 4], SAMPLES[3])],
+}
+
+
 def places(n):
     """Return a maker of distinct places in a plane of 4 elements an axis."""
     def make(np, rng, shape):
@@ -58,4 +74,12 @@ ROWS = [row for n in (1, 2, 3) for row in (
         torch=functional(f"max_unpool{n}d"), dtypes=("float32", "float64"),
         errors=[Wrong((1, 1) + (2,) * n, Given((1, 1) + (2,) * n, dtype="int64", low=10000, high=10001), 2,
                       error=IndexError, says="index")]),
+)]
+ROWS += [row for n in (2, 3) for row in (
+    Row(f"fractional_max_pool{n}d", FRACTIONAL[n], torch=fractional(n), dtypes=("float32", "float64"),
+        meta="samples are read", errors=[
+            Wrong((2, 3) + (5,) * n, 3, 4, SAMPLES[n], says="at least 6"),
+            Wrong((2, 3) + (5,) * n, 2, 2, Given((2, 3, n), low=2.0, high=3.0), says="samples")]),
+    Row(f"fractional_max_pool{n}d_with_indices", FRACTIONAL[n], torch=fractional(n, return_indices=True),
+        dtypes=("float32", "float64"), meta="samples are read"),
 )]
