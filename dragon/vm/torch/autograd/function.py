@@ -100,14 +100,10 @@ class Function(core.Function, FunctionCtx):
     @classmethod
     def apply(cls, *args, **kwargs):
         """Return the results of `forward`, recorded for `backward`."""
-        if kwargs:
-            if cls.setup_context is Function.setup_context:
-                raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-            bound.apply_defaults()
-            args = bound.args
-        elif cls.setup_context is not Function.setup_context:
-            args = _with_defaults(cls.forward, args)
+        if cls.setup_context is not Function.setup_context:
+            args = _bind(cls.forward, args, kwargs)
+        elif kwargs:
+            args = _bind(cls.forward, (None, *args), kwargs)[1:]
         return super().apply(*args)
 
     @classmethod
@@ -141,9 +137,9 @@ _node_of = _C.Tensor.grad_fn.__get__
 _SingleLevelFunction = Function
 
 
-def _with_defaults(forward, args):
-    """Return positional arguments with the defaults of the ones that are missing."""
-    bound = inspect.signature(forward).bind(*args)
+def _bind(forward, args, kwargs):
+    """Return all arguments by position, with the defaults of those that are missing."""
+    bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.args
 

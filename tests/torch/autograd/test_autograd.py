@@ -1,0 +1,514 @@
+"""`torch.autograd` beside genuine PyTorch: each scenario on both shows the same numbers or error class."""
+import warnings
+
+import pytest
+import torch
+
+from dragon.vm import torch as dt
+
+SCENARIOS = []
+
+
+def scenario(function):
+    SCENARIOS.append(function)
+    return function
+
+
+def plain(value):
+    """Return tensors as lists of numbers, inside structures too."""
+    if isinstance(value, (torch.Tensor, dt.Tensor)):
+        return [round(item, 5) if isinstance(item, float) else item for item in flat(value.detach().tolist())]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    return value
+
+
+def flat(value):
+    return [leaf for item in value for leaf in flat(item)] if isinstance(value, list) else [value]
+
+
+def leaf(T, *numbers):
+    return T.tensor(numbers, dtype=T.float64, requires_grad=True)
+
+
+def make_function(T, forward, backward, **more):
+    """Return a Function class of two static methods."""
+    body = {"forward": staticmethod(forward), "backward": staticmethod(backward), **more}
+    return type("Made", (T.autograd.Function,), body)
+
+
+def make_cube(T, new_style=False):
+    def old(ctx, x, scale):
+        ctx.save_for_backward(x)
+        ctx.scale = scale
+        return x ** 3 * scale
+
+    def new(x, scale=2.0):
+        return x ** 3 * scale
+
+    def setup(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+        ctx.scale = inputs[1]
+
+    def backward(ctx, dy):
+        x, = ctx.saved_tensors
+        return dy * 3 * x ** 2 * ctx.scale, None
+    return make_function(T, new, backward, setup_context=staticmethod(setup)) if new_style else \
+        make_function(T, old, backward)
+
+
+@scenario
+def backward_accumulates(T):
+    x = leaf(T, 1.0, 2.0)
+    (x * x).sum().backward()
+    (x * x).sum().backward()
+    return x.grad
+
+
+@scenario
+def backward_with_gradient(T):
+    x = leaf(T, 1.0, 2.0)
+    (x * x).backward(T.tensor([1.0, 10.0], dtype=T.float64))
+    return x.grad
+
+
+@scenario
+def backward_inputs(T):
+    x, y = leaf(T, 1.0), leaf(T, 2.0)
+    middle = x * y
+    middle.retain_grad()
+    (middle * y).sum().backward(inputs=[y])
+    return x.grad, y.grad, middle.is_leaf
+
+
+@scenario
+def backward_several(T):
+    x = leaf(T, 1.0, 2.0)
+    T.autograd.backward([x.sum(), x * 2], [None, T.ones(2, dtype=T.float64)])
+    return x.grad
+
+
+@scenario
+def retain_graph_twice(T):
+    x = leaf(T, 1.0)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    return x.grad
+
+
+@scenario
+def freed_graph(T):
+    x = leaf(T, 1.0)
+    y = (x * x).sum()
+    y.backward()
+    y.backward()
+
+
+@scenario
+def grad_double(T):
+    x = leaf(T, 2.0, 3.0)
+    dx, = T.autograd.grad((x ** 3).sum(), x, create_graph=True)
+    return T.autograd.grad(dx.sum(), x), dx.requires_grad
+
+
+@scenario
+def grad_unused(T):
+    x, y = leaf(T, 2.0), leaf(T, 3.0)
+    return T.autograd.grad(x.sum(), [x, y], allow_unused=True)
+
+
+@scenario
+def grad_unused_error(T):
+    x, y = leaf(T, 2.0), leaf(T, 3.0)
+    return T.autograd.grad(x.sum(), [x, y])
+
+
+@scenario
+def grad_materialized(T):
+    x, y = leaf(T, 2.0), leaf(T, 3.0)
+    return T.autograd.grad(x.sum(), [x, y], materialize_grads=True)
+
+
+@scenario
+def grad_contradiction(T):
+    x = leaf(T, 2.0)
+    return T.autograd.grad(x.sum(), x, allow_unused=False, materialize_grads=True)
+
+
+@scenario
+def grad_batched(T):
+    x = leaf(T, 2.0, 3.0)
+    return T.autograd.grad(x ** 2, x, T.eye(2, dtype=T.float64), is_grads_batched=True)
+
+
+@scenario
+def grad_dict(T):
+    x, y = leaf(T, 2.0), leaf(T, 3.0)
+    return T.autograd.grad((x * y).sum(), {"a": x, "b": y})
+
+
+@scenario
+def implicit_scalar(T):
+    leaf(T, 1.0, 2.0).exp().backward()
+
+
+@scenario
+def no_history(T):
+    T.ones(1).sum().backward()
+
+
+@scenario
+def wrong_gradient_shape(T):
+    leaf(T, 1.0, 2.0).exp().backward(T.ones(3))
+
+
+@scenario
+def wrong_gradient_type(T):
+    leaf(T, 1.0, 2.0).exp().backward(1.0)
+
+
+@scenario
+def empty_inputs(T):
+    leaf(T, 1.0).sum().backward(inputs=[])
+
+
+@scenario
+def hooks(T):
+    x, seen = leaf(T, 1.0, 2.0), []
+    y = x * 2
+    first = y.register_hook(lambda grad: grad * 10)
+    x.register_hook(lambda grad: seen.append(grad.clone()))
+    y.sum().backward(retain_graph=True)
+    first.remove()
+    y.sum().backward()
+    return x.grad, seen
+
+
+@scenario
+def hook_on_constant(T):
+    T.ones(1).register_hook(print)
+
+
+@scenario
+def hook_replaces_leaf_gradient(T):
+    x = leaf(T, 1.0)
+    handle = x.register_hook(lambda grad: grad + 5)
+    with handle:
+        (x * 1).sum().backward()
+    (x * 1).sum().backward()
+    return x.grad
+
+
+@scenario
+def post_accumulate(T):
+    x, seen = leaf(T, 1.0), []
+    handle = x.register_post_accumulate_grad_hook(lambda item: seen.append(item.grad.clone()))
+    (x * 3).sum().backward()
+    handle.remove()
+    (x * 3).sum().backward()
+    return seen, x.grad
+
+
+@scenario
+def post_accumulate_computed(T):
+    (leaf(T, 1.0) * 2).register_post_accumulate_grad_hook(print)
+
+
+@scenario
+def retained(T):
+    x = leaf(T, 1.0, 2.0)
+    y = x * 2
+    y.retain_grad()
+    (y * y).sum().backward()
+    return y.grad, y.retains_grad, x.retains_grad
+
+
+@scenario
+def multi_hook(T):
+    x, y, seen, first = leaf(T, 1.0), leaf(T, 2.0), [], []
+    T.autograd.graph.register_multi_grad_hook((x, y), lambda grads: seen.append(list(grads)))
+    T.autograd.graph.register_multi_grad_hook((x, y), lambda grad: first.append(1), mode="any")
+    (x * y).sum().backward()
+    return seen, first
+
+
+@scenario
+def node_hooks(T):
+    x, seen = leaf(T, 1.0), []
+    y = x * 2
+    y.grad_fn.register_hook(lambda found, given: seen.append((len(found), given[0])))
+    y.grad_fn.register_prehook(lambda given: (given[0] * 4,))
+    y.sum().backward()
+    return x.grad, seen
+
+
+@scenario
+def flags(T):
+    x = leaf(T, 1.0)
+    y = x * 2
+    return (x.is_leaf, y.is_leaf, y.requires_grad, y.detach().requires_grad, x.output_nr, y.requires_grad_() is y,
+            x.grad_fn, y.grad_fn.name(), y.grad_fn.next_functions[0][0].variable is x, y.grad_fn is y.grad_fn)
+
+
+@scenario
+def unset_on_computed(T):
+    (leaf(T, 1.0) * 2).requires_grad_(False)
+
+
+@scenario
+def integers(T):
+    T.ones(1, dtype=T.int64).requires_grad_()
+
+
+@scenario
+def assign_wrong_grad(T):
+    leaf(T, 1.0, 2.0).grad = T.ones(3, dtype=T.float64)
+
+
+@scenario
+def leaf_in_place(T):
+    leaf(T, 1.0).add_(1)
+
+
+@scenario
+def saved_then_written(T):
+    y = leaf(T, 1.0) * 1
+    z = y * y
+    y.add_(1)
+    z.sum().backward()
+
+
+@scenario
+def function_old(T):
+    x = leaf(T, 2.0, 3.0)
+    y = make_cube(T).apply(x, 4.0)
+    dx, = T.autograd.grad(y.sum(), x, create_graph=True)
+    return y, dx, T.autograd.grad(dx.sum(), x), type(y.grad_fn).__name__, y.grad_fn.scale
+
+
+@scenario
+def function_new(T):
+    x = leaf(T, 2.0, 3.0)
+    cube = make_cube(T, True)
+    y = cube.apply(x) + cube.apply(x, scale=3.0)
+    dx, = T.autograd.grad(y.sum(), x, create_graph=True)
+    return y, dx, T.autograd.grad(dx.sum(), x)
+
+
+@scenario
+def function_keywords(T):
+    return make_cube(T).apply(leaf(T, 1.0), scale=2.0)
+
+
+@scenario
+def function_instance(T):
+    return make_cube(T)()(leaf(T, 1.0))
+
+
+@scenario
+def function_saved_on_node(T):
+    return make_cube(T).apply(leaf(T, 2.0), 1.0).grad_fn.saved_tensors
+
+
+@scenario
+def function_without_backward(T):
+    class Half(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 0.5
+    Half.apply(leaf(T, 1.0)).sum().backward()
+
+
+@scenario
+def function_wrong_count(T):
+    made = make_function(T, lambda ctx, x, y: x * y, lambda ctx, dy: dy)
+    made.apply(leaf(T, 1.0), leaf(T, 1.0)).sum().backward()
+
+
+@scenario
+def function_gradient_of_number(T):
+    made = make_function(T, lambda ctx, x, y: x * y, lambda ctx, dy: (dy, dy))
+    made.apply(leaf(T, 1.0), 2.0).sum().backward()
+
+
+@scenario
+def function_several(T):
+    seen = []
+
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        index = x.argmax()
+        ctx.mark_non_differentiable(index)
+        return x * 1, x * 2, index
+
+    def backward(ctx, one, two, index):
+        seen.append((one is None, two is None, index is None))
+        return two * 2
+    x = leaf(T, 1.0, 5.0)
+    one, two, index = make_function(T, forward, backward).apply(x)
+    two.sum().backward()
+    return x.grad, seen, index, index.requires_grad, one.requires_grad
+
+
+@scenario
+def function_materializes(T):
+    seen = []
+
+    def backward(ctx, one, two):
+        seen.append(one)
+        return one + two * 2
+    x = leaf(T, 1.0, 5.0)
+    make_function(T, lambda ctx, x: (x * 1, x * 2), backward).apply(x)[1].sum().backward()
+    return x.grad, seen
+
+
+def increase(ctx, x):
+    x.add_(1)
+    ctx.mark_dirty(x)
+    return x
+
+
+@scenario
+def function_dirty(T):
+    x = leaf(T, 1.0)
+    y = x * 1
+    z = make_function(T, increase, lambda ctx, dy: dy * 7).apply(y)
+    z.sum().backward()
+    return z is y, z, x.grad
+
+
+@scenario
+def function_dirty_leaf(T):
+    make_function(T, increase, lambda ctx, dy: dy).apply(leaf(T, 1.0))
+
+
+@scenario
+def function_needs(T):
+    seen = []
+
+    def forward(ctx, x, y, z):
+        seen.append(ctx.needs_input_grad)
+        return x * y * z
+    made = make_function(T, forward, lambda ctx, dy: (dy, dy, None))
+    y = made.apply(leaf(T, 1.0), T.ones(1), 3)
+    y.sum().backward()
+    with T.no_grad():
+        quiet = made.apply(leaf(T, 1.0), T.ones(1), 3)
+    return seen[:1], y.requires_grad, quiet.requires_grad
+
+
+@scenario
+def function_vjp(T):
+    class Half(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 0.5
+
+        @staticmethod
+        def vjp(ctx, dy):
+            return dy * 0.5
+    x = leaf(T, 1.0)
+    Half.apply(x).sum().backward()
+    return x.grad
+
+
+@scenario
+def function_identity(T):
+    x = leaf(T, 1.0)
+    y = make_function(T, lambda ctx, x: x, lambda ctx, dy: dy * -3).apply(x)
+    y.sum().backward()
+    return x.grad, y is x
+
+
+@scenario
+def function_save_text(T):
+    make_function(T, lambda ctx, x: ctx.save_for_backward("x") or x, lambda ctx, dy: dy).apply(leaf(T, 1.0))
+
+
+def once(T, twice=False):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    def backward(ctx, dy):
+        return dy * 2 * ctx.saved_tensors[0]
+    x = leaf(T, 3.0)
+    made = make_function(T, forward, T.autograd.function.once_differentiable(backward))
+    dx, = T.autograd.grad(made.apply(x).sum(), x, create_graph=twice)
+    return T.autograd.grad(dx.sum(), x) if twice else dx
+
+
+@scenario
+def once_only(T):
+    return once(T)
+
+
+@scenario
+def once_twice(T):
+    return once(T, True)
+
+
+@scenario
+def anomaly(T):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with T.autograd.detect_anomaly():
+            assert T.is_anomaly_enabled() and T.is_anomaly_check_nan_enabled()
+            leaf(T, -1.0).sqrt().sum().backward()
+
+
+@scenario
+def anomaly_switch(T):
+    with T.autograd.set_detect_anomaly(True, check_nan=False):
+        inside = T.is_anomaly_enabled(), T.is_anomaly_check_nan_enabled()
+    return inside, T.is_anomaly_enabled(), T.is_anomaly_check_nan_enabled()
+
+
+@scenario
+def variable(T):
+    x = T.autograd.Variable(T.ones(2), requires_grad=True)
+    return x.requires_grad, isinstance(x, T.autograd.Variable), isinstance(3, T.autograd.Variable)
+
+
+@scenario
+def edge(T):
+    x = leaf(T, 1.0)
+    y = x * 2
+    place = T.autograd.graph.get_gradient_edge(y)
+    return place.node is y.grad_fn, place.output_nr, type(T.autograd.graph.get_gradient_edge(x).node).__name__
+
+
+@scenario
+def versions(T):
+    x = T.ones(2)
+    before = x._version
+    T.autograd.graph.increment_version(x)
+    return x._version - before
+
+
+def run(function, T):
+    try:
+        return plain(function(T))
+    except Exception as error:
+        return next(kind for kind in (NotImplementedError, TypeError, ValueError, RuntimeError, Exception)
+                    if isinstance(error, kind))
+
+
+@pytest.mark.parametrize("function", SCENARIOS, ids=lambda item: item.__name__)
+def test_same_on_both(function):
+    expected, found = run(function, torch), run(function, dt)
+    assert found == expected
+
+
+NAMES = {"sum": lambda x: x.sum(), "mean_axis": lambda x: x.mean(0), "mm": lambda x: x @ x.permute(1, 0), "exp": lambda x: x.exp(),
+         "view": lambda x: x.view(-1), "pow": lambda x: x ** 2, "add": lambda x: x + 1, "neg": lambda x: -x,
+         "permute": lambda x: x.permute(1, 0), "clone": lambda x: x.clone(), "div": lambda x: x / 2}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_nodes(name):
+    shown = [type(NAMES[name](T.ones(2, 3, requires_grad=True)).grad_fn).__name__ for T in (torch, dt)]
+    assert shown[0] == shown[1]
