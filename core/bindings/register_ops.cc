@@ -1,4 +1,6 @@
 // Operators as Python callables: arguments are read by the schema, straight from the vectorcall stack.
+#include <optional>
+
 #include "core/bindings/python.h"
 #include "core/framework/destination.h"
 
@@ -15,7 +17,11 @@ struct PyOp {
   bool in_place;                  ///< the first tensor argument is also the destination
   int positional;                 ///< arguments that may be given by position
   std::vector<PyObject*>* names;  ///< interned, as the guest calls them
+  PyObject* fallback;             ///< called with the same arguments if the schema refuses them, or null
 };
+
+/// The device of this thread's new tensors for which none is named.
+thread_local std::optional<Device> t_default_device;
 
 PyTypeObject OpType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyObject* g_out_name = nullptr;
@@ -159,71 +165,104 @@ PyObject* ApplyInto(const Call& call, std::span<const Tensor> outs, PyObject* ou
   return Py_NewRef(out);
 }
 
+/// What a call's arguments came to.
+struct ParsedCall {
+  Arguments given;
+  InlineVector<Tensor, 4> inputs;
+  InlineVector<Value, 6> attrs;
+  InlineVector<int32_t, 2> list_sizes;
+  InlineVector<Tensor, 2> outs;
+};
+
+[[noreturn]] void RefuseAbsence(const PyOp* me, size_t i) {
+  throw TypeError(NameOf(me))
+      .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
+      .Expected(me->op->schema.arguments()[i].type_name());
+}
+
+void Parse(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords, ParsedCall* call) {
+  Arguments& given = call->given;
+  Collect(me, args, count, keywords, &given);
+  const auto& arguments = me->op->schema.arguments();
+  const Tensor* like = nullptr;
+  for (size_t i = 0; i < arguments.size() && !like; ++i) {
+    if (given.slots[i] && arguments[i].type == ArgumentType::kTensor && IsTensor(given.slots[i])) {
+      like = &AsTensor(given.slots[i]);
+    }
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    PyObject* object = given.slots[i];
+    const Place place{me->op->name().c_str(), &argument};
+    if (!object && argument.type == ArgumentType::kDevice && t_default_device && call->inputs.empty()) {
+      call->attrs.push_back(Value(*t_default_device));
+    } else if (argument.type == ArgumentType::kTensor) {
+      if (!object && !argument.optional) RefuseAbsence(me, i);
+      call->inputs.push_back(object ? ParseTensor(object, place, like) : Tensor());
+    } else if (argument.type == ArgumentType::kTensorList) {
+      if (object) {
+        ParseTensorList(object, place, &call->inputs, &call->list_sizes);
+      } else if (argument.has_default || argument.optional) {
+        call->list_sizes.push_back(0);
+      } else {
+        RefuseAbsence(me, i);
+      }
+    } else if (static_cast<int>(i) == given.spread_at) {
+      call->attrs.push_back(std::move(given.spread));
+    } else if (object) {
+      call->attrs.push_back(ParseAttribute(object, place));
+    } else if (argument.has_default || argument.optional) {
+      call->attrs.push_back(argument.default_value);
+    } else {
+      RefuseAbsence(me, i);
+    }
+  }
+  if (DRAGON_UNLIKELY(given.out != nullptr)) call->outs = ParseOut(me, given.out);
+  if (!me->in_place) return;
+  if (call->inputs.empty() || !given.slots[0] || !IsTensor(given.slots[0])) {
+    throw TypeError(NameOf(me)).Got("no tensor to write").Expected("a tensor as first argument");
+  }
+  call->outs.clear();
+  call->outs.push_back(call->inputs[0]);
+}
+
+/// Read the arguments by the schema; false if it refuses them and the operator has a fallback to be asked instead.
+bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords, ParsedCall* call) {
+  if (DRAGON_LIKELY(!me->fallback)) {
+    Parse(me, args, count, keywords, call);
+    return true;
+  }
+  // A keyword of the guest's alone is common enough to be noticed without the price of an exception.
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+    PyObject* keyword = PyTuple_GET_ITEM(keywords, k);
+    if (FindName(me, keyword) < 0) return false;
+  }
+  try {
+    Parse(me, args, count, keywords, call);
+    return true;
+  } catch (const Error&) {
+    PyErr_Clear();
+    return false;
+  }
+}
+
 PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   return Guarded([&]() -> PyObject* {
     const auto* me = reinterpret_cast<PyOp*>(self);
-    if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, PyVectorcall_NARGS(nargsf), keywords))) {
-      return CallOverride(me->frontend, self, args, PyVectorcall_NARGS(nargsf), keywords);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, count, keywords))) {
+      return CallOverride(me->frontend, self, args, count, keywords);
     }
-    const Schema& schema = me->op->schema;
-    Arguments given;
-    Collect(me, args, PyVectorcall_NARGS(nargsf), keywords, &given);
-
-    const auto& arguments = schema.arguments();
-    const Tensor* like = nullptr;
-    for (size_t i = 0; i < arguments.size() && !like; ++i) {
-      if (given.slots[i] && arguments[i].type == ArgumentType::kTensor && IsTensor(given.slots[i])) {
-        like = &AsTensor(given.slots[i]);
-      }
+    ParsedCall parsed;
+    if (DRAGON_UNLIKELY(!ParseOrFallBack(me, args, count, keywords, &parsed))) {
+      return PyObject_Vectorcall(me->fallback, args, nargsf, keywords);
     }
-    InlineVector<Tensor, 4> inputs;
-    InlineVector<Value, 6> attrs;
-    InlineVector<int32_t, 2> list_sizes;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const Argument& argument = arguments[i];
-      PyObject* object = given.slots[i];
-      const Place place{me->op->name().c_str(), &argument};
-      if (argument.type == ArgumentType::kTensor) {
-        if (!object && !argument.optional) {
-          throw TypeError(NameOf(me))
-              .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
-              .Expected(argument.type_name());
-        }
-        inputs.push_back(object ? ParseTensor(object, place, like) : Tensor());
-      } else if (argument.type == ArgumentType::kTensorList) {
-        if (object) {
-          ParseTensorList(object, place, &inputs, &list_sizes);
-        } else if (argument.has_default || argument.optional) {
-          list_sizes.push_back(0);
-        } else {
-          throw TypeError(NameOf(me))
-              .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
-              .Expected(argument.type_name());
-        }
-      } else if (static_cast<int>(i) == given.spread_at) {
-        attrs.push_back(std::move(given.spread));
-      } else if (object) {
-        attrs.push_back(ParseAttribute(object, place));
-      } else if (argument.has_default || argument.optional) {
-        attrs.push_back(argument.default_value);
-      } else {
-        throw TypeError(NameOf(me))
-            .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
-            .Expected(argument.type_name());
-      }
+    const Arguments& given = parsed.given;
+    const Call call{me->op, parsed.inputs, parsed.attrs, parsed.list_sizes};
+    if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) {
+      return ApplyInto(call, parsed.outs, given.out);
     }
-    InlineVector<Tensor, 2> outs;
-    if (DRAGON_UNLIKELY(given.out != nullptr)) outs = ParseOut(me, given.out);
-    if (me->in_place) {
-      if (inputs.empty() || !given.slots[0] || !IsTensor(given.slots[0])) {
-        throw TypeError(NameOf(me)).Got("no tensor to write").Expected("a tensor as first argument");
-      }
-      outs.clear();
-      outs.push_back(inputs[0]);
-    }
-    const Call call{me->op, inputs, attrs, list_sizes};
-    if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) return ApplyInto(call, outs, given.out);
-    const Tensors results = ApplyFromPython(call, outs);
+    const Tensors results = ApplyFromPython(call, parsed.outs);
     if (me->in_place) return Py_NewRef(given.slots[0]);
     if (given.out) return Py_NewRef(given.out);
     return WrapAll(results, *me->op, me->frontend);
@@ -238,6 +277,7 @@ PyObject* OpBind(PyObject* self, PyObject* instance, PyObject*) {
 void OpDealloc(PyObject* self) {
   for (PyObject* name : *reinterpret_cast<PyOp*>(self)->names) Py_DECREF(name);
   delete reinterpret_cast<PyOp*>(self)->names;
+  Py_XDECREF(reinterpret_cast<PyOp*>(self)->fallback);
   PyObject_Free(self);
 }
 
@@ -283,6 +323,7 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   object->frontend = frontend;
   object->in_place = in_place;
   object->positional = 0;
+  object->fallback = nullptr;
   object->names = new std::vector<PyObject*>;
   for (const Argument& argument : arguments) {
     if (!argument.keyword_only) ++object->positional;
@@ -380,6 +421,15 @@ void RegisterOps(py::module_& m) {
           "Have `handler(function, args, kwargs)` answer calls with arguments whose class has this attribute.",
           py::arg("handler"), py::arg("attribute"), py::arg("disabled"))
       .def(
+          "with_fallback",
+          [](const Ops& self, const std::string& name, py::object fallback) {
+            py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &self.frontend));
+            reinterpret_cast<PyOp*>(op.ptr())->fallback = fallback.release().ptr();
+            return op;
+          },
+          "Return an operator that hands arguments its schema refuses to a Python function.", py::arg("name"),
+          py::arg("fallback"))
+      .def(
           "resize_destinations", [](Ops& self, bool enabled) { self.frontend.resizes_destinations = enabled; },
           "Say whether an `out=` of another shape takes on the result's.", py::arg("enabled"))
       .def(
@@ -416,6 +466,13 @@ void RegisterOps(py::module_& m) {
         return names;
       },
       "All operators' names, sorted.");
+  m.def(
+      "set_default_device",
+      [](py::object device) {
+        t_default_device.reset();
+        if (!device.is_none()) t_default_device = ParseDevice(device.ptr(), {"set_default_device", nullptr});
+      },
+      "Set the device of this thread's new tensors for which none is named; None for the CPU.", py::arg("device"));
   m.def("schema", &Describe, "What is told of an operator: a dict.", py::arg("name"));
 }
 

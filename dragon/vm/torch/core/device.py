@@ -72,10 +72,12 @@ class device:
 
     def __enter__(self):
         _stack().append(self)
+        _C.set_default_device(self)
         return self
 
     def __exit__(self, *_):
         _stack().pop()
+        _C.set_default_device(default_device())
 
     def __call__(self, function):
         """Return a function that runs with this device as the default one."""
@@ -104,6 +106,7 @@ def default_device():
 def set_default_device(where):
     """Set the device of new tensors, for this thread; None goes back to the CPU."""
     _local.default = None if where is None else device(where)
+    _C.set_default_device(default_device())
 
 
 def get_default_device():

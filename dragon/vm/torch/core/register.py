@@ -13,6 +13,34 @@ def overridable(python_function):
     return ops.overridable(python_function)
 
 
+def overload(operator, of=None):
+    """Register `torch.<name>` as an operator that falls back on a Python function for arguments it refuses.
+
+    The operator answers the common form at the speed of the engine; the function knows every other form.
+
+    Parameters
+    ----------
+    operator : str
+        The engine's operator.
+    of : str, optional
+        "method" for `Tensor.<name>`, "both" for a function and a method; by default a function.
+
+    Returns
+    -------
+    Callable
+        A decorator.
+
+    """
+    def register(python_function):
+        fast = ops.with_fallback(operator, overridable(python_function))
+        if of != "method":
+            FUNCTIONS[python_function.__name__] = fast
+        if of:
+            setattr(Tensor, python_function.__name__, fast)
+        return fast
+    return register
+
+
 def function(python_function):
     """Register `torch.<name>`."""
     wrapped = overridable(python_function)

@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
 from dragon.vm.torch.core.dtypes import NAMES, OBJECTS
-from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 CHANNELS_LAST = {layouts.channels_last: (4, (0, 2, 3, 1)), layouts.channels_last_3d: (5, (0, 2, 3, 4, 1))}
@@ -164,7 +164,7 @@ def __array__(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
-@method
+@overload("view", of="method")
 def view(self, *shape, dtype=None):
     """Return the same memory in another shape, or as another dtype."""
     if len(shape) == 1 and isinstance(shape[0], _C.dtype):

@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
-from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -67,12 +67,12 @@ def _register():
         create = make(name)
         create.__name__ = create.__qualname__ = name
         create.__doc__ = f"Return a new tensor of a shape, as the operator `{name}` fills it."
-        function(create)
+        overload(name)(create)
     for name in ("empty_like", "zeros_like", "ones_like", "full_like"):
         create = make_like(name)
         create.__name__ = create.__qualname__ = name
         create.__doc__ = f"Return a new tensor of another one's shape, as the operator `{name}` fills it."
-        function(create)
+        overload(name)(create)
 
 
 _register()

@@ -4,7 +4,7 @@ from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import finish, shape_of, tensor
 from dragon.vm.torch.core.layout import require_strided
-from dragon.vm.torch.core.register import function, method
+from dragon.vm.torch.core.register import function, method, overload
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -110,7 +110,7 @@ def _of_shape(name):
         return finish(operator(size, generator=generator, dtype=dtype, device=as_device(device)), requires_grad)
     draw.__name__ = draw.__qualname__ = name
     draw.__doc__ = f"Return a tensor of random numbers, as the operator `{name}` draws them."
-    return function(draw)
+    return overload(name)(draw)
 
 
 def _like(name):
