@@ -12,7 +12,8 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, history, random as _random
-from dragon.vm.torch.core.functions import convolution as _convolution, spectral as _spectral
+from dragon.vm.torch.core.functions import (convolution as _convolution, normalization as _normalization,
+                                            spectral as _spectral)
 from dragon.vm.torch.core import printing as _printing
 from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
 from dragon.vm.torch.core.numbers import finfo, iinfo

@@ -11,8 +11,8 @@ from dragon.vm.torch.core.functions.convolution import (
 from dragon.vm.torch.core.functions.embedding import embedding, embedding_bag, one_hot
 from dragon.vm.torch.core.functions.loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, ctc_loss,
-    gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss, mse_loss,
-    multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss, nll_loss, poisson_nll_loss,
+    gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, linear_cross_entropy, margin_ranking_loss,
+    mse_loss, multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss, nll_loss, poisson_nll_loss,
     smooth_l1_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss)
 from dragon.vm.torch.core.functions.normalization import (
     alpha_dropout, batch_norm, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,

@@ -6,7 +6,7 @@ from dragon.vm.torch.core.tensor import ops
 
 gelu, logsigmoid, softplus, softshrink, hardshrink = (
     ops.gelu, ops.logsigmoid, ops.softplus, ops.softshrink, ops.hardshrink)
-tanhshrink, softsign, prelu, sigmoid, tanh = ops.tanhshrink, ops.softsign, ops.prelu, ops.sigmoid, ops.tanh
+prelu, sigmoid, tanh = ops.prelu, ops.sigmoid, ops.tanh
 relu_, elu_, selu_, celu_, leaky_relu_ = ops.relu_, ops.elu_, ops.selu_, ops.celu_, ops.leaky_relu_
 hardtanh_, threshold_, rrelu_ = ops.hardtanh_, ops.threshold_, ops.rrelu_
 _relu, _relu6, _elu, _selu, _celu, _leaky_relu = ops.relu, ops.relu6, ops.elu, ops.selu, ops.celu, ops.leaky_relu
@@ -84,6 +84,9 @@ def hardswish(input, inplace=False):
 @overridable
 def silu(input, inplace=False):
     """Multiply by the sigmoid."""
+    if input.dtype.is_complex:
+        made = input * ops.sigmoid(input)
+        return input.copy_(made) if inplace else made
     return ops.silu_(input) if inplace else _silu(input)
 
 
@@ -91,6 +94,19 @@ def silu(input, inplace=False):
 def mish(input, inplace=False):
     """Multiply by `tanh(softplus(x))`."""
     return ops.mish_(input) if inplace else _mish(input)
+
+
+@overridable
+def tanhshrink(input):
+    """Subtract the hyperbolic tangent."""
+    # The operator is for real floats; PyTorch takes all numbers.
+    return ops.tanhshrink(input) if input.dtype.is_floating_point else input - ops.tanh(input)
+
+
+@overridable
+def softsign(input):
+    """Divide by `1 + |x|`."""
+    return ops.softsign(input) if input.dtype.is_floating_point else input / (ops.abs(input) + 1)
 
 
 @overridable

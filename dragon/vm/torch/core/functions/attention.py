@@ -5,7 +5,56 @@ import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-scaled_dot_product_attention = ops.scaled_dot_product_attention
+_attend = ops.scaled_dot_product_attention
+
+
+@overridable
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
+                                 enable_gqa=False):
+    """Return `softmax(query key^T * scale + mask) value`.
+
+    Parameters
+    ----------
+    query, key, value : Tensor
+        (..., length, size).
+    attn_mask : Tensor, optional
+        Booleans, true where a query sees a key, or numbers to be added.
+    dropout_p : float, optional, default=0.0
+        The probability that a weight is dropped.
+    is_causal : bool, optional, default=False
+        Whether queries see no later keys.
+    scale : float, optional
+        The factor of the products; by default one over the root of the size.
+    enable_gqa : bool, optional, default=False
+        Whether heads of keys and values serve several heads of queries.
+
+    Returns
+    -------
+    Tensor
+        The attended values.
+
+    """
+    try:
+        return _attend(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    except ValueError:
+        # Tried first, since the operator wants equal batches and nearly all are.
+        spread = equal_batches(query, key, value, 3 if enable_gqa else 2)
+        if spread is None:
+            raise
+    return _attend(*spread, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+
+
+def equal_batches(query, key, value, own):
+    """Return three tensors with their leading axes broadcast, or None if those are equal or do not broadcast."""
+    shapes = [tuple(x.shape) for x in (query, key, value)]
+    axes = max(map(len, shapes))
+    shapes = [(1,) * (axes - len(shape)) + shape for shape in shapes]
+    common = tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*(s[:axes - own] for s in shapes)))
+    if any(size not in (1, whole) for shape in shapes for size, whole in zip(shape, common)):
+        return None
+    if all(tuple(x.shape)[:axes - own] == common for x in (query, key, value)):
+        return None
+    return [ops.expand(x, common + shape[axes - own:]) for x, shape in zip((query, key, value), shapes)]
 
 
 def require(condition, message):

@@ -8,8 +8,8 @@ LinAlgError = getattr(_C, "LinAlgError", _C.EngineError)
 
 DIRECT = """
 cholesky cholesky_ex cross det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
-ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matmul matrix_exp matrix_power multi_dot qr slogdet
-solve solve_ex solve_triangular svd svdvals tensorinv tensorsolve vander vecdot vector_norm
+ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex lu_solve matmul matrix_exp multi_dot qr slogdet solve solve_ex
+solve_triangular svd svdvals tensorinv tensorsolve vecdot vector_norm
 """
 
 
@@ -114,6 +114,34 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     return ops.matmul(ops.adjoint(Vh) * ops.unsqueeze(inverse, -2), ops.adjoint(U), out=out)
 
 
+@overridable
+def matrix_power(input, n, *, out=None):
+    """Return the product of `n` equal matrices, of their inverses where `n` is negative."""
+    made = ops.linalg_matrix_power(input, n, out=out)
+    if n == 0 and out is None and input.requires_grad:
+        # The identity does not depend on the matrix, but the tape is to say so with zeros.
+        made = made + ops.masked_fill(input, ops.ones_like(input, dtype="bool"), 0)
+    return made
+
+
+@overridable
+def lstsq(input, b, rcond=None, *, driver=None):
+    """Return the solution with the least squared residuals, those, and rank and singular values where found."""
+    found = ops.linalg_lstsq(input, b, rcond, driver=driver)
+    if found[0].requires_grad and not found[1].requires_grad:
+        empty = ops.narrow(ops.reshape(found[0], (-1,)), 0, 0, 0)
+        found = type(found)((found[0], empty, *found[2:]))
+    return found
+
+
+@overridable
+def vander(x, N=None):
+    """Return the matrix of the powers of a vector, rising."""
+    if N is not None and N <= 1 or N is None and x.ndim == 0:
+        raise RuntimeError(f"vander: got N {N} for x of {x.shape}, expected N greater than 1")
+    return ops.linalg_vander(x if x.ndim else ops.unsqueeze(x, 0), N=N)
+
+
 NAMESPACE = {name: getattr(ops, "linalg_" + name) for name in DIRECT.split()}
-NAMESPACE.update(norm=norm, matrix_norm=matrix_norm, cond=cond, matrix_rank=matrix_rank, pinv=pinv,
-                 LinAlgError=LinAlgError)
+NAMESPACE.update((python_function.__name__, python_function) for python_function in (
+    norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, lstsq, vander, LinAlgError))

@@ -115,6 +115,33 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 
 
 @overridable
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
+                         ignore_index=None, label_smoothing=0.0, options=None):
+    """Return the cross entropy of a linear layer's outputs, `cross_entropy(linear(input, linear_weight), target)`."""
+    if options is not None:
+        raise NotImplementedError("linear_cross_entropy: got options, expected None: Dragon computes it in one piece")
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"linear_cross_entropy: got input of {input.shape}, expected 1 or 2 axes")
+    if linear_weight.ndim < 2 or linear_weight.shape[-1] != input.shape[-1]:
+        raise RuntimeError(f"linear_cross_entropy: got linear_weight of {linear_weight.shape}, expected (classes, ..., "
+                           f"{input.shape[-1]})")
+    outputs = tuple(linear_weight.shape)[:-1]
+    if linear_bias is not None and tuple(linear_bias.shape) != outputs:
+        raise RuntimeError(f"linear_cross_entropy: got linear_bias of {linear_bias.shape}, expected {outputs}")
+    if len(outputs) > 1 and input.ndim == 1:
+        raise RuntimeError(f"linear_cross_entropy: got linear_weight of {linear_weight.shape}, expected a batch axis "
+                           "of the input")
+    logits = ops.linear(input, ops.reshape(linear_weight, (-1, input.shape[-1])),
+                        None if linear_bias is None else ops.reshape(linear_bias, (-1,)))
+    logits = ops.reshape(logits, tuple(input.shape)[:-1] + outputs)
+    if ignore_index is None:
+        ignore_index = -100
+    elif tuple(target.shape) == tuple(logits.shape):
+        raise RuntimeError("linear_cross_entropy: got ignore_index with probabilities as target, expected None")
+    return ops.cross_entropy(logits, target, weight, ignore_index, reduction, label_smoothing)
+
+
+@overridable
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Return the negative log-likelihood of class indices under log-probabilities."""
     return ops.nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
@@ -213,6 +240,8 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 @overridable
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Return the hinge loss of every right class against every wrong one."""
+    if input.ndim == 0:
+        input, target = ops.reshape(input, (1,)), ops.reshape(target, (1,))
     return ops.multilabel_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
 
 
@@ -229,6 +258,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ValueError(f"multi_margin_loss: got p {p}, expected 1 or 2")
     if weight is not None and weight.ndim != 1:
         raise ValueError(f"multi_margin_loss: got weight of {weight.shape}, expected one axis")
+    if input.ndim < 2 and target.numel() == 1:
+        input, target = ops.reshape(input, (-1,)), ops.reshape(target, ())
     return ops.multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))
 
 

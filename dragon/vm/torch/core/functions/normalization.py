@@ -2,10 +2,10 @@
 import math
 import warnings
 
-from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import ops
 
-layer_norm, rms_norm = ops.layer_norm, ops.rms_norm
+layer_norm = ops.layer_norm
 cosine_similarity, pairwise_distance, pdist = ops.cosine_similarity, ops.pairwise_distance, ops.pdist
 _batch_norm, _dropout = ops.batch_norm, ops.dropout
 
@@ -54,7 +54,25 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Divide by a power of the squares of neighbouring channels."""
     if input.ndim < 3:
         raise ValueError(f"local_response_norm: got input of {input.shape}, expected at least 3 axes")
-    return input if input.numel() == 0 else ops.local_response_norm(input, size, alpha, beta, k)
+    if input.numel() == 0:
+        return input
+    if input.dtype.is_floating_point:
+        return ops.local_response_norm(input, size, alpha, beta, k)
+    # Means of whole numbers are whole ones.
+    widths = [0, 0] * (input.ndim - 2) + [size // 2, (size - 1) // 2]
+    squares = ops.unfold(ops.pad(input * input, widths), 1, size, 1)
+    return input / ops.pow(ops.floor_divide(ops.sum(squares, -1), size) * alpha + k, beta)
+
+
+@function
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Divide by the root of the mean square over the last axes."""
+    if not input.dtype.is_complex:
+        return ops.rms_norm(input, normalized_shape, weight, eps)
+    axes = tuple(range(-len(normalized_shape), 0))
+    epsilon = 2.0 ** (-52 if input.dtype.name == "complex128" else -23) if eps is None else eps
+    made = input * ops.rsqrt(ops.mean(ops.square(input), axes, True) + epsilon)
+    return made if weight is None else made * weight
 
 
 @overridable

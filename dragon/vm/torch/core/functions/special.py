@@ -87,7 +87,8 @@ def polynomial(kind, x, n, shifted, out):
     x = as_tensor(x, n)
     if isinstance(n, Tensor):
         (x, degrees), dtype = floats(x, n)
-        n = ops.trunc(degrees)
+        # No degree at all counts as a negative one, as in PyTorch.
+        n = ops.trunc(ops.where(ops.isfinite(degrees), degrees, ops.full_like(degrees, -1)))
     else:
         (x,), dtype = floats(x)
         n = int(n)
@@ -222,7 +223,20 @@ def airy_ai(x, *, out=None):
     is_far = fine < -8
     near = airy_integral(ops.clamp(ops.where(is_far, ops.zeros_like(fine), fine), None, 120.0))
     far = airy_waves(ops.where(is_far, -fine, ops.full_like(fine, 8.0)))
-    return deliver(ops.where(is_far, far, near), dtype, out)
+    made = ops.where(ops.isinf(fine), ops.full_like(fine, math.nan), ops.where(is_far, far, near))
+    return deliver(made, dtype, out)
+
+
+def _bessel_j(order):
+    operator = getattr(ops, f"bessel_j{order}")
+
+    def bessel_j(input, *, out=None):
+        (x,), dtype = floats(input)
+        # The limit is zero, but PyTorch says that there is none.
+        return deliver(ops.where(ops.isinf(x), ops.full_like(x, math.nan), operator(x)), dtype, out)
+    bessel_j.__name__ = bessel_j.__qualname__ = f"bessel_j{order}"
+    bessel_j.__doc__ = f"Return the Bessel function of the first kind of order {order}."
+    return overridable(bessel_j)
 
 
 @overridable
@@ -238,11 +252,12 @@ def multigammaln(input, p, *, out=None):
 
 
 DIRECT = """
-bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma psi=digamma entr erf erfc erfcx erfinv exp2 expit=sigmoid expm1
+bessel_y0 bessel_y1 digamma psi=digamma entr erf erfc erfcx erfinv exp2 expit=sigmoid expm1
 gammainc=igamma gammaincc=igammac gammaln=lgamma i0 i0e i1 i1e log1p log_ndtr log_softmax logit logsumexp
 modified_bessel_i0=i0 modified_bessel_i1=i1 ndtr ndtri polygamma round sinc softmax spherical_bessel_j0 xlog1py xlogy
 zeta
 """
 NAMESPACE = {name: getattr(ops, operator or name)
              for name, _, operator in (word.partition("=") for word in DIRECT.split())}
-NAMESPACE.update(POLYNOMIALS, **BESSEL, airy_ai=airy_ai, multigammaln=multigammaln)
+NAMESPACE.update(POLYNOMIALS, **BESSEL, bessel_j0=_bessel_j(0), bessel_j1=_bessel_j(1), airy_ai=airy_ai,
+                 multigammaln=multigammaln)

@@ -83,6 +83,11 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     """Return the signal of which `stft` made these transforms."""
     if not input.dtype.is_complex:
         raise RuntimeError(f"istft: got {input.dtype}, expected a complex dtype; use view_as_complex")
+    if onesided is None:
+        onesided = input.shape[-2] != n_fft
+    if not onesided and not return_complex:
+        # Of a real signal one half says all; what the other says is not asked.
+        input, onesided = ops.narrow(input, -2, 0, n_fft // 2 + 1), True
     return ops.istft(input, n_fft, hop_length, win_length, window, center, normalized, onesided, length,
                      return_complex)
 

@@ -5,8 +5,7 @@ from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-pad, pixel_shuffle, pixel_unshuffle, channel_shuffle = (
-    ops.pad, ops.pixel_shuffle, ops.pixel_unshuffle, ops.channel_shuffle)
+pixel_shuffle, pixel_unshuffle, channel_shuffle = ops.pixel_shuffle, ops.pixel_unshuffle, ops.channel_shuffle
 native_channel_shuffle = channel_shuffle
 # The axes of each mode's input; None where three to five will do.
 MODES = {"nearest": None, "nearest-exact": None, "area": None, "linear": 3, "bilinear": 4, "bicubic": 4,
@@ -169,8 +168,52 @@ def affine_grid(theta, size, align_corners=None):
 
 
 @overridable
+def pad(input, pad, mode="constant", value=None):
+    """Widen the last axes, or narrow them by negative numbers.
+
+    Parameters
+    ----------
+    input : Tensor
+        The tensor.
+    pad : Sequence[int]
+        How much before and after each axis, the last axis first.
+    mode : str, optional, default="constant"
+        "constant", "reflect", "replicate" or "circular".
+    value : float, optional
+        The constant, zero by default.
+
+    Returns
+    -------
+    Tensor
+        The padded tensor.
+
+    """
+    if mode == "replicate" and any(number < 0 for number in pad):
+        return replicate(input, list(pad))
+    return ops.pad(input, pad, mode, value)
+
+
+def replicate(input, widths):
+    """Pad by the outermost elements, also where one end is cut and the other grows."""
+    for axis in range(len(widths) // 2):
+        before, after = widths[2 * axis:2 * axis + 2]
+        size = input.shape[-1 - axis]
+        if size + before + after < 0:
+            raise RuntimeError(f"pad: got pad {widths} for {input.shape}, expected no negative size")
+        places = ops.arange(0, size + before + after, dtype="int64", device=input.device) - before
+        # A cut before the first element moves the end that is repeated, one after the last moves it the same way.
+        low, high = max(0, -before), size - 1 - max(0, -after)
+        input = ops.index_select(input, input.ndim - 1 - axis, ops.clamp(places, min(low, size - 1), max(high, 0)))
+    return input
+
+
+@overridable
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """Return the blocks of images as columns."""
+    if input.dtype.name == "bool":
+        return ops.cast(unfold(ops.cast(input, "uint8"), kernel_size, dilation, padding, stride), "bool")
+    if not input.dtype.is_floating_point and not input.dtype.is_complex:
+        return ops.cast(unfold(ops.cast(input, "float64"), kernel_size, dilation, padding, stride), input.dtype)
     return ops.im2col(input, *(each_axis(value, 2) for value in (kernel_size, dilation, padding, stride)))
 
 

@@ -81,7 +81,7 @@ def kaiser(spaced, M, steps, *, sym, beta=12.0):
         return None
     # Rounding must not take the last step beyond beta.
     circle = spaced(-beta, min(beta, -beta + (M - 1) * (2.0 * beta / steps)))
-    heights = ops.i0(ops.sqrt(beta * beta - ops.square(circle)))
+    heights = ops.i0(ops.sqrt(ops.clamp(beta * beta - ops.square(circle), 0)))
     return heights / ops.i0(ops.full_like(heights, beta))
 
 
