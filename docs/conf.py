@@ -1,6 +1,7 @@
 """How the pages are made: guides by hand, reference from the docstrings and the operator registry."""
 import pathlib
 import re
+import sys
 
 import dragon
 
@@ -35,4 +36,7 @@ def write_operators(app):
 
 def setup(app):
     """Run before the sources are read."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    from torch_coverage import write_coverage
     app.connect("builder-inited", write_operators)
+    app.connect("builder-inited", write_coverage)
