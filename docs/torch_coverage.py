@@ -31,9 +31,9 @@ def write_coverage(app=None):
         groups[name.rpartition(".")[0]].append((name.rpartition(".")[2], find(name)))
     present = sum(here for group in groups.values() for _, here in group)
     lines = ["# Coverage of PyTorch's names", "",
-             f"Of {len(names)} public names of PyTorch 2.13 (functions, classes and methods; parts of its compiler left "
-             f"out), {present} exist here: {present / len(names):.1%}. A name that is missing raises an `AttributeError` "
-             "that names itself and its nearest relative; an argument that is missing raises by name as well.", "",
+             f"Of {len(names)} public names of PyTorch 2.13 (functions, classes and methods; parts of its compiler are "
+             f"left out), {present} exist here: {present / len(names):.1%}. A name that is missing raises an "
+             "`AttributeError` that names itself and its nearest relative; an argument that is missing raises too.", "",
              "| module | names | here | missing |", "|---|---|---|---|"]
     for module, group in groups.items():
         missing = " ".join(f"`{name}`" for name, here in group if not here)

@@ -18,12 +18,12 @@ torch.types torch.futures torch.return_types
 
 
 # Of what PyTorch's own C++ module pours into `torch`, users meet these; the others are parts of its compiler.
-MET = {"Generator", "Size", "device", "dtype", "layout", "memory_format", "qscheme", "finfo", "iinfo", "Stream", "Event",
-       "Tensor", "OutOfMemoryError", "DisableTorchFunctionSubclass", "Future"}
+MET = {"Generator", "Size", "device", "dtype", "layout", "memory_format", "qscheme", "finfo", "iinfo", "Stream",
+       "Event", "Tensor", "OutOfMemoryError", "DisableTorchFunctionSubclass", "Future"}
 
 
 def public_names(holder):
-    """Yield the names that a module or class shows: its own list of them, else what is neither private nor imported."""
+    """Yield the names that a module or class shows: those it lists, else what is neither private nor imported."""
     listed = getattr(holder, "__all__", None)
     for name in sorted(set(listed or dir(holder))):
         value = getattr(holder, name, None)
