@@ -14,6 +14,9 @@ from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, history, random as _random
 from dragon.vm.torch.core.functions import (convolution as _convolution, normalization as _normalization,
                                             spectral as _spectral)
+from dragon.vm.torch.core.functions import (foreach as _foreach, index as _index, matrix as _matrix,
+                                            pointwise as _pointwise, properties as _properties,
+                                            reduction as _reduction, settings as _settings, shape as _shape)
 from dragon.vm.torch.core import printing as _printing
 from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
 from dragon.vm.torch.core.numbers import finfo, iinfo

@@ -7,13 +7,16 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 def attach():
     """Fill `FUNCTIONS` and Tensor from the tables of the dialect; what Python code registered stays."""
+    operators = {}
     for name, operator, is_method in dialect.pairs(dialect.FUNCTIONS):
-        found = getattr(ops, operator)
-        FUNCTIONS.setdefault(name, found)
+        operators[name] = operator
+        FUNCTIONS.setdefault(name, getattr(ops, operator))
         if is_method:
             add_method(name, FUNCTIONS[name])
-            add_method(name + "_", getattr(ops, operator + "_"))
-            FUNCTIONS.setdefault(name + "_", getattr(ops, operator + "_"))
+    for name in dialect.IN_PLACE_METHODS.split():
+        add_method(name + "_", getattr(ops, operators[name] + "_"))
+    for name in dialect.IN_PLACE_FUNCTIONS.split():
+        FUNCTIONS.setdefault(name + "_", Tensor.__dict__.get(name + "_") or getattr(ops, operators[name] + "_"))
     for name, operator, _ in dialect.pairs(dialect.METHODS):
         add_method(name, getattr(ops, operator))
 

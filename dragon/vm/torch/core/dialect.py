@@ -98,7 +98,9 @@ rot90 axis=dims
 scaled_dot_product_attention q=query k=key v=value
 split size=split_size
 split_with_sizes sizes=split_sizes
+searchsorted x=input
 swapaxes axis0=axis0 axis1=axis1
+take_along_axis index=indices
 tile repeats=dims
 triangular_solve y=b x=A
 tril_indices rows=row columns=col
@@ -118,36 +120,55 @@ for _line in PARTICULAR.split("\n"):
 # Operators that are functions of `torch` as they are, with the methods of the same names. `function=operator` where
 # the names differ; a trailing `*` marks those that are no methods.
 FUNCTIONS = """
-abs absolute=abs acos arccos=acos acosh arccosh=acosh adaptive_avg_pool1d* add addbmm addcdiv addcmul addmm addmv addr
-adjoint all alpha_dropout* amax amin aminmax angle any argmax argmin argsort argwhere as_strided asin arcsin=asin
-asinh arcsinh=asinh atan arctan=atan atan2 arctan2=atan2 atanh arctanh=atanh avg_pool1d* baddbmm bilinear*
-bincount binomial* bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
-broadcast_to cat* concat=cat* concatenate=cat* ceil celu* celu chain_matmul* channel_shuffle* cholesky
-cholesky_inverse cholesky_solve chunk clamp clip=clamp clone column_stack* combinations* complex* conj conj_physical
-conv_transpose1d* conv_transpose2d* conv_transpose3d* copysign
-cos cosh cosine_embedding_loss* cosine_similarity* count_nonzero cross cummax cummin
-cumprod cumsum deg2rad det diag diag_embed diagflat diagonal digamma div=divide divide dot dropout* dstack* eq
-erf erfc erfinv exp exp2 expm1 expand_copy=expand fill* flatten flip fliplr flipud float_power floor floor_divide fmax
-fmin fmod frac frexp gather gcd ge greater_equal=ge geqrf ger group_norm* gt greater=gt hardshrink heaviside
-hinge_embedding_loss* histc hstack* hypot i0 igamma igammac imag index_add index_copy index_fill
-index_reduce index_select inner instance_norm* inverse isclose isfinite isin* isinf isnan isneginf isposinf isreal
-kl_div* kron kthvalue layer_norm* lcm ldexp le less_equal=le lerp lgamma log log10 log1p log2 log_softmax* log_softmax
-logaddexp logaddexp2 logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lt less=lt
-lu_solve lu_unpack* margin_ranking_loss* masked_fill masked_scatter masked_select matmul matrix_exp matrix_power
-maximum mean minimum mm mode moveaxis movedim msort mul multiply=mul multinomial mv nan_to_num nanmean nansum narrow
-native_dropout* native_layer_norm* ne not_equal=ne neg negative=neg nextafter orgqr ormqr outer pairwise_distance*
-pdist* permute pinverse pixel_shuffle* pixel_unshuffle* poisson_nll_loss* polar* polygamma positive pow prelu prod put
-qr rad2deg ravel real reciprocal relu remainder renorm repeat_interleave reshape rms_norm* roll rot90 round rsqrt rsub*
-scatter scatter_add scatter_reduce select selu* sgn sigmoid sign signbit sin sinc sinh slogdet softmax* softmax sort
-split_with_sizes sqrt square squeeze stack* sub subtract=sub sum svd swapaxes swapdims t take tan tanh threshold* tile
-topk trace transpose triangular_solve tril triplet_margin_loss* triu true_divide=div trunc fix=trunc unbind unflatten
-unsqueeze vander* vdot view_as_complex* view_as_real* vstack* row_stack=vstack* where xlogy
+abs absolute=abs acos acosh adaptive_avg_pool1d* add addbmm addcdiv addcmul addmm addmv addr adjoint all
+alpha_dropout* amax amin aminmax angle any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh arctan=atan
+arctan2=atan2 arctanh=atanh argmax argmin argsort argwhere as_strided asin asinh atan atan2 atanh avg_pool1d* baddbmm
+bilinear* bincount binomial* bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
+broadcast_to bucketize* cat* cdist* ceil celu* channel_shuffle* cholesky cholesky_inverse cholesky_solve chunk clamp
+clip=clamp clone column_stack* complex* concat=cat* concatenate=cat* conj conj_physical conv_transpose1d*
+conv_transpose2d* conv_transpose3d* copysign cos cosh cosine_embedding_loss* cosine_similarity* count_nonzero cross
+cummax cummin cumprod cumsum deg2rad det diag diag_embed diagflat diagonal digamma div=divide divide dot dropout*
+dstack* eq erf erfc erfinv exp exp2 expm1 fix=trunc flatten flip fliplr flipud float_power floor floor_divide fmax
+fmin fmod frac frexp gather gcd ge geqrf ger greater=gt greater_equal=ge group_norm* gt hardshrink heaviside
+hinge_embedding_loss* histc hstack* hypot i0 igamma igammac index_add index_copy index_fill index_put index_reduce
+index_select inner instance_norm* inverse isclose isfinite isin* isinf isnan isneginf isposinf isreal kl_div* kron
+kthvalue layer_norm* lcm ldexp le lerp less=lt less_equal=le lgamma log log10 log1p log2 log_softmax logaddexp
+logaddexp2 logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lt lu_solve lu_unpack*
+margin_ranking_loss* masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum mean minimum mm
+mode moveaxis movedim msort mul multinomial multiply=mul mv nan_to_num nanmean nanquantile nansum narrow
+native_dropout* native_layer_norm* ne neg negative=neg nextafter not_equal=ne orgqr ormqr outer pairwise_distance*
+pdist* permute pinverse pixel_shuffle* pixel_unshuffle* poisson_nll_loss* polar* polygamma* positive pow prelu prod
+put qr quantile rad2deg ravel reciprocal relu remainder renorm repeat_interleave reshape rms_norm* roll rot90 round
+row_stack=vstack* rsqrt rsub* scatter_add scatter_reduce searchsorted* select selu* sgn sigmoid sign signbit sin sinc
+sinh slogdet softmax sort split_with_sizes sqrt square squeeze stack* sub subtract=sub sum svd swapaxes swapdims t
+take take_along_dim=take_along_axis tan tanh threshold* tile topk trace transpose triangular_solve tril
+triplet_margin_loss* triu true_divide=divide trunc unbind unflatten unsqueeze vander* vdot view_as_complex*
+view_as_real* vstack* xlogy
+"""
+
+# Those of them that write into their first argument as `Tensor.<name>_`, and as `torch.<name>_`.
+IN_PLACE_METHODS = """
+abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr arccos arccosh arcsin arcsinh arctan arctan2
+arctanh asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+bitwise_xor ceil clamp clip conj_physical copysign cos cosh cumprod cumsum deg2rad digamma div divide eq erf erfc
+erfinv exp exp2 expm1 fix float_power floor floor_divide fmod frac gcd ge greater greater_equal gt heaviside hypot i0
+igamma igammac index_add index_copy index_fill index_put index_reduce lcm ldexp le lerp less less_equal lgamma log
+log10 log1p log2 logical_and logical_not logical_or logical_xor logit lt masked_fill masked_scatter mul multiply
+nan_to_num ne neg negative nextafter not_equal pow put rad2deg reciprocal relu remainder renorm round rsqrt
+scatter_add scatter_reduce sgn sigmoid sign sin sinc sinh sqrt square sub subtract tan tanh tril triu true_divide
+trunc xlogy
+"""
+IN_PLACE_FUNCTIONS = """
+abs acos acosh addmv alpha_dropout arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil celu clamp
+clip conj_physical cos cosh deg2rad dropout erf erfc exp exp2 expm1 fix floor frac gcd i0 index_put lcm ldexp log
+log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt
+square tan tanh threshold trunc xlogy
 """
 
 # Operators that are methods alone.
 METHODS = """
-contiguous expand expand_as repeat reshape_as unfold view_as index_put put_ cauchy_ exponential_ geometric_
-log_normal_ normal_ random_ uniform_ fill_ copy_ mT=matrix_transpose masked_fill
+cauchy_ contiguous expand expand_as exponential_ geometric_ log_normal_ normal_ random_ repeat reshape_as
+unfold uniform_ view_as
 """
 
 

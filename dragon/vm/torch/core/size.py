@@ -6,7 +6,6 @@ class Size(tuple):
     """The sizes of a tensor's axes."""
 
     __slots__ = ()
-    _is_size = True
 
     def numel(self):
         """Return how many elements a tensor of this shape has."""

@@ -101,6 +101,8 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     require_strided("arange", layout)
     if end is None:
         start, end = 0, start
+    if dtype is not None and not dtype.is_floating_point:
+        start, end, step = int(start), int(end), int(step)
     if out is not None:
         return ops.arange(start, end, step, dtype=dtype or out.dtype, out=out)
     return finish(ops.arange(start, end, step, dtype=dtype, device=as_device(device)), requires_grad)
@@ -123,6 +125,8 @@ def _spaced(name):
                requires_grad=False, **named):
         require_strided(name, layout)
         ends = [value.item() if isinstance(value, Tensor) else value for value in (start, end)]
+        if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
+            ends = [int(value) for value in ends]
         if out is not None:
             return operator(*ends, steps, *base, dtype=dtype or out.dtype, out=out, **named)
         return finish(operator(*ends, steps, *base, dtype=dtype, device=as_device(device), **named), requires_grad)

@@ -1,0 +1,115 @@
+"""`torch._foreach_*`: one call for lists of tensors, each put through the operator."""
+from dragon.vm.torch.core.functions.index import write
+from dragon.vm.torch.core.register import function
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+UNARY = """
+abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
+sigmoid sign sin sinh sqrt tan tanh trunc
+"""
+BINARY = "add=add sub=sub mul=mul div=div pow=pow clamp_min=maximum clamp_max=minimum maximum=maximum minimum=minimum"
+
+
+def _each(value, count, who):
+    """Return what stands for a value at each tensor: its items if it is a list."""
+    if not isinstance(value, (list, tuple)):
+        return [value] * count
+    if len(value) != count:
+        raise RuntimeError(f"{who}: got {len(value)} values for {count} tensors, expected one for each")
+    return value
+
+
+def _make(name, operator, arity):
+    """Make `_foreach_<name>` and its twin in place, of an operator with `arity` arguments after the tensor."""
+    in_place = getattr(ops, operator + "_")
+    plain = getattr(ops, operator)
+
+    def run(act, who, self, others, options):
+        columns = [_each(other, len(self), who) for other in others]
+        scales = {word: _each(value, len(self), who) for word, value in options.items()}
+        return [act(x, *items, **{word: values[place] for word, values in scales.items()})
+                for place, (x, *items) in enumerate(zip(self, *columns))]
+
+    def foreach(self, *others, **options):
+        return tuple(run(plain, foreach.__name__, self, *_told(name, others, options, arity)))
+
+    def foreach_(self, *others, **options):
+        run(in_place, foreach_.__name__, self, *_told(name, others, options, arity))
+    for made, ending in ((foreach, ""), (foreach_, "_")):
+        made.__name__ = made.__qualname__ = f"_foreach_{name}{ending}"
+        made.__doc__ = f"Put every tensor of a list through `{operator}`."
+        function(made)
+
+
+WORDS = ("other", "others", "scalar", "scalars", "exponent", "tensor", "tensors1", "weight", "weights", "tensor1",
+         "tensor2")
+
+
+def _told(name, others, options, arity):
+    """Return the arguments and the options, after PyTorch's several names for them."""
+    others, kept = list(others), {}
+    for word, value in options.items():
+        if word in WORDS and word not in ("scalars", "scalar") or len(others) < arity:
+            others.append(value)
+        else:
+            kept["value" if name in ("addcmul", "addcdiv") else word] = value
+    if len(others) > arity:  # addcmul(xs, ys, zs, value), add(xs, ys, alpha)
+        kept["value" if name in ("addcmul", "addcdiv") else "alpha"] = others.pop()
+    if "value" in kept and isinstance(kept["value"], Tensor):
+        kept["value"] = kept["value"].tolist()
+    return others, kept
+
+
+for _name in UNARY.split():
+    _make(_name, _name, 0)
+for _pair in BINARY.split():
+    _make(*_pair.split("="), 1)
+_make("lerp", "lerp", 2)
+_make("addcmul", "addcmul", 2)
+_make("addcdiv", "addcdiv", 2)
+
+
+@function
+def _foreach_pow(self, exponent):  # noqa: F811 (a number may be the base)
+    """Raise every tensor, or one number, to powers."""
+    if isinstance(self, (list, tuple)):
+        return tuple(ops.pow(x, power) for x, power in zip(self, _each(exponent, len(self), "_foreach_pow")))
+    return tuple(ops.pow(self, power) for power in exponent)
+
+
+@function
+def _foreach_clone(self, *, memory_format=None):
+    """Return copies."""
+    return tuple(ops.clone(x) for x in self)
+
+
+@function
+def _foreach_zero_(self):
+    """Write zeros to every tensor."""
+    for x in self:
+        ops.fill_(x, 0)
+
+
+@function
+def _foreach_copy_(self, src, non_blocking=False):
+    """Copy every tensor of one list into the other's."""
+    for x, y in zip(self, _each(src, len(self), "_foreach_copy_")):
+        write(x, y)
+
+
+@function
+def _foreach_norm(self, ord=2, dtype=None):
+    """Return the norm of every tensor."""
+    return tuple(ops.linalg_vector_norm(x, ord, dtype=dtype) for x in self)
+
+
+@function
+def _foreach_max(self):
+    """Return the largest element of every tensor."""
+    return tuple(ops.max(x) for x in self)
+
+
+@function
+def _foreach_mm(self, mat2):
+    """Return the matrix product of every pair."""
+    return tuple(ops.mm(x, y) for x, y in zip(self, mat2))

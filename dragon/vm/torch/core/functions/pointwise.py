@@ -1,0 +1,243 @@
+"""Pointwise maths and sums along axes that are made of several operators, or said in several ways."""
+import math
+
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions.index import write
+from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+def _bound(name, word):
+    plain, in_place = ops.clamp, ops.clamp_
+
+    def clamp(input, bound=None, *, out=None, **named):
+        return plain(input, **{word: named.pop(word) if bound is None else bound}, out=out, **named)
+
+    def clamp_(input, bound=None, **named):
+        return in_place(input, **{word: named.pop(word) if bound is None else bound}, **named)
+    clamp.__name__ = clamp.__qualname__ = name
+    clamp.__doc__ = f"Return the elements, those beyond `{word}` set to it."
+    clamp_.__name__ = clamp_.__qualname__ = name + "_"
+    clamp_.__doc__ = f"Set the elements beyond `{word}` to it."
+    both(clamp)
+    both(clamp_)
+
+
+_bound("clamp_min", "min")
+_bound("clamp_max", "max")
+
+
+@both
+def mvlgamma(input, p):
+    """Return the logarithm of the multivariate gamma function of `p` dimensions."""
+    if p < 1:
+        raise RuntimeError(f"mvlgamma: got p={p}, expected at least 1")
+    if not input.dtype.is_floating_point:
+        input = input.to(OBJECTS["float32"])
+    shifts = ops.mul(ops.arange(p, dtype=input.dtype, device=input.device), -0.5)
+    terms = ops.lgamma(ops.add(ops.unsqueeze(input, -1), shifts))
+    return ops.add(ops.sum(terms, -1), 0.25 * p * (p - 1) * math.log(math.pi))
+
+
+@method
+def mvlgamma_(self, p):
+    """Take the logarithm of the multivariate gamma function in place."""
+    return write(self, mvlgamma(self, p))
+
+
+@method
+def polygamma(self, n):
+    """Return the n-th derivative of the digamma function."""
+    return ops.polygamma(n, self)
+
+
+@method
+def polygamma_(self, n):
+    """Take the n-th derivative of the digamma function in place."""
+    return write(self, ops.polygamma(n, self))
+
+
+@both
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
+    """Return the n-th differences of neighbours along an axis."""
+    if input.ndim == 0:
+        raise RuntimeError("diff: got a 0-d tensor, expected at least one axis")
+    if n == 0:
+        return ops.clone(input) if out is None else out.resize_(input.shape).copy_(input)
+    parts = [part if part.ndim else ops.expand(part, [1 if axis == dim % input.ndim else size
+                                                      for axis, size in enumerate(input.shape)])
+             for part in (prepend, input, append) if part is not None]
+    x = ops.cat(parts, dim) if len(parts) > 1 else input
+    if n < 0:
+        raise RuntimeError(f"diff: got order {n}, expected none below 0")
+    step = ops.bitwise_xor if x.dtype.name == "bool" else ops.sub
+    for _ in range(min(n, max(x.shape[dim], 0))):
+        size = x.shape[dim]
+        x = step(ops.narrow(x, dim, 1, size - 1), ops.narrow(x, dim, 0, size - 1)) if size else x
+    return x if out is None else out.resize_(x.shape).copy_(x)
+
+
+def _spacings(who, y, x, dx, dim):
+    """Return the spacing between neighbours: one number, or a tensor that broadcasts against the gaps of `y`."""
+    if x is None:
+        return dx
+    if x.ndim == 0:
+        raise RuntimeError(f"{who}: got x of 0 axes, expected at least one")
+    gaps = diff(x, dim=dim if x.ndim > 1 or y.ndim == 1 else -1)
+    if x.ndim == 1 and y.ndim > 1:
+        gaps = ops.reshape(gaps, [-1 if axis == dim % y.ndim else 1 for axis in range(y.ndim)])
+    return gaps
+
+
+def _trapezoids(who, y, x, dx, dim):
+    """Return the areas between neighbours, still without the factor 1/2."""
+    size = y.shape[dim]
+    gaps = _spacings(who, y, x, dx, dim)
+    sums = ops.add(ops.narrow(y, dim, 1, size - 1), ops.narrow(y, dim, 0, size - 1))
+    return ops.mul(sums, gaps)
+
+
+@function
+def trapezoid(y, x=None, *, dx=None, dim=-1):
+    """Return the integral along an axis by the trapezoidal rule."""
+    if y.shape[dim] == 0:
+        return ops.zeros([size for axis, size in enumerate(y.shape) if axis != dim % y.ndim], dtype=y.dtype,
+                         device=y.device)
+    return ops.div(ops.sum(_trapezoids("trapezoid", y, x, 1 if dx is None else dx, dim), dim), 2)
+
+
+@function
+def trapz(y, x=None, *, dx=1, dim=-1):
+    """Return the integral along an axis by the trapezoidal rule."""
+    return trapezoid(y, x, dx=dx, dim=dim)
+
+
+@function
+def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
+    """Return the running integral along an axis by the trapezoidal rule."""
+    if y.shape[dim] == 0:
+        return ops.clone(y)
+    return ops.div(ops.cumsum(_trapezoids("cumulative_trapezoid", y, x, 1 if dx is None else dx, dim), dim), 2)
+
+
+@function
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """Return estimates of the derivative along axes, by differences of second order inside."""
+    if edge_order not in (1, 2):
+        raise RuntimeError(f"gradient: got edge_order={edge_order}, expected 1 or 2")
+    dims = (tuple(range(input.ndim)) if dim is None and not _is_sequence(spacing)
+            else tuple(range(len(spacing))) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim))
+    spacing = 1 if spacing is None else spacing
+    spacing = list(spacing) if _is_sequence(spacing) else [spacing] * len(dims)
+    if len(spacing) != len(dims):
+        raise RuntimeError(f"gradient: got {len(spacing)} spacings for {len(dims)} axes, expected one for each")
+    return tuple(_derivative(input, step, axis, edge_order) for step, axis in zip(spacing, dims))
+
+
+def _is_sequence(value):
+    return isinstance(value, (list, tuple))
+
+
+def _derivative(x, step, dim, edge_order):
+    """Return the derivative along one axis; `step` is a number or the coordinates."""
+    size = x.shape[dim]
+    if size < edge_order + 1:
+        raise RuntimeError(f"gradient: got size {size} along axis {dim}, expected at least {edge_order + 1}")
+
+    def part(start, length):
+        return ops.narrow(x, dim, start, length)
+    if isinstance(step, Tensor) and step.ndim:
+        shape = [-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)]
+        gaps = ops.reshape(diff(step), shape)
+        before, after = ops.narrow(gaps, dim, 0, size - 2), ops.narrow(gaps, dim, 1, size - 2)
+    else:
+        gaps = ops.full([size - 1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)], step,
+                        dtype=x.dtype if x.dtype.is_floating_point or x.dtype.is_complex else OBJECTS["float32"])
+        before, after = ops.narrow(gaps, dim, 0, size - 2), ops.narrow(gaps, dim, 1, size - 2)
+    slopes = ops.div(diff(x, dim=dim), gaps)
+    left, right = ops.narrow(slopes, dim, 0, size - 2), ops.narrow(slopes, dim, 1, size - 2)
+    inside = ops.div(ops.add(ops.mul(left, after), ops.mul(right, before)), ops.add(before, after))
+    first, last = ops.narrow(slopes, dim, 0, 1), ops.narrow(slopes, dim, size - 2, 1)
+    if edge_order == 2:
+        first = _edge(first, ops.narrow(slopes, dim, 1, 1), ops.narrow(gaps, dim, 0, 1), ops.narrow(gaps, dim, 1, 1))
+        last = _edge(last, ops.narrow(slopes, dim, size - 3, 1), ops.narrow(gaps, dim, size - 2, 1),
+                     ops.narrow(gaps, dim, size - 3, 1))
+    return ops.cat([first, inside, last], dim)
+
+
+def _edge(near, far, near_gap, far_gap):
+    """Return the slope at an end, extrapolated from the two slopes next to it."""
+    return ops.add(near, ops.div(ops.mul(ops.sub(near, far), near_gap), ops.add(near_gap, far_gap)))
+
+
+@both
+def equal(input, other):
+    """Return whether two tensors have the same shape and elements."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"equal: got {type(other).__name__} for argument 'other', expected a tensor")
+    return input.shape == other.shape and bool(ops.all(ops.eq(input, other)))
+
+
+@both
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Return whether all elements are close."""
+    return bool(ops.allclose(input, other, rtol, atol, equal_nan))
+
+
+@both
+def is_same_size(input, other):
+    """Return whether two tensors have the same shape."""
+    return input.shape == other.shape
+
+
+@both
+def resolve_conj(input):
+    """Return the tensor: conjugates are never lazy here."""
+    return input
+
+
+@both
+def resolve_neg(input):
+    """Return the tensor: negatives are never lazy here."""
+    return input
+
+
+@both
+def is_conj(input):
+    """Return False: conjugates are never lazy here."""
+    return False
+
+
+@both
+def is_neg(input):
+    """Return False: negatives are never lazy here."""
+    return False
+
+
+@method
+def apply_(self, callable):
+    """Put every element through a Python function of one number."""
+    values = [callable(value) for value in ops.reshape(self.detach(), (-1,)).tolist()]
+    return _written(self, values)
+
+
+@method
+def map_(self, tensor, callable):
+    """Combine every element with another tensor's by a Python function of two numbers."""
+    other = ops.expand(tensor.detach(), self.shape)
+    values = map(callable, ops.reshape(self.detach(), (-1,)).tolist(), ops.reshape(other, (-1,)).tolist())
+    return _written(self, list(values))
+
+
+@method
+def map2_(self, x, y, callable):
+    """Combine every element with those of two tensors by a Python function of three numbers."""
+    lists = [ops.reshape(ops.expand(each.detach(), self.shape), (-1,)).tolist() for each in (self, x, y)]
+    return _written(self, list(map(callable, *lists)))
+
+
+def _written(x, values):
+    from dragon.vm.torch.core.functions.creation import tensor
+    if x.requires_grad:
+        raise RuntimeError("apply_: got a tensor that requires grad, expected one without")
+    return write(x, ops.reshape(tensor(values, dtype=x.dtype), x.shape))

@@ -1,0 +1,212 @@
+"""What a tensor answers about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
+from dragon.vm.torch.core import layout as layouts
+from dragon.vm.torch.core.register import FUNCTIONS, both, method
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+# Answers that are the same for every tensor of Dragon's.
+ALWAYS = {"layout": layouts.strided, "is_sparse": False, "is_sparse_csr": False, "is_quantized": False,
+          "is_mkldnn": False, "is_nested": False, "is_mps": False, "is_xpu": False, "is_xla": False, "is_ipu": False,
+          "is_vulkan": False, "is_maia": False, "is_mtia": False, "name": None, "output_nr": 0,
+          "_backward_hooks": None}
+
+
+def _constant(name, value):
+    return property(lambda self: value, doc=f"`{name}`, the same for every tensor here.")
+
+
+for _name, _value in ALWAYS.items():
+    setattr(Tensor, _name, _constant(_name, _value))
+for _type in ("cpu", "cuda", "meta"):
+    setattr(Tensor, "is_" + _type, property(lambda self, type=_type: self.device.type == type,
+                                            doc=f"Whether the tensor is on a {_type} device."))
+Tensor._base = property(lambda self: self.base, doc="The tensor that this is a view of, or None.")
+Tensor.grad_dtype = property(lambda self: self.dtype, doc="The dtype of the gradient.")
+
+
+def _write_part(part):
+    def write(self, value):
+        part(self).copy_(value) if isinstance(value, Tensor) else part(self).fill_(value)
+    return write
+
+
+def _real(self):
+    """The real part: a view, or the tensor itself."""
+    return ops.real(self) if self.dtype.is_complex else self
+
+
+def _imag(self):
+    """The imaginary part, a view."""
+    if not self.dtype.is_complex:
+        raise RuntimeError(f"imag: got {self.dtype}, expected a complex dtype")
+    return ops.imag(self)
+
+
+Tensor.real = property(_real, _write_part(_real))
+Tensor.imag = property(_imag, _write_part(_imag))
+
+
+def real(input):
+    """Return the real part: a view, or the tensor itself."""
+    return _real(input)
+
+
+def imag(input):
+    """Return the imaginary part, a view."""
+    return _imag(input)
+
+
+for _function in (real, imag):
+    FUNCTIONS[_function.__name__] = ops.overridable(_function)
+
+
+def __iter__(self):
+    if self.ndim == 0:
+        raise TypeError("iteration: got a 0-d tensor, expected at least one axis")
+    return iter(ops.unbind(self, 0))
+
+
+def __reversed__(self):
+    """Return the tensor with all axes reversed."""
+    return ops.flip(self, list(range(self.ndim))) if self.ndim else self
+
+
+def __contains__(self, element):
+    """Return whether an element equals a number or, broadcast, a tensor."""
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(f"in: got {type(element).__name__}, expected a tensor or a number")
+    return bool(ops.any(ops.eq(self, element)))
+
+
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """Return what a NumPy function made of this tensor as a tensor again."""
+    from dragon.vm.torch.core.functions.creation import as_tensor
+    return as_tensor(array)
+
+
+for _function in (__iter__, __reversed__, __contains__, __array_wrap__):
+    method(_function)
+
+
+@method
+def is_pinned(self, device=None):
+    """Return False: no memory is pinned."""
+    return False
+
+
+@method
+def is_shared(self):
+    """Return whether the memory is shared between processes."""
+    return self.device.type == "cuda"
+
+
+@both
+def is_inference(input):
+    """Return whether the tensor was made in inference mode."""
+    return False
+
+
+@both
+def is_distributed(input):
+    """Return False: no tensor is spread over processes."""
+    return False
+
+
+@method
+def is_set_to(self, tensor):
+    """Return whether two tensors stand for the same memory in the same way."""
+    return (self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape and self.stride() == tensor.stride())
+
+
+@method
+def _is_view(self):
+    """Return whether the memory is another tensor's."""
+    return self.is_view
+
+
+@method
+def const_data_ptr(self):
+    """Return the address of the first element."""
+    return self.data_ptr()
+
+
+@method
+def dim_order(self, *, ambiguity_check=False):
+    """Return the axes from the slowest in memory to the fastest."""
+    steps = self.stride()
+    return tuple(sorted(range(self.ndim), key=lambda axis: -steps[axis]))
+
+
+@method
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """Return the tensor, which is dense."""
+    return self if dtype is None else self.to(dtype)
+
+
+@method
+def pin_memory(self, device=None):
+    """Return the tensor in pinned memory; there is none without an accelerator."""
+    raise RuntimeError("pin_memory: got no accelerator, expected one: only its driver can pin memory")
+
+
+@method
+def record_stream(self, stream):
+    """Tell the allocator of a stream that uses the memory: a CUDA tensor's business."""
+    if self.device.type != "cuda":
+        raise NotImplementedError(f"record_stream: got a tensor on {self.device}, expected one on a CUDA device")
+
+
+def _sparse_only(name):
+    def refuse(self, *args, **kwargs):
+        raise RuntimeError(f"{name}: got a strided tensor, expected a sparse one; Dragon has no sparse tensors")
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"`{name}` is for sparse tensors; there are none."
+    method(refuse)
+
+
+for _name in """
+coalesce is_coalesced values indices crow_indices col_indices ccol_indices row_indices _nnz _values _indices
+sparse_mask
+""".split():
+    _sparse_only(_name)
+
+
+def _quantized_only(name):
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedError(f"{name}: got a plain tensor, expected a quantized one; Dragon has none")
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"`{name}` is for quantized tensors; there are none."
+    method(refuse)
+
+
+for _name in "q_scale q_zero_point int_repr q_per_channel_scales q_per_channel_zero_points q_per_channel_axis".split():
+    _quantized_only(_name)
+
+
+def _no_sparse(name):
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedError(f"{name}: Dragon has no sparse tensors; keep the tensor dense")
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"`{name}` would return a sparse tensor; there are none."
+    method(refuse)
+
+
+for _name in "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_mkldnn".split():
+    _no_sparse(_name)
+
+
+@method
+def sparse_dim(self):
+    """Return 0: no axis is sparse."""
+    return 0
+
+
+@method
+def dense_dim(self):
+    """Return the number of axes: all are dense."""
+    return self.ndim
+
+
+@both
+def dequantize(input):
+    """Return the tensor in single precision."""
+    return input.float()

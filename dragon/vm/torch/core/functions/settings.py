@@ -1,0 +1,255 @@
+"""Switches of the whole program, and what scripts ask of symbolic numbers and assertions."""
+import math
+import warnings
+
+from dragon import _C
+from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.register import FUNCTIONS, function
+from dragon.vm.torch.core.tensor import Tensor
+
+_state = {"deterministic": False, "warn_only": False, "matmul": "highest", "interop": 1, "warn_always": False,
+          "fill": True}
+
+
+def plain(python_function):
+    """Register `torch.<name>` that takes no tensors, so that no class is asked."""
+    FUNCTIONS[python_function.__name__] = python_function
+    return python_function
+
+
+@plain
+def get_num_threads():
+    """Return how many threads operators may use."""
+    return _C.num_threads()
+
+
+@plain
+def set_num_threads(num):
+    """Set how many threads operators may use."""
+    if not isinstance(num, int):
+        raise TypeError(f"set_num_threads: got {type(num).__name__}, expected an int")
+    if num < 1:
+        raise RuntimeError(f"set_num_threads: got {num}, expected at least 1")
+    _C.set_num_threads(num)
+
+
+@plain
+def get_num_interop_threads():
+    """Return how many operators may run at once."""
+    return _state["interop"]
+
+
+@plain
+def set_num_interop_threads(num):
+    """Set how many operators may run at once; Dragon runs one after another."""
+    if num < 1:
+        raise RuntimeError(f"set_num_interop_threads: got {num}, expected at least 1")
+    _state["interop"] = num
+
+
+@plain
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Ask for algorithms whose results repeat; the CPU's always do."""
+    _state.update(deterministic=bool(mode), warn_only=bool(warn_only))
+
+
+@plain
+def are_deterministic_algorithms_enabled():
+    """Return whether repeatable algorithms were asked for."""
+    return _state["deterministic"]
+
+
+@plain
+def is_deterministic_algorithms_warn_only_enabled():
+    """Return whether algorithms that do not repeat are to warn only."""
+    return _state["warn_only"]
+
+
+@plain
+def set_deterministic_debug_mode(debug_mode):
+    """Ask for repeatable algorithms: "default", "warn" or "error", or 0 to 2."""
+    modes = ("default", "warn", "error")
+    if debug_mode not in modes and debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"set_deterministic_debug_mode: got {debug_mode!r}, expected one of {', '.join(modes)}")
+    level = modes.index(debug_mode) if debug_mode in modes else debug_mode
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
+
+
+@plain
+def get_deterministic_debug_mode():
+    """Return 0, 1 or 2: default, warn, error."""
+    return 0 if not _state["deterministic"] else 1 if _state["warn_only"] else 2
+
+
+@plain
+def get_float32_matmul_precision():
+    """Return what products in single precision may lose: "highest" for nothing."""
+    return _state["matmul"]
+
+
+@plain
+def set_float32_matmul_precision(precision):
+    """Set what products in single precision may lose; the CPU's lose nothing whatever is set."""
+    if precision not in ("highest", "high", "medium"):
+        warnings.warn(f"set_float32_matmul_precision: got {precision!r}, expected 'highest', 'high' or 'medium'; "
+                      "nothing is set", UserWarning, stacklevel=2)
+        return
+    _state["matmul"] = precision
+
+
+@plain
+def set_flush_denormal(mode):
+    """Return whether denormal numbers can be flushed to zero as asked: only leaving them is possible."""
+    return not mode
+
+
+@plain
+def set_warn_always(b):
+    """Set whether warnings repeat."""
+    _state["warn_always"] = bool(b)
+
+
+@plain
+def is_warn_always_enabled():
+    """Return whether warnings repeat."""
+    return _state["warn_always"]
+
+
+@plain
+def get_device_module(device=None):
+    """Return the module of a device type: `torch.cpu`, `torch.cuda`."""
+    from dragon.vm import torch
+    return getattr(torch, as_device(device).type)
+
+
+@plain
+def compiled_with_cxx11_abi():
+    """Return True: the engine is built so."""
+    return True
+
+
+# Conditions that a script states.
+
+@plain
+def _assert(condition, message):
+    """Raise AssertionError unless a condition holds."""
+    assert condition, message
+
+
+@function
+def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
+    """Raise RuntimeError unless the only element is not zero."""
+    if not bool(input):
+        raise RuntimeError(assert_msg)
+
+
+def _checker(name, error):
+    def check(cond, message=None):
+        if not isinstance(cond, bool) and not isinstance(cond, Tensor):
+            raise TypeError(f"{name}: got {type(cond).__name__} for argument 'cond', expected a bool")
+        if not cond:
+            raise error(message() if message is not None else "Expected cond to be True, but got False.")
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raise {error.__name__} unless a condition holds."
+    plain(check)
+
+
+for _name, _error in (("_check", RuntimeError), ("_check_index", IndexError), ("_check_value", ValueError),
+                      ("_check_type", TypeError), ("_check_not_implemented", NotImplementedError)):
+    _checker(_name, _error)
+
+
+@plain
+def _check_with(error_type, cond, message=None):
+    """Raise an error of this class unless a condition holds."""
+    if not cond:
+        raise error_type(message() if message is not None else "Expected cond to be True, but got False.")
+
+
+@plain
+def _check_is_size(i, message=None, *, max=None):
+    """Raise RuntimeError unless a number can be a size."""
+    FUNCTIONS["_check"](i >= 0 and (max is None or i <= max), message)
+
+
+@plain
+def _check_tensor_all_with(error_type, cond, message=None):
+    """Raise an error of this class unless a condition holds for all elements."""
+    if not isinstance(cond, Tensor):
+        raise TypeError(f"_check_tensor_all: got {type(cond).__name__}, expected a tensor")
+    _check_with(error_type, bool(cond.all()), message)
+
+
+@plain
+def _check_tensor_all(cond, message=None):
+    """Raise RuntimeError unless a condition holds for all elements."""
+    _check_tensor_all_with(RuntimeError, cond, message)
+
+
+# Numbers that stand for unknown sizes in PyTorch's tracers; here every number is known.
+
+class SymInt:
+    """The class of unknown integers; there are none."""
+
+
+class SymFloat:
+    """The class of unknown floats; there are none."""
+
+
+class SymBool:
+    """The class of unknown truth values; there are none."""
+
+
+@plain
+def sym_int(a):
+    """Return a number as an integer."""
+    return int(a)
+
+
+@plain
+def sym_float(a):
+    """Return a number as a float."""
+    return float(a)
+
+
+@plain
+def sym_not(a):
+    """Return the opposite of a truth value."""
+    return not a
+
+
+@plain
+def sym_max(a, b):
+    """Return the larger of two numbers; a float if one is."""
+    larger = max(a, b)
+    return float(larger) if isinstance(a, float) or isinstance(b, float) else larger
+
+
+@plain
+def sym_min(a, b):
+    """Return the smaller of two numbers; a float if one is."""
+    smaller = min(a, b)
+    return float(smaller) if isinstance(a, float) or isinstance(b, float) else smaller
+
+
+@plain
+def sym_sum(args):
+    """Return the sum of numbers."""
+    return sum(args)
+
+
+@plain
+def sym_ite(b, t, f):
+    """Return one number or another."""
+    return t if b else f
+
+
+@plain
+def sym_sqrt(a):
+    """Return the square root of a number."""
+    return math.sqrt(a)
+
+
+for _class in (SymInt, SymFloat, SymBool):
+    _class.__module__ = "torch"
+    FUNCTIONS[_class.__name__] = _class
