@@ -7,7 +7,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 LinAlgError = getattr(_C, "LinAlgError", _C.EngineError)
 
 DIRECT = """
-cholesky cholesky_ex cross det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
+cholesky cholesky_ex det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
 ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex lu_solve matmul matrix_exp multi_dot qr slogdet solve solve_ex
 solve_triangular svd svdvals tensorinv tensorsolve vecdot vector_norm
 """
@@ -48,15 +48,18 @@ def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         The norms.
 
     """
-    operator = _norm_name if isinstance(ord, str) else _norm
-    if operator is _norm_name and hasattr(dim, "__index__"):
+    if hasattr(dim, "__index__"):
         dim = (dim,)
-    return operator(input, ord, dim, keepdim, dtype=dtype, out=out)
+    if ord is not None and (input.ndim if dim is None else len(dim)) == 2:
+        return matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
+    return (_norm_name if isinstance(ord, str) else _norm)(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 @overridable
 def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """Return the norm of matrices: "fro", "nuc", 1, 2, inf or their negatives."""
+    if input.numel() == 0 and not isinstance(ord, str) and ord > 0:
+        ord = "fro"  # zero as well, and it asks for no greatest one of nothing
     operator = _matrix_norm_name if isinstance(ord, str) else _matrix_norm
     return operator(input, ord, dim, keepdim, dtype=dtype, out=out)
 
@@ -89,6 +92,8 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
     """Return how many singular values exceed the greater of the absolute and the relative tolerance."""
     if tol is not None:
         atol, rtol = tol, 0.0
+    if input.numel() == 0:
+        return ops.zeros(tuple(input.shape)[:-2], dtype="int64", device=input.device, out=out)
     if not isinstance(atol, Tensor) and not isinstance(rtol, Tensor):
         return ops.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     values = singular_values(input, hermitian)
@@ -103,6 +108,8 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """Return the Moore-Penrose pseudoinverse; singular values within the tolerances count as zero."""
     if rcond is not None:
         rtol = rcond
+    if input.numel() == 0:
+        atol = rtol = None
     if not isinstance(atol, Tensor) and not isinstance(rtol, Tensor):
         return ops.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     atol, rtol = tolerances(input, atol, rtol)
@@ -112,6 +119,15 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     kept = S > ops.unsqueeze(bound, -1)
     inverse = ops.where(kept, ops.reciprocal(ops.where(kept, S, ops.ones_like(S))), ops.zeros_like(S))
     return ops.matmul(ops.adjoint(Vh) * ops.unsqueeze(inverse, -2), ops.adjoint(U), out=out)
+
+
+@overridable
+def cross(input, other, *, dim=-1, out=None):
+    """Return the cross product of vectors of three numbers."""
+    for x in (input, other):
+        if x.shape[dim] != 3:
+            raise RuntimeError(f"cross: got {x.shape}, expected 3 numbers along axis {dim}")
+    return ops.linalg_cross(input, other, dim=dim, out=out)
 
 
 @overridable
@@ -139,9 +155,11 @@ def vander(x, N=None):
     """Return the matrix of the powers of a vector, rising."""
     if N is not None and N <= 1 or N is None and x.ndim == 0:
         raise RuntimeError(f"vander: got N {N} for x of {x.shape}, expected N greater than 1")
+    if not x.dtype.is_floating_point and not x.dtype.is_complex:
+        x = ops.cast(x, "int64")
     return ops.linalg_vander(x if x.ndim else ops.unsqueeze(x, 0), N=N)
 
 
 NAMESPACE = {name: getattr(ops, "linalg_" + name) for name in DIRECT.split()}
 NAMESPACE.update((python_function.__name__, python_function) for python_function in (
-    norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, lstsq, vander, LinAlgError))
+    norm, matrix_norm, cross, cond, matrix_rank, pinv, matrix_power, lstsq, vander, LinAlgError))

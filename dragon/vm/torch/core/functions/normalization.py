@@ -6,7 +6,7 @@ from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import ops
 
 layer_norm = ops.layer_norm
-cosine_similarity, pairwise_distance, pdist = ops.cosine_similarity, ops.pairwise_distance, ops.pdist
+pairwise_distance, pdist = ops.pairwise_distance, ops.pdist
 _batch_norm, _dropout = ops.batch_norm, ops.dropout
 
 
@@ -15,7 +15,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     """Normalize each channel over the batch, or by running statistics, which training updates."""
     if training:
         shape = tuple(input.shape)
-        if math.prod(shape) == shape[1]:
+        if shape[0] * math.prod(shape[2:]) == 1:
             raise ValueError(f"batch_norm: got input of {input.shape} in training, expected more than one value per "
                              "channel")
     elif running_mean is None or running_var is None:
@@ -99,20 +99,25 @@ def dropout(input, p=0.5, training=True, inplace=False):
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Set elements to SELU's negative limit with a probability, keeping mean and variance."""
     require_probability(p)
-    return ops.alpha_dropout_(input, p, training) if inplace else ops.alpha_dropout(input, p, training)
+    if not training or p == 0:
+        return input
+    return ops.alpha_dropout_(input, p, True) if inplace else ops.alpha_dropout(input, p, True)
 
 
 @overridable
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Set whole channels to SELU's negative limit with a probability, keeping mean and variance."""
     require_probability(p)
-    return (ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout)(input, p, training)
+    if not training or p == 0:
+        return input
+    return (ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout)(input, p, True)
 
 
 def drop_channels(input, p, training, inplace):
     """Set whole channels of a batch to zero."""
-    require_probability(p)
-    return (ops.feature_dropout_ if inplace else ops.feature_dropout)(input, p, training)
+    if not training or p == 0:
+        return input
+    return (ops.feature_dropout_ if inplace else ops.feature_dropout)(input, p, True)
 
 
 def drop_channels_of_one(input, p, training, inplace):
@@ -149,3 +154,13 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
         warnings.warn(f"dropout3d: got input of {input.shape}, expected 4 or 5 axes", stacklevel=2)
     drop = drop_channels if input.ndim == 5 else drop_channels_of_one
     return drop(input, p, training, inplace)
+
+
+@function
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """Return the cosine of the angle between vectors along an axis."""
+    if tuple(x1.shape) != tuple(x2.shape):
+        # Norms are of whole vectors, so the axis has to be there in full.
+        shape = ops.add(ops.empty(x1.shape, device="meta"), ops.empty(x2.shape, device="meta")).shape
+        x1, x2 = ops.expand(x1, shape), ops.expand(x2, shape)
+    return ops.cosine_similarity(x1, x2, dim, eps)

@@ -1,4 +1,6 @@
 """Pools of `torch.nn.functional`: the operators, `return_indices=`, sizes left open and windows at random."""
+import math
+
 from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
@@ -7,16 +9,21 @@ avg_pool1d, avg_pool2d, avg_pool3d, adaptive_avg_pool1d = (
     ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d, ops.adaptive_avg_pool1d)
 
 
+def step_of(stride):
+    """Return the steps of windows, None where PyTorch's empty list asks for that too."""
+    return None if stride == [] or stride == () else stride
+
+
 def _max_pool(axes):
     plain, both = getattr(ops, f"max_pool{axes}d"), getattr(ops, f"max_pool{axes}d_with_indices")
 
     def max_pool_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                               return_indices=False):
-        return both(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+        return both(input, kernel_size, step_of(stride), padding, dilation, ceil_mode)
 
     def max_pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         operator = both if return_indices else plain
-        return operator(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+        return operator(input, kernel_size, step_of(stride), padding, dilation, ceil_mode)
     return named(max_pool, f"max_pool{axes}d", "Return the maxima of windows, and where they are if wanted."), named(
         max_pool_with_indices, f"max_pool{axes}d_with_indices", "Return the maxima of windows and where they are.")
 
@@ -157,7 +164,7 @@ def fractional(who, axes, input, kernel_size, output_size, output_ratio, samples
         shape[2 + axis], shape[2 + axes + axis] = counts[axis], kernel[axis]
         places = places * sizes[axis] + ops.reshape(ops.cast(here, "int64"), shape)
     flat = ops.flatten(x, 2)
-    windows = ops.reshape(ops.gather(flat, 2, ops.flatten(places, 2)), (batch, channels, *counts, -1))
+    windows = ops.reshape(ops.gather(flat, 2, ops.flatten(places, 2)), (batch, channels, *counts, math.prod(kernel)))
     values, chosen = ops.max_axis(windows, -1)
     indices = ops.squeeze(ops.gather(ops.reshape(places, tuple(windows.shape)), -1, ops.unsqueeze(chosen, -1)), -1)
     return (values, indices) if x is input else (ops.squeeze(values, 0), ops.squeeze(indices, 0))

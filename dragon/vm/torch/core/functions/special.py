@@ -17,8 +17,6 @@ def deliver(made, dtype, out):
 
 def as_tensor(value, like):
     """Return a number as a tensor without axes."""
-    if isinstance(value, Tensor):
-        return value
     dtype = default_dtype() if isinstance(value, float) else OBJECTS["int64"]
     return ops.full((), value, dtype=dtype, device=like.device)
 
@@ -84,7 +82,10 @@ HERMITE_LIMITS = {"float32": 128, "float64": 512}
 
 def polynomial(kind, x, n, shifted, out):
     """Return an orthogonal polynomial of degree `n`, elementwise."""
-    x = as_tensor(x, n)
+    if not isinstance(x, Tensor):
+        if not isinstance(n, Tensor):
+            raise TypeError(f"polynomial: got {x!r} and {n!r}, expected at least one tensor")
+        x = as_tensor(x, n)
     if isinstance(n, Tensor):
         (x, degrees), dtype = floats(x, n)
         # No degree at all counts as a negative one, as in PyTorch.
