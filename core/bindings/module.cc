@@ -10,6 +10,7 @@ PYBIND11_MODULE(_C, m) {
   m.doc() = "The engine of Dragon.";
   RegisterErrors(m);
   RegisterDType(m);
+  RegisterShape(m);
   RegisterTensor(m);
   RegisterOps(m);
   RegisterOverride(m);

@@ -141,6 +141,7 @@ void RegisterTensor(py::module_& m);
 void RegisterOps(py::module_& m);
 void RegisterOverride(py::module_& m);
 void RegisterDType(py::module_& m);
+void RegisterShape(py::module_& m);
 void RegisterAutograd(py::module_& m);
 void RegisterDevice(py::module_& m);
 void RegisterMemory(py::module_& m);

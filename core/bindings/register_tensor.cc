@@ -368,7 +368,25 @@ PyGetSetDef fields[] = {
     });                                                                      \
   }
 
+/// `x.extent()` and `x.extent(axis)`: the shape, or the size of one axis.
+PyObject* Extent(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return Guarded([&]() -> PyObject* {
+    const auto* me = reinterpret_cast<PyTensor*>(self);
+    const Tensor& x = me->tensor();
+    const Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+    if (total > 1) throw TypeError("size").Got(total, " arguments").Expected("one axis or none");
+    if (total == 0 || args[0] == Py_None) return WrapShape(x.shape(), me->frontend);
+    const int64_t axis = ParseInt(args[0], Place{"size", nullptr});
+    if (axis < -x.ndim() || axis >= x.ndim()) {
+      throw IndexError("size").Got("axis ", axis).Expected(-x.ndim(), " to ", x.ndim() - 1, " for ", x.ndim(), " axes");
+    }
+    return PyLong_FromLongLong(x.size(axis));
+  });
+}
+
 PyMethodDef methods[] = {
+    {"extent", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Extent)), METH_FASTCALL | METH_KEYWORDS,
+     "Return the shape, or the size of one axis."},
     {"item", Item, METH_NOARGS, "Return the only element as a Python number."},
     {"tolist", DRAGON_METHOD(ToList(x)), METH_NOARGS, "Return nested lists of Python numbers."},
     {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS,

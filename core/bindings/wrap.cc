@@ -85,13 +85,11 @@ PyObject* WrapDevice(Device device, const Frontend* frontend) {
 }
 
 PyObject* WrapShape(const Dims& shape, const Frontend* frontend) {
-  PyObject* tuple = PyTuple_New(shape.size());
+  auto* type = frontend ? reinterpret_cast<PyTypeObject*>(frontend->shape_class) : nullptr;
+  PyObject* tuple = type ? type->tp_alloc(type, shape.size()) : PyTuple_New(shape.size());
   if (!tuple) return nullptr;
   for (int i = 0; i < shape.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(shape[i]));
-  if (!frontend || !frontend->shape_class) return tuple;
-  PyObject* sized = PyObject_CallOneArg(frontend->shape_class, tuple);
-  Py_DECREF(tuple);
-  return sized;
+  return tuple;
 }
 
 PyObject* WrapValue(const Value& value) {
@@ -240,6 +238,36 @@ PyGetSetDef dtype_fields[] = {
 }  // namespace
 
 PyTypeObject DTypeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+// --- shape objects
+
+namespace {
+
+/// A slice of a shape is a shape.
+PyObject* ShapeSubscript(PyObject* self, PyObject* key) {
+  PyObject* found = PyTuple_Type.tp_as_mapping->mp_subscript(self, key);
+  if (!found || !PySlice_Check(key)) return found;
+  PyObject* shape = PyObject_CallOneArg(reinterpret_cast<PyObject*>(Py_TYPE(self)), found);
+  Py_DECREF(found);
+  return shape;
+}
+
+PyTypeObject ShapeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyMappingMethods shape_mapping = {};
+
+}  // namespace
+
+void RegisterShape(py::module_& m) {
+  shape_mapping.mp_length = PyTuple_Type.tp_as_mapping->mp_length;
+  shape_mapping.mp_subscript = ShapeSubscript;
+  ShapeType.tp_name = "dragon._C.Shape";
+  ShapeType.tp_doc = "A tuple of sizes of which slices are of its own class; frontends subclass it.";
+  ShapeType.tp_base = &PyTuple_Type;
+  ShapeType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
+  ShapeType.tp_as_mapping = &shape_mapping;
+  if (PyType_Ready(&ShapeType) < 0) throw py::error_already_set();
+  m.add_object("Shape", py::handle(reinterpret_cast<PyObject*>(&ShapeType)));
+}
 
 void RegisterDType(py::module_& m) {
   DTypeType.tp_name = "dragon._C.dtype";

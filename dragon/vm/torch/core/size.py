@@ -1,8 +1,10 @@
 """Shapes as PyTorch shows them."""
 import math
 
+from dragon import _C
 
-class Size(tuple):
+
+class Size(_C.Shape):
     """The sizes of a tensor's axes."""
 
     __slots__ = ()
@@ -15,10 +17,6 @@ class Size(tuple):
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     __str__ = __repr__
-
-    def __getitem__(self, key):
-        found = tuple.__getitem__(self, key)
-        return Size(found) if isinstance(key, slice) else found
 
     def __add__(self, other):
         return Size(tuple.__add__(self, tuple(other)))

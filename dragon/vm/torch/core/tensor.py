@@ -20,9 +20,7 @@ class Tensor(_C.Tensor):
         return convert(result, cls)
 
     # The engine counts elements under these names.
-    def size(self, dim=None):
-        """Return the shape, or the size of one axis."""
-        return self.shape if dim is None else tuple.__getitem__(self.shape, dim_index(self, dim, "size"))
+    size = _C.Tensor.extent
 
     def stride(self, dim=None):
         """Return the steps of the axes in elements, or that of one axis."""

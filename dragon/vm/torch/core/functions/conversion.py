@@ -22,7 +22,7 @@ def order_in_memory(x, memory_format):
     return ops.permute(ops.contiguous(ops.permute(x, order)), back)
 
 
-@method
+@overload("contiguous", of="method")
 def contiguous(self, memory_format=None):
     """Return the tensor with its elements in row-major order, or in another memory format."""
     return ops.contiguous(self) if memory_format is None else order_in_memory(self, memory_format)
@@ -69,6 +69,12 @@ def parse_to(args, kwargs):
 @method
 def to(self, *args, **kwargs):
     """Return the tensor with another dtype, device or memory format; itself if nothing changes."""
+    if len(args) == 1 and not kwargs:  # the common forms, told apart before anything else
+        wanted = args[0]
+        if isinstance(wanted, _C.dtype):
+            return self if wanted == self.dtype else ops.cast(self, wanted)
+        if wanted == "cpu" or getattr(wanted, "type", None) == "cpu" and wanted.index is None:
+            return self if self.device.type == "cpu" else ops.to_device(self, "cpu")
     where, dtype, copy, memory_format = parse_to(args, kwargs)
     moved = self
     if where is not None and where != self.device and not (
@@ -132,7 +138,7 @@ def type_as(self, other):
 @method
 def cpu(self, memory_format=None):
     """Return the tensor on the CPU; itself if it is there."""
-    return self.to("cpu", memory_format=memory_format)
+    return self.to("cpu") if memory_format is None else self.to("cpu", memory_format=memory_format)
 
 
 @method

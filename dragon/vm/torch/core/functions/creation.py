@@ -94,7 +94,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     return finish(ops.full(size, fill_value, dtype=dtype, device=as_device(device)), requires_grad)
 
 
-@function
+@overload("arange")
 def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False,
            requires_grad=False):
     """Return the numbers from `start` up to, not including, `end`; a single argument is the end."""

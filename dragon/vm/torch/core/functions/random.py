@@ -135,7 +135,7 @@ rand, randn = _of_shape("rand"), _of_shape("randn")
 rand_like, randn_like, randint_like = _like("rand_like"), _like("randn_like"), _like("randint_like")
 
 
-@function
+@overload("randint")
 def randint(*args, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
             pin_memory=False, low=None, high=None, size=None):
     """Return integers from `low`, 0 by default, up to, not including, `high`."""
