@@ -1,0 +1,192 @@
+"""What a module consists of: registering, finding and walking through parameters, buffers and submodules."""
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.nn.modules._hooks import (_global_buffer_registration_hooks, _global_module_registration_hooks,
+                                               _global_parameter_registration_hooks)
+from dragon.vm.torch.nn.parameter import Parameter
+
+
+def typename(value):
+    """Return the name that messages call a value's type."""
+    if isinstance(value, Tensor) and hasattr(value, "type"):
+        return value.type() if type(value) is Tensor else f"{type(value).__module__}.{type(value).__name__}"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def check_name(module, what, name, table):
+    """Raise unless something of this name can be registered in a table of the module."""
+    if not isinstance(name, str):
+        raise TypeError(f"{what} name should be a string. Got {typename(name)}")
+    if hasattr(module, name) and name not in table:
+        raise KeyError(f"attribute '{name}' already exists")
+    if "." in name:
+        raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+    if name == "":
+        raise KeyError(f'{what} name can\'t be empty string ""')
+
+
+class MembersOfModule:
+    """The part of Module that knows its members."""
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Add a tensor that is no parameter but part of the state.
+
+        Parameters
+        ----------
+        name : str
+            Its name, as an attribute of the module.
+        tensor : Optional[Tensor]
+            The buffer; None is not saved.
+        persistent : bool, optional, default=True
+            Whether it is part of the `state_dict`.
+
+        """
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        check_name(self, "buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
+                            "required)")
+        tensor = _asked(_global_buffer_registration_hooks, self, name, tensor)
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def register_parameter(self, name, param):
+        """Add a parameter under a name; None marks one that is left out."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        check_name(self, "parameter", name, self._parameters)
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
+                                "None required)")
+            if param.grad_fn is not None:
+                raise ValueError(f"register_parameter: got a computed tensor for '{name}', expected a leaf; compute it "
+                                 "from other parameters in forward() instead")
+            param = _asked(_global_parameter_registration_hooks, self, name, param)
+        self._parameters[name] = param
+
+    def add_module(self, name, module):
+        """Add a submodule under a name; None marks one that is left out."""
+        from dragon.vm.torch.nn.modules.module import Module
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        check_name(self, "module", name, self._modules)
+        self._modules[name] = _asked(_global_module_registration_hooks, self, name, module)
+
+    def register_module(self, name, module):
+        """Add a submodule under a name."""
+        self.add_module(name, module)
+
+    def get_submodule(self, target):
+        """Return the submodule of a dotted name."""
+        module = self
+        for item in target.split(".") if target else ():
+            if not hasattr(module, item):
+                raise AttributeError(f"{module._get_name()} has no attribute `{item}`")
+            module = getattr(module, item)
+            if not isinstance(module, MembersOfModule):
+                raise AttributeError(f"`{item}` is not an nn.Module")
+        return module
+
+    def set_submodule(self, target, module, strict=False):
+        """Put a module in the place of the submodule of a dotted name; `strict` forbids new names."""
+        if target == "":
+            raise ValueError("set_submodule: got an empty target, expected a name")
+        if not isinstance(module, MembersOfModule):
+            raise ValueError(f"set_submodule: got {type(module)}, expected an nn.Module")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), MembersOfModule):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def _get_member(self, target, what, belongs):
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        member = getattr(module, name)
+        if not belongs(module, name, member):
+            raise AttributeError(f"`{name}` is not {what}")
+        return member
+
+    def get_parameter(self, target):
+        """Return the parameter of a dotted name."""
+        return self._get_member(target, "an nn.Parameter", lambda module, name, found: isinstance(found, Parameter))
+
+    def get_buffer(self, target):
+        """Return the buffer of a dotted name."""
+        return self._get_member(target, "a buffer", lambda module, name, found: name in module._buffers)
+
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
+        """Yield (dotted name, member) of what a function gives for each module."""
+        seen = set()
+        modules = (self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse
+                   else [(prefix, self)])
+        for path, module in modules:
+            for name, member in get_members_fn(module):
+                if member is None or member in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(member)
+                yield f"{path}.{name}" if path else name, member
+
+    def parameters(self, recurse=True):
+        """Yield the parameters, each once; of this module alone unless `recurse`."""
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """Yield the parameters with their dotted names."""
+        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """Yield the buffers, each once; of this module alone unless `recurse`."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """Yield the buffers with their dotted names."""
+        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def children(self):
+        """Yield the direct submodules, each once."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_children(self):
+        """Yield the direct submodules with their names, each once."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def modules(self, remove_duplicate=True):
+        """Yield this module and all below it."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """Yield this module and all below it with their dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+
+def _asked(hooks, module, name, value):
+    """Return a value, or what registration hooks put in its place."""
+    for hook in hooks.values():
+        answer = hook(module, name, value)
+        if answer is not None:
+            value = answer
+    return value
