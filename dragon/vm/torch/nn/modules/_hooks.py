@@ -193,7 +193,7 @@ class HooksOfModule:
         return _add(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_load_state_dict_pre_hook(self, hook):
-        """Call `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
+        """Call `hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors)` before loading."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def register_load_state_dict_post_hook(self, hook):
@@ -297,8 +297,8 @@ def _call_faithful(module, args, kwargs, called):
         try:
             hook(module, args, kwargs, None) if with_kwargs else hook(module, args, None)
         except Exception as error:
-            warnings.warn(f"{type(module).__name__}: a forward hook with always_call=True raised an exception, silenced "
-                          f"because forward had raised another: {error}", stacklevel=4)
+            warnings.warn(f"{type(module).__name__}: a forward hook with always_call=True raised an exception, "
+                          f"silenced because forward had raised another: {error}", stacklevel=4)
 
 
 class _Through(Function):

@@ -58,8 +58,8 @@ class MembersOfModule:
         check_name(self, "parameter", name, self._parameters)
         if param is not None:
             if not isinstance(param, Parameter):
-                raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
-                                "None required)")
+                raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter "
+                                "or None required)")
             if param.grad_fn is not None:
                 raise ValueError(f"register_parameter: got a computed tensor for '{name}', expected a leaf; compute it "
                                  "from other parameters in forward() instead")

@@ -201,4 +201,4 @@ def _load(module, state_dict, prefix, metadata, assign, report, errors):
             _load(child, part, below, metadata, assign, report, errors)
     for hook in module._load_state_dict_post_hooks.values():
         if hook(module, report) is not None:
-            raise AssertionError("load_state_dict: a post-hook returned a value, expected None: keys are changed in place")
+            raise AssertionError("load_state_dict: a post-hook returned a value, expected keys changed in place")

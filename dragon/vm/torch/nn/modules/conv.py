@@ -101,7 +101,7 @@ def _check_arguments(in_channels, out_channels, padding, stride, groups, padding
         if padding == "same" and any(step != 1 for step in stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
     if padding_mode not in PADDING_MODES:
-        raise ValueError(f"padding_mode must be one of {', '.join(PADDING_MODES)}, but got padding_mode='{padding_mode}'")
+        raise ValueError(f"padding_mode must be one of {', '.join(PADDING_MODES)}, but got '{padding_mode}'")
 
 
 def _pad_amounts(padding, kernel_size, dilation):
@@ -216,15 +216,15 @@ class _ConvTransposeNd(_ConvNd):
         if len(output_size) == leading + num_spatial_dims:
             output_size = output_size[leading:]
         if len(output_size) != num_spatial_dims:
-            raise ValueError(f"{type(self).__name__}: got an output_size of {len(output_size)} elements for an input of "
-                             f"{input.dim()} axes, expected {num_spatial_dims} or {leading + num_spatial_dims}")
+            raise ValueError(f"{type(self).__name__}: got an output_size of {len(output_size)} elements for an input "
+                             f"of {input.dim()} axes, expected {num_spatial_dims} or {leading + num_spatial_dims}")
         dilation = (1,) * num_spatial_dims if dilation is None else dilation
         smallest = [(size - 1) * step - 2 * pad + reach * (window - 1) + 1 for size, step, pad, reach, window in
                     zip(input.shape[leading:], stride, padding, dilation, kernel_size)]
         largest = [size + step - 1 for size, step in zip(smallest, stride)]
         if any(not low <= size <= high for size, low, high in zip(output_size, smallest, largest)):
-            raise ValueError(f"{type(self).__name__}: requested an output size of {output_size}, but valid sizes range "
-                             f"from {smallest} to {largest} (for an input of {input.shape[leading:]})")
+            raise ValueError(f"{type(self).__name__}: requested an output size of {output_size}, but valid sizes "
+                             f"range from {smallest} to {largest} (for an input of {input.shape[leading:]})")
         return [size - low for size, low in zip(output_size, smallest)]
 
 

@@ -1,0 +1,406 @@
+"""Losses as layers."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.nn import functional as F
+from dragon.vm.torch.nn._reduction import legacy_get_string
+from dragon.vm.torch.nn.modules.module import Module
+
+
+class _Loss(Module):
+    """What all losses share.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        The old form of `reduction`.
+    reduction : {"mean", "sum", "none"}, optional
+        What to do with the losses of the elements.
+
+    """
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        old = size_average is not None or reduce is not None
+        self.reduction = legacy_get_string(size_average, reduce) if old else reduction
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight for each class or element, kept as a buffer."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class L1Loss(_Loss):
+    """The absolute difference."""
+
+    __constants__ = ["reduction"]
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class NLLLoss(_WeightedLoss):
+    """The negative log-likelihood of classes.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A weight for each class.
+    size_average, reduce : bool, optional
+        The old form of `reduction`.
+    ignore_index : int, optional, default=-100
+        A target that does not count.
+    reduction : {"mean", "sum", "none"}, optional
+        What to do with the losses of the elements.
+
+    """
+
+    __constants__ = ["ignore_index", "reduction"]
+
+    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    """NLLLoss under an old name."""
+
+
+class PoissonNLLLoss(_Loss):
+    """The negative log-likelihood of counts."""
+
+    __constants__ = ["log_input", "full", "eps", "reduction"]
+
+    def __init__(self, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input, target):
+        """Return the loss."""
+        return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
+                                  reduction=self.reduction)
+
+
+class GaussianNLLLoss(_Loss):
+    """The negative log-likelihood of normal distributions."""
+
+    __constants__ = ["full", "eps", "reduction"]
+
+    def __init__(self, *, full=False, eps=1e-06, reduction="mean"):
+        super().__init__(None, None, reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input, target, var):
+        """Return the loss."""
+        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+
+
+class KLDivLoss(_Loss):
+    """The Kullback-Leibler divergence from log-probabilities."""
+
+    __constants__ = ["reduction"]
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class MSELoss(_Loss):
+    """The squared difference."""
+
+    __constants__ = ["reduction"]
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class BCELoss(_WeightedLoss):
+    """The binary cross-entropy of probabilities."""
+
+    __constants__ = ["reduction"]
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """The binary cross-entropy of logits.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A weight for each element.
+    size_average, reduce : bool, optional
+        The old form of `reduction`.
+    reduction : {"mean", "sum", "none"}, optional
+        What to do with the losses of the elements.
+    pos_weight : Tensor, optional
+        A weight for positive targets of each class.
+
+    """
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
+                                                  reduction=self.reduction)
+
+
+class _MarginLoss(_Loss):
+    """A loss with a margin."""
+
+    __constants__ = ["margin", "reduction"]
+
+
+class HingeEmbeddingLoss(_MarginLoss):
+    """The hinge loss of distances with targets 1 and -1."""
+
+    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    """The hinge loss of several labels each."""
+
+    __constants__ = ["reduction"]
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """Squared below `beta`, absolute above."""
+
+    __constants__ = ["reduction"]
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """Squared below `delta`, absolute times `delta` above."""
+
+    __constants__ = ["reduction", "delta"]
+
+    def __init__(self, reduction="mean", delta=1.0):
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class SoftMarginLoss(_Loss):
+    """The logistic loss with targets 1 and -1."""
+
+    __constants__ = ["reduction"]
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """The cross-entropy of logits with classes or their probabilities.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A weight for each class.
+    size_average, reduce : bool, optional
+        The old form of `reduction`.
+    ignore_index : int, optional, default=-100
+        A target that does not count.
+    reduction : {"mean", "sum", "none"}, optional
+        What to do with the losses of the elements.
+    label_smoothing : float, optional, default=0.0
+        How much of the target is spread over all classes.
+
+    """
+
+    __constants__ = ["ignore_index", "reduction", "label_smoothing"]
+
+    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                 label_smoothing=0.0):
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index,
+                               reduction=self.reduction, label_smoothing=self.label_smoothing)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """The binary cross-entropy of several labels each."""
+
+    __constants__ = ["reduction"]
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_MarginLoss):
+    """One minus the cosine for targets 1, the cosine above a margin for -1."""
+
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1, input2, target):
+        """Return the loss."""
+        return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+
+
+class MarginRankingLoss(_MarginLoss):
+    """The hinge loss of which of two is ranked higher."""
+
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1, input2, target):
+        """Return the loss."""
+        return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """The hinge loss of classes."""
+
+    __constants__ = ["p", "margin", "reduction"]
+
+    def __init__(self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
+        self.p = p
+        self.margin = margin
+
+    def forward(self, input, target):
+        """Return the loss."""
+        return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
+                                   reduction=self.reduction)
+
+
+class TripletMarginLoss(_Loss):
+    """How much nearer the negative is than the positive, and a margin.
+
+    Parameters
+    ----------
+    margin : float, optional, default=1.0
+        The margin.
+    p : float, optional, default=2.0
+        The norm of distances.
+    eps : float, optional, default=1e-06
+        Added to differences.
+    swap : bool, optional, default=False
+        Take the negative's distance from the positive if that is shorter.
+    size_average, reduce : bool, optional
+        The old form of `reduction`.
+    reduction : {"mean", "sum", "none"}, optional
+        What to do with the losses of the elements.
+
+    """
+
+    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
+
+    def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
+
+    def forward(self, anchor, positive, negative):
+        """Return the loss."""
+        return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps,
+                                     swap=self.swap, reduction=self.reduction)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """TripletMarginLoss with a distance of one's own."""
+
+    __constants__ = ["margin", "swap", "reduction"]
+
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+        super().__init__(size_average=None, reduce=None, reduction=reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} "
+                             "instead")
+        from dragon.vm.torch.nn.modules.distance import PairwiseDistance
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor, positive, negative):
+        """Return the loss."""
+        return F.triplet_margin_with_distance_loss(
+            anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
+            reduction=self.reduction)
+
+
+class CTCLoss(_Loss):
+    """Connectionist temporal classification: the likelihood of labels without their times.
+
+    Parameters
+    ----------
+    blank : int, optional, default=0
+        The label that means nothing.
+    reduction : {"mean", "sum", "none"}, optional
+        What to do with the losses of the sequences.
+    zero_infinity : bool, optional, default=False
+        Put zero in the place of infinite losses.
+
+    """
+
+    __constants__ = ["blank", "reduction"]
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs, targets, input_lengths, target_lengths):
+        """Return the loss."""
+        return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+                          self.zero_infinity)
+
+
+__getattr__ = module_getattr("torch.nn.modules.loss", globals())

@@ -1,0 +1,212 @@
+"""Normalization over features and groups of channels."""
+import numbers
+
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.nn import functional as F, init
+from dragon.vm.torch.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
+from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.nn.modules.utils import empty, factory
+from dragon.vm.torch.nn.parameter import Parameter
+
+
+class LocalResponseNorm(Module):
+    """Normalize each element by those of neighbouring channels.
+
+    Parameters
+    ----------
+    size : int
+        How many channels.
+    alpha, beta, k : float, optional, default=0.0001, 0.75, 1.0
+        Factor, exponent and summand of the sum of squares.
+
+    """
+
+    __constants__ = ["size", "alpha", "beta", "k"]
+
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input):
+        """Return the input, normalized."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        """Return the options as text."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """LocalResponseNorm in its older form, whose window is cut at the ends."""
+
+    __constants__ = []
+
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
+        super().__init__(size, alpha, beta, k)
+
+    def forward(self, input):
+        """Return the input, normalized."""
+        return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
+
+
+def _add_affine(module, weight, bias, shape, made):
+    """Register weight and bias of a shape, or None for those that are not wanted."""
+    for name, wanted in (("weight", weight), ("bias", bias)):
+        module.register_parameter(name, Parameter(empty(*shape, **made)) if wanted else None)
+
+
+def _reset_affine(module):
+    """Set weight to one and bias to zero."""
+    if module.weight is not None:
+        init.ones_(module.weight)
+    if getattr(module, "bias", None) is not None:
+        init.zeros_(module.bias)
+
+
+def _shape(normalized_shape):
+    return (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+
+
+class LayerNorm(Module):
+    """Normalize over the last axes.
+
+    Parameters
+    ----------
+    normalized_shape : Union[int, Sequence[int]]
+        Sizes of these axes.
+    eps : float, optional, default=1e-05
+        Added to the variance.
+    elementwise_affine : bool, optional, default=True
+        Have weight and bias.
+    bias : bool, optional, default=True
+        Have a bias, if affine.
+    device : Union[device, str], optional
+        Where the parameters live.
+    dtype : dtype, optional
+        Their type.
+
+    """
+
+    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+
+    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.normalized_shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        _add_affine(self, elementwise_affine, elementwise_affine and bias, self.normalized_shape,
+                    factory(device, dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Set weight to one and bias to zero."""
+        _reset_affine(self)
+
+    def forward(self, input):
+        """Return the input, normalized."""
+        params = self._parameters
+        if "weight" in params and "bias" in params:
+            return F.layer_norm(input, self.normalized_shape, params["weight"], params["bias"], self.eps)
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        """Return the options as text."""
+        text = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return text + ", bias=False" if self.elementwise_affine and self.bias is None else text
+
+
+class GroupNorm(Module):
+    """Normalize over groups of channels.
+
+    Parameters
+    ----------
+    num_groups, num_channels : int
+        How many groups and channels.
+    eps : float, optional, default=1e-05
+        Added to the variance.
+    affine : bool, optional, default=True
+        Have weight and bias.
+    device : Union[device, str], optional
+        Where the parameters live.
+    dtype : dtype, optional
+        Their type.
+    bias : bool, optional, default=True
+        Have a bias, if affine.
+
+    """
+
+    __constants__ = ["num_groups", "num_channels", "eps", "affine"]
+
+    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True):
+        super().__init__()
+        if num_groups <= 0:
+            raise ValueError("num_groups must be a positive integer")
+        if num_channels % num_groups:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        _add_affine(self, affine, affine and bias, (num_channels,), factory(device, dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Set weight to one and bias to zero."""
+        _reset_affine(self)
+
+    def forward(self, input):
+        """Return the input, normalized."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        """Return the options as text."""
+        text = f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return text + ", bias=False" if self.affine and self.bias is None else text
+
+
+class RMSNorm(Module):
+    """Divide by the root of the mean square over the last axes.
+
+    Parameters
+    ----------
+    normalized_shape : Union[int, Sequence[int]]
+        Sizes of these axes.
+    eps : float, optional
+        Added to the mean square; the dtype's epsilon by default.
+    elementwise_affine : bool, optional, default=True
+        Have a weight.
+    device : Union[device, str], optional
+        Where the weight lives.
+    dtype : dtype, optional
+        Its type.
+
+    """
+
+    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
+        super().__init__()
+        self.normalized_shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        weight = Parameter(empty(*self.normalized_shape, **factory(device, dtype))) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Set the weight to one."""
+        _reset_affine(self)
+
+    def forward(self, input):
+        """Return the input, normalized."""
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self):
+        """Return the options as text."""
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+__getattr__ = module_getattr("torch.nn.modules.normalization", globals())
