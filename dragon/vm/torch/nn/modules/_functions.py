@@ -11,14 +11,18 @@ class CrossMapLRN2d:
         """Return `x / (k + alpha / size * sum of squares in the window) ** beta`."""
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        # The window opens (size - 1) // 2 + 1 wide and is cut at both ends.
-        reach = int((size - 1) / 2 + 1) - 1
-        squares = ops.pad(ops.square(input), (0, 0, 0, 0, reach, reach))
-        channels = input.shape[1]
-        total = ops.narrow(squares, 1, 0, channels)
-        for step in range(1, 2 * reach + 1):
-            total = total + ops.narrow(squares, 1, step, channels)
-        return input * ops.pow(total * (alpha / size) + k, -beta)
+        squares = ops.unbind(ops.square(input), 1)
+        channels, reach = len(squares), int((size - 1) / 2 + 1)
+        sums = [sum(squares[1:reach], squares[0])]
+        for channel in range(1, channels):
+            total = sums[-1]
+            if channel < channels - reach + 1:
+                total = total + squares[channel + reach - 1]
+            # As in PyTorch, whose window never lets the first channel go.
+            if channel > reach:
+                total = total - squares[channel - reach]
+            sums.append(total)
+        return input * ops.pow(ops.stack(sums, 1) * (alpha / size) + k, -beta)
 
 
 __getattr__ = module_getattr("torch.nn.modules._functions", globals())

@@ -114,8 +114,8 @@ class LayerNorm(Module):
 
     def extra_repr(self):
         """Return the options as text."""
-        text = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        return text + ", bias=False" if self.elementwise_affine and self.bias is None else text
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
 
 
 class GroupNorm(Module):
@@ -163,8 +163,8 @@ class GroupNorm(Module):
 
     def extra_repr(self):
         """Return the options as text."""
-        text = f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
-        return text + ", bias=False" if self.affine and self.bias is None else text
+        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+                f"bias={self.bias is not None}")
 
 
 class RMSNorm(Module):
