@@ -1,7 +1,7 @@
 """Reading and writing by index, mask or place, where PyTorch has several ways to say it."""
 from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 INT64 = OBJECTS["int64"]
@@ -21,7 +21,7 @@ def copy_(self, src, non_blocking=False):
     return write(self, src)
 
 
-@function
+@overload("where")
 def where(condition, input=None, other=None, *, out=None):
     """Return elements of one tensor or another; of a condition alone, the places where it holds."""
     if other is None:
