@@ -138,6 +138,11 @@ class PythonNode : public Node {
     }
     return tensors;
   }
+  /// A function that keeps tensors has a method to let go of them.
+  void ReleaseSaved() override {
+    py::gil_scoped_acquire gil;
+    if (py::hasattr(backward_.get(), "release")) backward_.get().attr("release")();
+  }
   std::string name() const override { return name_; }
   std::vector<TensorMeta> x_metas;
 
@@ -332,6 +337,13 @@ void RegisterAutograd(py::module_& m) {
       },
       "Have pack(tensor) keep what this thread saves for backward, and unpack(kept) give it back.", py::arg("pack"),
       py::arg("unpack"), py::arg("tensor_class"));
+  m.def(
+      "output_number",
+      [](py::object tensor) {
+        const Tensor x = TensorOrNone(tensor, "output_number");
+        return GradNode(x) ? x.impl()->autograd->output : 0;
+      },
+      "Which result of its node a tensor is.", py::arg("tensor"));
   m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
   m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
   m.def(

@@ -32,7 +32,15 @@ class Context:
     @property
     def saved_tensors(self):
         """The tensors given to `save_for_backward`."""
+        if self._kept is None:
+            raise RuntimeError("Trying to backward through the graph a second time: its saved tensors were freed by an "
+                               "earlier backward pass; pass retain_graph=True to that one")
         return tuple(kept.unpack(self._node) if isinstance(kept, _C.SavedTensor) else kept for kept in self._kept)
+
+    def _release(self):
+        """Let go of what was saved, once a backward pass has used it."""
+        if self._kept:
+            self._kept = None
 
 
 def is_among(tensor, others):
@@ -132,6 +140,7 @@ class Function:
                 ctx._node = None  # the node owns this function: holding it would keep both for ever
             return pick_gradients(cls.__name__, found, positions, len(args))
 
+        backward.release = ctx._release
         _C.record(cls.__name__ + "Backward", backward, [args[index] for index in positions], traced)
         # Results are kept without their history, which is the node that keeps them.
         ctx._kept = tuple(arguments.get(id(kept)) or _C.SavedTensor(kept, True) if isinstance(kept, _C.Tensor) else kept

@@ -297,6 +297,16 @@ def test_custom_function_frees_itself():
     assert watch() is None
 
 
+def test_custom_function_lets_go_of_what_it_saved():
+    x = dragon.tensor([2.0], requires_grad=True)
+    y = Cube.apply(x * 1, 1.0)
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.item() == 24
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
 def test_anomaly_mode_names_the_line():
     x = dragon.tensor([-1.0, 1.0], requires_grad=True)
     with dragon.detect_anomaly():

@@ -134,7 +134,8 @@ using WordOf =
 template <typename T>
 void Copy(Context& ctx, View y, View x) {
 #if !defined(__CUDACC__)
-  if (x.dtype == y.dtype && !x.is_contiguous() && CopyTransposed<WordOf<T>>(y, x)) return;
+  const bool same_order = x.is_contiguous() && y.is_contiguous();
+  if (x.dtype == y.dtype && !same_order && CopyTransposed<WordOf<T>>(y, x)) return;
 #endif
   Each<T(T)>(ctx, Identity{}, y, x);
 }

@@ -1,6 +1,7 @@
 // Convolution on oneDNN: activations channels-last, weights in whatever blocks it likes best.
 #include <optional>
 
+#include "core/kernels/array.h"
 #include "core/kernels/convolution.h"
 #include "core/kernels/onednn.h"
 
@@ -128,8 +129,8 @@ Plan MakePlan(ConvPass pass, const View& y, const View& x, const View& w, const 
   if (IsReference(made_desc)) return plan;
   const auto query = pass == ConvPass::kBackwardWeights ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
   const_dnnl_memory_desc_t w_inside = dnnl_primitive_desc_query_md(made_desc, query, 0);
-  plan.x = MakePort(Describe(x.dtype, ShapeOf(x), StridesOf(x)).get(), md.x.get(), pass == ConvPass::kBackwardData);
-  plan.y = MakePort(Describe(y.dtype, ShapeOf(y), StridesOf(y)).get(), md.y.get(), pass == ConvPass::kForward);
+  plan.x = MakePort(md.x.get(), md.x.get(), false);
+  plan.y = MakePort(md.y.get(), md.y.get(), false);
   plan.w = MakePort(Describe(w.dtype, w_shape, w_strides).get(), w_inside, pass == ConvPass::kBackwardWeights);
   if (bias) plan.bias = MakePort(md.bias.get(), md.bias.get(), false);
   dnnl_primitive_t made;
@@ -190,13 +191,110 @@ bool Describable(const View& x) {
   return true;
 }
 
-/// Strides with the free ones (of axes of one element) fixed, so that equal layouts look equal.
-Dims FixedStrides(const View& x) {
-  const Dims wanted = ChannelsLast(ShapeOf(x));
-  Dims strides = StridesOf(x);
-  bool same = true;
-  for (int axis = 0; axis < x.ndim; ++axis) same &= x.shape[axis] == 1 || strides[axis] == wanted[axis];
-  return same ? wanted : strides;
+/// An activation, to be had with channels side by side: as it lies, or as a copy. (Our copies are several times faster
+/// than oneDNN's reorders between plain layouts.)
+class Image {
+ public:
+  Image(Context& ctx, const View& given, bool is_output)
+      : ctx_(ctx), given_(given), strides_(ChannelsLast(ShapeOf(given))), is_output_(is_output) {
+    for (int axis = 0; axis < given.ndim; ++axis) {  // the strides of axes of one element mean nothing
+      channels_last_ &= given.shape[axis] == 1 || given.strides[axis] == strides_[axis];
+    }
+  }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  const View& given() const { return given_; }
+  int64_t batch() const { return given_.shape[0]; }
+  int64_t channels() const { return given_.shape[1]; }
+  int64_t positions() const { return given_.numel / (batch() * channels()); }
+  bool channels_last() const { return channels_last_; }
+  bool is_matrix() const { return channels_last_ || given_.is_contiguous(); }
+
+  /// Memory with channels side by side.
+  void* Settle() {
+    if (channels_last_) return given_.data;
+    copy_.emplace(ctx_.Allocate<char>(given_.numel * ItemSize(given_.dtype)));
+    View copy = given_;
+    copy.data = copy_->data();
+    copy.strides = strides_.data();
+    if (!is_output_) kernels::Copy(ctx_, given_.dtype, copy, given_);
+    return copy.data;
+  }
+  /// Bring a result to where it was wanted.
+  void Finish() {
+    if (!copy_ || !is_output_) return;
+    View copy = given_;
+    copy.data = copy_->data();
+    copy.strides = strides_.data();
+    kernels::Copy(ctx_, given_.dtype, given_, copy);
+  }
+
+  /// Positions by channels (or turned), of one picture or of all of them in a row.
+  OwnedView Matrix(int64_t first, int64_t count, bool turned) const {
+    const int64_t rows = count * positions(), item = ItemSize(given_.dtype);
+    const int64_t row_step = channels_last_ ? channels() : 1, column_step = channels_last_ ? 1 : positions();
+    char* data = given_.as<char>() + first * positions() * channels() * item;
+    if (turned) return OwnedView(data, given_.dtype, {channels(), rows}, {column_step, row_step});
+    return OwnedView(data, given_.dtype, {rows, channels()}, {row_step, column_step});
+  }
+
+ private:
+  Context& ctx_;
+  View given_;
+  Dims strides_;
+  bool is_output_, channels_last_ = true;
+  std::optional<Scratch> copy_;
+};
+
+/// A window of one element is a matrix product. That spares oneDNN's rearranging of the weights, which takes as long as
+/// the product itself where they outweigh the activations; and turning activations whose channels lie apart.
+bool IsProduct(const Image& y, const Image& x, const View& w, const ConvGeometry& geometry) {
+  if (w.numel != x.channels() * y.channels() || geometry.groups != 1 || !w.is_contiguous()) return false;
+  if (!x.is_matrix() || !y.is_matrix()) return false;
+  for (int i = 0; i < geometry.spatial; ++i) {
+    const bool slides = geometry.stride[i] != 1 || geometry.padding[i] != 0;
+    if (slides || y.given().shape[2 + i] != x.given().shape[2 + i]) return false;
+  }
+  return !x.channels_last() || !y.channels_last() ||
+         2 * w.numel > x.batch() * x.positions() * (x.channels() + y.channels());
+}
+
+void RunProduct(Context& ctx, ConvPass pass, const Image& y, const Image& x, const View& w, const View& bias,
+                Activation activation) {
+  const int64_t out = y.channels(), in = x.channels();
+  const OwnedView weights(w.data, w.dtype, {out, in}, {in, 1}), turned(w.data, w.dtype, {in, out}, {1, in});
+  MatmulPost post;
+  post.activation = activation;
+  const int64_t step = x.channels_last() && y.channels_last() ? x.batch() : 1;
+  for (int64_t n = 0; n < x.batch(); n += step) {
+    const OwnedView of_x = x.Matrix(n, step, false), of_y = y.Matrix(n, step, pass == ConvPass::kBackwardWeights);
+    if (pass == ConvPass::kForward) {
+      kernels::Matmul(ctx, w.dtype, of_y.view, of_x.view, turned.view, bias, post);
+    } else if (pass == ConvPass::kBackwardData) {
+      kernels::Matmul(ctx, w.dtype, of_x.view, of_y.view, weights.view, bias, post);
+    } else {
+      kernels::Matmul(ctx, w.dtype, weights.view, of_y.view, of_x.view, View{}, post);
+      post.beta = 1;
+    }
+  }
+}
+
+/// The elements that a window of one element stops at, when it steps over others: copied by themselves they make a
+/// product. (The gradient by the input must also zero the others; oneDNN does that.)
+std::optional<OwnedView> StopsOnly(ConvPass pass, const View& y, const View& x, const View& w,
+                                   const ConvGeometry& geometry) {
+  bool steps = false, stays = pass != ConvPass::kBackwardData && geometry.groups == 1;
+  Dims shape = ShapeOf(x), strides = StridesOf(x);
+  for (int i = 0; i < geometry.spatial; ++i) {
+    stays &= w.shape[2 + i] == 1 && geometry.padding[i] == 0;
+    steps |= geometry.stride[i] > 1;
+    shape[2 + i] = y.shape[2 + i];
+    strides[2 + i] *= geometry.stride[i];
+  }
+  const bool heavy = 2 * w.numel > y.numel / y.shape[1] * (x.shape[1] + y.shape[1]);
+  if (!steps || !stays || (x.strides[1] == 1 && !heavy)) return std::nullopt;
+  return std::optional<OwnedView>(std::in_place, x.data, x.dtype, std::move(shape), std::move(strides));
 }
 
 }  // namespace
@@ -212,18 +310,34 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
       x.shape[x.ndim - 1] < geometry.stride[geometry.spatial - 1]) {
     return;
   }
-  const Dims x_strides = FixedStrides(x), y_strides = FixedStrides(y);
-  x.strides = x_strides.data();
-  y.strides = y_strides.data();
+  if (x.numel == 0 || y.numel == 0 || w.numel == 0) return;
+  if (const auto stops = StopsOnly(pass, y, x, w, geometry)) {
+    const Scratch memory = ctx.Allocate<T>(stops->view.numel);
+    const OwnedView dense(memory.data(), x.dtype, stops->shape, ChannelsLast(stops->shape));
+    kernels::Copy(ctx, x.dtype, dense.view, stops->view);
+    ConvGeometry once = geometry;
+    std::fill_n(once.stride, geometry.spatial, 1);
+    return ConvOneDnn<T>(ctx, pass, y, dense.view, w, bias, once, activation, done);
+  }
   const Team team(static_cast<double>(y.numel) * static_cast<double>(w.numel / std::max<int64_t>(w.shape[0], 1)));
   Key key;
   key.Add(team.threads()).Add(pass).Add(x.dtype).Add(static_cast<bool>(bias)).Add(activation).Add(x.ndim);
-  for (const View* view : {&x, &y, &w}) key.Add(view->shape, x.ndim).Add(view->strides, x.ndim);
+  key.Add(x.shape, x.ndim).Add(y.shape, x.ndim).Add(w.shape, x.ndim).Add(w.strides, x.ndim);
   key.Add(geometry.stride, geometry.spatial).Add(geometry.dilation, geometry.spatial);
   key.Add(geometry.padding, geometry.spatial).Add(geometry.groups);
   static thread_local Cache<Plan> plans(512);
   Plan& plan = plans.Get(key, [&] { return MakePlan(pass, y, x, w, bias, geometry, activation); });
   if (!plan.primitive) return;
+  Image x_image(ctx, x, pass == ConvPass::kBackwardData), y_image(ctx, y, pass == ConvPass::kForward);
+  *done = true;
+  // Weights' gradients with a bias are oneDNN's; those of 16 bits would be rounded after each picture.
+  const bool one_sum = !kIsHalf<T> || (x_image.channels_last() && y_image.channels_last());
+  const bool able = pass != ConvPass::kBackwardWeights || (!bias && one_sum);
+  if (able && IsProduct(y_image, x_image, w, geometry)) {
+    return RunProduct(ctx, pass, y_image, x_image, w, bias, activation);
+  }
+  x.data = x_image.Settle();
+  y.data = y_image.Settle();
   Binding binding(ctx);
   if (pass == ConvPass::kForward) {
     binding.Input(DNNL_ARG_SRC, plan.x, x.data);
@@ -241,7 +355,8 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
     binding.Output(DNNL_ARG_DIFF_WEIGHTS, plan.w, w.data);
   }
   binding.Run(plan.primitive);
-  *done = true;
+  x_image.Finish();
+  y_image.Finish();
 }
 
 DRAGON_KERNEL(ConvOneDnn, OneDnnTypes);
