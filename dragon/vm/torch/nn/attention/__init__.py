@@ -1,0 +1,60 @@
+"""`torch.nn.attention`: which implementation of attention may run."""
+import contextlib
+import enum
+import threading
+
+from dragon.vm.torch.core.missing import module_getattr
+
+_local = threading.local()
+
+
+class SDPBackend(enum.IntEnum):
+    """An implementation of `scaled_dot_product_attention`.
+
+    Dragon's operator chooses by itself; all of them compute the same numbers.
+    """
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+    def __repr__(self):
+        return f"<{type(self).__name__}.{self.name}: {self.value}>"
+
+    def __str__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+
+def _cur_sdpa_kernel_backends(with_priority=False):
+    """Return the implementations that may run."""
+    return list(getattr(_local, "allowed", (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION,
+                                            SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH,
+                                            SDPBackend.OVERRIDEABLE)))
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends, set_priority=False):
+    """Name the implementations that may run within a `with` block; the numbers are the same with each.
+
+    Parameters
+    ----------
+    backends : Union[SDPBackend, List[SDPBackend]]
+        Those that may run.
+    set_priority : bool, optional, default=False
+        Whether their order says which to prefer.
+
+    """
+    if not isinstance(backends, (list, SDPBackend)):
+        raise AssertionError(f"sdpa_kernel: got {type(backends).__name__}, expected an SDPBackend or a list of them")
+    before = _cur_sdpa_kernel_backends()
+    _local.allowed = list(dict.fromkeys([backends] if isinstance(backends, SDPBackend) else backends))
+    try:
+        yield {}
+    finally:
+        _local.allowed = before
+
+
+__getattr__ = module_getattr("torch.nn.attention", globals(), frozenset(("flex_attention", "bias")))
