@@ -605,3 +605,35 @@ def test_the_same_as_genuine(code):
 def test_the_same_gradients_as_genuine(line):
     code, names = line.split(" | ")
     same_gradients(code, *names.split())
+
+
+DESTINATIONS = """
+torch.add(x, y, out=torch.empty(0))
+o = torch.zeros(3, 4, dtype=torch.float64); torch.add(x, y, out=o); o
+torch.add(x, y, out=torch.zeros(3, 4, dtype=torch.int64))
+torch.sum(x, 1, out=torch.empty(0))
+torch.mvlgamma(p + 2, 2, out=torch.empty(0))
+i.abs().add(3).polygamma_(1)
+torch.diff(x, out=torch.empty(0))
+torch.slice_scatter(x, y[:2], 0, 1, out=torch.empty(0))
+torch.nonzero_static(q, size=3, out=torch.empty(0, dtype=torch.int64))
+torch.median(x, out=torch.empty(()))
+torch.median(x, 1, out=(torch.empty(0), torch.empty(0, dtype=torch.int64)))
+o = torch.empty(0); torch.where(x > 0, x, y, out=o) is o
+o = torch.empty(0); torch.max(x, y, out=o); o
+o = torch.empty(0); torch.norm(x, dim=1, out=o); o
+o = torch.empty(0); torch.tensordot(x, y, 2, out=o); o
+o = torch.empty(0); torch.cat([x, y], out=o); o
+o = torch.empty(0); torch.var(x, 1, out=o); o
+o = torch.empty(0); torch.clamp_min(x, 0, out=o); o
+o = torch.empty(0); torch.permute_copy(x, (1, 0), out=o); o
+o = tuple(torch.empty(0) for _ in range(3)); torch.unbind_copy(x, out=o); o
+o = torch.empty(0, dtype=torch.bool); torch.eq(x, y, out=o); o
+o = torch.empty(0); torch.matmul(x, m, out=o); o
+o = (torch.empty(0), torch.empty(0, dtype=torch.int64)); torch.sort(x, out=o); o
+"""
+
+
+@pytest.mark.parametrize("code", rows(DESTINATIONS))
+def test_results_go_where_out_says(code):
+    same(code)

@@ -1,5 +1,5 @@
 """`torch._foreach_*`: one call for lists of tensors, each put through the operator."""
-from dragon.vm.torch.core.functions.index import write
+from dragon.vm.torch.core.functions.destination import write
 from dragon.vm.torch.core.register import function
 from dragon.vm.torch.core.tensor import Tensor, ops
 

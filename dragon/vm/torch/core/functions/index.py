@@ -1,16 +1,10 @@
 """Reading and writing by index, mask or place, where PyTorch has several ways to say it."""
-from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions.destination import deliver, write
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 INT64 = OBJECTS["int64"]
-
-
-def write(destination, source):
-    """Copy a tensor or number, broadcast and cast, into a destination; return it."""
-    _C.Tensor.__setitem__(destination, Ellipsis, source)
-    return destination
 
 
 @method
@@ -52,7 +46,7 @@ def nonzero_static(input, *, size, fill_value=-1, out=None):
     missing = size - places.shape[0]
     if missing:
         places = ops.cat([places, ops.full((missing, places.shape[1]), fill_value, dtype=INT64, device=input.device)])
-    return places if out is None else out.resize_(places.shape).copy_(places)
+    return deliver(places, out)
 
 
 def _scatter(name):
@@ -81,11 +75,11 @@ def select_scatter(input, src, dim, index):
 
 
 @both
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """Return a copy in which a slice of an axis is `src`."""
     made = ops.clone(input)
     write(ops.slice(made, dim, start, end, step), src)
-    return made
+    return deliver(made, out)
 
 
 @both
@@ -158,6 +152,7 @@ def unravel_index(indices, shape):
             indices.dtype.name == "bool"):
         kind = indices.dtype if isinstance(indices, Tensor) else type(indices).__name__
         raise TypeError(f"unravel_index: got indices of {kind}, expected a tensor of integers")
+    indices = indices.to(INT64)
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     if any(size < 0 for size in shape):
         raise ValueError(f"unravel_index: got shape {shape}, expected no size below 0")

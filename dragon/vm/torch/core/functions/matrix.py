@@ -2,6 +2,7 @@
 import string
 
 from dragon.vm.torch.core.register import both, function
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.functions.random import randn
 from dragon.vm.torch.core.functions.shape import tensors_of
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -38,9 +39,9 @@ def tensordot(a, b, dims=2, out=None):
         left, right = ([axes] if isinstance(axes, int) else list(axes) for axes in dims)
     for mine, other in zip(left, right):  # an axis of size 1 meets any other as if it were repeated
         if a.shape[mine] == 1 and b.shape[other] != 1:
-            b = ops.sum(b, other, True)
+            b = ops.sum(b, other, True, dtype=b.dtype)
         elif b.shape[other] == 1 and a.shape[mine] != 1:
-            a = ops.sum(a, mine, True)
+            a = ops.sum(a, mine, True, dtype=a.dtype)
     return ops.tensordot(a, b, left, right, out=out)
 
 
@@ -59,11 +60,25 @@ def chain_matmul(*matrices, out=None):
     return ops.chain_matmul(tensors_of(matrices), out=out)
 
 
+def _check_weights(weights, what, x):
+    """Raise unless weights of observations fit."""
+    if weights is None:
+        return
+    if weights.ndim > 1 or weights.numel() != (x.shape[-1] if x.ndim else 1):
+        raise RuntimeError(f"cov: got {what} of shape {tuple(weights.shape)}, expected one for each observation")
+    if weights.dtype.is_floating_point != (what == "aweights"):
+        raise RuntimeError(f"cov: got {what} of {weights.dtype}, expected fweights of integers, aweights of floats")
+    if weights.numel() and bool(ops.any(ops.lt(weights, 0))):
+        raise RuntimeError(f"cov: got negative {what}, expected none below 0")
+
+
 @both
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """Return the covariance matrix of variables in rows."""
     if input.ndim > 2:
         raise RuntimeError(f"cov: got {input.ndim} axes, expected at most 2")
+    for weights, what in ((fweights, "fweights"), (aweights, "aweights")):
+        _check_weights(weights, what, input)
     x = ops.reshape(input, (1, -1)) if input.ndim < 2 else input
     if not (x.dtype.is_floating_point or x.dtype.is_complex):
         x = x.float()
@@ -106,11 +121,7 @@ def lu(A, pivot=True, get_infos=False, out=None):
     """Return the compact LU factorization, the pivots and, if wanted, the infos."""
     factors, pivots, infos = ops.linalg_lu_factor_ex(A, pivot=pivot)
     made = (factors, pivots, infos) if get_infos else (factors, pivots)
-    if out is None:
-        return made
-    for destination, result in zip(out, made):
-        destination.resize_(result.shape).copy_(result)
-    return out
+    return deliver(made, out)
 
 
 def _range_basis(A, q, niter, M):

@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.functions.index import write
+from dragon.vm.torch.core.functions.destination import deliver, replace, write
 from dragon.vm.torch.core.register import both, function, method
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -28,7 +28,7 @@ _bound("clamp_max", "max")
 
 
 @both
-def mvlgamma(input, p):
+def mvlgamma(input, p, *, out=None):
     """Return the logarithm of the multivariate gamma function of `p` dimensions."""
     if p < 1:
         raise RuntimeError(f"mvlgamma: got p={p}, expected at least 1")
@@ -36,13 +36,13 @@ def mvlgamma(input, p):
         input = input.to(OBJECTS["float32"])
     shifts = ops.mul(ops.arange(p, dtype=input.dtype, device=input.device), -0.5)
     terms = ops.lgamma(ops.add(ops.unsqueeze(input, -1), shifts))
-    return ops.add(ops.sum(terms, -1), 0.25 * p * (p - 1) * math.log(math.pi))
+    return deliver(ops.add(ops.sum(terms, -1), 0.25 * p * (p - 1) * math.log(math.pi)), out)
 
 
 @method
 def mvlgamma_(self, p):
     """Take the logarithm of the multivariate gamma function in place."""
-    return write(self, mvlgamma(self, p))
+    return replace(self, mvlgamma(self, p))
 
 
 @method
@@ -54,7 +54,7 @@ def polygamma(self, n):
 @method
 def polygamma_(self, n):
     """Take the n-th derivative of the digamma function in place."""
-    return write(self, ops.polygamma(n, self))
+    return replace(self, ops.polygamma(n, self))
 
 
 @both
@@ -63,7 +63,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     if input.ndim == 0:
         raise RuntimeError("diff: got a 0-d tensor, expected at least one axis")
     if n == 0:
-        return ops.clone(input) if out is None else out.resize_(input.shape).copy_(input)
+        return deliver(ops.clone(input), out)
     parts = [part if part.ndim else ops.expand(part, [1 if axis == dim % input.ndim else size
                                                       for axis, size in enumerate(input.shape)])
              for part in (prepend, input, append) if part is not None]
@@ -74,7 +74,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     for _ in range(min(n, max(x.shape[dim], 0))):
         size = x.shape[dim]
         x = step(ops.narrow(x, dim, 1, size - 1), ops.narrow(x, dim, 0, size - 1)) if size else x
-    return x if out is None else out.resize_(x.shape).copy_(x)
+    return deliver(x, out)
 
 
 def _spacings(who, y, x, dx, dim):
@@ -128,6 +128,8 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     dims = (tuple(range(input.ndim)) if dim is None and not _is_sequence(spacing)
             else tuple(range(len(spacing))) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim))
     spacing = 1 if spacing is None else spacing
+    if len({axis % input.ndim for axis in dims}) < len(dims):
+        raise RuntimeError(f"gradient: got axes {dims}, expected each at most once")
     spacing = list(spacing) if _is_sequence(spacing) else [spacing] * len(dims)
     if len(spacing) != len(dims):
         raise RuntimeError(f"gradient: got {len(spacing)} spacings for {len(dims)} axes, expected one for each")

@@ -201,6 +201,13 @@ def bernoulli_(self, p=0.5, *, generator=None):
     return ops.bernoulli_like_(self, p, generator=generator)
 
 
+@method
+def bernoulli(self, p=None, *, generator=None):  # noqa: F811 (as the function, without out=)
+    """Return 0 or 1 for each probability in the tensor, or with one probability `p`."""
+    return (ops.bernoulli(self, generator=generator) if p is None
+            else ops.bernoulli_like(self, p, generator=generator))
+
+
 @function
 def poisson(input, generator=None):
     """Return counts drawn from Poisson distributions of these rates."""

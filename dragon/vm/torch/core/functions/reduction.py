@@ -1,4 +1,5 @@
 """Reductions that PyTorch overloads: with or without an axis, against another tensor, values alone or with indices."""
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import both, function
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -48,7 +49,9 @@ def _middle(name):
             dim, keepdim = axis_words(name, dim, keepdim, named)
         if dim is not None:
             return along(input, dim, keepdim, out=out)
-        return whole(input)[0] if out is None else out.copy_(whole(input)[0])
+        if out is not None:
+            raise TypeError(f"{name}: got out without dim, expected both")
+        return whole(input)[0]
     middle.__doc__ = f"Return the {name} of all elements, or (values, indices) along an axis."
     both(named_as(name, middle))
 
@@ -138,11 +141,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
             low, high = input.min().item(), input.max().item()
             range = (low - 0.5, high + 0.5) if low == high else None
         made = ops.histogram(input, bins, range=range, weight=weight, density=density)
-    if out is None:
-        return made
-    for destination, result in zip(out, made):
-        destination.resize_(result.shape).copy_(result)
-    return out
+    return deliver(made, out)
 
 
 @function

@@ -2,6 +2,7 @@
 import warnings
 
 from dragon import _C
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -256,13 +257,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
 def _copying(name, view):
     def copy(input, *args, out=None, **kwargs):
         made = view(input, *args, **kwargs)
-        if isinstance(made, (list, tuple)):
-            if out is None:
-                return tuple(map(ops.clone, made))
-            for destination, part in zip(out, made):
-                destination.resize_(part.shape).copy_(part)
-            return None
-        return ops.clone(made) if out is None else out.resize_(made.shape).copy_(made)
+        made = tuple(map(ops.clone, made)) if isinstance(made, (list, tuple)) else ops.clone(made)
+        return deliver(made, out)
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"Return as new memory what `{name[:-5]}` returns as a view."
     return function(copy)

@@ -1,0 +1,34 @@
+"""Where results of functions written in Python go: into another tensor's memory, as `out=` and in-place twins ask."""
+from dragon import _C
+
+
+def write(destination, source):
+    """Copy a tensor or number, broadcast and cast, into a destination; return it."""
+    _C.Tensor.__setitem__(destination, Ellipsis, source)
+    return destination
+
+
+def require_cast(made, destination):
+    """Raise unless the destination's dtype is of a kind that can hold a result."""
+    if not _C.can_cast(made.dtype, destination.dtype):
+        raise RuntimeError(f"result type {made.dtype} can't be cast to the desired output type {destination.dtype}")
+
+
+def replace(destination, made):
+    """Write a result over the tensor that it was computed from, as `Tensor.<name>_` does."""
+    require_cast(made, destination)
+    return write(destination, made)
+
+
+def deliver(made, out):
+    """Return a result, or `out` with the result in it; several results go into as many tensors."""
+    if out is None:
+        return made
+    if isinstance(made, (tuple, list)):
+        for destination, part in zip(out, made):
+            deliver(part, destination)
+        return out
+    require_cast(made, out)
+    if out.shape != made.shape:
+        out.resize_(made.shape)
+    return write(out, made)
