@@ -96,12 +96,10 @@ def _make_constant(axes):
     def init_zero(self, padding):
         super(zero, self).__init__(padding, 0.0)
 
-    def extra_repr(self):
-        return f"{self.padding}"
     constant = type(f"ConstantPad{axes}d", (_ConstantPadNd,), {
         "__init__": init_constant, "__module__": __name__, "__doc__": f"Pad {axes} axes with a number."})
     zero = type(f"ZeroPad{axes}d", (constant,), {
-        "__init__": init_zero, "extra_repr": extra_repr, "__module__": __name__,
+        "__init__": init_zero, "extra_repr": _PadNd.extra_repr, "__module__": __name__,
         "__doc__": f"Pad {axes} axes with zeros."})
     return constant, zero
 

@@ -1,0 +1,1 @@
+"""Tools that go with layers."""
