@@ -1,4 +1,7 @@
 """`torch.Tensor`: the engine's tensor in PyTorch's words. Functions written in Python join it in `functions`."""
+import copyreg
+from operator import attrgetter
+
 from dragon import _C
 from dragon.vm.torch.core import dialect, results
 from dragon.vm.torch.core.device import device
@@ -77,3 +80,5 @@ def convert(result, cls):
 ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, dialect.NAMES, results.OF_OPERATORS)
 ops.resize_destinations(True)
 ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
+# Operators are pickled and copied by name, as functions are.
+copyreg.pickle(type(ops.add), attrgetter("__name__"))

@@ -32,7 +32,7 @@ class PackedSequence(PackedSequence_):
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         if batch_sizes.device.type != "cpu":
-            raise ValueError(f"batch_sizes should always be on CPU. Instances of PackedSequence should never be created "
+            raise ValueError("batch_sizes should always be on CPU. Instances of PackedSequence should never be created "
                              f"manually; got device {batch_sizes.device}")
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
