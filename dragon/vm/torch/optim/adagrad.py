@@ -1,0 +1,65 @@
+"""Adagrad."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
+from dragon.vm.torch.optim.optimizer import _get_value
+
+
+class Adagrad(RuleOptimizer):
+    """Gradient descent scaled by the root of all squared gradients so far.
+
+    Parameters
+    ----------
+    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
+        Parameters, or groups of them.
+    lr : Union[float, Tensor], optional, default=1e-2
+        The learning rate.
+    lr_decay : float, optional, default=0
+        How fast the rate falls with the number of steps.
+    weight_decay : float, optional, default=0
+        How much of the parameter is added to its gradient.
+    initial_accumulator_value : float, optional, default=0
+        What the sums of squares start with.
+    eps : float, optional, default=1e-10
+        Added to the denominator.
+    foreach, fused : optional
+        Accepted: the engine updates all parameters in one call.
+    maximize : bool, optional, default=False
+        Whether to step upwards.
+    differentiable : bool, optional, default=False
+        Not supported.
+
+    """
+
+    rule = staticmethod(ops.adagrad_step)
+    lists = ("sum", "step")
+
+    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10,
+                 foreach=None, *, maximize=False, differentiable=False, fused=None):
+        check("Adagrad", lr=(_get_value(lr), 0.0, None), lr_decay=(lr_decay, 0.0, None),
+              weight_decay=(weight_decay, 0.0, None),
+              initial_accumulator_value=(initial_accumulator_value, 0.0, None), eps=(eps, 0.0, None))
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused})
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.start(self.state[param], param, group)
+
+    def share_memory(self):
+        """Let other processes see the sums."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param]["sum"].share_memory_()
+
+    def start(self, state, param, group):
+        state["step"] = number(0.0)
+        state["sum"] = zeros(param, group["initial_accumulator_value"])
+
+    def options(self, group):
+        return {"lr": rate(group), "lr_decay": float(group["lr_decay"]), "weight_decay": float(group["weight_decay"]),
+                "eps": group["eps"], "maximize": group["maximize"]}
+
+
+__getattr__ = module_getattr("torch.optim.adagrad", globals())

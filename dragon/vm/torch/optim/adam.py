@@ -1,0 +1,68 @@
+"""Adam."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
+from dragon.vm.torch.optim.optimizer import _get_value
+
+
+class Adam(RuleOptimizer):
+    """Steps along the running mean of the gradient, scaled by its running root mean square.
+
+    Parameters
+    ----------
+    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
+        Parameters, or groups of them.
+    lr : Union[float, Tensor], optional, default=1e-3
+        The learning rate.
+    betas : Tuple[float, float], optional, default=(0.9, 0.999)
+        How much of the running means is kept at each step.
+    eps : float, optional, default=1e-8
+        Added to the denominator.
+    weight_decay : float, optional, default=0
+        How much of the parameter is added to its gradient.
+    amsgrad : bool, optional, default=False
+        Whether to scale by the largest mean square so far.
+    foreach, capturable, fused : optional
+        Accepted: the engine updates all parameters in one call.
+    maximize : bool, optional, default=False
+        Whether to step upwards.
+    differentiable : bool, optional, default=False
+        Not supported.
+    decoupled_weight_decay : bool, optional, default=False
+        Whether decay shrinks the parameter itself, as AdamW's does.
+
+    """
+
+    rule = staticmethod(ops.adam_step)
+    lists = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
+                 maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+            raise ValueError("betas must be either both floats or both Tensors")
+        betas = tuple(_get_value(beta) for beta in betas)
+        check("Adam", lr=(_get_value(lr) if not isinstance(lr, Tensor) or lr.numel() == 1 else 0, 0.0, None),
+              eps=(eps, 0.0, None), weight_decay=(weight_decay, 0.0, None))
+        check_betas("Adam", betas)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
+
+    def has(self, name, group):
+        return name != "max_exp_avg_sq" or group["amsgrad"]
+
+    def start(self, state, param, group):
+        state["step"] = number(0.0)
+        state["exp_avg"] = zeros(param)
+        state["exp_avg_sq"] = zeros(param)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros(param)
+
+    def options(self, group):
+        return adam_options(group, "amsgrad") | {"decoupled": group["decoupled_weight_decay"]}
+
+
+__getattr__ = module_getattr("torch.optim.adam", globals())

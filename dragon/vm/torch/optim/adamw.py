@@ -1,0 +1,21 @@
+"""AdamW."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.optim.adam import Adam
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters themselves; the arguments are those of `Adam`."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *,
+                 maximize=False, foreach=None, capturable=False, differentiable=False, fused=None):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+                         capturable=capturable, differentiable=differentiable, fused=fused,
+                         decoupled_weight_decay=True)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True
+
+
+__getattr__ = module_getattr("torch.optim.adamw", globals())

@@ -1,0 +1,55 @@
+"""Averaged gradient descent."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
+from dragon.vm.torch.optim.optimizer import _get_value
+
+
+class ASGD(RuleOptimizer):
+    """Gradient descent whose iterates are also averaged (state "ax").
+
+    Parameters
+    ----------
+    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
+        Parameters, or groups of them.
+    lr : Union[float, Tensor], optional, default=1e-2
+        The learning rate.
+    lambd : float, optional, default=1e-4
+        The decay term.
+    alpha : float, optional, default=0.75
+        The power with which the rate falls.
+    t0 : float, optional, default=1e6
+        The step at which averaging starts.
+    weight_decay : float, optional, default=0
+        How much of the parameter is added to its gradient.
+    foreach, capturable : optional
+        Accepted: the engine updates all parameters in one call.
+    maximize : bool, optional, default=False
+        Whether to step upwards.
+    differentiable : bool, optional, default=False
+        Not supported.
+
+    """
+
+    rule = staticmethod(ops.asgd_step)
+    lists = ("ax", "eta", "mu", "step")
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
+                 differentiable=False, capturable=False):
+        check("ASGD", lr=(_get_value(lr), 0.0, None), weight_decay=(weight_decay, 0.0, None))
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def start(self, state, param, group):
+        state["step"] = number(0.0)
+        state["eta"] = number(rate(group))
+        state["mu"] = number(1.0)
+        state["ax"] = zeros(param)
+
+    def options(self, group):
+        return {"lr": rate(group), "lambd": group["lambd"], "alpha": group["alpha"], "t0": float(group["t0"]),
+                "weight_decay": float(group["weight_decay"]), "maximize": group["maximize"]}
+
+
+__getattr__ = module_getattr("torch.optim.asgd", globals())

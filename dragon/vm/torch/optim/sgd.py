@@ -1,0 +1,69 @@
+"""Gradient descent."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.optim._rules import RuleOptimizer, check, rate, zeros
+from dragon.vm.torch.optim.optimizer import _get_value
+
+
+class SGD(RuleOptimizer):
+    """Gradient descent, with momentum (Nesterov's or plain) and weight decay.
+
+    Parameters
+    ----------
+    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
+        Parameters, or groups of them.
+    lr : Union[float, Tensor], optional, default=1e-3
+        The learning rate.
+    momentum : float, optional, default=0
+        How much of the last step is kept.
+    dampening : float, optional, default=0
+        How much of the gradient does not enter the momentum.
+    weight_decay : float, optional, default=0
+        How much of the parameter is added to its gradient.
+    nesterov : bool, optional, default=False
+        Whether to look ahead along the momentum.
+    maximize : bool, optional, default=False
+        Whether to step upwards.
+    foreach, fused : optional
+        Accepted: the engine updates all parameters in one call.
+    differentiable : bool, optional, default=False
+        Not supported.
+
+    """
+
+    rule = staticmethod(ops.sgd_step)
+
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
+                 foreach=None, differentiable=False, fused=None):
+        if not isinstance(lr, Tensor):
+            check("SGD", lr=(lr, 0.0, None))
+        check("SGD", momentum=(momentum, 0.0, None), weight_decay=(_get_value(weight_decay), 0.0, None))
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
+
+    def update(self, group):
+        params = [param for param in group["params"] if param.grad is not None]
+        if not params:
+            return
+        momentum = float(group["momentum"])
+        options = {"lr": rate(group), "momentum": momentum, "dampening": float(group["dampening"]),
+                   "weight_decay": float(_get_value(group["weight_decay"])), "nesterov": group["nesterov"],
+                   "maximize": group["maximize"]}
+        if momentum == 0:
+            return self.run(params, [param.grad for param in params], [[]], options)
+        # Those seen for the first time start their momentum with the undampened gradient.
+        fresh = [param for param in params if self.state[param].get("momentum_buffer") is None]
+        for param in fresh:
+            self.state[param]["momentum_buffer"] = zeros(param)
+        known = params if not fresh else [] if len(fresh) == len(params) else [
+            param for param in params if not any(param is other for other in fresh)]
+        for some, first in ((fresh, True), (known, False)):
+            if some:
+                self.run(some, [param.grad for param in some],
+                         [[self.state[param]["momentum_buffer"] for param in some]], options | {"first": first})
+
+
+__getattr__ = module_getattr("torch.optim.sgd", globals())
