@@ -1,0 +1,36 @@
+"""torchvision's API on Dragon's engine; `dragon run` answers `import torchvision` with it."""
+from dragon.vm.torch.core.missing import module_getattr as _module_getattr
+
+__version__ = "0.28.0"
+_SUBMODULES = frozenset("datasets io models ops transforms tv_tensors utils version _internally_replaced_utils".split())
+_backends = {"image": "PIL", "video": "pyav"}
+
+
+def set_image_backend(backend):
+    """Choose the package that loads images; only "PIL" is there."""
+    if backend not in ("PIL", "accimage"):
+        raise ValueError(f"Invalid backend '{backend}'. Options are 'PIL' and 'accimage'")
+    if backend == "accimage":
+        raise NotImplementedError("set_image_backend: got 'accimage', expected 'PIL'; Dragon loads images with Pillow")
+
+
+def get_image_backend():
+    """Return the name of the package that loads images."""
+    return _backends["image"]
+
+
+def set_video_backend(backend):
+    """Refuse every video backend: Dragon reads no videos."""
+    raise NotImplementedError(f"set_video_backend: got {backend!r}; Dragon reads no videos")
+
+
+def get_video_backend():
+    """Return the name of the video backend."""
+    return _backends["video"]
+
+
+def disable_beta_transforms_warning():
+    """Do nothing; the warning it once silenced is gone."""
+
+
+__getattr__ = _module_getattr("torchvision", globals(), _SUBMODULES)

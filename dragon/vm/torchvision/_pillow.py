@@ -1,0 +1,9 @@
+"""The one door to Pillow: says what to install where it is missing."""
+try:
+    import PIL
+    from PIL import Image, ImageColor, ImageDraw, ImageEnhance, ImageFont, ImageOps  # noqa: F401
+except ImportError as error:
+    raise ImportError("torchvision: found no Pillow, which images need; install it with `pip install dragon[vision]` "
+                      "or `pip install pillow`", name="PIL") from error
+
+__version__ = PIL.__version__

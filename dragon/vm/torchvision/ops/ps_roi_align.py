@@ -1,0 +1,34 @@
+"""Pooling of regions by bilinear samples, each bin from a channel of its own."""
+from dragon.vm import torch
+from dragon.vm.torchvision.ops._utils import pair, rows_of
+from dragon.vm.torchvision.ops.roi_align import region_weights
+
+
+def channels_by_bin(input, image, bins, who):
+    """Return the images of regions with channels as (K, C, bins down, bins across, H, W)."""
+    if input.shape[1] % (bins[0] * bins[1]):
+        raise RuntimeError(f"{who}: got {input.shape[1]} channels, expected a multiple of {bins[0] * bins[1]} bins")
+    return input.reshape(input.shape[0], -1, *bins, *input.shape[-2:])[image]
+
+
+def ps_roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1):
+    """Return the means of bilinear samples in the bins of regions, each bin from a channel of its own."""
+    rois, bins = rows_of(boxes), pair(output_size)
+    down, across = region_weights(rois, spatial_scale, input.shape[-2:], bins, sampling_ratio, True, None)
+    images = channels_by_bin(input, rois.detach()[:, 0].long(), bins, "ps_roi_align")
+    return torch.einsum("kph,kqw,kcpqhw->kcpq", down, across, images)
+
+
+class PSRoIAlign(torch.nn.Module):
+    """The means of bilinear samples in the bins of regions; see `ps_roi_align`."""
+
+    def __init__(self, output_size, spatial_scale, sampling_ratio):
+        super().__init__()
+        self.output_size, self.spatial_scale, self.sampling_ratio = output_size, spatial_scale, sampling_ratio
+
+    def forward(self, input, rois):
+        return ps_roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio)
+
+    def __repr__(self):
+        return (f"{self.__class__.__name__}(output_size={self.output_size}, spatial_scale={self.spatial_scale}, "
+                f"sampling_ratio={self.sampling_ratio})")

@@ -1,0 +1,31 @@
+"""Pooling of regions by means, each bin from a channel of its own."""
+from dragon.vm import torch
+from dragon.vm.torchvision.ops._regions import bin_masks, rounded
+from dragon.vm.torchvision.ops._utils import pair, rows_of
+from dragon.vm.torchvision.ops.ps_roi_align import channels_by_bin
+
+
+def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):
+    """Return the means of pixels in the bins of regions, each bin from a channel of its own."""
+    rois, bins = rows_of(boxes), pair(output_size)
+    height, width = input.shape[-2:]
+    x1, y1, x2, y2 = rounded(rois.detach()[:, 1:] * spatial_scale).unbind(1)
+    down = bin_masks(y1, (y2 - y1).clamp(min=1), bins[0], height, height - 1).to(input.dtype)
+    across = bin_masks(x1, (x2 - x1).clamp(min=1), bins[1], width, width - 1).to(input.dtype)
+    down, across = down / down.sum(-1, keepdim=True).clamp(min=1), across / across.sum(-1, keepdim=True).clamp(min=1)
+    images = channels_by_bin(input, rois.detach()[:, 0].long(), bins, "ps_roi_pool")
+    return torch.einsum("kph,kqw,kcpqhw->kcpq", down, across, images)
+
+
+class PSRoIPool(torch.nn.Module):
+    """The means of pixels in the bins of regions; see `ps_roi_pool`."""
+
+    def __init__(self, output_size, spatial_scale):
+        super().__init__()
+        self.output_size, self.spatial_scale = output_size, spatial_scale
+
+    def forward(self, input, rois):
+        return ps_roi_pool(input, rois, self.output_size, self.spatial_scale)
+
+    def __repr__(self):
+        return f"{self.__class__.__name__}(output_size={self.output_size}, spatial_scale={self.spatial_scale})"
