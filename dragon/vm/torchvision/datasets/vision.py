@@ -1,0 +1,94 @@
+"""What data sets of images share."""
+import os
+
+from dragon.vm.torch.utils import data
+
+
+class VisionDataset(data.Dataset):
+    """A data set of images.
+
+    Parameters
+    ----------
+    root : Union[str, Path], optional
+        Where its files are.
+    transforms : Callable, optional
+        Takes an image and its target, and returns both.
+    transform, target_transform : Callable, optional
+        Take one of them each.
+
+    """
+
+    _repr_indent = 4
+
+    def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
+        self.root = os.path.expanduser(root) if isinstance(root, str) else root
+        single = transform is not None or target_transform is not None
+        if transforms is not None and single:
+            raise ValueError("Only transforms or transform/target_transform can be passed as argument")
+        self.transform, self.target_transform = transform, target_transform
+        self.transforms = StandardTransform(transform, target_transform) if single else transforms
+
+    def __getitem__(self, index):
+        raise NotImplementedError(f"{type(self).__name__}: has no __getitem__")
+
+    def __len__(self):
+        raise NotImplementedError(f"{type(self).__name__}: has no __len__")
+
+    def __repr__(self):
+        body = [f"Number of datapoints: {len(self)}"]
+        if self.root is not None:
+            body.append(f"Root location: {self.root}")
+        body += self.extra_repr().splitlines()
+        if getattr(self, "transforms", None) is not None:
+            body.append(repr(self.transforms))
+        return "\n".join([f"Dataset {self.__class__.__name__}", *(" " * self._repr_indent + line for line in body)])
+
+    def _format_transform_repr(self, transform, head):
+        return indented(transform, head)
+
+    def _transformed(self, image, target):
+        """Return an image and its target through the transforms of each."""
+        if self.transform is not None:
+            image = self.transform(image)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        return image, target
+
+    def extra_repr(self):
+        """Return further lines of what is printed."""
+        return ""
+
+
+def indented(transform, head):
+    """Return the lines a transform prints, behind a head."""
+    first, *rest = repr(transform).splitlines()
+    return [f"{head}{first}", *(" " * len(head) + line for line in rest)]
+
+
+class StandardTransform:
+    """Transform an image and its target, each by itself.
+
+    Parameters
+    ----------
+    transform, target_transform : Callable, optional
+        Take one of them each.
+
+    """
+
+    def __init__(self, transform=None, target_transform=None):
+        self.transform, self.target_transform = transform, target_transform
+
+    def __call__(self, input, target):
+        if self.transform is not None:
+            input = self.transform(input)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        return input, target
+
+    def __repr__(self):
+        lines = [self.__class__.__name__]
+        if self.transform is not None:
+            lines += indented(self.transform, "Transform: ")
+        if self.target_transform is not None:
+            lines += indented(self.target_transform, "Target transform: ")
+        return "\n".join(lines)
