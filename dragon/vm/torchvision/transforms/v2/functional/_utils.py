@@ -1,0 +1,150 @@
+"""Which function does an operation for which class of input."""
+import functools
+import inspect
+
+from dragon.vm import torch
+from dragon.vm.torchvision import tv_tensors
+from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision.transforms.functional import InterpolationMode, _interpolation_modes_from_int
+
+_KERNEL_REGISTRY = {}
+_BUILTIN = (tv_tensors.Image, tv_tensors.Video, tv_tensors.BoundingBoxes, tv_tensors.Mask, tv_tensors.KeyPoints)
+
+
+def is_pure_tensor(inpt):
+    """Return whether a thing is a tensor that does not say what it is."""
+    return isinstance(inpt, torch.Tensor) and not isinstance(inpt, tv_tensors.TVTensor)
+
+
+def _rewrapped(kernel, several=False):
+    @functools.wraps(kernel)
+    def call(inpt, *args, **kwargs):
+        output = kernel(inpt.as_subclass(torch.Tensor), *args, **kwargs)
+        if several:
+            return type(output)(tv_tensors.wrap(item, like=inpt) for item in output)
+        return tv_tensors.wrap(output, like=inpt)
+    return call
+
+
+def _of_boxes(kernel, wanted):
+    """Return a kernel that gets a tensor and the particulars, and may return a new canvas size beside the tensor."""
+    taken = inspect.signature(kernel).parameters
+    loose = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
+
+    @functools.wraps(kernel)
+    def call(inpt, *args, **kwargs):
+        own = {name: getattr(inpt, name) for name in wanted if name in taken}
+        if not loose:
+            kwargs = {name: value for name, value in kwargs.items() if name in taken}
+        output = kernel(inpt.as_subclass(torch.Tensor), *args, **own, **kwargs)
+        if isinstance(output, tuple):
+            return tv_tensors.wrap(output[0], like=inpt, canvas_size=tuple(output[1]))
+        return tv_tensors.wrap(output, like=inpt)
+    return call
+
+
+def functional(name, image, pillow=None, mask=None, boxes=None, points=None, several=False, plain_boxes=False):
+    """Return the function that asks for an input's class, and note who does it for which.
+
+    Parameters
+    ----------
+    name : str
+        The function's name.
+    image : Callable
+        Does it for tensors, images and videos; its signature is the function's.
+    pillow : Callable, optional
+        Does it for images of Pillow.
+    mask, boxes, points : Callable, optional
+        Do it for masks, boxes and keypoints; the last two are given the canvas and the format by name.
+    several : bool, optional, default=False
+        Whether a tuple of images comes out.
+
+    Returns
+    -------
+    Callable
+        The function.
+
+    """
+    def call(inpt, *args, **kwargs):
+        return _get_kernel(call, type(inpt))(inpt, *args, **kwargs)
+    call.__name__ = call.__qualname__ = name
+    call.__doc__, call.__signature__ = image.__doc__, inspect.signature(image)
+    call.__module__ = "torchvision.transforms.v2.functional"
+    registry = {torch.Tensor: image, tv_tensors.Image: _rewrapped(image, several),
+                tv_tensors.Video: _rewrapped(image, several)}
+    if pillow is not None:
+        registry[Image.Image] = pillow
+    if mask is not None:
+        registry[tv_tensors.Mask] = _of_boxes(mask, ())
+    if boxes is not None:
+        registry[tv_tensors.BoundingBoxes] = _of_boxes(boxes, ("format", "canvas_size", "clamping_mode"))
+    if points is not None:
+        registry[tv_tensors.KeyPoints] = _of_boxes(points, ("canvas_size",))
+    _KERNEL_REGISTRY[call] = registry
+    return call
+
+
+def register_kernel(functional, tv_tensor_cls):
+    """Return a decorator that has a function do an operation for a class of one's own."""
+    if isinstance(functional, str):
+        from dragon.vm.torchvision.transforms.v2 import functional as F
+        if not hasattr(F, functional):
+            raise ValueError(f"Could not find functional with name '{functional}' in "
+                             "torchvision.transforms.v2.functional.")
+        functional = getattr(F, functional)
+    elif functional not in _KERNEL_REGISTRY:
+        raise ValueError("Kernels can only be registered on functionals from the torchvision.transforms.v2.functional "
+                         f"namespace, but got {functional}.")
+    if not (isinstance(tv_tensor_cls, type) and issubclass(tv_tensor_cls, tv_tensors.TVTensor)):
+        raise ValueError("Kernels can only be registered for subclasses of torchvision.tv_tensors.TVTensor, but got "
+                         f"{tv_tensor_cls}.")
+    if tv_tensor_cls in _BUILTIN:
+        raise ValueError(f"Kernels cannot be registered for the builtin tv_tensor classes, but got {tv_tensor_cls}")
+    registry = _KERNEL_REGISTRY.setdefault(functional, {})
+    if tv_tensor_cls in registry:
+        raise ValueError(f"Functional {functional} already has a kernel registered for type {tv_tensor_cls}.")
+
+    def decorate(kernel):
+        registry[tv_tensor_cls] = kernel
+        return kernel
+    return decorate
+
+
+def _get_kernel(functional, input_type, *, allow_passthrough=False):
+    registry = _KERNEL_REGISTRY.get(functional)
+    if not registry:
+        raise ValueError(f"No kernel registered for functional {functional.__name__}.")
+    for kind in input_type.__mro__:
+        if kind in registry:
+            return registry[kind]
+        if kind is tv_tensors.TVTensor:
+            break
+    if allow_passthrough:
+        return lambda inpt, *args, **kwargs: inpt
+    raise TypeError(f"Functional F.{functional.__name__} supports inputs of type {registry.keys()}, but got "
+                    f"{input_type} instead.")
+
+
+def check_interpolation(interpolation):
+    """Return an interpolation given as such, by its name, or by Pillow's number."""
+    if isinstance(interpolation, str):
+        return InterpolationMode(interpolation.lower())
+    if isinstance(interpolation, int):
+        return _interpolation_modes_from_int(interpolation)
+    if not isinstance(interpolation, InterpolationMode):
+        raise ValueError("Argument interpolation should be an `InterpolationMode`, a string or a corresponding Pillow "
+                         f"integer constant, but got {interpolation}.")
+    return interpolation
+
+
+def as_batch(function, image):
+    """Return what a function of images (N, C, H, W) makes of images (..., C, H, W)."""
+    if image.ndim == 4:
+        return function(image)
+    made = function(image.reshape(-1, *image.shape[-3:]))
+    return made.reshape(*image.shape[:-3], *made.shape[-3:])
+
+
+def as_image(mask, function):
+    """Return what a function of images makes of a mask, which may have no channels."""
+    return function(mask.unsqueeze(0)).squeeze(0) if mask.ndim < 3 else function(mask)
