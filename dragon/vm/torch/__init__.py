@@ -16,7 +16,8 @@ from dragon.vm.torch.core.functions import (convolution as _convolution, native 
                                             spectral as _spectral)
 from dragon.vm.torch.core.functions import (foreach as _foreach, index as _index, matrix as _matrix,
                                             pointwise as _pointwise, properties as _properties,
-                                            reduction as _reduction, settings as _settings, shape as _shape)
+                                            reduction as _reduction, sampling as _sampling, settings as _settings,
+                                            shape as _shape)
 from dragon.vm.torch.core import printing as _printing
 from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
 from dragon.vm.torch.core.numbers import finfo, iinfo

@@ -46,7 +46,8 @@ def make_dataset(directory, class_to_idx=None, extensions=None, is_valid_file=No
     if empty and not allow_empty:
         message = f"Found no valid file for the classes {', '.join(empty)}. "
         if extensions is not None:
-            message += f"Supported extensions are: {extensions if isinstance(extensions, str) else ', '.join(extensions)}"
+            listed = extensions if isinstance(extensions, str) else ", ".join(extensions)
+            message += f"Supported extensions are: {listed}"
         raise FileNotFoundError(message)
     return found
 

@@ -30,7 +30,8 @@ class InterpolationMode(Enum):
 pil_modes_mapping = {InterpolationMode.NEAREST: 0, InterpolationMode.BILINEAR: 2, InterpolationMode.BICUBIC: 3,
                      InterpolationMode.NEAREST_EXACT: 0, InterpolationMode.BOX: 4, InterpolationMode.HAMMING: 5,
                      InterpolationMode.LANCZOS: 1}
-_FROM_PILLOW = {number: mode for mode, number in pil_modes_mapping.items() if mode is not InterpolationMode.NEAREST_EXACT}
+_FROM_PILLOW = {number: mode for mode, number in pil_modes_mapping.items()
+                if mode is not InterpolationMode.NEAREST_EXACT}
 
 
 def _interpolation_modes_from_int(i):
@@ -162,7 +163,9 @@ def _image_from_array(pixels, mode):
 
 
 def _natural_mode(pixels):
-    return _MODES[pixels.shape[2] if pixels.ndim == 3 else 1][0].get(str(pixels.dtype)) if pixels.dtype != "int16" else None
+    if pixels.dtype == "int16":
+        return None
+    return _MODES[pixels.shape[2] if pixels.ndim == 3 else 1][0].get(str(pixels.dtype))
 
 
 def normalize(tensor, mean, std, inplace=False):
@@ -273,8 +276,8 @@ def five_crop(img, size):
     if width > image_width or height > image_height:
         raise ValueError(f"Requested crop size {size} is bigger than input size {(image_height, image_width)}")
     down, across = image_height - height, image_width - width
-    corners = tuple(crop(img, top, left, height, width) for top, left in ((0, 0), (0, across), (down, 0), (down, across)))
-    return (*corners, center_crop(img, [height, width]))
+    corners = ((0, 0), (0, across), (down, 0), (down, across))
+    return (*(crop(img, top, left, height, width) for top, left in corners), center_crop(img, [height, width]))
 
 
 def ten_crop(img, size, vertical_flip=False):

@@ -113,7 +113,8 @@ def convert_bounding_box_format(inpt, old_format=None, new_format=None, inplace=
         made = convert_boxes(inpt.as_subclass(torch.Tensor), inpt.format, new_format)
         return tv_tensors.wrap(made, like=inpt, format=new_format)
     if not is_pure_tensor(inpt):
-        raise TypeError(f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead.")
+        raise TypeError("Input can either be a plain tensor or a bounding box tv_tensor, but got "
+                        f"{type(inpt)} instead.")
     if old_format is None:
         raise ValueError("For pure tensor inputs, `old_format` has to be passed.")
     old_format = BoundingBoxFormat[old_format.upper()] if isinstance(old_format, str) else old_format
@@ -139,7 +140,8 @@ def clamp_bounding_boxes(inpt, format=None, canvas_size=None, clamping_mode="aut
         format = BoundingBoxFormat[format.upper()] if isinstance(format, str) else format
         return clamped(inpt, format, canvas_size, clamping_mode)
     if not isinstance(inpt, tv_tensors.BoundingBoxes):
-        raise TypeError(f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead.")
+        raise TypeError("Input can either be a plain tensor or a bounding box tv_tensor, but got "
+                        f"{type(inpt)} instead.")
     if format is not None or canvas_size is not None:
         raise ValueError("For bounding box tv_tensor inputs, `format` and `canvas_size` must not be passed.")
     mode = inpt.clamping_mode if clamping_mode == "auto" else clamping_mode
@@ -161,5 +163,3 @@ def clamp_keypoints(inpt, canvas_size=None):
     if canvas_size is not None:
         raise ValueError("For keypoints tv_tensor inputs, `canvas_size` must not be passed.")
     return tv_tensors.wrap(clamped_points(inpt.as_subclass(torch.Tensor), inpt.canvas_size), like=inpt)
-
-

@@ -1,0 +1,5 @@
+"""Put the helpers of these tests beside them."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
