@@ -1,6 +1,7 @@
 """Functions and methods of torch give what genuine PyTorch gives, line by line."""
 import pytest
 
+from dragon.vm import torch as dragon_torch
 from harness.twin import rows, same, same_gradients
 
 REDUCTION = """
@@ -637,3 +638,31 @@ o = (torch.empty(0), torch.empty(0, dtype=torch.int64)); torch.sort(x, out=o); o
 @pytest.mark.parametrize("code", rows(DESTINATIONS))
 def test_results_go_where_out_says(code):
     same(code)
+
+
+FORMER = """
+x.add_(0.5, y)
+torch.add(x, 2, y)
+x.sub(2, y)
+x.addcmul_(0.5, x, y)
+x.addcdiv(2, y, p)
+torch.eye(4).addmm_(1, -2, m, m.t())
+torch.addmm(2, m, 3, m, m)
+torch.addmm(2, m, m, m)
+x.add(y, y)
+x.addcmul(y)
+torch.softmax(x, 0, torch.float64)
+x.log_softmax(1, torch.float64)
+torch.gather(x, 1, torch.zeros(3, 1, dtype=torch.int64), sparse_grad=False)
+"""
+
+
+@pytest.mark.parametrize("code", rows(FORMER))
+def test_former_orders_of_arguments(code):
+    same(code)
+
+
+def test_control_flow_is_pythons():
+    x = dragon_torch.ones(2)
+    assert dragon_torch.cond(x.sum() > 1, lambda a: a + 1, lambda a: a, (x,)).tolist() == [2, 2]
+    assert dragon_torch.while_loop(lambda a: a.sum() < 10, lambda a: (a + 1,), (x,))[0].tolist() == [5, 5]

@@ -66,6 +66,14 @@ both(_scatter("scatter"))
 method(_scatter("scatter_"))
 
 
+@overload("gather", of="both")
+def gather(input, dim, index, *, sparse_grad=False, out=None):
+    """Return the elements at places along an axis."""
+    if sparse_grad:
+        raise NotImplementedError("gather: got sparse_grad=True, expected False: Dragon has no sparse tensors")
+    return ops.gather(input, dim, index, out=out)
+
+
 @both
 def select_scatter(input, src, dim, index):
     """Return a copy in which one slice of an axis is `src`."""

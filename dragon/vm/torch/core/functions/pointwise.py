@@ -3,7 +3,7 @@ import math
 
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, replace, write
-from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -170,6 +170,18 @@ def _derivative(x, step, dim, edge_order):
 def _edge(near, far, near_gap, far_gap):
     """Return the slope at an end, extrapolated from the two slopes next to it."""
     return ops.add(near, ops.div(ops.mul(ops.sub(near, far), near_gap), ops.add(near_gap, far_gap)))
+
+
+@overload("softmax", of="both")
+def softmax(input, dim, dtype=None, *, out=None):
+    """Return exponentials that add up to 1 along an axis."""
+    return ops.softmax(input, dim, dtype=dtype, out=out)
+
+
+@overload("log_softmax", of="both")
+def log_softmax(input, dim, dtype=None, *, out=None):
+    """Return the logarithms of exponentials that add up to 1 along an axis."""
+    return ops.log_softmax(input, dim, dtype=dtype, out=out)
 
 
 @both

@@ -1,6 +1,8 @@
 """What a tensor answers about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
 from dragon.vm.torch.core import layout as layouts
-from dragon.vm.torch.core.register import FUNCTIONS, both, method
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions.creation import as_tensor, tensor
+from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 # Answers that are the same for every tensor of Dragon's.
@@ -79,12 +81,35 @@ def __contains__(self, element):
 
 def __array_wrap__(self, array, context=None, return_scalar=False):
     """Return what a NumPy function made of this tensor as a tensor again."""
-    from dragon.vm.torch.core.functions.creation import as_tensor
     return as_tensor(array)
 
 
 for _function in (__iter__, __reversed__, __contains__, __array_wrap__):
     method(_function)
+
+
+@function
+def detach(input):
+    """Return an alias without history."""
+    return input.detach()
+
+
+@function
+def _shape_as_tensor(input):
+    """Return the shape as a tensor."""
+    return tensor(list(input.shape), dtype=OBJECTS["int64"])
+
+
+@both
+def _is_all_true(input):
+    """Return whether all elements hold, as a tensor."""
+    return ops.all(input)
+
+
+@both
+def _is_any_true(input):
+    """Return whether some element holds, as a tensor."""
+    return ops.any(input)
 
 
 @method

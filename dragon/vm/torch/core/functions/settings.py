@@ -3,7 +3,8 @@ import math
 import warnings
 
 from dragon import _C
-from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.device import as_device, device
+from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.register import FUNCTIONS, function
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -186,6 +187,23 @@ def _check_tensor_all(cond, message=None):
     _check_tensor_all_with(RuntimeError, cond, message)
 
 
+# Control flow that tracers see; here Python runs it.
+
+@plain
+def cond(pred, true_fn, false_fn, operands=()):
+    """Return what one of two functions makes of the operands."""
+    return (true_fn if pred else false_fn)(*operands)
+
+
+@plain
+def while_loop(cond_fn, body_fn, carried_inputs, additional_inputs=None):
+    """Return the inputs after as many rounds of `body_fn` as `cond_fn` asks for."""
+    more = additional_inputs or ()
+    while cond_fn(*carried_inputs, *more):
+        carried_inputs = body_fn(*carried_inputs, *more)
+    return tuple(carried_inputs)
+
+
 # Numbers that stand for unknown sizes in PyTorch's tracers; here every number is known.
 
 class SymInt:
@@ -250,6 +268,9 @@ def sym_sqrt(a):
     return math.sqrt(a)
 
 
+FUNCTIONS["OutOfMemoryError"] = _C.OutOfMemory
+FUNCTIONS["DeviceObjType"] = device
+FUNCTIONS["legacy_contiguous_format"] = contiguous_format
 for _class in (SymInt, SymFloat, SymBool):
     _class.__module__ = "torch"
     FUNCTIONS[_class.__name__] = _class

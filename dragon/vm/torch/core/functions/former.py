@@ -1,0 +1,37 @@
+"""Calls as old code wrote them: factors in front of tensors, `x.add_(0.5, y)` and `d.addmm_(1, -2, a, b)`."""
+import warnings
+
+from dragon.vm.torch.core.register import FUNCTIONS, overridable
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+# Operator, how many tensors it takes, and the names of the factors in the order in which they stood.
+FORMER = {"add": (2, ("alpha",)), "sub": (2, ("alpha",)), "addcmul": (3, ("value",)), "addcdiv": (3, ("value",)),
+          "addmm": (3, ("beta", "alpha")), "addmv": (3, ("beta", "alpha")), "addr": (3, ("beta", "alpha")),
+          "addbmm": (3, ("beta", "alpha")), "baddbmm": (3, ("beta", "alpha"))}
+
+
+def _former(name, count, factors):
+    """Return the operator, with the old order of arguments to fall back on."""
+    operator = getattr(ops, name)
+
+    def call(*args, **kwargs):
+        tensors = [value for value in args if isinstance(value, Tensor)]
+        numbers = [value for value in args if not isinstance(value, Tensor)]
+        if len(tensors) == count and 0 < len(numbers) <= len(factors) and not set(factors) & set(kwargs):
+            warnings.warn(f"{name}: got factors before tensors, which is deprecated; give "
+                          f"{' and '.join(factors)} by name", UserWarning, stacklevel=2)
+            return operator(*tensors, **dict(zip(factors, numbers)), **kwargs)
+        return operator(*args, **kwargs)  # raises in the operator's own words
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = operator.__doc__
+    return ops.with_fallback(name, overridable(call))
+
+
+for _name, (_count, _factors) in FORMER.items():
+    FUNCTIONS[_name] = _former(_name, _count, _factors)
+    setattr(Tensor, _name, FUNCTIONS[_name])
+    setattr(Tensor, _name + "_", _former(_name + "_", _count, _factors))
+FUNCTIONS["addmv_"] = Tensor.addmv_
+for _name, _alias in (("subtract", "sub"), ("subtract_", "sub_")):
+    setattr(Tensor, _name, getattr(Tensor, _alias))
+FUNCTIONS["subtract"] = FUNCTIONS["sub"]
