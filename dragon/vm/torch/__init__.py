@@ -26,6 +26,8 @@ from dragon.vm.torch.autograd.anomaly_mode import (is_anomaly_check_nan_enabled,
 from dragon.vm.torch.autograd.grad_mode import (enable_grad, inference_mode, is_inference_mode_enabled, no_grad,
                                                 set_grad_enabled)
 from dragon.vm.torch import autograd
+from dragon.vm.torch.core.functions import pickling as _pickling
+from dragon.vm.torch.storage import CLASSES as _old_storages, TypedStorage, UntypedStorage
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torch.core.functions.random import Generator
@@ -34,6 +36,7 @@ _attach()
 globals().update(_dtypes)
 globals().update(_functions)
 globals().update(_old_classes)
+globals().update(_old_storages)
 for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):
     _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
@@ -45,4 +48,6 @@ _SUBMODULES = frozenset("""
     serialization signal sparse special storage testing torch_version types utils version xpu _C _dynamo _tensor
     _tensor_str _utils _jit_internal ao functional masked _guards _prims_common _refs _lowrank _linalg_utils
 """.split())
-__getattr__ = _module_getattr("torch", globals(), _SUBMODULES)
+# Names that come from submodules, likewise.
+_LATER = {"save": "serialization", "load": "serialization"}
+__getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)

@@ -1,6 +1,4 @@
 """The element types under PyTorch's names."""
-import copyreg
-
 from dragon import _C
 from dragon.core.dtypes import make_dtypes
 
@@ -14,6 +12,9 @@ class dtype(_C.dtype):
         return f"torch.{self.name}"
 
     __str__ = __repr__
+
+    def __reduce__(self):
+        return self.name  # the attribute of `torch` that a pickle names
 
     def to_complex(self):
         """Return the complex dtype of the same precision."""
@@ -36,11 +37,3 @@ OBJECTS.update((name, dtype(name)) for name in UNSUPPORTED)
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
            "long": "int64", "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32"}
 NAMES = {**OBJECTS, **{alias: OBJECTS[name] for alias, name in ALIASES.items()}}
-
-
-def find_dtype(name):
-    """Return the dtype of a name; what a pickled one becomes."""
-    return OBJECTS[name]
-
-
-copyreg.pickle(dtype, lambda value: (find_dtype, (value.name,)))

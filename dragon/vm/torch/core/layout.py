@@ -19,13 +19,17 @@ class _Named:
         return f"torch.{self._name}"
 
     def __reduce__(self):
-        return type(self), (self._name,)
+        return self._name  # the attribute of `torch` that a pickle names
 
 
 class layout(_Named):
     """How a tensor is stored; Dragon's are all `torch.strided`."""
 
     __slots__ = ()
+
+    def __reduce__(self):
+        from dragon.vm.torch.serialization import _get_layout
+        return _get_layout, (repr(self),)
 
 
 class memory_format(_Named):

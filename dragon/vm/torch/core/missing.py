@@ -29,7 +29,7 @@ def explain(module, name, known):
                           f"what is covered is listed in {COVERAGE}", name=name)
 
 
-def module_getattr(module, namespace, submodules=()):
+def module_getattr(module, namespace, submodules=(), later=None):
     """Return a `__getattr__` for a module of the guest.
 
     Parameters
@@ -40,6 +40,8 @@ def module_getattr(module, namespace, submodules=()):
         Its globals.
     submodules : Sequence[str], optional, default=()
         Modules below it that are imported when first asked for.
+    later : dict, optional
+        Names that are taken from submodules when first asked for: {name: submodule}.
 
     Returns
     -------
@@ -50,6 +52,9 @@ def module_getattr(module, namespace, submodules=()):
     def find(name):
         if name in submodules:
             return importlib.import_module(f"{namespace['__name__']}.{name}")
+        if later and name in later:
+            found = getattr(importlib.import_module(f"{namespace['__name__']}.{later[name]}"), name)
+            return namespace.setdefault(name, found)
         if name.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{name}'", name=name)
         raise explain(module, name, namespace)
