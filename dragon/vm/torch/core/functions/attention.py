@@ -164,15 +164,72 @@ def heads_first(x, static, name, batch_heads, size):
     return static
 
 
+def projected(query, key, value, weights, bias):
+    """Return queries, keys and values projected by matrices of their own."""
+    require(tuple(key.shape)[:2] == tuple(value.shape)[:2],
+            f"got key of {key.shape} and value of {value.shape}, expected equal lengths and batches")
+    require(all(weight is not None for weight in weights),
+            "got use_separate_proj_weight, expected q_proj_weight, k_proj_weight and v_proj_weight")
+    biases = (None, None, None) if bias is None else ops.chunk(bias, 3, 0)
+    return _in_projection(query, key, value, *weights, *biases)
+
+
+def one_mask(attn_mask, key_padding_mask, batch, heads, source):
+    """Return both masks as one, with three axes, or None."""
+    if key_padding_mask is None:
+        return attn_mask
+    require(tuple(key_padding_mask.shape) == (batch, source),
+            f"got key_padding_mask of {key_padding_mask.shape}, expected ({batch}, {source})")
+    hidden = ops.expand(ops.reshape(key_padding_mask, (batch, 1, 1, source)), (-1, heads, -1, -1))
+    hidden = ops.reshape(hidden, (batch * heads, 1, source))
+    return hidden if attn_mask is None else attn_mask + hidden
+
+
+def attend_only(q, k, v, mask, dropout_p, is_causal, batch):
+    """Return outputs of attention, (length, batch, heads, size), by the operator that keeps no weights."""
+    q, k, v = (ops.reshape(x, (batch, -1, *tuple(x.shape)[1:])) for x in (q, k, v))
+    if mask is not None:
+        shape = (1, 1, -1, k.shape[2]) if mask.shape[0] == 1 else (batch, q.shape[1], -1, k.shape[2])
+        mask = ops.reshape(mask, shape)
+    return ops.permute(ops.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal), (2, 0, 1, 3))
+
+
 def attend(q, k, v, mask, dropout_p, weights_shape):
-    """Return outputs and weights of attention, (batch * heads, length, ...)."""
+    """Return outputs of attention, (length, batch * heads, size), and its weights in a shape."""
     scaled = q * math.sqrt(1.0 / q.shape[-1])
     keys = ops.transpose(k, -2, -1)
     scores = ops.bmm(scaled, keys) if mask is None else ops.baddbmm(mask, scaled, keys)
     weights = ops.softmax(scores, -1)
     if dropout_p > 0.0:
         weights = ops.dropout(weights, dropout_p)
-    return ops.bmm(weights, v), ops.reshape(weights, weights_shape)
+    return ops.transpose(ops.bmm(weights, v), 0, 1), ops.reshape(weights, weights_shape)
+
+
+def with_batch(query, key, value, key_padding_mask):
+    """Return sequences and the mask of keys as a batch of one."""
+    # Identity tells self-attention, so equal tensors stay one.
+    new_query = ops.unsqueeze(query, 1)
+    new_key = new_query if key is query else ops.unsqueeze(key, 1)
+    new_value = new_query if value is query else new_key if value is key else ops.unsqueeze(value, 1)
+    return new_query, new_key, new_value, None if key_padding_mask is None else ops.unsqueeze(key_padding_mask, 0)
+
+
+def with_heads(q, k, v, masks, batch, heads, biases, static, add_zero_attn):
+    """Return queries, keys and values as (batch * heads, length, size), with the keys that are added, and the mask."""
+    require((biases[0] is None) == (biases[1] is None), "got one of bias_k and bias_v, expected both or neither")
+    if biases[0] is not None:
+        require(static == (None, None), "got bias_k and bias_v with static keys, expected one of them")
+        k, v = (ops.cat([x, ops.repeat(bias, (1, batch, 1))]) for x, bias in zip((k, v), biases))
+        masks = map(one_more, masks)
+    size = q.shape[-1] // heads
+    q = heads_first(q, None, "query", batch * heads, size)
+    k = heads_first(k, static[0], "static_k", batch * heads, size)
+    v = heads_first(v, static[1], "static_v", batch * heads, size)
+    if add_zero_attn:
+        zeros = ops.zeros((batch * heads, 1, size), dtype=k.dtype, device=k.device)
+        k, v = ops.cat([k, zeros], 1), ops.cat([v, zeros], 1)
+        masks = map(one_more, masks)
+    return q, k, v, one_mask(*masks, batch, heads, k.shape[1])
 
 
 @overridable
@@ -222,68 +279,28 @@ def multi_head_attention_forward(
     """
     batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
-        # Identity tells self-attention, so equal tensors stay one.
-        new_query = ops.unsqueeze(query, 1)
-        new_key = new_query if key is query else ops.unsqueeze(key, 1)
-        value = new_query if value is query else new_key if value is key else ops.unsqueeze(value, 1)
-        query, key = new_query, new_key
-        key_padding_mask = None if key_padding_mask is None else ops.unsqueeze(key_padding_mask, 0)
+        query, key, value, key_padding_mask = with_batch(query, key, value, key_padding_mask)
     length, batch, size = query.shape
     key_padding_mask, attn_mask, is_causal = masks_in_form(query, key_padding_mask, attn_mask, need_weights, is_causal)
     require(size == embed_dim_to_check, f"got query of size {size}, expected {embed_dim_to_check}")
-    head = size // num_heads
-    require(head * num_heads == size, f"got size {size} and {num_heads} heads, expected a multiple")
+    require(size % num_heads == 0, f"got size {size} and {num_heads} heads, expected a multiple")
     if use_separate_proj_weight:
-        require(tuple(key.shape)[:2] == tuple(value.shape)[:2],
-                f"got key of {key.shape} and value of {value.shape}, expected equal lengths and batches")
-        require(None not in (q_proj_weight, k_proj_weight, v_proj_weight),
-                "got use_separate_proj_weight, expected q_proj_weight, k_proj_weight and v_proj_weight")
-        biases = (None, None, None) if in_proj_bias is None else ops.chunk(in_proj_bias, 3, 0)
-        q, k, v = _in_projection(query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, *biases)
+        q, k, v = projected(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
     else:
         require(tuple(key.shape) == tuple(value.shape),
                 f"got key of {key.shape} and value of {value.shape}, expected equal shapes")
         require(in_proj_weight is not None, "got no in_proj_weight, expected one")
         q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
-    attn_mask = mask_with_heads(attn_mask, batch * num_heads, length, key.shape[0])
-    if bias_k is not None and bias_v is not None:
-        require(static_k is None and static_v is None, "got bias_k and bias_v with static keys, expected one of them")
-        k = ops.cat([k, ops.repeat(bias_k, (1, batch, 1))])
-        v = ops.cat([v, ops.repeat(bias_v, (1, batch, 1))])
-        attn_mask, key_padding_mask = one_more(attn_mask), one_more(key_padding_mask)
-    else:
-        require(bias_k is None and bias_v is None, "got one of bias_k and bias_v, expected both or neither")
-    q = heads_first(q, None, "query", batch * num_heads, head)
-    k = heads_first(k, static_k, "static_k", batch * num_heads, head)
-    v = heads_first(v, static_v, "static_v", batch * num_heads, head)
-    if add_zero_attn:
-        zeros = ops.zeros((batch * num_heads, 1, head), dtype=k.dtype, device=k.device)
-        k, v = ops.cat([k, zeros], 1), ops.cat([v, zeros], 1)
-        attn_mask, key_padding_mask = one_more(attn_mask), one_more(key_padding_mask)
-    source = k.shape[1]
-    if key_padding_mask is not None:
-        require(tuple(key_padding_mask.shape) == (batch, source),
-                f"got key_padding_mask of {key_padding_mask.shape}, expected ({batch}, {source})")
-        hidden = ops.expand(ops.reshape(key_padding_mask, (batch, 1, 1, source)), (-1, num_heads, -1, -1))
-        hidden = ops.reshape(hidden, (batch * num_heads, 1, source))
-        attn_mask = hidden if attn_mask is None else attn_mask + hidden
+    masks = mask_with_heads(attn_mask, batch * num_heads, length, key.shape[0]), key_padding_mask
+    q, k, v, mask = with_heads(q, k, v, masks, batch, num_heads, (bias_k, bias_v), (static_k, static_v), add_zero_attn)
     dropout_p = dropout_p if training else 0.0
     weights = None
     if need_weights:
-        made, weights = attend(q, k, v, attn_mask, dropout_p, (batch, num_heads, length, source))
-        made = ops.transpose(made, 0, 1)
+        made, weights = attend(q, k, v, mask, dropout_p, (batch, num_heads, length, k.shape[1]))
         weights = ops.mean(weights, 1) if average_attn_weights else weights
+        weights = weights if batched else ops.squeeze(weights, 0)
     else:
-        if attn_mask is not None:
-            one = attn_mask.shape[0] == 1
-            attn_mask = (ops.unsqueeze(attn_mask, 0) if one else
-                         ops.reshape(attn_mask, (batch, num_heads, -1, source)))
-        q, k, v = (ops.reshape(x, (batch, num_heads, -1, head)) for x in (q, k, v))
-        made = ops.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
-        made = ops.permute(made, (2, 0, 1, 3))
+        made = attend_only(q, k, v, mask, dropout_p, is_causal, batch)
     made = ops.linear(ops.reshape(made, (length * batch, size)), out_proj_weight, out_proj_bias)
     made = ops.reshape(made, (length, batch, made.shape[1]))
-    if not batched:
-        made = ops.squeeze(made, 1)
-        weights = None if weights is None else ops.squeeze(weights, 0)
-    return made, weights
+    return made if batched else ops.squeeze(made, 1), weights

@@ -34,14 +34,10 @@ def warn_about_sizes(who, input, target):
                       "they broadcast, which is likely not what is meant", stacklevel=3)
 
 
-def weighted(losses, weight, input, reduction, who):
-    """Return the reduction of losses with weights; the mean is that of the weighted elements."""
-    if tuple(weight.shape) != tuple(input.shape):
+def check_weight(who, input, weight):
+    """Raise unless a weight, if there is one, has the shape of the input."""
+    if weight is not None and tuple(weight.shape) != tuple(input.shape):
         raise ValueError(f"{who}: got weight of {weight.shape}, expected that of the input, {input.shape}")
-    losses = losses * weight
-    if reduction == "mean":
-        return ops.sum(losses) / ops.sum(weight)
-    return reduced(losses, reduction, who)
 
 
 @overridable
@@ -49,9 +45,8 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     """Return squared differences, reduced."""
     warn_about_sizes("mse_loss", input, target)
     reduction = reduction_of(size_average, reduce, reduction)
-    if weight is None:
-        return ops.mse_loss(input, target, reduction)
-    return weighted(ops.mse_loss(input, target, "none"), weight, input, reduction, "mse_loss")
+    check_weight("mse_loss", input, weight)
+    return ops.mse_loss(input, target, reduction, weight=weight)
 
 
 @overridable
@@ -59,18 +54,16 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     """Return absolute differences, reduced."""
     warn_about_sizes("l1_loss", input, target)
     reduction = reduction_of(size_average, reduce, reduction)
-    if weight is None:
-        return ops.l1_loss(input, target, reduction)
-    return weighted(ops.l1_loss(input, target, "none"), weight, input, reduction, "l1_loss")
+    check_weight("l1_loss", input, weight)
+    return ops.l1_loss(input, target, reduction, weight=weight)
 
 
 @overridable
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Return differences that are squared below `delta` and linear above, reduced."""
     warn_about_sizes("huber_loss", input, target)
-    if weight is None:
-        return ops.huber_loss(input, target, reduction, delta)
-    return weighted(ops.huber_loss(input, target, "none", delta), weight, input, reduction, "huber_loss")
+    check_weight("huber_loss", input, weight)
+    return ops.huber_loss(input, target, reduction, delta, weight=weight)
 
 
 @overridable

@@ -19,9 +19,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             raise ValueError(f"batch_norm: got input of {input.shape} in training, expected more than one value per "
                              "channel")
     elif running_mean is None or running_var is None:
-        raise ValueError("batch_norm: got no running_mean or running_var, expected both where training=False")
-    if eps < 0:
-        raise ValueError(f"batch_norm: got eps {eps}, expected no negative number")
+        raise RuntimeError("batch_norm: got no running_mean or running_var, expected both where training=False")
+    if eps < 0 or training and eps == 0:
+        raise ValueError(f"batch_norm: got eps {eps}, expected a positive number")
     if momentum is None:
         momentum = 0.0
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)

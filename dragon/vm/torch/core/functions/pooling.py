@@ -1,6 +1,4 @@
 """Pools of `torch.nn.functional`: the operators, `return_indices=`, sizes left open and windows at random."""
-import math
-
 from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
@@ -123,63 +121,33 @@ def adaptive_avg_pool3d(input, output_size):
     return ops.adaptive_avg_pool3d(input, whole_size(input, output_size, 3))
 
 
-def window_starts(samples, size, count, window):
-    """Return where windows start: pseudo-random steps between the two they average to (Graham, 2014)."""
-    last = ops.full_like(samples, size - window)
-    if count == 1:
-        return last
-    alpha = (size - window) / (count - 1)
-    steps = ops.arange(0, count - 1, dtype=samples.dtype)
-    starts = ops.trunc((steps + samples) * alpha) - ops.trunc(samples * alpha)
-    return ops.cat([starts, last], -1)
-
-
-def fractional(who, axes, input, kernel_size, output_size, output_ratio, samples):
-    """Return the maxima of windows at random places and where they are."""
-    if input.ndim not in (axes + 1, axes + 2):
-        raise RuntimeError(f"{who}: got input of {input.shape}, expected {axes + 1} or {axes + 2} axes")
+def fractional_size(who, input, axes, kernel_size, output_size, output_ratio):
+    """Return how many windows there are, given so or as a ratio of the size."""
+    sizes = tuple(input.shape)[-axes:]
     if output_size is None and output_ratio is None:
         raise ValueError(f"{who}: got neither output_size nor output_ratio, expected one of them")
-    sizes, kernel = tuple(input.shape)[-axes:], each_axis(kernel_size, axes)
     if output_size is None:
         ratios = list(output_ratio) if isinstance(output_ratio, (list, tuple)) else [output_ratio] * axes
-        if any(not 0 < ratio < 1 for ratio in ratios):
-            raise ValueError(f"{who}: got output_ratio {tuple(ratios)}, expected numbers between 0 and 1")
         output_size = [int(size * ratio) for size, ratio in zip(sizes, ratios)]
-    counts = each_axis(output_size, axes)
-    for size, count, window in zip(sizes, counts, kernel):
-        if count + window - 1 > size:
+    # PyTorch wants one place to spare in volumes.
+    for size, count, window in zip(sizes, each_axis(output_size, axes), each_axis(kernel_size, axes)):
+        if count + window - 1 + (axes == 3) > size:
             raise RuntimeError(f"{who}: got {count} windows of {window}, expected them to fit into {size}")
-    x = input if input.ndim == axes + 2 else ops.unsqueeze(input, 0)
-    batch, channels = tuple(x.shape)[:2]
-    if samples is None:
-        samples = ops.rand((batch, channels, axes), dtype=input.dtype, device=input.device)
-    # The planes' samples are for width, then height; the volumes' for depth, height, width.
-    order = (1, 0) if axes == 2 else (0, 1, 2)
-    places = 0
-    for axis in range(axes):
-        starts = window_starts(ops.narrow(samples, 2, order[axis], 1), sizes[axis], counts[axis], kernel[axis])
-        here = ops.unsqueeze(starts, -1) + ops.arange(0, kernel[axis], dtype=starts.dtype)
-        shape = [batch, channels] + [1] * (2 * axes)
-        shape[2 + axis], shape[2 + axes + axis] = counts[axis], kernel[axis]
-        places = places * sizes[axis] + ops.reshape(ops.cast(here, "int64"), shape)
-    flat = ops.flatten(x, 2)
-    windows = ops.reshape(ops.gather(flat, 2, ops.flatten(places, 2)), (batch, channels, *counts, math.prod(kernel)))
-    values, chosen = ops.max_axis(windows, -1)
-    indices = ops.squeeze(ops.gather(ops.reshape(places, tuple(windows.shape)), -1, ops.unsqueeze(chosen, -1)), -1)
-    return (values, indices) if x is input else (ops.squeeze(values, 0), ops.squeeze(indices, 0))
+    return output_size
 
 
 def _fractional_max_pool(axes):
     name = f"fractional_max_pool{axes}d"
+    plain, both = getattr(ops, name), getattr(ops, name + "_with_indices")
 
     def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
                      _random_samples=None):
-        return fractional(name, axes, input, kernel_size, output_size, output_ratio, _random_samples)
+        size = fractional_size(name, input, axes, kernel_size, output_size, output_ratio)
+        return both(input, kernel_size, size, _random_samples)
 
     def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
-        both = fractional(name, axes, input, kernel_size, output_size, output_ratio, _random_samples)
-        return both if return_indices else both[0]
+        size = fractional_size(name, input, axes, kernel_size, output_size, output_ratio)
+        return (both if return_indices else plain)(input, kernel_size, size, _random_samples)
     return (named(pool, name, "Return the maxima of windows at random places, and where they are if wanted."),
             named(with_indices, name + "_with_indices", "Return the maxima of windows at random places, and where "
                                                         "they are."))

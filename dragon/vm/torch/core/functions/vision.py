@@ -190,6 +190,8 @@ def pad(input, pad, mode="constant", value=None):
     """
     if mode == "replicate" and any(number < 0 for number in pad):
         return replicate(input, list(pad))
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"pad: got mode {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
     return ops.pad(input, pad, mode, value)
 
 
