@@ -1,12 +1,11 @@
 // Running a pointwise loop over a plan: gathering, converting and scattering blocks, sharing them among threads.
-#include <emmintrin.h>
-
 #include <vector>
 
 #include "core/device/parallel.h"
 #include "core/kernels/array.h"
 #include "core/kernels/convert.h"
 #include "core/kernels/plan.h"
+#include "core/kernels/stream.h"
 
 namespace dragon::kernels {
 
@@ -17,9 +16,6 @@ constexpr int64_t kBlock = 1024;
 constexpr int64_t kBlockBytes = kBlock * 16;
 /// Rows shorter than this are walked several at a time.
 constexpr int64_t kShortRow = 256;
-/// Outputs from here on bypass the caches: they would be evicted before anyone reads them.
-constexpr int64_t kStreamBytes = int64_t{32} << 20;
-
 struct Pair {
   uint64_t low, high;
 };
@@ -33,17 +29,6 @@ void CopyItems(char* to, int64_t to_stride, const char* from, int64_t from_strid
   for (int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride) {
     *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
   }
-}
-
-/// Copy past the caches; both ends 16-byte aligned.
-void StreamCopy(char* to, const char* from, int64_t bytes) {
-  int64_t i = 0;
-  for (; i + 64 <= bytes; i += 64) {
-    for (int64_t j = 0; j < 64; j += 16) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + j), *reinterpret_cast<const __m128i*>(from + i + j));
-    }
-  }
-  std::memcpy(to + i, from + i, bytes - i);
 }
 
 /// Walks one thread's share of a plan block by block and hands the loop contiguous operands.
@@ -275,6 +260,37 @@ Scratch Straighten(Plan& plan, int k) {
   return memory;
 }
 
+/// Operands that a plan has merged into one axis, as the rows they are.
+class Rows {
+ public:
+  Rows(const Plan& plan, const Loop& loop) : numel_(plan.numel) {
+    usable_ = plan.ndim == 1;
+    for (int k = 0; k < plan.count && usable_; ++k) {
+      const Plan::Operand& operand = plan.operands[k];
+      const bool number = operand.constant && k >= loop.outputs && plan.numel > 1;
+      usable_ = operand.dtype == loop.dtypes[k] && (operand.contiguous || number);
+      const bool one = number && !operand.contiguous;
+      views_[k] = View{operand.data, one ? &kOne : &numel_, &kOne, one ? 1 : numel_, 1, operand.dtype};
+      pointers_[k] = &views_[k];
+      if (one) scalars_ |= 1u << k;
+    }
+  }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  bool usable() const { return usable_; }
+  unsigned scalars() const { return scalars_; }
+  const View* const* views() const { return pointers_; }
+
+ private:
+  static constexpr int64_t kOne = 1;
+  int64_t numel_;
+  bool usable_;
+  unsigned scalars_ = 0;
+  View views_[kMaxOperands];
+  const View* pointers_[kMaxOperands];
+};
+
 }  // namespace
 
 void RunEach(const Loop& loop, const void* functor, const View* const* views) {
@@ -293,6 +309,11 @@ void RunEach(const Loop& loop, const void* functor, const View* const* views) {
     return;
   }
   Plan plan(views, loop.count);
+  if (const Rows rows(plan, loop); rows.usable()) {
+    ParallelFor(plan.numel, grain,
+                DenseRun{loop, functor, rows.views(), rows.scalars(), ShouldStream(loop, rows.views())});
+    return;
+  }
   std::vector<Scratch> straightened;
   for (int k = loop.outputs; k < loop.count && loop.count > 1 + loop.outputs && plan.numel >= kWorthStraightening;
        ++k) {

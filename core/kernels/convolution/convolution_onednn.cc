@@ -1,8 +1,7 @@
 // Convolution on oneDNN: activations channels-last, weights in whatever blocks it likes best.
 #include <optional>
 
-#include "core/kernels/array.h"
-#include "core/kernels/convolution.h"
+#include "core/kernels/convolution/products.h"
 #include "core/kernels/onednn.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -22,22 +21,6 @@ struct Plan {
   Primitive primitive;  // null when oneDNN has nothing fast
   Port x, y, w, bias;
 };
-
-Dims ShapeOf(const View& view) { return Dims(view.shape, view.ndim); }
-Dims StridesOf(const View& view) { return Dims(view.strides, view.ndim); }
-
-/// Strides of (N, C, spatial...) when channels lie side by side.
-Dims ChannelsLast(const Dims& shape) {
-  Dims strides = shape;
-  int64_t step = shape[1];
-  strides[1] = 1;
-  for (int axis = shape.size() - 1; axis >= 2; --axis) {
-    strides[axis] = step;
-    step *= shape[axis];
-  }
-  strides[0] = step;
-  return strides;
-}
 
 /// Weights as oneDNN has them: (groups, O / groups, C / groups, window...) if there are groups.
 void WeightLayout(const View& w, int64_t groups, Dims* shape, Dims* strides) {
@@ -191,112 +174,6 @@ bool Describable(const View& x) {
   return true;
 }
 
-/// An activation, to be had with channels side by side: as it lies, or as a copy. (Our copies are several times faster
-/// than oneDNN's reorders between plain layouts.)
-class Image {
- public:
-  Image(Context& ctx, const View& given, bool is_output)
-      : ctx_(ctx), given_(given), strides_(ChannelsLast(ShapeOf(given))), is_output_(is_output) {
-    for (int axis = 0; axis < given.ndim; ++axis) {  // the strides of axes of one element mean nothing
-      channels_last_ &= given.shape[axis] == 1 || given.strides[axis] == strides_[axis];
-    }
-  }
-  Image(const Image&) = delete;
-  Image& operator=(const Image&) = delete;
-
-  const View& given() const { return given_; }
-  int64_t batch() const { return given_.shape[0]; }
-  int64_t channels() const { return given_.shape[1]; }
-  int64_t positions() const { return given_.numel / (batch() * channels()); }
-  bool channels_last() const { return channels_last_; }
-  bool is_matrix() const { return channels_last_ || given_.is_contiguous(); }
-
-  /// Memory with channels side by side.
-  void* Settle() {
-    if (channels_last_) return given_.data;
-    copy_.emplace(ctx_.Allocate<char>(given_.numel * ItemSize(given_.dtype)));
-    View copy = given_;
-    copy.data = copy_->data();
-    copy.strides = strides_.data();
-    if (!is_output_) kernels::Copy(ctx_, given_.dtype, copy, given_);
-    return copy.data;
-  }
-  /// Bring a result to where it was wanted.
-  void Finish() {
-    if (!copy_ || !is_output_) return;
-    View copy = given_;
-    copy.data = copy_->data();
-    copy.strides = strides_.data();
-    kernels::Copy(ctx_, given_.dtype, given_, copy);
-  }
-
-  /// Positions by channels (or turned), of one picture or of all of them in a row.
-  OwnedView Matrix(int64_t first, int64_t count, bool turned) const {
-    const int64_t rows = count * positions(), item = ItemSize(given_.dtype);
-    const int64_t row_step = channels_last_ ? channels() : 1, column_step = channels_last_ ? 1 : positions();
-    char* data = given_.as<char>() + first * positions() * channels() * item;
-    if (turned) return OwnedView(data, given_.dtype, {channels(), rows}, {column_step, row_step});
-    return OwnedView(data, given_.dtype, {rows, channels()}, {row_step, column_step});
-  }
-
- private:
-  Context& ctx_;
-  View given_;
-  Dims strides_;
-  bool is_output_, channels_last_ = true;
-  std::optional<Scratch> copy_;
-};
-
-/// A window of one element is a matrix product. That spares oneDNN's rearranging of the weights, which takes as long as
-/// the product itself where they outweigh the activations; and turning activations whose channels lie apart.
-bool IsProduct(const Image& y, const Image& x, const View& w, const ConvGeometry& geometry) {
-  if (w.numel != x.channels() * y.channels() || geometry.groups != 1 || !w.is_contiguous()) return false;
-  if (!x.is_matrix() || !y.is_matrix()) return false;
-  for (int i = 0; i < geometry.spatial; ++i) {
-    const bool slides = geometry.stride[i] != 1 || geometry.padding[i] != 0;
-    if (slides || y.given().shape[2 + i] != x.given().shape[2 + i]) return false;
-  }
-  return !x.channels_last() || !y.channels_last() ||
-         2 * w.numel > x.batch() * x.positions() * (x.channels() + y.channels());
-}
-
-void RunProduct(Context& ctx, ConvPass pass, const Image& y, const Image& x, const View& w, const View& bias,
-                Activation activation) {
-  const int64_t out = y.channels(), in = x.channels();
-  const OwnedView weights(w.data, w.dtype, {out, in}, {in, 1}), turned(w.data, w.dtype, {in, out}, {1, in});
-  MatmulPost post;
-  post.activation = activation;
-  const int64_t step = x.channels_last() && y.channels_last() ? x.batch() : 1;
-  for (int64_t n = 0; n < x.batch(); n += step) {
-    const OwnedView of_x = x.Matrix(n, step, false), of_y = y.Matrix(n, step, pass == ConvPass::kBackwardWeights);
-    if (pass == ConvPass::kForward) {
-      kernels::Matmul(ctx, w.dtype, of_y.view, of_x.view, turned.view, bias, post);
-    } else if (pass == ConvPass::kBackwardData) {
-      kernels::Matmul(ctx, w.dtype, of_x.view, of_y.view, weights.view, bias, post);
-    } else {
-      kernels::Matmul(ctx, w.dtype, weights.view, of_y.view, of_x.view, View{}, post);
-      post.beta = 1;
-    }
-  }
-}
-
-/// The elements that a window of one element stops at, when it steps over others: copied by themselves they make a
-/// product. (The gradient by the input must also zero the others; oneDNN does that.)
-std::optional<OwnedView> StopsOnly(ConvPass pass, const View& y, const View& x, const View& w,
-                                   const ConvGeometry& geometry) {
-  bool steps = false, stays = pass != ConvPass::kBackwardData && geometry.groups == 1;
-  Dims shape = ShapeOf(x), strides = StridesOf(x);
-  for (int i = 0; i < geometry.spatial; ++i) {
-    stays &= w.shape[2 + i] == 1 && geometry.padding[i] == 0;
-    steps |= geometry.stride[i] > 1;
-    shape[2 + i] = y.shape[2 + i];
-    strides[2 + i] *= geometry.stride[i];
-  }
-  const bool heavy = 2 * w.numel > y.numel / y.shape[1] * (x.shape[1] + y.shape[1]);
-  if (!steps || !stays || (x.strides[1] == 1 && !heavy)) return std::nullopt;
-  return std::optional<OwnedView>(std::in_place, x.data, x.dtype, std::move(shape), std::move(strides));
-}
-
 }  // namespace
 
 template <typename T>
@@ -338,6 +215,12 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
   }
   x.data = x_image.Settle();
   y.data = y_image.Settle();
+  if constexpr (std::is_same_v<T, float>) {
+    const SteppingWeights stepping(y, x, w, geometry);
+    if (pass == ConvPass::kBackwardWeights && !bias && stepping.usable()) {
+      return stepping.Run(ctx, w.as<float>(), y.as<const float>(), x.as<const float>());
+    }
+  }
   Binding binding(ctx);
   if (pass == ConvPass::kForward) {
     binding.Input(DNNL_ARG_SRC, plan.x, x.data);

@@ -4,6 +4,7 @@
 #include "core/device/parallel.h"
 #include "core/kernels/normalization.h"
 #include "core/kernels/reduction/moments.h"
+#include "core/kernels/stream.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -104,12 +105,30 @@ struct ChannelSums {
   }
 };
 
-/// Call plane(offset, n, channel) for every plane, or row(offset) for every row of channels.
-template <typename Plane, typename Row>
-void ForPlanes(const Planes& p, Plane plane, Row row) {
+/// Call row(offset, to) for rows of channels [begin, end), and write large results past the caches.
+template <typename T, typename Row>
+void StreamRows(int64_t channels, T* out, int64_t begin, int64_t end, Row& row) {
+  constexpr int64_t kBytes = 8192;
+  alignas(64) char buffer[kBytes];
+  const int64_t bytes = channels * static_cast<int64_t>(sizeof(T)), block = kBytes / bytes;
+  for (int64_t i = begin; i < end; i += block) {
+    const int64_t count = std::min(block, end - i);
+    for (int64_t k = 0; k < count; ++k) row((i + k) * channels, reinterpret_cast<T*>(buffer + k * bytes));
+    StreamCopy(out + i * channels, buffer, count * bytes);
+  }
+  _mm_sfence();
+}
+
+/// Call plane(offset, n, channel) for every plane, or row(offset, to) for every row of channels of `out`.
+template <typename T, typename Plane, typename Row>
+void ForPlanes(const Planes& p, T* out, Plane plane, Row row) {
   if (p.channels_last) {
+    const int64_t bytes = p.channels * static_cast<int64_t>(sizeof(T));
+    const bool streams = p.rows() * bytes >= kStreamBytes && bytes % 64 == 0 && bytes <= 8192 &&
+                         reinterpret_cast<uintptr_t>(out) % 64 == 0;
     ParallelFor(p.rows(), std::max<int64_t>(1, kGrain / p.channels), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) row(i * p.channels);
+      if (streams) return StreamRows(p.channels, out, begin, end, row);
+      for (int64_t i = begin; i < end; ++i) row(i * p.channels, out + i * p.channels);
     });
     return;
   }
@@ -124,7 +143,7 @@ void Combine(const Planes& p, T* out, const T* in, const T* other, const std::ve
              const std::vector<Accumulator<T>>& b, const std::vector<Accumulator<T>>& d) {
   using A = Accumulator<T>;
   ForPlanes(
-      p,
+      p, out,
       [&](int64_t at, int64_t n, int64_t c) {
         const A factor = a[c], slope = b[c], shift = d[c];
         const T *DRAGON_RESTRICT x = in + at, *DRAGON_RESTRICT z = other + at;
@@ -134,11 +153,10 @@ void Combine(const Planes& p, T* out, const T* in, const T* other, const std::ve
           y[i] = static_cast<T>(static_cast<A>(x[i]) * factor + static_cast<A>(z[i]) * slope + shift);
         }
       },
-      [&](int64_t at) {
+      [&](int64_t at, T* DRAGON_RESTRICT y) {
         const T *DRAGON_RESTRICT x = in + at, *DRAGON_RESTRICT z = other + at;
         const A *DRAGON_RESTRICT factor = a.data(), *DRAGON_RESTRICT slope = b.data(),
                                  *DRAGON_RESTRICT shift = d.data();
-        T* DRAGON_RESTRICT y = out + at;
 #pragma omp simd
         for (int64_t c = 0; c < p.channels; ++c) {
           y[c] = static_cast<T>(static_cast<A>(x[c]) * factor[c] + static_cast<A>(z[c]) * slope[c] + shift[c]);
@@ -175,7 +193,7 @@ void ChannelAffine(Context& ctx, View y, View x, View mean, View rstd, View weig
   const auto* in = x.as<const T>();
   auto* out = y.as<T>();
   ForPlanes(
-      p,
+      p, out,
       [&](int64_t at, int64_t n, int64_t c) {
         const A center = map.mean[c], scale = scales[c], shift = shifts[c];
         const T* DRAGON_RESTRICT from = in + at;
@@ -183,11 +201,10 @@ void ChannelAffine(Context& ctx, View y, View x, View mean, View rstd, View weig
 #pragma omp simd
         for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>((static_cast<A>(from[i]) - center) * scale + shift);
       },
-      [&](int64_t at) {
+      [&](int64_t at, T* DRAGON_RESTRICT to) {
         const A *DRAGON_RESTRICT center = map.mean, *DRAGON_RESTRICT scale = scales.data(),
                                  *DRAGON_RESTRICT shift = shifts.data();
         const T* DRAGON_RESTRICT from = in + at;
-        T* DRAGON_RESTRICT to = out + at;
 #pragma omp simd
         for (int64_t c = 0; c < p.channels; ++c) {
           to[c] = static_cast<T>((static_cast<A>(from[c]) - center[c]) * scale[c] + shift[c]);

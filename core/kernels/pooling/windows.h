@@ -67,8 +67,8 @@ struct WindowPlan {
     if (count_padding) return axes[0].padded[d] * axes[1].padded[h] * axes[2].padded[w];
     return axes[0].seen(d) * axes[1].seen(h) * axes[2].seen(w);
   }
-  /// Channels lie side by side, or windows are too irregular for rows.
-  bool LanesAreChannels() const { return x_channel == 1 && channels > 1; }
+  /// Enough channels lie side by side to fill vector registers.
+  bool LanesAreChannels() const { return x_channel == 1 && channels >= 16; }
 };
 
 /// A run of elements of x that belong to consecutive lanes.
