@@ -61,6 +61,63 @@ void MaxPoolAs(const View& y, const View& indices, const View& x, const PoolGeom
   });
 }
 
+/// Few channels that lie side by side: every step takes a full vector, of which the lanes beyond the channels (the next
+/// places of the picture) come to nothing.
+template <typename T>
+class FewChannels {
+ public:
+  FewChannels(const View& y, const View& indices, const View& x, const PoolGeometry& g)
+      : plan_(y, x, g), y_(y), indices_(indices), x_(x), end_(x.as<const T>() + 1) {
+    for (int axis = 0; axis < x.ndim; ++axis) end_ += (x.shape[axis] - 1) * x.strides[axis];
+  }
+
+  bool usable() const {
+    if (x_.strides[1] != 1 || plan_.channels < 2 || plan_.channels >= kLanes) return false;
+    return !indices_ || std::equal(y_.strides, y_.strides + y_.ndim, indices_.strides);
+  }
+
+  void Run() const {
+    const WindowAxis &ad = plan_.axes[0], &ah = plan_.axes[1], &aw = plan_.axes[2];
+    ParallelFor(plan_.batch * ad.out * ah.out, 1 + kGrain / (64 * aw.out), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t n = row / (ad.out * ah.out), d = row / ah.out % ad.out, h = row % ah.out;
+        const int64_t to = n * plan_.y_batch + d * ad.y_stride + h * ah.y_stride;
+        for (int64_t w = 0; w < aw.out; ++w) One(n, d, h, w, to + w * aw.y_stride);
+      }
+    });
+  }
+
+ private:
+  static constexpr int kLanes = 16;
+
+  void One(int64_t n, int64_t d, int64_t h, int64_t w, int64_t to) const {
+    const int64_t channels = plan_.channels;
+    Wide<T> best[kLanes];
+    int32_t place[kLanes];
+    for (int i = 0; i < kLanes; ++i) best[i] = Lowest<Wide<T>>(), place[i] = -1;
+    ForTaps(plan_, d, h, w, 0, channels, [&](const Lanes& at) {
+      const T* from = x_.as<const T>() + n * plan_.x_batch + at.offset;
+      T last[kLanes] = {};
+      if (from + kLanes > end_) from = std::copy_n(from, channels, last) - channels;
+      const auto index = static_cast<int32_t>(at.index);
+#pragma omp simd
+      for (int i = 0; i < kLanes; ++i) {
+        const Wide<T> value = static_cast<Wide<T>>(from[i]);
+        // A window of nothing but the lowest value still has a place: its first.
+        const bool take = (value > best[i]) | (value != value) | (place[i] < 0);
+        best[i] = take ? value : best[i];
+        place[i] = take ? index : place[i];
+      }
+    });
+    for (int64_t i = 0; i < channels; ++i) y_.as<T>()[to + i * plan_.y_channel] = static_cast<T>(best[i]);
+    for (int64_t i = 0; indices_ && i < channels; ++i) indices_.as<int64_t>()[to + i * plan_.y_channel] = place[i];
+  }
+
+  WindowPlan plan_;
+  const View &y_, &indices_, &x_;
+  const T* end_;  ///< of x's memory
+};
+
 /// Integers sum in 64 bits, 16-bit floats in 32.
 template <typename T>
 using Mean = std::conditional_t<std::is_integral_v<T>, int64_t, Wide<T>>;
@@ -74,6 +131,7 @@ void MaxPool(Context&, View y, View indices, View x, const PoolGeometry& geometr
   for (int axis = 2; axis < x.ndim; ++axis) plane *= x.shape[axis];
   // Places of 32 bits keep pace with floats in vector registers.
   if (plane <= std::numeric_limits<int32_t>::max()) {
+    if (const FewChannels<T> few(y, indices, x, geometry); few.usable()) return few.Run();
     MaxPoolAs<T, int32_t>(y, indices, x, geometry);
   } else {
     MaxPoolAs<T, int64_t>(y, indices, x, geometry);
@@ -179,6 +237,11 @@ void PlaceInPlanes(Context& ctx, View y, View x, View indices, const char* who, 
     const Wide<T> value = static_cast<Wide<T>>(x.as<T>()[n * x.strides[0] + c * x.strides[1] + offset]);
     to = add ? static_cast<Wide<T>>(to + value) : value;
   };
+  std::vector<int64_t> x_places(count), index_places(count);  // once for all planes: finding them takes divisions
+  for (int64_t i = 0; i < count; ++i) {
+    x_places[i] = PlaceOffset(x, i);
+    index_places[i] = PlaceOffset(indices, i);
+  }
   const bool by_channel = x.strides[1] == 1;
   const int64_t block = by_channel ? std::min(kChannelBlock, channels) : 1, blocks = (channels + block - 1) / block;
   ParallelFor(y.shape[0] * blocks, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, count * block)),
@@ -186,8 +249,9 @@ void PlaceInPlanes(Context& ctx, View y, View x, View indices, const char* who, 
                 for (int64_t piece = begin; piece < end; ++piece) {
                   const int64_t n = piece / blocks, c = piece % blocks * block, c_end = std::min(c + block, channels);
                   for (int64_t i = 0; i < count; ++i) {
-                    const int64_t offset = PlaceOffset(x, i), index_offset = PlaceOffset(indices, i);
-                    for (int64_t channel = c; channel < c_end; ++channel) one(n, channel, i, offset, index_offset);
+                    for (int64_t channel = c; channel < c_end; ++channel) {
+                      one(n, channel, i, x_places[i], index_places[i]);
+                    }
                   }
                 }
               });
