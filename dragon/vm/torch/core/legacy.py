@@ -15,7 +15,7 @@ def construct(dtype, args, device=None):
     if not args:
         return ops.empty((0,), dtype=dtype, device=where)
     first = args[0]
-    if len(args) == 1 and not hasattr(first, "__index__") or isinstance(first, Tensor):
+    if len(args) == 1 and (not hasattr(first, "__index__") or getattr(first, "ndim", 0)) or isinstance(first, Tensor):
         if len(args) > 1:
             raise TypeError(f"new(): got {len(args)} arguments beside a tensor, expected the tensor alone")
         if isinstance(first, Size):

@@ -74,6 +74,14 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return ops.gather(input, dim, index, out=out)
 
 
+@overload("repeat_interleave", of="both")
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Return the elements repeated; of counts alone, each index as often as its count says."""
+    if repeats is None:
+        return ops.repeat_interleave(ops.arange(input.numel(), dtype=input.dtype), input, output_size=output_size)
+    return ops.repeat_interleave(input, repeats, dim, output_size=output_size)
+
+
 @both
 def select_scatter(input, src, dim, index):
     """Return a copy in which one slice of an axis is `src`."""

@@ -135,7 +135,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
     from dragon.vm.torch.core.results import CLASSES
     if isinstance(bins, Tensor):
         counts = ops.histogram_edges(input, bins, weight=weight, density=density)
-        made = CLASSES["histogram"]((counts, bins))
+        made = CLASSES["histogram"]((counts, ops.clone(bins)))
     else:
         if range is None and input.numel():
             low, high = input.min().item(), input.max().item()

@@ -242,7 +242,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     if source is None:
         self.data = ops.empty((0,), dtype=self.dtype, device=self.device)
         return self
-    tensor = source if isinstance(source, Tensor) else source._as_tensor(self.dtype)
+    tensor = source if isinstance(source, Tensor) else source.as_tensor(self.dtype)
     if tensor.dtype != self.dtype:
         raise RuntimeError(f"set_: got a source of {tensor.dtype} for a tensor of {self.dtype}, expected the same")
     if size is None and isinstance(source, Tensor):
@@ -254,10 +254,15 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
 
 # Copies instead of views.
 
+def _copied(view):
+    """Return a view's elements in memory of their own, in row-major order."""
+    return ops.clone(view) if view.is_contiguous() else ops.contiguous(view)
+
+
 def _copying(name, view):
     def copy(input, *args, out=None, **kwargs):
         made = view(input, *args, **kwargs)
-        made = tuple(map(ops.clone, made)) if isinstance(made, (list, tuple)) else ops.clone(made)
+        made = tuple(map(_copied, made)) if isinstance(made, (list, tuple)) else _copied(made)
         return deliver(made, out)
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"Return as new memory what `{name[:-5]}` returns as a view."
