@@ -4,7 +4,7 @@ import weakref
 from collections import OrderedDict
 
 from dragon.core.function import Function
-from dragon.vm.torch.core.hooks import RemovableHandle
+from dragon.vm.torch.utils.hooks import RemovableHandle
 from dragon.vm.torch.core.tensor import Tensor
 
 # Hooks of all modules. The kind of the backward hooks: None while there were none, True for full ones.

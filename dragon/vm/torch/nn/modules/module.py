@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dragon.core.tape import no_grad
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.conversion import parse_to
-from dragon.vm.torch.core.hooks import RemovableHandle  # noqa: F401: PyTorch's module has it too
+from dragon.vm.torch.utils.hooks import RemovableHandle  # noqa: F401: PyTorch's module has it too
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.nn.modules import _hooks
