@@ -1,0 +1,12 @@
+"""Ranges for NVIDIA's profilers, which are not there without CUDA."""
+from dragon.vm.torch.core.accelerators import fill
+from dragon.vm.torch.core.missing import module_getattr
+
+
+def _refuse(name):
+    return RuntimeError(f"NVTX functions not installed: torch.cuda.nvtx.{name} needs a build with CUDA")
+
+
+
+fill(globals(), "torch.cuda.nvtx", _refuse, "range_push range_pop range_start range_end mark range")
+__getattr__ = module_getattr("torch.cuda.nvtx", globals())

@@ -1,0 +1,224 @@
+"""One epoch of a DataLoader: in this process, or over the pool of workers of `dragon.io`."""
+import functools
+import itertools
+import warnings
+
+from dragon.io import Failure, WorkerDied, WorkerPool
+from dragon.vm import torch
+from dragon.vm.torch.utils.data._utils import fetch
+from dragon.vm.torch.utils.data._utils.pin_memory import pin_memory
+from dragon.vm.torch.utils.data._utils.worker import Start, _IterableDatasetStopIteration, _ResumeIteration
+from dragon.vm.torch.utils.data.sampler import draw_seed
+
+
+class _DatasetKind:
+    """The two kinds of datasets."""
+
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
+        """Return what fetches batches of a dataset."""
+        fetcher = fetch._MapDatasetFetcher if kind == _DatasetKind.Map else fetch._IterableDatasetFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)
+
+
+class _BaseDataLoaderIter:
+    """What both ways of loading share."""
+
+    def __init__(self, loader):
+        self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+        self._auto_collation, self._drop_last = loader._auto_collation, loader.drop_last
+        self._index_sampler, self._num_workers = loader._index_sampler, loader.num_workers
+        self._timeout, self._collate_fn = loader.timeout, loader.collate_fn
+        self._persistent_workers = loader.persistent_workers
+        self._pin_memory = self._can_pin(loader)
+        self._sampler_iter = iter(self._index_sampler)
+        self._base_seed = draw_seed(loader.generator)
+        self._num_yielded = 0
+
+    @staticmethod
+    def _can_pin(loader):
+        if loader.pin_memory and loader.pin_memory_device:
+            warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,"
+                          f"ignore pin_memory_device='{loader.pin_memory_device}'.", stacklevel=5)
+        if loader.pin_memory and not torch.cuda.is_available():
+            warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
+                          "won't be used.", stacklevel=5)
+        return loader.pin_memory and torch.cuda.is_available()
+
+    def _fetcher_maker(self):
+        return functools.partial(_DatasetKind.create_fetcher, self._dataset_kind, self._dataset, self._auto_collation,
+                                 self._collate_fn, self._drop_last)
+
+    def __iter__(self):
+        return self
+
+    def _reset(self, loader, first_iter=False):
+        self._sampler_iter = iter(self._index_sampler)
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+
+    def _next_index(self):
+        return next(self._sampler_iter)
+
+    def _next_data(self):
+        raise NotImplementedError
+
+    def __next__(self):
+        data = self._next_data()
+        if self._pin_memory:
+            data = pin_memory(data)
+        self._num_yielded += 1
+        said = self._IterableDataset_len_called
+        if self._dataset_kind == _DatasetKind.Iterable and said is not None and self._num_yielded > said:
+            self._warn_of_length(said)
+        return data
+
+    def _warn_of_length(self, said):
+        advice = ("For multiprocessing data-loading, this could be caused by not properly configuring the "
+                  "IterableDataset replica at each worker." if self._num_workers > 0 else "")
+        warnings.warn(f"Length of IterableDataset {self._dataset} was reported to be {said}"
+                      f"(when accessing len(dataloader)), but {self._num_yielded} samples have been fetched. {advice}",
+                      stacklevel=3)
+
+    def __len__(self):
+        return len(self._index_sampler)
+
+    def __getstate__(self):
+        raise NotImplementedError("{} cannot be pickled", type(self).__name__)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """Load in this process."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        if self._timeout != 0:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
+        self._dataset_fetcher = self._fetcher_maker()()
+
+    def _next_data(self):
+        return self._dataset_fetcher.fetch(self._next_index())
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """Load in worker processes: keep each busy with a few batches, give batches out in order."""
+
+    def __init__(self, loader):
+        self._shutdown = False
+        super().__init__(loader)
+        self._prefetch_factor, self._in_order = loader.prefetch_factor, loader.in_order
+        if self._prefetch_factor <= 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
+        self._worker_init_fn = loader.worker_init_fn
+        start = Start(self._fetcher_maker(), self._dataset, self._dataset_kind == _DatasetKind.Iterable,
+                      self._base_seed, self._num_workers, self._worker_init_fn)
+        self._pool = WorkerPool(self._num_workers, start, loader.multiprocessing_context, "DataLoader")
+        self._workers = [worker.process for worker in self._pool.workers]
+        self._reset(loader, first_iter=True)
+
+    def _reset(self, loader, first_iter=False):
+        super()._reset(loader, first_iter)
+        self._send_idx = self._rcvd_idx = 0  # the next task to be sent, and the next to be given out
+        self._task_info = {}  # task: (worker,) while it is out, (worker, batch) when it came too early
+        self._workers_status = [True] * self._num_workers
+        self._workers_num_tasks = [0] * self._num_workers
+        self._turns = itertools.cycle(range(self._num_workers))
+        if not first_iter:
+            self._resume_workers()
+        for _ in range(self._prefetch_factor * self._num_workers):
+            self._try_put_index()
+
+    @property
+    def _tasks_outstanding(self):
+        return sum(len(info) == 1 for info in self._task_info.values())
+
+    def _resume_workers(self):
+        """Begin an epoch with the same workers; answers to the last one are dropped."""
+        for worker in range(self._num_workers):
+            self._pool.put(worker, None, _ResumeIteration())
+        waiting = self._num_workers
+        while waiting:
+            _, _, answer = self._get_data()
+            if isinstance(answer, _ResumeIteration):
+                waiting -= 1
+
+    def _get_data(self):
+        """Return (worker, task, answer) of the next answer."""
+        try:
+            return self._pool.get(self._timeout or None)
+        except TimeoutError:
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
+        except WorkerDied as death:
+            self._shutdown_workers()
+            raise RuntimeError(f"DataLoader worker (pid(s) {death.pid}) exited unexpectedly") from death
+
+    def _try_put_index(self):
+        """Give the next batch's indices to the next worker that still takes some."""
+        try:
+            indices = self._next_index()
+        except StopIteration:
+            return
+        active = sum(self._workers_status)
+        for worker in itertools.islice(self._turns, self._num_workers):
+            if self._workers_status[worker]:
+                share = self._prefetch_factor * self._num_workers // active
+                if self._in_order or self._workers_num_tasks[worker] < share:
+                    break
+        else:
+            return
+        self._pool.put(worker, self._send_idx, indices)
+        self._task_info[self._send_idx] = worker,
+        self._workers_num_tasks[worker] += 1
+        self._send_idx += 1
+
+    def _skip_lost(self):
+        """Pass over tasks of workers whose part had ended before."""
+        while self._rcvd_idx < self._send_idx:
+            info = self._task_info.get(self._rcvd_idx)
+            if info is not None:
+                if len(info) == 2 or self._workers_status[info[0]]:
+                    return
+                del self._task_info[self._rcvd_idx]
+            self._rcvd_idx += 1
+        if not self._persistent_workers:
+            self._shutdown_workers()
+        raise StopIteration
+
+    def _next_data(self):
+        while True:
+            self._skip_lost()
+            if len(self._task_info[self._rcvd_idx]) == 2:
+                return self._give_out(self._rcvd_idx, self._task_info[self._rcvd_idx][1])
+            worker, task, answer = self._get_data()
+            if isinstance(answer, _IterableDatasetStopIteration):
+                self._workers_status[worker] = False
+                if not self._persistent_workers:
+                    self._pool.stop(worker)
+                self._try_put_index()
+            elif task == self._rcvd_idx or not self._in_order:
+                return self._give_out(task, answer)
+            else:
+                self._task_info[task] += answer,
+
+    def _give_out(self, task, answer):
+        worker = self._task_info.pop(task)[0]
+        if task == self._rcvd_idx:
+            self._rcvd_idx += 1
+        self._workers_num_tasks[worker] -= 1
+        self._try_put_index()
+        if isinstance(answer, Failure):
+            answer.reraise()
+        return answer
+
+    def _shutdown_workers(self):
+        if not self._shutdown:
+            self._shutdown = True
+            self._pool.close()
+
+    def __del__(self):
+        if hasattr(self, "_pool"):
+            self._shutdown_workers()
