@@ -7,6 +7,5 @@ def _refuse(name):
     return RuntimeError(f"NVTX functions not installed: torch.cuda.nvtx.{name} needs a build with CUDA")
 
 
-
 fill(globals(), "torch.cuda.nvtx", _refuse, "range_push range_pop range_start range_end mark range")
 __getattr__ = module_getattr("torch.cuda.nvtx", globals())

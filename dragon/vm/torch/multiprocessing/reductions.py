@@ -12,9 +12,9 @@ def reduce_tensor(tensor):
     A tensor that is not in shared memory yet moves there: both sides see what either writes.
     """
     if tensor.requires_grad and not tensor.is_leaf:
-        raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
-                           "support crossing process boundaries.  If you just want to transfer the data, call detach() "
-                           "on the tensor before serializing (e.g., putting it on the queue).")
+        raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does "
+                           "not support crossing process boundaries.  If you just want to transfer the data, call "
+                           "detach() on the tensor before serializing (e.g., putting it on the queue).")
     if tensor.device.type != "cpu":
         raise NotImplementedError(f"multiprocessing: got a tensor on {tensor.device}, expected one on the CPU")
     layout = tuple(tensor.shape), tuple(tensor.stride())

@@ -167,8 +167,9 @@ class DataLoader(Generic[_T_co]):
         usable = len(os.sched_getaffinity(0))
         if self.num_workers > usable:
             warnings.warn(
-                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of "
-                f"worker in current system is {usable}, which is smaller than what this DataLoader is going to create. "
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {usable}, which is smaller than what this DataLoader is going to "
+                "create. "
                 "Please be aware that excessive worker creation might get DataLoader running slow or even freeze, "
                 "lower the worker number to avoid potential slowness/freeze if necessary.", stacklevel=2)
 
