@@ -28,6 +28,8 @@ from dragon.vm.torch.autograd.grad_mode import (enable_grad, inference_mode, is_
 from dragon.vm.torch import autograd
 from dragon.vm.torch.core.functions import pickling as _pickling
 from dragon.vm.torch.storage import CLASSES as _old_storages, TypedStorage, UntypedStorage
+from dragon.vm.torch.amp.autocast_mode import NAMES as _autocast_names
+from dragon.vm.torch.amp.grad_scaler import GradScaler
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torch.core.functions.random import Generator
@@ -35,6 +37,7 @@ from dragon.vm.torch.core.functions.random import Generator
 _attach()
 globals().update(_dtypes)
 globals().update(_functions)
+globals().update(_autocast_names)
 globals().update(_old_classes)
 globals().update(_old_storages)
 for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):

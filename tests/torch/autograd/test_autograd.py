@@ -512,3 +512,49 @@ NAMES = {"sum": lambda x: x.sum(), "mean_axis": lambda x: x.mean(0), "exp": lamb
 def test_names_of_nodes(name):
     shown = [type(NAMES[name](T.ones(2, 3, requires_grad=True)).grad_fn).__name__ for T in (torch, dt)]
     assert shown[0] == shown[1]
+
+
+def packed(T, x):
+    seen = []
+
+    def pack(tensor):
+        seen.append("pack")
+        return tensor.detach().clone(), len(seen)
+
+    def unpack(kept):
+        seen.append("unpack")
+        return kept[0]
+    with T.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = (x * x).exp().sum()
+    y.backward()
+    return x.grad, "pack" in seen and "unpack" in seen
+
+
+def saved_on_cpu(T, x):
+    with T.autograd.graph.save_on_cpu():
+        y = (x * x).exp().sum()
+    y.backward()
+    return x.grad
+
+
+def hooks_disabled(T, x):
+    with T.autograd.graph.disable_saved_tensors_hooks("not here"):
+        with T.autograd.graph.saved_tensors_hooks(lambda kept: kept, lambda kept: kept):
+            pass
+
+
+def function_twice(T, x):
+    y = make_cube(T).apply(x, 1.0).sum()
+    y.backward()
+    y.backward()
+
+
+def outputs(T, x):
+    return [item.output_nr for item in T.linalg.qr(x[:, None])], (x * 2).output_nr
+
+
+@pytest.mark.parametrize("function", [packed, saved_on_cpu, hooks_disabled, function_twice, outputs],
+                         ids=lambda item: item.__name__)
+def test_what_is_saved(function):
+    found, expected = (run(lambda T: function(T, leaf(T, 0.5, 1.5)), T) for T in (dt, torch))
+    assert found == expected

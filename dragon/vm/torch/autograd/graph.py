@@ -1,4 +1,5 @@
 """The backward graph: nodes, edges, hooks on several tensors at once."""
+import contextlib
 import threading
 from collections import namedtuple
 
@@ -6,7 +7,7 @@ from dragon import _C
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
-from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils.hooks import RemovableHandle
 
 GradientEdge = namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"], defaults=[None])
@@ -58,12 +59,21 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self):
-        if not hasattr(_C, "push_saved_tensor_hooks"):
-            raise NotImplementedError("saved_tensors_hooks: Dragon's engine does not let Python pack saved tensors")
-        _C.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook)
+        if _local.disabled:
+            raise RuntimeError(_local.disabled[-1])
+        _C.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook, Tensor)
+        return self
 
     def __exit__(self, *args):
         _C.pop_saved_tensor_hooks()
+
+
+class _Local(threading.local):
+    def __init__(self):
+        self.disabled = []
+
+
+_local = _Local()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -82,17 +92,14 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0]))
 
 
-class disable_saved_tensors_hooks:
-    """Make `saved_tensors_hooks` an error within a `with` block."""
-
-    def __init__(self, error_message):
-        self.error_message = error_message
-
-    def __enter__(self):
-        raise NotImplementedError("disable_saved_tensors_hooks: Dragon's engine does not let Python pack saved tensors")
-
-    def __exit__(self, *args):
-        pass
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Make `saved_tensors_hooks` an error of the given words within a `with` block."""
+    _local.disabled.append(error_message)
+    try:
+        yield
+    finally:
+        _local.disabled.pop()
 
 
 class allow_mutation_on_saved_tensors:

@@ -101,15 +101,7 @@ def is_inference(input):
     return False
 
 
-@property
-def output_nr(self):
-    """Which result of its node the tensor is."""
-    if self.is_leaf:
-        return 0
-    return _C.output_number(self) if hasattr(_C, "output_number") else 0
-
-
-Tensor.output_nr = output_nr
+Tensor.output_nr = property(_C.output_number)
 Tensor._is_view = lambda self: self.is_view
 Tensor._base = property(lambda self: self.base)
 Tensor._grad_fn = Tensor.grad_fn
