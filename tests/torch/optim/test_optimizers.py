@@ -1,5 +1,8 @@
 """Every optimizer with its options beside genuine PyTorch: parameters and states, step by step."""
+import copy
 import importlib
+import io
+import pickle
 
 import pytest
 import torch
@@ -322,3 +325,13 @@ def test_repeated_parameters():
 def test_differentiable_is_refused(name):
     with pytest.raises(NotImplementedError, match="differentiable"):
         getattr(dt.optim, name)(make(dt, [(2,)]), differentiable=True)
+
+def test_pickle_and_copy():
+    params = [dt.nn.Parameter(param.detach()) for param in make(dt, [(2,), (3,)])]
+    optimizer = dt.optim.AdamW(params, lr=0.1)
+    train(dt, optimizer, params)
+    expected = values(optimizer.state_dict())
+    for other in (copy.deepcopy(optimizer), pickle.load(io.BytesIO(pickle.dumps(optimizer)))):
+        assert values(other.state_dict()) == expected
+        train(dt, other, other.param_groups[0]["params"])
+        assert values(other.state_dict()) != expected

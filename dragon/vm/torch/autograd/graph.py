@@ -8,7 +8,7 @@ from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
 from dragon.vm.torch.core.tensor import Tensor, ops
-from dragon.vm.torch.utils.hooks import RemovableHandle
+from dragon.vm.torch.core.hooks import RemovableHandle
 
 GradientEdge = namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"], defaults=[None])
 

@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from dragon import _C
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.utils.hooks import RemovableHandle
+from dragon.vm.torch.core.hooks import RemovableHandle
 
 # Names that PyTorch does not make by its rule, "the operator in CamelCase, Backward0".
 NAMES = dict(pair.split("=") for pair in """

@@ -8,7 +8,7 @@ from itertools import chain
 from dragon import _C
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
-from dragon.vm.torch.utils.hooks import RemovableHandle
+from dragon.vm.torch.core.hooks import RemovableHandle
 
 
 class _RequiredParameter:

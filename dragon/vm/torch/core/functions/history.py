@@ -4,9 +4,9 @@ from collections import OrderedDict
 
 from dragon import _C
 from dragon.vm.torch.core.nodes import wrap
-from dragon.vm.torch.core.register import both, function, method
+from dragon.vm.torch.core.register import function, method
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.utils.hooks import RemovableHandle
+from dragon.vm.torch.core.hooks import RemovableHandle
 
 
 @method
@@ -95,16 +95,8 @@ def reinforce(self, reward):
                        "`loss.backward()`")
 
 
-@both
-def is_inference(input):
-    """Return whether the tensor was made in inference mode; the engine has no such kind of tensor."""
-    return False
-
-
 Tensor.output_nr = property(_C.output_number)
 Tensor._is_view = lambda self: self.is_view
-Tensor._base = property(lambda self: self.base)
-Tensor._grad_fn = Tensor.grad_fn
 
 
 @function

@@ -8,7 +8,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 # Answers that are the same for every tensor of Dragon's.
 ALWAYS = {"layout": layouts.strided, "is_sparse": False, "is_sparse_csr": False, "is_quantized": False,
           "is_mkldnn": False, "is_nested": False, "is_mps": False, "is_xpu": False, "is_xla": False, "is_ipu": False,
-          "is_vulkan": False, "is_maia": False, "is_mtia": False, "name": None, "output_nr": 0,
+          "is_vulkan": False, "is_maia": False, "is_mtia": False, "name": None,
           "_backward_hooks": None}
 
 
