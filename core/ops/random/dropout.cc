@@ -1,5 +1,8 @@
 // The dropout family: whole elements, whole channels, and the variants that keep mean and variance (for SELU networks).
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "core/ops/random/draw.h"
 
@@ -25,6 +28,32 @@ Tensor Noise(const CallReader& c, const Tensor& x, const Dims& shape) {
   builder.Add(c.attr(2));
   builder.Apply(std::span<const Tensor>(&noise, 1));
   return noise;
+}
+
+/// Strides without gaps that keep the order of a tensor's axes in memory. A layout of the engine's choice is not kept:
+/// users count on numbers in row-major order.
+Dims DenseStrides(const Tensor& x) {
+  if (x.impl()->free_layout || x.is_contiguous()) return ContiguousStrides(x.shape());
+  std::vector<int> axes(x.ndim());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (const int64_t stride : x.strides()) {
+    if (stride == 0) return ContiguousStrides(x.shape());  // the same elements over and over: no order to keep
+  }
+  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
+  Dims strides = x.strides();
+  int64_t step = 1;
+  for (size_t k = axes.size(); k-- > 0;) {
+    strides[axes[k]] = step;
+    step *= x.shape()[axes[k]];
+  }
+  return strides;
+}
+
+/// Input `i` with its elements in the order in which result 0 lies in memory, by way of that result if need be.
+Tensor InOrderOfResult(Run& r, int i) {
+  if (r.x(i).strides() == r.y(0).strides()) return r.x(i);
+  OpInto<"copy">(r.y(0), r.x(i));
+  return r.y(0);
 }
 
 /// One coin per channel of every sample.
@@ -78,8 +107,11 @@ void DefineElements() {
       .Doc("Elements kept with probability 1 - p and scaled by its inverse, and which were kept.")
       .Infers([](Infer& i) {
         CheckP(i);
-        i.y(0, i.x(0).shape(), i.x(0).dtype());
-        i.y(1, i.x(0).shape(), DType::kBool);
+        // Coins fall in the order of memory, as PyTorch's do for tensors whose axes were exchanged.
+        const Dims strides = DenseStrides(i.x(0));
+        i.y(0, i.x(0).shape(), i.x(0).dtype(), strides);
+        i.y(1, i.x(0).shape(), DType::kBool, strides);
+        i.outputs[0].free_layout = i.outputs[1].free_layout = false;
       })
       .Runs([](Run& r) {
         if (r.x(0).numel() == 0) return;
@@ -87,7 +119,7 @@ void DefineElements() {
           OpInto<"copy">(r.y(0), r.x(0));
           return OpInto<"fill">(r.y(1), r.y(1), true);
         }
-        const Tensor x = r.Contiguous(0);
+        const Tensor x = InOrderOfResult(r, 0);
         GeneratorOf(r.name(), r.attr(2)).Draw([&](RandomState* state) {
           kernels::Dropout(r.ctx(), x.dtype(), r.out(0), r.out(1), x.view(), state, r.Real(0));
         });
@@ -106,9 +138,11 @@ void DefineElements() {
               .Expected("shape ", i.x(0).shape(), ", bool");
         }
         i.y(0, i.x(0).shape(), i.x(0).dtype());
+        if (IsDense(i.x(1).shape(), i.x(1).strides())) i.outputs[0].strides = i.x(1).strides();
       })
       .Runs([](Run& r) {
-        const Tensor dy = r.Contiguous(0), mask = r.Contiguous(1);
+        const Tensor dy = InOrderOfResult(r, 0);
+        const Tensor mask = r.x(1).strides() == r.y(0).strides() ? r.x(1) : r.Contiguous(1);
         kernels::DropoutBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), mask.view(), r.Real(0));
       })
       .Gradient("mask", [](Grad& g) { g.dx(0, Op<"native_dropout_backward">(g.dy(), g.x(1), g.Real(0))); });
