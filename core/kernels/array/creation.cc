@@ -42,8 +42,25 @@ struct LinspaceOf {
     }
   }
 };
+/// The same in the dtype itself, each number rounded once: PyTorch's to the bit.
+template <typename T>
+struct LinspaceFused {
+  T* y;
+  T start, stop, step;
+  int64_t count;
+  DRAGON_FN void operator()(int64_t i) const {
+    y[i] =
+        i < count / 2 ? std::fma(step, static_cast<T>(i), start) : std::fma(-step, static_cast<T>(count - 1 - i), stop);
+  }
+};
 template <typename T>
 void Linspace(Context& ctx, View y, complex128 start, complex128 stop) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    const T first = static_cast<T>(start.re), last = static_cast<T>(stop.re);
+    const T step = y.numel > 1 ? (last - first) / static_cast<T>(y.numel - 1) : T(0);
+    // A single number is the first.
+    return ForEach(ctx, y.numel, 4, LinspaceFused<T>{y.as<T>(), first, y.numel > 1 ? last : first, step, y.numel});
+  }
   const auto gaps = static_cast<double>(y.numel - 1);
   const complex128 step = y.numel > 1 ? complex128((stop.re - start.re) / gaps, (stop.im - start.im) / gaps) : 0;
   ForEach(ctx, y.numel, 4, LinspaceOf<T>{y.as<T>(), start, stop, step, y.numel - 1});

@@ -1,4 +1,5 @@
 // Dropout in one pass: draw, mask and scale. The draws are those of a coin per element, as PyTorch tosses it.
+#include "core/device/parallel.h"
 #include "core/kernels/random.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -37,9 +38,12 @@ void DropoutBackward(Context& ctx, View dx, View dy, View mask, double scale) {
   T* const out = dx.as<T>();
   const bool* const kept = mask.as<bool>();
   const W by = static_cast<W>(static_cast<T>(static_cast<W>(scale)));
-  for (int64_t i = 0; i < dx.numel; ++i) {
-    out[i] = static_cast<T>(static_cast<W>(in[i]) * (kept[i] ? by : W(0)));
-  }
+  ParallelFor(dx.numel, kGrain, [&](int64_t begin, int64_t end) {
+#pragma omp simd
+    for (int64_t i = begin; i < end; ++i) {
+      out[i] = static_cast<T>(static_cast<W>(in[i]) * (kept[i] ? by : W(0)));
+    }
+  });
 }
 DRAGON_KERNEL(DropoutBackward, Floating);
 

@@ -1,4 +1,6 @@
 // The largest and the smallest, and whether any or all are true.
+#include <bit>
+
 #include "core/kernels/reduce.h"
 #include "core/kernels/reduction.h"
 
@@ -40,6 +42,26 @@ struct ExtremeOf : Elementwise<ExtremeOf<T, kMax>> {
     }
   }
   DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = static_cast<T>(s); }
+
+  /// Looking for NaN apart from the extreme makes each a vector instruction or two.
+  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) const {
+    if constexpr (std::is_floating_point_v<State>) {
+      if (stride == 1 && n >= 16) {
+        // Without its sign, a NaN has the highest bits of all.
+        using Bits = std::conditional_t<sizeof(State) == 4, uint32_t, uint64_t>;
+        constexpr Bits kMagnitude = ~Bits{0} >> 1;
+        const Bits most = LaneFold<Bits>(
+            n, [x](int64_t i) { return std::bit_cast<Bits>(static_cast<State>(x[i])) & kMagnitude; },
+            [](Bits a, Bits b) { return a > b ? a : b; });
+        if (DRAGON_LIKELY(most <= std::bit_cast<Bits>(std::numeric_limits<State>::infinity()))) {
+          return LaneFold<State>(
+              n, [x](int64_t i) { return static_cast<State>(x[i]); },
+              [](State a, State b) { return kMax ? (a > b ? a : b) : (a < b ? a : b); });
+        }
+      }
+    }
+    return Elementwise<ExtremeOf>::Row(x, n, stride, index);
+  }
 };
 
 /// 0 or 1; the bytes of a bool and of a uint8 are the same.

@@ -27,15 +27,23 @@ Tensor MemoryLike(const CallReader& c, int slot) {
   return Op<"empty_like">(x, c.DTypeOr(slot, x.dtype()), c.Given(slot + 1) ? c.attr(slot + 1).device() : x.device());
 }
 
-/// The same for floating numbers.
+/// The same for floating or complex numbers.
 Tensor FloatMemory(const CallReader& c) {
-  CheckFloating(c.name(), c.DTypeOr(2, DefaultDType()));
+  if (!IsComplex(c.DTypeOr(2, DefaultDType()))) CheckFloating(c.name(), c.DTypeOr(2, DefaultDType()));
   return Memory(c, c.Ints(0), 2, DefaultDType());
 }
 Tensor FloatMemoryLike(const CallReader& c) {
-  CheckFloating(c.name(), c.DTypeOr(1, c.x(0).dtype()));
+  if (!IsComplex(c.DTypeOr(1, c.x(0).dtype()))) CheckFloating(c.name(), c.DTypeOr(1, c.x(0).dtype()));
   return MemoryLike(c, 1);
 }
+/// Both parts of complex numbers are drawn, one after the other; normal ones share the variance.
+template <OpName name>
+Tensors SampledParts(const CallReader& c, int generator, const Tensor& memory, double first, double second) {
+  if (!memory.is_complex()) return Sampled<name>(c, generator, memory, first, second);
+  Sampled<name>(c, generator, Op<"view_as_real">(memory), first, second);
+  return {memory};
+}
+constexpr double kPartOfNormal = 0.70710678118654752;
 
 Operator& Creator(const std::string& arguments, const char* doc) {
   return DefineOp(arguments + kOptions).Doc(doc).NotDifferentiable();
@@ -43,16 +51,18 @@ Operator& Creator(const std::string& arguments, const char* doc) {
 
 void DefineReals() {
   Creator("rand(int[] shape", "Uniform numbers in [0, 1).").As([](const CallReader& c) {
-    return Sampled<"uniform">(c, 1, FloatMemory(c), 0.0, 1.0);
+    return SampledParts<"uniform">(c, 1, FloatMemory(c), 0.0, 1.0);
   });
   Creator("randn(int[] shape", "Normal numbers with mean 0 and standard deviation 1.").As([](const CallReader& c) {
-    return Sampled<"normal">(c, 1, FloatMemory(c), 0.0, 1.0);
+    const Tensor y = FloatMemory(c);
+    return SampledParts<"normal">(c, 1, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
   });
   Creator("rand_like(Tensor x", "Uniform numbers in [0, 1), in the shape of x.").As([](const CallReader& c) {
-    return Sampled<"uniform">(c, 0, FloatMemoryLike(c), 0.0, 1.0);
+    return SampledParts<"uniform">(c, 0, FloatMemoryLike(c), 0.0, 1.0);
   });
   Creator("randn_like(Tensor x", "Normal numbers, in the shape of x.").As([](const CallReader& c) {
-    return Sampled<"normal">(c, 0, FloatMemoryLike(c), 0.0, 1.0);
+    const Tensor y = FloatMemoryLike(c);
+    return SampledParts<"normal">(c, 0, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
   });
 }
 
