@@ -43,7 +43,7 @@ globals().update(_old_storages)
 for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):
     _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
-__version__ = "2.13.0"
+from dragon.vm.torch.torch_version import __version__  # noqa: E402
 # Imported when first asked for, so that `import torch` stays quick.
 _SUBMODULES = frozenset("""
     accelerator amp autograd backends compiler cpu cuda distributed distributions export fft fx func futures hub

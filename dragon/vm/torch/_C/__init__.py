@@ -1,0 +1,48 @@
+"""What libraries take from PyTorch's compiled module, where Dragon has the same thing under a name of its own."""
+from dragon.vm.torch.core.device import device
+from dragon.vm.torch.core.dtypes import dtype
+from dragon.vm.torch.core.functions.random import Generator
+from dragon.vm.torch.core.layout import layout, memory_format, qscheme
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.overrides import (DisableTorchFunction, DisableTorchFunctionSubclass,
+                                            _disabled_torch_function_impl)
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.core.tensor import Tensor
+from dragon import _C as _engine
+
+TensorBase = _TensorBase = Tensor
+_has_mps = _has_xpu = has_mkldnn = False
+
+
+class _TensorMeta(type(Tensor)):
+    """The class of `Tensor`, for those who derive classes of classes from it."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance)
+
+
+def _log_api_usage_once(event):
+    """Do nothing: nothing is logged."""
+
+
+def is_grad_enabled():
+    """Return whether what is computed is recorded."""
+    return _engine.is_grad_enabled()
+
+
+def _get_privateuse1_backend_name():
+    """Return the name of a device kind that others may add; there is none but PyTorch's default name."""
+    return "privateuseone"
+
+
+def _get_accelerator(check=None):
+    """Return the accelerator's device, the CPU if there is none."""
+    return device("cuda" if _engine.device_count("cuda") else "cpu")
+
+
+def _cuda_getDeviceCount():
+    """Return how many CUDA devices there are."""
+    return _engine.device_count("cuda")
+
+
+__getattr__ = module_getattr("torch._C", globals(), ("_nn",))
