@@ -204,3 +204,37 @@ def test_backends_are_named():
     with pytest.raises(AssertionError, match="SDPBackend"):
         with sdpa_kernel("math"):
             pass
+
+
+@pytest.mark.parametrize("row", rows("""
+F.scaled_dot_product_attention(b, b[:, :2], b[:, :2], importlib.import_module(bias).causal_lower_right(3, 2))
+F.scaled_dot_product_attention(b[:, :2], b, b, importlib.import_module(bias).causal_upper_left(2, 3))
+F._Reduction.get_enum("sum")
+F._Reduction.get_enum("many")
+F._Reduction.legacy_get_string(False, None)
+F._Reduction.legacy_get_enum(None, False)
+"""))
+def test_side_door(row):
+    same(PRELUDE + "import importlib; bias = torch.__name__ + '.nn.attention.bias'; " + row)
+
+
+def test_groups_multiply_one_by_one():
+    from dragon.vm import torch
+    a, b, ends = torch.randn(5, 3), torch.randn(2, 3, 4), torch.tensor([2, 5], dtype=torch.int32)
+    flat = torch.nn.functional.grouped_mm(a, b, offs=ends)
+    assert torch.equal(flat, torch.cat([a[:2] @ b[0], a[2:] @ b[1]]))
+    assert torch.equal(torch.nn.functional.grouped_mm(b, b.mT), b @ b.mT)
+    assert torch.equal(torch.nn.functional.grouped_mm(b.mT, a.t(), offs=ends)[:, 2:], b[1].t() @ a.t()[:, 2:])
+    assert torch.equal(torch.nn.functional.grouped_mm(a.t(), a, offs=ends)[1], a.t()[:, 2:] @ a[2:])
+    with pytest.raises(RuntimeError, match="offs"):
+        torch.nn.functional.grouped_mm(a, b)
+
+
+@pytest.mark.parametrize("axes", (1, 2, 3))
+def test_gradients_of_convolutions_by_name(axes):
+    names = (f"g = __import__(torch.__name__ + '.nn.grad', fromlist=['x']); x = b.reshape(2, 3, 4, 1, 1)[..., 0, 0] "
+             f"if {axes} == 1 else b.repeat(1, 1, 4).reshape(2, 3, *[4] * 2) if {axes} == 2 else "
+             f"b.repeat(1, 1, 16).reshape(2, 3, 4, 4, 4); k = torch.ones(2, 3, *[2] * {axes}); "
+             f"y = torch.nn.functional.conv{axes}d(x, k, stride=2); ")
+    same(names + f"g.conv{axes}d_input(x.shape, k, y, stride=2)")
+    same(names + f"g.conv{axes}d_weight(x, k.shape, y, stride=2)")

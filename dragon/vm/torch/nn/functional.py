@@ -7,7 +7,8 @@ from dragon.vm.torch.core.functions.attention import (
     _canonical_mask, _in_projection, _in_projection_packed, _mha_shape_check, _none_or_dtype,
     multi_head_attention_forward, scaled_dot_product_attention)
 from dragon.vm.torch.core.functions.convolution import (
-    bilinear, conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, linear)
+    bilinear, conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, grouped_mm,
+    linear)
 from dragon.vm.torch.core.functions.embedding import embedding, embedding_bag, one_hot
 from dragon.vm.torch.core.functions.loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, ctc_loss,
@@ -30,5 +31,6 @@ from dragon.vm.torch.core.functions.vision import (
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import handle_torch_function, has_torch_function
 from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.nn import _reduction as _Reduction
 
 __getattr__ = module_getattr("torch.nn.functional", globals())

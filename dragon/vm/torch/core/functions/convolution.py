@@ -1,5 +1,5 @@
 """Convolutions of `torch.nn.functional`: the operators, and PyTorch's paddings by name."""
-from dragon.vm.torch.core.register import function
+from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import ops
 
 _conv1d, _conv2d, _conv3d = ops.conv1d, ops.conv2d, ops.conv3d
@@ -62,3 +62,42 @@ def conv_tbc(input, weight, bias, pad=0):
     """Convolve along the first axis of (time, batch, channel)."""
     made = ops.conv1d(ops.permute(input, (1, 2, 0)), ops.permute(weight, (2, 1, 0)), bias, 1, pad)
     return ops.permute(made, (2, 0, 1))
+
+
+@overridable
+def grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
+    """Multiply groups of matrices: stacked ones one by one, and pieces of flat ones that end at `offs`.
+
+    Parameters
+    ----------
+    mat_a, mat_b : Tensor
+        With three axes a stack of matrices; with two, matrices side by side along the rows of `mat_a`, the columns of
+        `mat_b`, or, if both are so, along what is summed over.
+    offs : Tensor, optional
+        Where each group of a flat operand ends.
+    bias : Tensor, optional
+        What is added.
+    out_dtype : dtype, optional
+        The dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        The products.
+
+    """
+    if mat_a.ndim == mat_b.ndim == 3:
+        made = ops.bmm(mat_a, mat_b)
+    elif offs is None:
+        raise RuntimeError(f"grouped_mm: got no offs for {mat_a.shape} and {mat_b.shape}, expected where groups end")
+    else:
+        ends = offs.tolist()
+        parts = [slice(start, end) for start, end in zip([0, *ends], ends)]
+        if mat_a.ndim == 3:
+            made = ops.cat([ops.mm(matrix, mat_b[:, part]) for matrix, part in zip(mat_a, parts)], 1)
+        elif mat_b.ndim == 3:
+            made = ops.cat([ops.mm(mat_a[part], matrix) for matrix, part in zip(mat_b, parts)], 0)
+        else:
+            made = ops.stack([ops.mm(mat_a[:, part], mat_b[part]) for part in parts])
+    made = made if bias is None else made + bias
+    return made if out_dtype is None or out_dtype == made.dtype else ops.cast(made, out_dtype)
