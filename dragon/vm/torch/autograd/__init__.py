@@ -1,4 +1,6 @@
 """Gradients: `torch.autograd`."""
+import threading
+
 from dragon import _C
 from dragon.vm.torch.autograd import forward_ad, functional, graph
 from dragon.vm.torch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -43,12 +45,13 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     inputs = tuple(inputs.values()) if isinstance(inputs, dict) else as_tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    if all(item.is_leaf for item in inputs):
-        return _C.backward(tensors, grads, retain_graph, create_graph, inputs)
-    # The engine accumulates into leaves; computed tensors get theirs here.
-    for item, found in zip(inputs, _C.grad(tensors, inputs, grads, retain_graph, create_graph, True)):
-        if found is not None:
-            item.grad = found if item.grad is None else item.grad + found
+    with _Wanting():
+        if all(item.is_leaf for item in inputs):
+            return _C.backward(tensors, grads, retain_graph, create_graph, inputs)
+        # The engine accumulates into leaves; computed tensors get theirs here.
+        for item, found in zip(inputs, _C.grad(tensors, inputs, grads, retain_graph, create_graph, True)):
+            if found is not None:
+                item.grad = found if item.grad is None else item.grad + found
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
@@ -90,14 +93,34 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     refuse_edges("grad", outputs, inputs)
     retain_graph = create_graph if retain_graph is None else retain_graph
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    if is_grads_batched:
-        found = batched_grad(outputs, inputs, as_tuple(grad_outputs), retain_graph, create_graph, allow_unused)
-    else:
-        grads = check_grads(outputs, grad_outputs)
-        found = _C.grad(outputs, inputs, grads, retain_graph, create_graph, allow_unused)
+    with _Wanting():
+        if is_grads_batched:
+            found = batched_grad(outputs, inputs, as_tuple(grad_outputs), retain_graph, create_graph, allow_unused)
+        else:
+            grads = check_grads(outputs, grad_outputs)
+            found = _C.grad(outputs, inputs, grads, retain_graph, create_graph, allow_unused)
     if materialize_grads:
         found = tuple(ops.zeros_like(item) if got is None else got for got, item in zip(found, inputs))
     return found if names is None else dict(zip(names, found))
+
+
+class _Wanting:
+    """A backward pass to some tensors only, within which a reentrant checkpoint cannot run one of its own."""
+
+    def __enter__(self):
+        self.before = _is_checkpoint_valid()
+        _local.valid = False
+
+    def __exit__(self, *_):
+        _local.valid = self.before
+
+
+_local = threading.local()
+
+
+def _is_checkpoint_valid():
+    """Return whether the backward pass that runs accumulates into all leaves."""
+    return getattr(_local, "valid", True)
 
 
 def batched_grad(outputs, inputs, grads, retain_graph, create_graph, allow_unused):
