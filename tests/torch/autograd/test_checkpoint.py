@@ -136,10 +136,11 @@ def unlike(T, reentrant):
     def block(value):
         calls.append(1)
         return (value[:len(calls)] @ w).exp().sum()
-    tool(T).checkpoint(block, x, use_reentrant=reentrant, **({} if reentrant else {"early_stop": False})).backward()
+    tool(T).checkpoint(block, x, use_reentrant=reentrant, early_stop=False).backward()
 
 
-SCENARIOS = [plain, keywords, random, forgetful, sequential, nested, by_grad, only_parameters, without_grad, twice, cast,
+SCENARIOS = [plain, keywords, random, forgetful, sequential, nested,
+             by_grad, only_parameters, without_grad, twice, cast,
              double]
 
 
@@ -204,8 +205,8 @@ def test_frees_memory():
 REFUSED = [
     (lambda C, x: C.checkpoint(lambda v: v, x, use_reentrant=True, more=1), ValueError),
     (lambda C, x: C.checkpoint(lambda v: v, x, use_reentrant=True, debug=True), ValueError),
-    (lambda C, x: C.checkpoint(lambda v: v, x, use_reentrant=False, determinism_check="x"), (ValueError,
-                                                                                           AssertionError)),
+    (lambda C, x: C.checkpoint(lambda v: v, x, use_reentrant=False, determinism_check="x"),
+     (ValueError, AssertionError)),
     (lambda C, x: C.checkpoint_sequential([lambda v: v], 1, x, use_reentrant=True, more=1), ValueError),
     (lambda C, x: C.detach_variable([x]), RuntimeError),
 ]
