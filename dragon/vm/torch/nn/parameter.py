@@ -28,7 +28,7 @@ def _as_kind(cls, data, requires_grad, mark):
         made.requires_grad = requires_grad
         return made
     if not isinstance(data, Tensor):
-        raise TypeError(f"{cls.__name__}: got {type(data).__name__}, expected a Tensor")
+        raise AttributeError(f"{cls.__name__}: got {type(data).__name__}, expected a Tensor")
     made = data.detach()
     if type(made) is not type(data):
         made = made.as_subclass(type(data))

@@ -332,9 +332,8 @@ class _BackwardWatch:
         """Return the arguments, with the inner side of the watch behind those that are tensors."""
         if not self.hooks:
             return args
-        passed, places = _pass(args, self._leave)
-        if places is not None:
-            self.input_count, self.input_places = len(args), places
+        self.input_count = len(args)
+        passed, self.input_places = _pass(args, self._leave)
         return passed
 
     def outputs(self, result):
@@ -357,7 +356,7 @@ class _BackwardWatch:
         self.grad_outputs = grad_outputs
         if self.hooks and self.input_places is None:
             for hook in self.hooks:
-                if hook(self.module, (), grad_outputs) is not None:
+                if hook(self.module, (None,) * self.input_count, grad_outputs) is not None:
                     raise RuntimeError(f"{type(self.module).__name__}: a backward hook returned gradients, expected "
                                        "None: none of the module's inputs requires grad")
         return [grad_outputs[place] for place in self.output_places]

@@ -93,10 +93,17 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
     __call__ = _wrapped_call_impl
 
     def __getattr__(self, name):
+        # Spelled out: this runs at every use of a parameter, buffer or submodule.
         members = self.__dict__
-        for table in ("_parameters", "_buffers", "_modules"):
-            found = members.get(table)
-            if found is not None and name in found:
+        if "_modules" in members:
+            found = members["_parameters"]
+            if name in found:
+                return found[name]
+            found = members["_modules"]
+            if name in found:
+                return found[name]
+            found = members["_buffers"]
+            if name in found:
                 return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
