@@ -237,8 +237,9 @@ void HostCache::FreeSlow(ThreadCache* cache, void* pointer, size_t bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     return PutChain(block);
   }
-  // The list is full: half of it goes back to the spans.
   ThreadCache::List& list = cache->lists[SizeClass::Of(bytes)];
+  if (list.count < list.room) return FreeHost(pointer, bytes);  // the cache was made just now: this thread only frees
+  // The list is full: half of it goes back to the spans.
   FreeBlock* const chain = list.head;
   FreeBlock* last = chain;
   const int moved = list.count / 2;

@@ -43,6 +43,15 @@ def test_many_threads_compute():
     run_threads(body)
 
 
+def test_a_thread_may_free_before_it_allocates():
+    # Blocks of the allocator and of the object lists, small and large.
+    held = [dragon.ones((size,)) for size in (1, 100, 100_000, 3_000_000)]
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    assert not held and dragon.ones((4,)).sum().item() == 4
+
+
 def test_many_threads_compute_large():
     shared = dragon.ones((300, 300))
 
