@@ -22,6 +22,8 @@ def reduce_tensor(tensor):
     if not tensor.numel():
         return rebuild_empty, (*facts, *layout)
     if _C.shared_block_of(tensor) is None:
+        # Queues send from threads of their own: one that frees before it has allocated would meet an empty cache.
+        ops.empty((1,))
         tensor.share_memory_()
     block, start = _C.shared_block_of(tensor)
     return rebuild_tensor, (*facts, *layout, reduction.DupFd(block.descriptor), block.bytes, start)
