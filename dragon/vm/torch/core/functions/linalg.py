@@ -7,9 +7,9 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 LinAlgError = getattr(_C, "LinAlgError", _C.EngineError)
 
 DIRECT = """
-cholesky cholesky_ex det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
+cholesky cholesky_ex det diagonal eig eigvals eigvalsh householder_product inv inv_ex ldl_factor
 ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex lu_solve matmul matrix_exp multi_dot qr slogdet solve solve_ex
-solve_triangular svd svdvals tensorinv tensorsolve vecdot vector_norm
+solve_triangular svdvals tensorinv tensorsolve vecdot vector_norm
 """
 
 
@@ -122,6 +122,61 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
 
 
 @overridable
+def svd(A, full_matrices=True, *, driver=None, out=None):
+    """Return singular vectors and values, `A = U @ diag(S) @ Vh`.
+
+    Parameters
+    ----------
+    A : Tensor
+        The matrix, or a batch of them.
+    full_matrices : bool, optional, default=True
+        Whether U and Vh are square.
+    driver : str, optional
+        The method on a GPU.
+    out : Tuple[Tensor, Tensor, Tensor], optional
+        Where the results go.
+
+    Returns
+    -------
+    Tuple[Tensor, Tensor, Tensor]
+        U, S and Vh.
+
+    """
+    if out is not None or A.ndim < 2:
+        return ops.linalg_svd(A, full_matrices, driver=driver, out=out)
+    # LAPACK reads by columns. Given the transpose it sees what it sees under PyTorch, and chooses the same signs.
+    found = ops.linalg_svd(ops.matrix_transpose(A), full_matrices, driver=driver)
+    return type(found)((ops.matrix_transpose(found[2]), found[1], ops.matrix_transpose(found[0])))
+
+
+@overridable
+def eigh(input, UPLO="L", *, out=None):
+    """Return the eigenvalues, rising, and eigenvectors of a hermitian matrix of which one triangle is read.
+
+    Parameters
+    ----------
+    input : Tensor
+        The matrix, or a batch of them.
+    UPLO : str, optional, default="L"
+        The triangle: "L" or "U".
+    out : Tuple[Tensor, Tensor], optional
+        Where the results go.
+
+    Returns
+    -------
+    Tuple[Tensor, Tensor]
+        The eigenvalues and, as columns, eigenvectors.
+
+    """
+    other = {"L": "U", "U": "L"}.get(UPLO.upper())
+    if out is not None or input.ndim < 2 or other is None:
+        return ops.linalg_eigh(input, UPLO, out=out)
+    # As in svd; the transpose of a hermitian matrix is its conjugate.
+    found = ops.linalg_eigh(ops.matrix_transpose(input), other)
+    return type(found)((found[0], ops.conj_physical(found[1]))) if input.dtype.is_complex else found
+
+
+@overridable
 def cross(input, other, *, dim=-1, out=None):
     """Return the cross product of vectors of three numbers."""
     for x in (input, other):
@@ -162,4 +217,4 @@ def vander(x, N=None):
 
 NAMESPACE = {name: getattr(ops, "linalg_" + name) for name in DIRECT.split()}
 NAMESPACE.update((python_function.__name__, python_function) for python_function in (
-    norm, matrix_norm, cross, cond, matrix_rank, pinv, matrix_power, lstsq, vander, LinAlgError))
+    norm, matrix_norm, svd, eigh, cross, cond, matrix_rank, pinv, matrix_power, lstsq, vander, LinAlgError))
