@@ -50,7 +50,7 @@ _SUBMODULES = frozenset("""
     jit library linalg monitor mps mtia multiprocessing nested nn onnx optim overrides package profiler
     quantization random return_types serialization signal sparse special storage testing torch_version types utils
     version xpu _C _dynamo _tensor _tensor_str _utils _jit_internal ao functional masked _guards _prims_common
-    _refs _lowrank _linalg_utils
+    _refs _lowrank _linalg_utils _VF _ops ops
 """.split())
 # Names that come from submodules, likewise.
 _LATER = {"save": "serialization", "load": "serialization"}

@@ -51,7 +51,12 @@ def module_getattr(module, namespace, submodules=(), later=None):
     """
     def find(name):
         if name in submodules:
-            return importlib.import_module(f"{namespace['__name__']}.{name}")
+            full = f"{namespace['__name__']}.{name}"
+            try:
+                return importlib.import_module(full)
+            except ModuleNotFoundError as error:
+                if error.name != full:
+                    raise
         if later and name in later:
             found = getattr(importlib.import_module(f"{namespace['__name__']}.{later[name]}"), name)
             return namespace.setdefault(name, found)

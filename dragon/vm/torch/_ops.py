@@ -1,0 +1,140 @@
+"""`torch.ops`: operators by namespace and name, PyTorch's own as `torch.ops.aten.add` and those that scripts register.
+
+An aten name stands for the function or method of that name here; Dragon has no separate operators behind them.
+"""
+from dragon.vm.torch.core.aten import ADAPTED, PRIMS
+from dragon.vm.torch.core.operators import REGISTERED
+from dragon.vm.torch.core.register import FUNCTIONS
+from dragon.vm.torch.core.tensor import Tensor
+
+
+class OpOverload:
+    """One overload of an operator, as `torch.ops.aten.add.Tensor`: here the same function under each overload's name.
+
+    Parameters
+    ----------
+    packet : OpOverloadPacket
+        The operator.
+    overload : str
+        The overload's name.
+
+    """
+
+    def __init__(self, packet, overload):
+        self.overloadpacket, self._overloadname = packet, overload
+        self.namespace = packet._namespace
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.__module__ = packet.__module__
+
+    def __call__(self, *args, **kwargs):
+        return self.overloadpacket(*args, **kwargs)
+
+    def name(self):
+        """Return the operator's full name."""
+        ending = "" if self._overloadname == "default" else "." + self._overloadname
+        return self.overloadpacket._qualified_op_name + ending
+
+    @property
+    def _schema(self):
+        return self.overloadpacket._schema
+
+    @property
+    def op(self):
+        """The function that is called."""
+        return self.overloadpacket.op
+
+    def __str__(self):
+        return f"{self.namespace}.{self.overloadpacket.__name__}.{self._overloadname}"
+
+    def __repr__(self):
+        return f"<OpOverload(op='{self.namespace}.{self.overloadpacket.__name__}', overload='{self._overloadname}')>"
+
+
+class OpOverloadPacket:
+    """An operator, as `torch.ops.aten.add`.
+
+    Parameters
+    ----------
+    namespace : str
+        Where it is.
+    name : str
+        What it is called there.
+    op : Callable
+        What a call runs.
+
+    """
+
+    def __init__(self, namespace, name, op):
+        self._namespace, self.__name__, self.op = namespace, name, op
+        self._qualified_op_name = f"{namespace}::{name}"
+        self.__module__ = f"torch.ops.{namespace}"
+
+    def __call__(self, *args, **kwargs):
+        return self.op(*args, **kwargs)
+
+    def __getattr__(self, overload):
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        if self._namespace != "aten" and overload != "default":
+            raise AttributeError(f"the underlying op of '{self}' has no overload name '{overload}'", name=overload)
+        made = OpOverload(self, overload)
+        setattr(self, overload, made)
+        return made
+
+    @property
+    def _schema(self):
+        return getattr(self.op, "schema", None)
+
+    def overloads(self):
+        """Return the names of the overloads."""
+        return ["default"]
+
+    def __str__(self):
+        return f"{self._namespace}.{self.__name__}"
+
+    __repr__ = __str__
+
+
+class _OpNamespace:
+    """The operators of one namespace."""
+
+    def __init__(self, name):
+        self.name = name
+        self.__name__ = f"torch.ops.{name}"
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        op = REGISTERED.get(f"{self.name}::{name}")
+        if op is None and self.name in ("aten", "prims"):
+            op = _aten(name) if self.name == "aten" else PRIMS.get(name)
+        if op is None:
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}': "
+                                 "no operator of this name is registered", name=name)
+        packet = OpOverloadPacket(self.name, name, op)
+        setattr(self, name, packet)
+        return packet
+
+    def __repr__(self):
+        return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
+
+
+def _aten(name):
+    """Return what an aten name stands for: an adapted function, a function, a method, or None."""
+    found = ADAPTED.get(name) or FUNCTIONS.get(name) or Tensor.__dict__.get(name)
+    if found is None:
+        from dragon.vm import torch
+        for room in (torch.nn.functional, torch.special, torch.linalg, torch.fft):
+            for known in (name, name.partition("_")[2]):
+                found = found or room.__dict__.get(known)
+    return found if callable(found) else None
+
+
+NAMESPACES = {}
+
+
+def namespace(name):
+    """Return a namespace, made when first asked for."""
+    if name not in NAMESPACES:
+        NAMESPACES[name] = _OpNamespace(name)
+    return NAMESPACES[name]

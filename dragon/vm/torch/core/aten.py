@@ -1,0 +1,88 @@
+"""Names under `torch.ops.aten` that no function or method has, and what they stand for."""
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
+    return Tensor.to(self, device=device, dtype=dtype or self.dtype, copy=True, memory_format=memory_format)
+
+
+def _unsafe_view(self, size):
+    return ops.reshape(self, size)
+
+
+def _local_scalar_dense(self):
+    return self.item()
+
+
+def sym_size(self, dim=None):
+    return self.size() if dim is None else self.size(dim)
+
+
+def sym_stride(self, dim=None):
+    return self.stride() if dim is None else self.stride(dim)
+
+
+def sym_numel(self):
+    return self.numel()
+
+
+def sym_storage_offset(self):
+    return self.storage_offset()
+
+
+def alias(self):
+    return ops.view(self, self.shape)
+
+
+def lift_fresh(self):
+    return self
+
+
+def slice(self, dim=0, start=None, end=None, step=1):
+    return ops.slice(self, dim, start, end, step)
+
+
+def index(self, indices):
+    return ops.index(self, indices)
+
+
+def _safe_softmax(self, dim, dtype=None):
+    """Return softmax, with zeros where a row is -inf throughout."""
+    made = ops.softmax(self, dim, dtype=dtype)
+    return ops.masked_fill(made, ops.all(ops.eq(self, -float("inf")), dim, True), 0)
+
+
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    return ops.softmax_backward(grad_output, output, dim).to(input_dtype)
+
+
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    return ops.log_softmax_backward(grad_output, output, dim).to(input_dtype)
+
+
+def native_dropout_backward(grad_output, mask, scale):
+    return ops.mul(ops.mul(grad_output, mask), scale)
+
+
+def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
+    return ops.max_pool_backward(grad_output, indices, self.shape[2:] if self.ndim == 4 else self.shape[1:])
+
+
+def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None):
+    return ops.interpolate(input, output_size, None, "bilinear", align_corners, antialias=True)
+
+
+def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    made = ops.native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return (*made, ops.empty((0,), dtype=input.dtype).byte())
+
+
+def convert_element_type(a, dtype):
+    return a.to(dtype)
+
+
+ADAPTED = {found.__name__: found for found in (
+    _to_copy, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset, alias, lift_fresh,
+    slice, index, _safe_softmax, _softmax_backward_data, _log_softmax_backward_data, native_dropout_backward,
+    max_pool2d_with_indices_backward, _upsample_bilinear2d_aa, _batch_norm_with_update)}
+PRIMS = {"convert_element_type": convert_element_type}

@@ -1,0 +1,109 @@
+"""`torch.overrides`: tools for classes and modes that answer calls of the API by `__torch_function__`."""
+import contextlib
+import functools
+
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.overrides import (TorchFunctionMode, handle_torch_function,
+                                            has_torch_function, modes)
+from dragon.vm.torch.core.register import FUNCTIONS
+from dragon.vm.torch.core.tensor import Tensor
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def has_torch_function_unary(tensor):
+    """Return whether the class of one argument, or a mode, answers calls."""
+    return has_torch_function((tensor,))
+
+
+def has_torch_function_variadic(*tensors):
+    """Return whether the class of an argument, or a mode, answers calls."""
+    return has_torch_function(tensors)
+
+
+def is_tensor_like(inp):
+    """Return whether an object is a tensor or answers calls as one."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def wrap_torch_function(dispatcher):
+    """Return a decorator of functions that ask the arguments which `dispatcher` returns.
+
+    Parameters
+    ----------
+    dispatcher : Callable
+        It is called as the function, and returns the arguments whose classes may answer.
+
+    Returns
+    -------
+    Callable
+        The decorator.
+
+    """
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+        return wrapped
+    return decorate
+
+
+def get_default_nowrap_functions():
+    """Return the functions whose results are never made instances of a subclass."""
+    return {Tensor._base.fget, Tensor.grad_dtype.fget}
+
+
+def _methods():
+    return [value for name, value in Tensor.__dict__.items() if callable(value) and not name.startswith("__")]
+
+
+def get_overridable_functions():
+    """Return the functions that ask for `__torch_function__`, by where they are."""
+    from dragon.vm import torch
+    kinds = (type(FUNCTIONS["add"]), type(FUNCTIONS["unique"]))
+    return {torch: [value for value in FUNCTIONS.values() if isinstance(value, kinds)], Tensor: _methods()}
+
+
+def get_ignored_functions():
+    """Return the functions that never ask for `__torch_function__`."""
+    kinds = (type(FUNCTIONS["add"]), type(FUNCTIONS["unique"]))
+    return {value for value in FUNCTIONS.values() if not isinstance(value, kinds)}
+
+
+def is_tensor_method_or_property(func):
+    """Return whether a function is a method, or reads a property, of Tensor."""
+    return func in _methods() or getattr(func, "__name__", "") == "__get__"
+
+
+def resolve_name(f):
+    """Return the name of a function of the API, None if it is none."""
+    for prefix, names in (("torch", FUNCTIONS), ("torch.Tensor", Tensor.__dict__)):
+        for name, value in names.items():
+            if value is f:
+                return f"{prefix}.{name}"
+    return None
+
+
+@contextlib.contextmanager
+def enable_reentrant_dispatch():
+    """Do nothing within a `with` block: calls within an answer are always answered."""
+    yield
+
+
+def _get_current_function_mode():
+    return modes()[-1] if modes() else None
+
+
+def _get_current_function_mode_stack():
+    return list(modes())
+
+
+__getattr__ = module_getattr("torch.overrides", globals())
