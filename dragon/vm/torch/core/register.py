@@ -6,6 +6,8 @@
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 FUNCTIONS = {}
+# The Python function behind an operator that falls back on one, by the operator's identity: it knows the keywords.
+FALLBACKS = {}
 
 
 def overridable(python_function):
@@ -33,6 +35,7 @@ def overload(operator, of=None):
     """
     def register(python_function):
         fast = ops.with_fallback(operator, overridable(python_function))
+        FALLBACKS[id(fast)] = python_function
         if of != "method":
             FUNCTIONS[python_function.__name__] = fast
         if of:
