@@ -15,41 +15,49 @@ def _local_scalar_dense(self):
 
 
 def sym_size(self, dim=None):
+    """Return the shape or one of its sizes."""
     return self.size() if dim is None else self.size(dim)
 
 
 def sym_stride(self, dim=None):
+    """Return the steps of the axes, or one of them."""
     return self.stride() if dim is None else self.stride(dim)
 
 
 def sym_numel(self):
+    """Return the number of elements."""
     return self.numel()
 
 
 def sym_storage_offset(self):
+    """Return the place of the first element."""
     return self.storage_offset()
 
 
 def alias(self):
+    """Return a view of everything."""
     return ops.view(self, self.shape)
 
 
 def lift_fresh(self):
+    """Return the tensor."""
     return self
 
 
 def slice(self, dim=0, start=None, end=None, step=1):
+    """Return a slice of one axis."""
     return ops.slice(self, dim, start, end, step)
 
 
 def index(self, indices):
+    """Return elements by a list of index tensors and Nones."""
     return ops.index(self, indices)
 
 
 def _safe_softmax(self, dim, dtype=None):
     """Return softmax, with zeros where a row is -inf throughout."""
-    made = ops.softmax(self, dim, dtype=dtype)
-    return ops.masked_fill(made, ops.all(ops.eq(self, -float("inf")), dim, True), 0)
+    hidden = ops.all(ops.eq(self, -float("inf")), dim, True)
+    return ops.masked_fill(ops.softmax(ops.masked_fill(self, hidden, 0), dim, dtype=dtype), hidden, 0)
 
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
@@ -61,14 +69,18 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
 
 
 def native_dropout_backward(grad_output, mask, scale):
+    """Return the gradient of dropout."""
     return ops.mul(ops.mul(grad_output, mask), scale)
 
 
 def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
-    return ops.max_pool_backward(grad_output, indices, self.shape[2:] if self.ndim == 4 else self.shape[1:])
+    """Return the gradient of max pooling."""
+    return ops.max_pool_backward(grad_output, indices, self.shape[-2:])
 
 
-def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None):
+def _upsample_bilinear2d_aa(input, output_size, align_corners, scale_factors=None):
+    if output_size is None:
+        return ops.interpolate(input, None, scale_factors, "bilinear", align_corners, antialias=True)
     return ops.interpolate(input, output_size, None, "bilinear", align_corners, antialias=True)
 
 
@@ -78,6 +90,7 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
 
 
 def convert_element_type(a, dtype):
+    """Return the tensor in another dtype."""
     return a.to(dtype)
 
 
