@@ -160,6 +160,8 @@ ROWS = [
     row("CrossEntropyLoss", (3, 4), ints(4, 3)),
     row("CrossEntropyLoss", (3, 4), ints(4, 3), label_smoothing=0.1, reduction="none", ignore_index=1),
     row("CrossEntropyLoss", (2, 4, 5), ints(4, 2, 5), reduction="sum"),
+    row("LinearCrossEntropyLoss", (5, 4), ints(6, 5), args=(4, 6)),
+    row("LinearCrossEntropyLoss", (5, 4), ints(6, 5, 2), args=(4, 6), out_features=(2,), bias=True, reduction="sum"),
     row("CosineEmbeddingLoss", (3, 4), (3, 4), signs(3), margin=0.1),
     row("MarginRankingLoss", (3,), (3,), signs(3), margin=0.5),
     row("MultiMarginLoss", (3, 4), ints(4, 3), p=2),

@@ -1,5 +1,6 @@
 """Convolutions and transposed convolutions over one, two and three axes, and those that learn their channels."""
 import math
+import warnings
 
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F, init
@@ -226,6 +227,15 @@ class _ConvTransposeNd(_ConvNd):
             raise ValueError(f"{type(self).__name__}: requested an output size of {output_size}, but valid sizes "
                              f"range from {smallest} to {largest} (for an input of {input.shape[leading:]})")
         return [size - low for size, low in zip(output_size, smallest)]
+
+
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """The old name of `_ConvTransposeNd`."""
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn("_ConvTransposeMixin is a deprecated internal class. Please consider using public APIs.",
+                      FutureWarning, stacklevel=2)
+        super().__init__(*args, **kwargs)
 
 
 class ConvTranspose1d(_ConvTransposeNd):

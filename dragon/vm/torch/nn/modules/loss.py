@@ -1,7 +1,10 @@
 """Losses as layers."""
+import math
+
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn._reduction import legacy_get_string
+from dragon.vm.torch.nn.modules.linear import Linear
 from dragon.vm.torch.nn.modules.module import Module
 
 
@@ -261,6 +264,61 @@ class CrossEntropyLoss(_WeightedLoss):
         """Return the loss."""
         return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index,
                                reduction=self.reduction, label_smoothing=self.label_smoothing)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """A linear layer and the cross-entropy of what it makes.
+
+    Parameters
+    ----------
+    in_features, num_classes : int
+        Features of the input, and classes.
+    out_features : Tuple[int, ...], optional, default=()
+        Axes of the logits after that of the classes.
+    bias : bool, optional, default=False
+        Have a bias in the layer.
+    device : Union[device, str], optional
+        Where the parameters live.
+    dtype : dtype, optional
+        Their type.
+    reduction, weight, ignore_index, label_smoothing
+        See CrossEntropyLoss.
+    options : Any, optional
+        Must be None.
+
+    """
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+
+    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None,
+                 reduction="mean", weight=None, ignore_index=None, label_smoothing=0.0, options=None):
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight=weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, math.prod(out_features, start=num_classes), bias, device, dtype)
+        self.options = options
+
+    def forward(self, input, target):
+        """Return the loss."""
+        shape = (self.num_classes, *self.out_features)
+        bias = None if self.linear.bias is None else self.linear.bias.reshape(shape)
+        weight = self.linear.weight.reshape((*shape, self.linear.in_features))
+        return F.linear_cross_entropy(input, weight, target, linear_bias=bias, weight=self.weight,
+                                      reduction=self.reduction, ignore_index=self.ignore_index,
+                                      label_smoothing=self.label_smoothing, options=self.options)
+
+    def extra_repr(self):
+        """Return the options as text."""
+        shown = {"in_features": self.linear.in_features, "num_classes": self.num_classes,
+                 "out_features": self.out_features, "bias": self.linear.bias is not None, "reduction": self.reduction,
+                 "ignore_index": self.ignore_index, "label_smoothing": self.label_smoothing, "options": self.options}
+        return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
