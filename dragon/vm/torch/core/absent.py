@@ -1,0 +1,203 @@
+"""Modules of PyTorch that libraries import and Dragon cannot serve: importing works, each use raises by name.
+
+Packages import such modules at their top, to ask `isinstance(x, DTensor)` where there can be none. The table has a
+line per module; a `*` marks classes, of which there can be no instance.
+"""
+import importlib.abc
+import importlib.machinery
+import sys
+
+from dragon.vm.torch.core.missing import module_getattr
+
+ROOT = "dragon.vm.torch."
+TABLE = """
+distributed.tensor DTensor* Shard* Replicate* Partial* Placement* DeviceMesh* distribute_tensor distribute_module ones
+    zeros empty full rand randn init_device_mesh
+distributed.tensor.placement_types Placement* Shard* Replicate* Partial* _StridedShard*
+distributed.tensor.device_mesh DeviceMesh* init_device_mesh
+distributed.tensor.parallel ColwiseParallel* RowwiseParallel* SequenceParallel* PrepareModuleInput*
+    PrepareModuleOutput* ParallelStyle* parallelize_module loss_parallel
+distributed.tensor.parallel.style ParallelStyle* ColwiseParallel* RowwiseParallel*
+distributed.tensor.experimental context_parallel implicit_replication local_map register_sharding
+distributed.tensor.experimental._attention set_rotate_method
+distributed.tensor._utils compute_local_shape_and_global_offset
+distributed._tensor DTensor* Shard* Replicate* Placement* distribute_tensor distribute_module
+distributed._tensor.device_mesh DeviceMesh* init_device_mesh
+distributed._tensor.placement_types DTensorSpec* TensorMeta* Shard* Replicate* Placement*
+distributed._tensor.experimental implicit_replication
+distributed.device_mesh DeviceMesh* init_device_mesh
+distributed.fsdp FullyShardedDataParallel* FSDPModule* MixedPrecision* MixedPrecisionPolicy* CPUOffload*
+    CPUOffloadPolicy* OffloadPolicy* ShardingStrategy* StateDictType* StateDictConfig* FullStateDictConfig*
+    FullOptimStateDictConfig* LocalStateDictConfig* LocalOptimStateDictConfig* ShardedStateDictConfig*
+    ShardedOptimStateDictConfig* OptimStateDictConfig* OptimStateKeyType* BackwardPrefetch* StateDictSettings*
+    fully_shard register_fsdp_forward_method
+distributed.fsdp.fully_sharded_data_parallel FullyShardedDataParallel* MixedPrecision* CPUOffload* ShardingStrategy*
+    StateDictType* StateDictConfig* FullStateDictConfig* FullOptimStateDictConfig* LocalStateDictConfig*
+    LocalOptimStateDictConfig* ShardedStateDictConfig* ShardedOptimStateDictConfig* OptimStateDictConfig*
+    BackwardPrefetch*
+distributed.fsdp.api StateDictType* ShardingStrategy* StateDictSettings* StateDictConfig* FullStateDictConfig*
+    FullOptimStateDictConfig* LocalStateDictConfig* LocalOptimStateDictConfig* ShardedStateDictConfig*
+    ShardedOptimStateDictConfig* OptimStateDictConfig* MixedPrecision* CPUOffload* BackwardPrefetch*
+distributed.fsdp.wrap transformer_auto_wrap_policy size_based_auto_wrap_policy lambda_auto_wrap_policy enable_wrap wrap
+    ModuleWrapPolicy* CustomPolicy* _or_policy always_wrap_policy
+distributed.fsdp.sharded_grad_scaler ShardedGradScaler*
+distributed.fsdp._traversal_utils _get_fsdp_states
+distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPolicy* MixedPrecisionPolicy*
+distributed._composable replicate fully_shard checkpoint contract
+distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
+    StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
+distributed.checkpoint.state_dict StateDictOptions* get_model_state_dict get_optimizer_state_dict get_state_dict
+    set_model_state_dict set_optimizer_state_dict set_state_dict _init_optim_state
+distributed.checkpoint.default_planner DefaultLoadPlanner* DefaultSavePlanner*
+distributed.checkpoint.format_utils _EmptyStateDictLoadPlanner* _load_state_dict dcp_to_torch_save torch_save_to_dcp
+distributed.checkpoint.hf_storage HuggingFaceStorageReader* HuggingFaceStorageWriter*
+distributed.checkpoint.optimizer load_sharded_optimizer_state_dict
+distributed.checkpoint.state_dict_loader _load_state_dict load load_state_dict
+distributed.checkpoint.stateful Stateful*
+distributed.checkpoint._consolidate_hf_safetensors consolidate_safetensors_files
+distributed.algorithms.ddp_comm_hooks DDPCommHookType* register_ddp_comm_hook
+distributed.algorithms.ddp_comm_hooks.default_hooks allreduce_hook bf16_compress_hook bf16_compress_wrapper
+    fp16_compress_hook fp16_compress_wrapper
+distributed.algorithms.ddp_comm_hooks.post_localSGD_hook PostLocalSGDState* post_localSGD_hook
+distributed.algorithms.ddp_comm_hooks.powerSGD_hook PowerSGDState* powerSGD_hook batched_powerSGD_hook
+distributed.algorithms.join Join* Joinable* JoinHook*
+distributed.algorithms.model_averaging.averagers ModelAverager* PeriodicModelAverager*
+distributed.algorithms.model_averaging
+distributed.algorithms
+distributed.algorithms._checkpoint
+distributed.algorithms._checkpoint.checkpoint_wrapper checkpoint_wrapper apply_activation_checkpointing offload_wrapper
+    CheckpointImpl* CheckpointWrapper*
+distributed.nn RemoteModule* all_gather all_reduce broadcast reduce reduce_scatter all_to_all
+distributed.nn.functional all_gather all_reduce broadcast reduce reduce_scatter all_to_all
+distributed.optim DistributedOptimizer* ZeroRedundancyOptimizer* PostLocalSGDOptimizer*
+distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef* TensorPipeRpcBackendOptions*
+    BackendType*
+distributed.rpc.api _all_gather _require_initialized
+distributed.rpc.functions async_execution
+distributed.autograd backward context get_gradients
+distributed.run get_args_parser run main
+distributed.launcher
+distributed.launcher.api LaunchConfig* elastic_launch
+distributed.elastic
+distributed.elastic.multiprocessing
+distributed.elastic.multiprocessing.errors ChildFailedError*
+distributed.pipelining ScheduleGPipe* SplitPoint* PipelineStage* pipeline
+distributed.utils _sync_module_states
+distributed._functional_collectives all_gather_tensor all_to_all_single all_to_all_single_autograd permute_tensor
+    all_reduce reduce_scatter_tensor wait_tensor AsyncCollectiveTensor*
+distributed._symmetric_memory enable_symm_mem_for_group
+fx.experimental
+fx.experimental.symbolic_shapes ShapeEnv*
+fx.experimental.proxy_tensor make_fx ProxyTorchDispatchMode* get_proxy_mode
+fx.graph_module GraphModule*
+fx.graph Graph* CodeGen*
+fx.node Node*
+fx.proxy Proxy* GraphAppendingTracer* TracerBase*
+fx.interpreter Interpreter* Transformer*
+fx.passes
+fx.passes.shape_prop ShapeProp*
+export export Dim* ExportedProgram* draft_export load save register_dataclass
+export.exported_program ExportedProgram*
+export.graph_signature ExportGraphSignature*
+nested nested_tensor as_nested_tensor to_padded_tensor nested_tensor_from_jagged
+package PackageExporter* PackageImporter*
+mobile
+quantization QuantStub* DeQuantStub* QuantWrapper* QConfig* quantize quantize_dynamic quantize_qat prepare prepare_qat
+    convert fuse_modules get_default_qconfig get_default_qat_qconfig default_qconfig
+ao
+ao.nn
+ao.quantization QuantStub* DeQuantStub* QuantWrapper* QConfig* FakeQuantize* MinMaxObserver* quantize
+    quantize_dynamic quantize_qat prepare prepare_qat convert fuse_modules fuse_modules_qat get_default_qconfig
+    get_default_qat_qconfig default_observer default_weight_observer default_per_channel_weight_observer
+ao.quantization.observer ObserverBase* MinMaxObserver* HistogramObserver*
+ao.quantization.fake_quantize FakeQuantize* FakeQuantizeBase*
+utils.mobile_optimizer optimize_for_mobile
+utils.bundled_inputs augment_model_with_bundled_inputs bundle_inputs
+utils.cpp_extension load load_inline CppExtension CUDAExtension SyclExtension BuildExtension* include_paths
+    library_paths verify_ninja_availability is_ninja_available
+utils.hipify
+utils.hipify.hipify_python hipify
+utils.flop_counter FlopCounterMode*
+utils._sympy
+utils._sympy.numbers IntInfinity*
+onnx.symbolic_helper parse_args cast_pytorch_to_onnx
+onnx.symbolic_opset9 masked_fill
+onnx.symbolic_opset11 select unsqueeze squeeze
+onnx.operators shape_as_tensor
+sparse.semi_structured SparseSemiStructuredTensor* to_sparse_semi_structured
+"""
+
+
+def read_table():
+    """Return the names of each module."""
+    modules, last = {}, None
+    for line in TABLE.split("\n"):
+        words = line.split()
+        if line.startswith(" "):
+            modules[last].extend(words)
+        elif words:
+            last = words[0]
+            modules[last] = words[1:]
+    return modules
+
+
+MODULES = read_table()
+
+
+def explain(module, name):
+    """Return what using a name raises."""
+    return NotImplementedError(f"torch.{module}.{name}: Dragon does not have it (yet); code that asks for it only to "
+                               "compare classes runs, code that uses it cannot")
+
+
+def make_class(module, name):
+    """Return a class for `isinstance` and annotations, of which there can be no instance."""
+    def __new__(cls, *args, **kwargs):
+        raise explain(module, name)
+    return type(name, (), {"__new__": __new__, "__module__": f"torch.{module}", "__slots__": (),
+                           "__doc__": "Not in Dragon (yet): making one raises."})
+
+
+def make_function(module, name):
+    """Return a function that raises."""
+    def use(*args, **kwargs):
+        raise explain(module, name)
+    use.__name__ = use.__qualname__ = name
+    use.__module__ = f"torch.{module}"
+    use.__doc__ = "Raise: Dragon does not have it (yet)."
+    return use
+
+
+def fill(namespace, module, names):
+    """Put the stand-ins of a line of the table into a module."""
+    for word in names:
+        name = word.rstrip("*")
+        namespace.setdefault(name, (make_class if word.endswith("*") else make_function)(module, name))
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Find the modules of the table, after all others."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        """Return the spec of a module of the table."""
+        if fullname.startswith(ROOT) and fullname[len(ROOT):] in MODULES:
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        """Return None: an ordinary module will do."""
+        return None
+
+    def exec_module(self, module):
+        """Fill a module."""
+        name = module.__name__[len(ROOT):]
+        module.__doc__ = f"`torch.{name}`: what Dragon does not have (yet), by name."
+        fill(vars(module), name, MODULES[name])
+        children = {other[len(name) + 1:] for other in MODULES if other.startswith(name + ".")}
+        module.__getattr__ = module_getattr(f"torch.{name}", vars(module), children)
+
+
+def install():
+    """Have imports find the modules of the table."""
+    if not any(type(finder).__name__ == "Finder" and type(finder).__module__ == __name__ for finder in sys.meta_path):
+        sys.meta_path.append(Finder())

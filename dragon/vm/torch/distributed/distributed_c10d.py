@@ -1,0 +1,527 @@
+"""What collectives do when a process is alone: it sends to itself, and reduces one value."""
+import copy
+import os
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
+from dragon.vm.torch.core.missing import module_getattr
+
+default_pg_timeout = timedelta(minutes=30)
+_BACKENDS = ("gloo", "nccl", "mpi", "ucc", "xccl", "fake")
+_world = {"default": None, "groups": [], "count": 0}
+
+
+class DistError(RuntimeError):
+    """Something went wrong among processes."""
+
+
+class DistBackendError(DistError):
+    """Something went wrong in a backend."""
+
+
+class DistNetworkError(DistError):
+    """Something went wrong in the network."""
+
+
+class DistStoreError(DistError):
+    """Something went wrong in a store."""
+
+
+class Backend(str):
+    """A backend's name in lower case."""
+
+    UNDEFINED, GLOO, NCCL, MPI, UCC, XCCL = "undefined", "gloo", "nccl", "mpi", "ucc", "xccl"
+
+    def __new__(cls, name):
+        if not isinstance(name, str):
+            raise ValueError(f"Backend constructor parameter must be string-ish, got {type(name).__name__}")
+        return super().__new__(cls, name.lower())
+
+
+class ReduceOp:
+    """How values of several processes become one; of one process, each leaves the value as it is."""
+
+    class RedOpType(int):
+        """One of the ways."""
+
+        def __new__(cls, name, number):
+            made = super().__new__(cls, number)
+            made.name = name
+            return made
+
+        def __repr__(self):
+            return f"<RedOpType.{self.name}: {int(self)}>"
+
+        __str__ = __repr__
+
+
+for _number, _name in enumerate("SUM AVG PRODUCT MIN MAX BAND BOR BXOR PREMUL_SUM".split()):
+    setattr(ReduceOp, _name, ReduceOp.RedOpType(_name, _number))
+
+
+class Work:
+    """A collective that has been done when its call returned."""
+
+    def __init__(self, result=None):
+        self._result = result
+
+    def wait(self, timeout=None):
+        """Return True: it is done."""
+        return True
+
+    def is_completed(self):
+        """Return True."""
+        return True
+
+    def is_success(self):
+        """Return True."""
+        return True
+
+    def result(self):
+        """Return the tensors."""
+        return self._result
+
+    def synchronize(self):
+        """Do nothing: it is done."""
+
+
+class ProcessGroup:
+    """A group of one process.
+
+    Parameters
+    ----------
+    backend : str
+        The name that it was asked for under.
+    name : str
+        Its own name.
+    description : str, optional
+        What it is for.
+
+    """
+
+    def __init__(self, backend="gloo", name="0", description=None):
+        self._backend, self.group_name, self.group_desc = Backend(backend), name, description or "undefined"
+
+    def rank(self):
+        """Return 0."""
+        return 0
+
+    def size(self):
+        """Return 1."""
+        return 1
+
+    def name(self):
+        """Return the backend's name."""
+        return str(self._backend)
+
+
+class GroupMember:
+    """Stand-ins for groups: the default one, and one that this process is not in."""
+
+    WORLD = None
+    NON_GROUP_MEMBER = -100
+
+
+class _GroupType(type):
+    @property
+    def WORLD(cls):
+        """The default group; None before there is one."""
+        return _world["default"]
+
+
+class group(metaclass=_GroupType):
+    """The default group, under its usual name."""
+
+
+class P2POp:
+    """A send or receive for `batch_isend_irecv`."""
+
+    def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
+        self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
+
+
+def is_initialized():
+    """Return whether there is a default group."""
+    return _world["default"] is not None
+
+
+def is_torchelastic_launched():
+    """Return whether the elastic launcher started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def is_backend_available(backend):
+    """Return whether a backend can be used: only what needs no other process."""
+    return backend.lower() == "gloo"
+
+
+def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None,
+                       group_name="", pg_options=None, device_id=None, _ranks=None):
+    """Make the default group, of this process alone.
+
+    Parameters
+    ----------
+    backend : str, optional
+        "gloo", or another backend's name: alone, a process needs none.
+    init_method : str, optional
+        Where processes would meet; "env://" reads RANK and WORLD_SIZE from the environment.
+    timeout : datetime.timedelta, optional
+        How long to wait for others, of whom there are none.
+    world_size : int, optional, default=-1
+        Must be 1 in the end.
+    rank : int, optional, default=-1
+        Must be 0 in the end.
+    store : Store, optional
+        Where processes would meet, in place of `init_method`.
+    group_name, pg_options, device_id
+        Not needed by one process.
+
+    """
+    if is_initialized():
+        raise ValueError("trying to initialize the default process group twice!")
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    if store is None:
+        rank, world_size = _read_method(init_method or "env://", rank, world_size)
+    if (rank, world_size) != (0, 1):
+        raise NotImplementedError(f"init_process_group: got rank {rank} of {world_size} processes, expected rank 0 of 1: "
+                                  "Dragon's world has one process (yet)")
+    names = [part.partition(":")[2] or part for part in (backend or "gloo").split(",")]
+    for name in names:
+        if name.lower() not in _BACKENDS:
+            raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
+    _world["default"] = ProcessGroup(backend if backend and ":" not in backend else names[0], "0", "default_pg")
+    GroupMember.WORLD = _world["default"]
+
+
+def _read_method(method, rank, world_size):
+    """Return the rank and world size that a URL, or the environment, tells."""
+    url = urlsplit(method)
+    if url.scheme not in ("env", "tcp", "file"):
+        raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
+    told = {name: int(values[0]) for name, values in parse_qs(url.query).items() if name in ("rank", "world_size")}
+    found = {}
+    for name, given in (("rank", rank), ("world_size", world_size)):
+        value = told.get(name, given)
+        if value == -1 and url.scheme == "env":
+            if name.upper() not in os.environ:
+                raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable "
+                                 f"{name.upper()} expected, but not set")
+            value = int(os.environ[name.upper()])
+        if value == -1:
+            raise ValueError(f"Error initializing torch.distributed using {url.scheme}:// rendezvous: {name} parameter "
+                             "missing")
+        found[name] = value
+    return found["rank"], found["world_size"]
+
+
+def destroy_process_group(group=None):
+    """Forget a group; without one, the default group."""
+    _group(group)
+    if group is None or group is _world["default"]:
+        _world["default"] = GroupMember.WORLD = None
+        _world["groups"].clear()
+    elif group in _world["groups"]:
+        _world["groups"].remove(group)
+
+
+def _group(group=None):
+    """Return a group, the default one for None, or raise if there is none yet."""
+    if _world["default"] is None:
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+    return _world["default"] if group is None else group
+
+
+_get_default_group = _group
+
+
+def _rank_not_in_group(group):
+    """Return whether this process is outside a group."""
+    return group == GroupMember.NON_GROUP_MEMBER
+
+
+def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False,
+              group_desc=None, device_id=None):
+    """Return a new group of this process; a stand-in if it is not among the ranks."""
+    _group()
+    if ranks is not None and list(ranks) != [0]:
+        if not ranks:
+            return GroupMember.NON_GROUP_MEMBER
+        raise ValueError("The new group's rank should be within the world_size set by init_process_group: "
+                         f"got ranks {list(ranks)}, expected [0]")
+    _world["count"] += 1
+    made = ProcessGroup(backend or _world["default"]._backend, str(_world["count"]), group_desc)
+    _world["groups"].append(made)
+    return made
+
+
+def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None):
+    """Return the group of this process, and a list of all of them."""
+    if group_size not in (None, 1):
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size (1)")
+    made = new_group([0], backend=backend, group_desc=group_desc)
+    return made, [made]
+
+
+def get_rank(group=None):
+    """Return this process' rank in a group: 0, or -1 outside."""
+    return -1 if _rank_not_in_group(_group(group)) else 0
+
+
+def get_world_size(group=None):
+    """Return how many processes are in a group: 1, or -1 seen from outside."""
+    return -1 if _rank_not_in_group(_group(group)) else 1
+
+
+def get_backend(group=None):
+    """Return the name of a group's backend."""
+    return Backend(_group(group)._backend)
+
+
+def get_backend_config(group=None):
+    """Return which backend serves which device."""
+    return f"cpu:{get_backend(group)}"
+
+
+def get_default_backend_for_device(device):
+    """Return the backend that serves a device unless another is named."""
+    return "nccl" if str(device).startswith("cuda") else "gloo"
+
+
+def get_process_group_ranks(group=None):
+    """Return the ranks of a group's processes."""
+    _group(group)
+    return [0]
+
+
+def get_global_rank(group, group_rank):
+    """Return the rank in the world of a rank in a group."""
+    return _only(group_rank, "get_global_rank")
+
+
+def get_group_rank(group, global_rank):
+    """Return the rank in a group of a rank in the world."""
+    return _only(global_rank, "get_group_rank")
+
+
+def get_pg_count():
+    """Return how many groups there are."""
+    return is_initialized() + len(_world["groups"])
+
+
+def get_node_local_rank(fallback_rank=None):
+    """Return this process' rank on its machine, as the environment tells."""
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is None:
+        raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
+                           "`get_node_local_rank` to work, assuming you are not running in a multi-device context.")
+    return int(fallback_rank)
+
+
+def _only(rank, who):
+    """Return a rank if it is the only one there is."""
+    if rank not in (None, 0):
+        raise ValueError(f"{who}: got rank {rank}, expected 0: the world has one process")
+    return 0
+
+
+def _done(async_op, result=None):
+    return Work(result) if async_op else None
+
+
+def _same(who, tensors):
+    """Raise unless there is one tensor for each of the processes."""
+    if len(tensors) != 1:
+        raise ValueError(f"{who}: got {len(tensors)} tensors, expected 1, one for each process")
+    return tensors[0]
+
+
+def _copy(target, source):
+    # Collectives are not on the tape.
+    target.detach().copy_(source.detach())
+
+
+# Tensors stay as they are.
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
+    """Reduce a tensor over all processes, in place."""
+    _group(group)
+    return _done(async_op, [tensor])
+
+
+def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
+    """Reduce tensors over all processes, in place."""
+    _group(group)
+    return _done(async_op, tensors)
+
+
+def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
+    """Reduce a tensor over all processes, for one of them."""
+    _group(group)
+    _only(dst, "reduce")
+    return _done(async_op, [tensor])
+
+
+def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+    """Give all processes the tensor of one."""
+    _group(group)
+    _only(src, "broadcast")
+    return _done(async_op, [tensor])
+
+
+def barrier(group=None, async_op=False, device_ids=None, timeout=None):
+    """Wait for all processes."""
+    _group(group)
+    return _done(async_op)
+
+
+def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
+    """Wait for all processes."""
+    _group(group)
+
+
+# Tensors are copied from here to here.
+
+def all_gather(tensor_list, tensor, group=None, async_op=False):
+    """Fill a list with the tensors of all processes."""
+    _group(group)
+    _copy(_same("all_gather", tensor_list), tensor)
+    return _done(async_op, tensor_list)
+
+
+def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+    """Fill a tensor with those of all processes, one after another."""
+    _group(group)
+    _copy(output_tensor, input_tensor.reshape(output_tensor.shape))
+    return _done(async_op, [output_tensor])
+
+
+_all_gather_base = all_gather_into_tensor
+
+
+def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
+    """Fill a list of one process with the tensors of all."""
+    _group(group)
+    _only(dst, "gather")
+    if gather_list is None:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    _copy(_same("gather", gather_list), tensor)
+    return _done(async_op, gather_list)
+
+
+def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
+    """Give each process one tensor of a list."""
+    _group(group)
+    _only(src, "scatter")
+    if scatter_list is None:
+        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+    _copy(tensor, _same("scatter", scatter_list))
+    return _done(async_op, [tensor])
+
+
+def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
+    """Reduce each tensor of a list, and give each process one."""
+    _group(group)
+    _copy(output, _same("reduce_scatter", input_list))
+    return _done(async_op, [output])
+
+
+def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
+    """Reduce a tensor, and give each process a part."""
+    _group(group)
+    _copy(output, input.reshape(output.shape))
+    return _done(async_op, [output])
+
+
+_reduce_scatter_base = reduce_scatter_tensor
+
+
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    """Send one tensor of a list to each process."""
+    _group(group)
+    _copy(_same("all_to_all", output_tensor_list), _same("all_to_all", input_tensor_list))
+    return _done(async_op, output_tensor_list)
+
+
+def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
+    """Send one part of a tensor to each process."""
+    _group(group)
+    _copy(output, input)
+    return _done(async_op, [output])
+
+
+def _nobody(who):
+    raise ValueError(f"Invalid peer for {who}: the world has one process, and a process does not send to itself")
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Raise: there is nobody to send to."""
+    _group(group)
+    _nobody("send")
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Raise: there is nobody to receive from."""
+    _group(group)
+    _nobody("recv")
+
+
+def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Raise: there is nobody to send to."""
+    send(tensor, dst, group, tag)
+
+
+def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Raise: there is nobody to receive from."""
+    recv(tensor, src, group, tag)
+
+
+def batch_isend_irecv(p2p_op_list):
+    """Raise: there is nobody to send to."""
+    _group()
+    _nobody("batch_isend_irecv")
+
+
+# Objects.
+
+def all_gather_object(object_list, obj, group=None):
+    """Fill a list with the objects of all processes."""
+    _group(group)
+    object_list[0] = copy.deepcopy(obj)
+
+
+def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    """Fill a list of one process with the objects of all."""
+    _group(group)
+    _only(dst, "gather_object")
+    object_gather_list[0] = copy.deepcopy(obj)
+
+
+def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
+    """Give all processes the objects of one."""
+    _group(group)
+    _only(src, "broadcast_object_list")
+
+
+def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=None, group=None,
+                        group_src=None):
+    """Give each process one object of a list."""
+    _group(group)
+    _only(src, "scatter_object_list")
+    scatter_object_output_list[0] = copy.deepcopy(scatter_object_input_list[0])
+
+
+def supports_complex(reduceOp):
+    """Return whether a way to reduce takes complex numbers."""
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PREMUL_SUM, ReduceOp.PRODUCT)
+
+
+def _get_pg_default_device(group=None):
+    from dragon.vm.torch.core.device import device
+    return device("cpu")
+
+
+__getattr__ = module_getattr("torch.distributed.distributed_c10d", globals())
