@@ -1,7 +1,9 @@
 // Numbers in and out of Python: buffers (zero-copy), NumPy arrays, nested lists.
 #include <cstdlib>
+#include <cstring>
 
 #include "core/bindings/python.h"
+#include "core/framework/promotion.h"
 
 namespace dragon::python {
 
@@ -130,10 +132,28 @@ constexpr int kDeepest = kMaxDims;
 /// The dtype and shape of nested sequences of numbers.
 struct Survey {
   Dims shape;
-  int kind = -1;  ///< 0 bool, 1 int, 2 float, 3 complex
-  bool has_tensors = false;
-  DType tensor_dtype = DType::kBool;
+  int kind = -1;   ///< 0 bool, 1 int, 2 float, 3 complex: the highest
+  int plain = -1;  ///< the highest among Python's own numbers
+  bool has_dtypes = false;
+  DType dtype = DType::kBool;  ///< where tensors or NumPy's numbers are among them: what all promote to
 };
+
+/// A sequence that is no list or tuple, such as a range or an array among lists: they are to be made lists first.
+struct NeedsLists {};
+
+/// Numbers with a dtype of their own: those of tensors and NumPy.
+bool DTypeOfNumber(PyObject* object, DType* dtype) {
+  if (IsTensor(object)) return *dtype = AsTensor(object).dtype(), true;
+  if (std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) != 0) return false;
+  Py_buffer view;
+  if (PyObject_GetBuffer(object, &view, PyBUF_FORMAT) < 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool known = DTypeOfFormat(view.format, view.itemsize, dtype);
+  PyBuffer_Release(&view);
+  return known;
+}
 
 int KindOf(PyObject* object) {
   if (PyBool_Check(object)) return 0;
@@ -149,13 +169,21 @@ bool IsSequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check
 void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
   if (depth > kDeepest) throw ValueError(who).Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
   if (!IsSequence(object)) {
+    const bool hidden = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
+    if (PyErr_Occurred()) PyErr_Clear();  // a 0-d array has no size
+    if (hidden && !PyUnicode_Check(object) && !PyBytes_Check(object)) throw NeedsLists{};
     if (depth != survey->shape.size())
       throw ValueError(who).Got("nested lists of unequal length").Expected("a box of numbers");
-    if (IsTensor(object)) {
-      survey->has_tensors = true;
-      survey->tensor_dtype = std::max(survey->tensor_dtype, AsTensor(object).dtype());
+    const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+    const int kind = plain ? (PyFloat_CheckExact(object) ? 2 : 1) : KindOf(object);
+    survey->kind = std::max(survey->kind, kind);
+    DType own;
+    if (plain || !DTypeOfNumber(object, &own)) {
+      survey->plain = std::max(survey->plain, kind);
+    } else {
+      survey->dtype = survey->has_dtypes ? PromoteTypes(survey->dtype, own) : own;
+      survey->has_dtypes = true;
     }
-    survey->kind = std::max(survey->kind, KindOf(object));
     return;
   }
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
@@ -170,7 +198,7 @@ void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
     if (i > 0 && IsSequence(item) != IsSequence(PySequence_Fast_GET_ITEM(object, 0))) {
-      throw ValueError(who).Got("numbers beside lists at depth ", depth).Expected("a box of numbers");
+      throw TypeError(who).Got("numbers beside lists at depth ", depth).Expected("a box of numbers");
     }
     Walk(item, depth + 1, survey, who);
   }
@@ -198,17 +226,31 @@ T* FillFrom(PyObject* object, T* place) {
   return place + 1;
 }
 
+/// Lists all the way down.
+py::object DeepList(PyObject* object, int depth) {
+  const bool sequence = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
+  if (PyErr_Occurred()) PyErr_Clear();
+  if (!sequence || PyUnicode_Check(object) || depth > kDeepest) return py::reinterpret_borrow<py::object>(object);
+  py::list list = py::reinterpret_steal<py::list>(PySequence_List(object));
+  if (!list) throw py::error_already_set();
+  for (size_t i = 0; i < list.size(); ++i) list[i] = DeepList(py::object(list[i]).ptr(), depth + 1);
+  return list;
+}
+
 Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
   Survey survey;
-  Walk(data, 0, &survey, who);
-  DType dtype;
+  try {
+    Walk(data, 0, &survey, who);
+  } catch (const NeedsLists&) {
+    const py::object lists = DeepList(data, 0);
+    return FromSequence(lists.ptr(), wanted, who);
+  }
+  const DType kinds[] = {DType::kBool, DType::kInt64, DefaultDType(), ComplexDType(DefaultDType())};
+  DType dtype = survey.kind < 0 ? DefaultDType() : kinds[survey.kind];
   if (wanted) {
     dtype = *wanted;
-  } else if (survey.has_tensors) {
-    dtype = survey.tensor_dtype;
-  } else {
-    const DType kinds[] = {DType::kBool, DType::kInt64, DefaultDType(), ComplexDType(DefaultDType())};
-    dtype = survey.kind < 0 ? DefaultDType() : kinds[survey.kind];
+  } else if (survey.has_dtypes) {
+    dtype = PromoteTypes(survey.dtype, survey.plain < 0 ? survey.dtype : kinds[survey.plain]);
   }
   if (survey.kind == 3 && !IsComplex(dtype)) {
     throw TypeError(who).Got("complex numbers for dtype ", dtype).Expected("a complex dtype");

@@ -44,13 +44,29 @@ SubscriptItem ItemOf(PyObject* object, const Tensor& x) {
   if (PyList_Check(object) || PyTuple_Check(object)) return ArrayItem(object, x);
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object)) return ArrayItem(object, x);
   if (PyIndex_Check(object)) return IntegerItem(object);
+  if (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object)) return ArrayItem(object, x);
   throw TypeError("index")
       .Got("a '", Py_TYPE(object)->tp_name, "'")
       .Expected("an integer, a slice, None, ..., a bool, or a tensor or list of integers or bools");
 }
 
+/// PyTorch reads a short list that holds more than numbers as a tuple: x[[a, b]] with lists or tensors is x[a, b].
+bool StandsForTuple(PyObject* key) {
+  if (!PyList_Check(key) || PyList_GET_SIZE(key) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) {
+    PyObject* item = PyList_GET_ITEM(key, i);
+    const bool sequence = PySequence_Check(item) && !PyUnicode_Check(item);
+    if (sequence || IsTensor(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None) return true;
+  }
+  return false;
+}
+
 Items ItemsOf(PyObject* key, const Tensor& x) {
   Items items;
+  if (StandsForTuple(key)) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) items.push_back(ItemOf(PyList_GET_ITEM(key, i), x));
+    return items;
+  }
   if (!PyTuple_Check(key)) {
     items.push_back(ItemOf(key, x));
     return items;

@@ -61,8 +61,12 @@ DType ResultType(const char* /*who*/, std::span<const Tensor> inputs) {
     if (!any) {
       result = dtypes[rank];
     } else if (Category(dtypes[rank]) > Category(result)) {
-      // A complex number beside a float64 tensor is complex128, not complex64.
-      result = Category(dtypes[rank]) == 3 || rank < 2 ? PromoteTypes(result, dtypes[rank]) : dtypes[rank];
+      // A float of higher rank decides the width even of a complex result.
+      if (IsFloating(result)) {
+        result = ComplexDType(result);
+      } else {
+        result = rank < 2 ? PromoteTypes(result, dtypes[rank]) : dtypes[rank];
+      }
     }
     any = true;
   }

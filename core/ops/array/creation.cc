@@ -103,11 +103,14 @@ struct Range {
   explicit Range(const CallReader& c) : start(c.attr(0)), stop(c.attr(1)), step(c.attr(2)) {
     if (stop.is_none()) stop = std::exchange(start, Value(0));
     whole = true;
-    for (const Value* value : {&start, &stop, &step}) {
+    for (Value* value : {&start, &stop, &step}) {
       if (value->kind() == Value::Kind::kComplex) {
         throw TypeError(c.name()).Got(value->str()).Expected("real numbers");
       }
       if (!std::isfinite(value->real())) throw ValueError(c.name()).Got(value->str()).Expected("finite numbers");
+      // PyTorch counts a range of int64 by its ends cut to integers.
+      if (c.DTypeOr(3, DType::kFloat32) == DType::kInt64 && std::fabs(value->real()) < 0x1p63)
+        *value = value->integer();
       whole &= value->kind() != Value::Kind::kDouble;
     }
     if (step.real() == 0) throw ValueError(c.name()).Got("step ", step.str()).Expected("a step that is not 0");

@@ -123,7 +123,9 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
 void RunGather(Run& r) {
   const Tensor index = AsInt64(r.x(1));
   const int64_t axis = NormalizeAxis("gather", r.Int(0), r.x(0).ndim());
-  kernels::Gather(r.ctx(), r.dtype(), r.out(), r.in(0), index.view(), KernelAxis(axis), "gather");
+  const bool number = r.x(0).ndim() == 0 && index.ndim() == 1;  // a number is a vector of one
+  const Tensor x = number ? Op<"unsqueeze">(r.x(0), 0) : r.x(0);
+  kernels::Gather(r.ctx(), r.dtype(), r.out(), x.view(), index.view(), KernelAxis(axis), "gather");
 }
 
 [[maybe_unused]] const auto& gather =
@@ -134,7 +136,7 @@ void RunGather(Run& r) {
           const Tensor &x = i.x(0), &index = i.x(1);
           CheckIndexDType("gather", index);
           const int64_t axis = NormalizeAxis("gather", i.Int(0), x.ndim());
-          bool fits = index.ndim() == x.ndim();
+          bool fits = index.ndim() == x.ndim() || (x.ndim() == 0 && index.ndim() == 1);
           for (int n = 0; fits && n < x.ndim(); ++n) fits = n == axis || index.size(n) <= x.size(n);
           if (!fits) {
             throw ValueError("gather")
@@ -145,7 +147,10 @@ void RunGather(Run& r) {
         })
         .Runs(RunGather)
         .Gradient("index", [](Grad& g) {
-          g.dx(0, Op<"scatter_into">(Zeros(g.x_shape(0), g.dy()), g.Int(0), g.x(1), g.dy(), "add"));
+          const bool number = g.x_shape(0).empty() && g.x(1).ndim() == 1;
+          const Tensor zeros = Zeros(number ? Dims{1} : g.x_shape(0), g.dy());
+          const Tensor dx = Op<"scatter_into">(zeros, g.Int(0), g.x(1), g.dy(), "add");
+          g.dx(0, number ? Op<"squeeze">(dx, Dims{0}) : dx);
         });
 
 [[maybe_unused]] const auto& take_along_axis =

@@ -72,7 +72,11 @@ IndexShape ShapeOfIndexed(const char* who, const Tensor& x, std::span<const Tens
   for (int axis = 0; axis < count; ++axis) {
     if (!indices[axis].defined()) continue;
     CheckIndexDType(who, indices[axis]);
-    result.broadcast = given ? BroadcastShapes(who, result.broadcast, indices[axis].shape()) : indices[axis].shape();
+    try {
+      result.broadcast = given ? BroadcastShapes(who, result.broadcast, indices[axis].shape()) : indices[axis].shape();
+    } catch (const Error& error) {
+      throw Error(ErrorKind::kIndex, error.what());
+    }
     if (first < 0) first = axis;
     last = axis;
     ++given;

@@ -115,7 +115,7 @@ ROWS = [
         errors=[Wrong((3,), ints((2,), 3), (3,), says="places")]),
     Row("gather", [Sample((4, 3), 0, ints((2, 3), 4)), Sample((4, 3), 1, ints((4, 5), 3)),
                    Sample((4, 3), -1, ints((2, 2), 3)),
-                   Sample((3,), 0, ints((0,), 3)), Sample((), 0, ints((), 1)),
+                   Sample((3,), 0, ints((0,), 3)), Sample((), 0, ints((), 1)), Sample((), 0, ints((2,), 1)),
                    Sample((2, 3, 4), 1, ints((2, 5, 4), 3))],
         dtypes=ALL, torch=lambda torch, x, axis, index: torch.gather(x, axis, index),
         errors=[Wrong((4, 3), 0, Given(values=[[4, 0, 0]], dtype="int64"), error=IndexError,

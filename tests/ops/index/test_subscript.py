@@ -133,10 +133,19 @@ def test_views_alias_and_carry_gradients():
     assert gradient.numpy().tolist() == [[1.0, 0.0, 1.0, 0.0], [3.0, 0.0, 3.0, 0.0], [3.0, 0.0, 3.0, 0.0]]
 
 
+@pytest.mark.parametrize("key, same", [
+    ([[0], [1]], ([0], [1])), ([[0, 1], [1, 2]], ([0, 1], [1, 2])), (range(2), [0, 1]),
+    ([slice(0, 2), 1], (slice(0, 2), 1))], ids=str)
+def test_lists_of_more_than_numbers_are_tuples(key, same):
+    x = dragon.from_numpy(numpy.arange(12.0).reshape(3, 4))
+    assert x[key].tolist() == x[same].tolist()
+
+
 @pytest.mark.parametrize("key, error, says", [
     (5, IndexError, ["5", "size 3"]), ((0, 0, 0), IndexError, ["at most 2"]), ((..., ...), IndexError, ["ellipses"]),
     (slice(None, None, 0), ValueError, ["step"]), ("a", TypeError, ["str"]), (1.5, TypeError, ["float"]),
-    (2 ** 70, IndexError, []), ([[0], [1, 2]], (TypeError, ValueError), []), ([0, 3], IndexError, ["3", "size 3"]),
+    (2 ** 70, IndexError, []), ([[0, 1], [0, 1, 2]], IndexError, ["(2", "(3"]),
+    ([[[0], [1, 2]]], (TypeError, ValueError), []), ([0, 3], IndexError, ["3", "size 3"]),
     ([True, False], IndexError, ["mask", "(2,)"])], ids=str)
 def test_errors(key, error, says):
     x = dragon.from_numpy(numpy.zeros((3, 4)))
