@@ -51,9 +51,9 @@ _SUBMODULES = frozenset("""
     accelerator amp autograd backends compiler cpu cuda distributed distributions export fft fx func futures hub
     jit library linalg monitor mps mtia multiprocessing nested nn onnx optim overrides package profiler
     quantization random return_types serialization signal sparse special storage testing torch_version types utils
-    version xpu _C _dynamo _tensor _tensor_str _utils _jit_internal ao functional masked _guards _prims_common
-    _refs _lowrank _linalg_utils _VF _ops ops
+    version xpu _C _dynamo _tensor _tensor_str _utils _jit_internal _functorch ao functional masked _guards
+    _prims_common _refs _lowrank _linalg_utils _VF _ops ops
 """.split())
 # Names that come from submodules, likewise.
-_LATER = {"save": "serialization", "load": "serialization"}
+_LATER = {"save": "serialization", "load": "serialization", "vmap": "_functorch.apis"}
 __getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)
