@@ -1,11 +1,16 @@
 // A recurrent layer step by step: a small product for the hidden part of the gates, then all gates at once.
+//
+// Rows of a batch never meet within a layer, so each thread takes its rows through all steps, and no step waits for
+// another thread. What sums over rows, the gradients of the weights, is one large product at the end.
 #include "core/kernels/recurrent.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/device/parallel.h"
 #include "core/kernels/matmul.h"
 #include "core/kernels/recurrent/cells.h"
+#include "core/kernels/recurrent/product.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -41,17 +46,6 @@ struct Layer {
   }
 };
 
-/// y (m, n) = a (m, k) @ b + bias + beta * y, where b (k, n) is given as it lies or by its transpose (n, k).
-template <typename T>
-void Product(Context& ctx, int64_t m, int64_t n, int64_t k, const T* a, const T* b, bool b_transposed, const View& bias,
-             T* y, double beta = 0) {
-  MatmulPost post;
-  post.beta = beta;
-  const OwnedView to(y, kDTypeOf<T>, {m, n}, {n, 1}), left(const_cast<T*>(a), kDTypeOf<T>, {m, k}, {k, 1});
-  const OwnedView right(const_cast<T*>(b), kDTypeOf<T>, {k, n}, b_transposed ? Dims{1, k} : Dims{n, 1});
-  kernels::Matmul(ctx, kDTypeOf<T>, to.view, left.view, right.view, bias, post);
-}
-
 /// y (m, n) = a^T @ b for a (k, m) and b (k, n): a weight's gradient over all steps at once.
 template <typename T>
 void ProductOverRows(Context& ctx, int64_t m, int64_t n, int64_t k, const T* a, const T* b, const View& y) {
@@ -82,10 +76,21 @@ void Recurrent(Context& ctx, View y, View hn, View cn, View gates, View cells, V
   const Scratch hidden_scratch = ctx.Allocate<T>(layer.batch * layer.gates);
   const Scratch raw_scratch = ctx.Allocate<T>(weights.projection ? layer.batch * units : 0);
   T *hidden = hidden_scratch.as<T>(), *raw = weights.projection ? raw_scratch.as<T>() : h;
-  Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
-    Product<T>(ctx, rows, layer.gates, outputs, h, weights.hidden.as<const T>(), /*b_transposed=*/true, weights.bias,
-               hidden);
-    ParallelFor(rows, RowGrain(units), [&](int64_t begin, int64_t end) {
+  const PackedWeights<T> recurrent(ctx, {weights.hidden.as<const T>(), 1, outputs}, outputs, layer.gates);
+  std::optional<PackedWeights<T>> projection;
+  if (weights.projection)
+    projection.emplace(ctx, Matrix<const T>{weights.projection.as<const T>(), 1, units}, units, outputs);
+  const T* bias = weights.bias ? weights.bias.as<const T>() : nullptr;
+  const double work = static_cast<double>(layer.rows) * layer.gates * outputs;
+  ParallelFor(layer.batch, BatchGrain(layer.batch, work), [&](int64_t begin, int64_t batch_end) {
+    const int64_t most = batch_end - begin;
+    const Scratch scratch = ctx.Allocate<typename TileOf<T>::Real>(
+        std::max(recurrent.ScratchSize(most), projection ? projection->ScratchSize(most) : 0));
+    auto* const panel = scratch.template as<typename TileOf<T>::Real>();
+    Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+      const int64_t end = std::min(batch_end, rows);
+      if (begin >= end) return;
+      recurrent.Multiply(end - begin, h + begin * outputs, bias, 0, hidden + begin * layer.gates, panel);
       for (int64_t i = begin; i < end; ++i) {
         const T *x = gates_x.as<const T>() + (first + i) * layer.gates, *part = hidden + i * layer.gates;
         T* saved = gates.as<T>() + (first + i) * SavedCount(layer.mode) * units;
@@ -97,11 +102,9 @@ void Recurrent(Context& ctx, View y, View hn, View cn, View gates, View cells, V
           PlainRow(units, layer.mode == RecurrentMode::kRelu, x, part, raw + i * units);
         }
       }
+      if (projection) projection->Multiply(end - begin, raw + begin * units, nullptr, 0, h + begin * outputs, panel);
+      Copy(h + begin * outputs, (end - begin) * outputs, y.as<T>() + (first + begin) * outputs);
     });
-    if (weights.projection) {
-      Product<T>(ctx, rows, outputs, units, raw, weights.projection.as<const T>(), /*b_transposed=*/true, View{}, h);
-    }
-    Copy(h, rows * outputs, y.as<T>() + first * outputs);
   });
 }
 
@@ -123,10 +126,12 @@ void StatesBefore(const RecurrentSteps& steps, int64_t batch, int64_t width, con
 template <typename T>
 void SumRows(int64_t rows, int64_t width, const T* x, T* sums) {
   std::fill(sums, sums + width, T(0));
-  for (int64_t i = 0; i < rows; ++i) {
+  ParallelFor(width, std::max<int64_t>(64, kGrain / std::max<int64_t>(rows, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < rows; ++i) {
 #pragma omp simd
-    for (int64_t j = 0; j < width; ++j) sums[j] += x[i * width + j];
-  }
+      for (int64_t j = begin; j < end; ++j) sums[j] += x[i * width + j];
+    }
+  });
 }
 
 }  // namespace
@@ -151,17 +156,27 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
   T* dc = lstm ? d.c0.as<T>() : nullptr;
   Copy(dhn.as<const T>(), dhn.numel, dh);
   if (lstm) Copy(dcn.as<const T>(), dcn.numel, dc);
-  Layer::ForSteps(steps, /*forward=*/false, [&](int64_t first, int64_t rows) {
-    const T* dy_rows = dy.as<const T>() + first * outputs;
-    for (int64_t i = 0; i < rows * outputs; ++i) dh[i] += dy_rows[i];
-    T* dunits = dh;
-    if (weights.projection) {
-      dunits = draw.as<T>();
-      Copy(dh, rows * outputs, dprojected.as<T>() + first * outputs);
-      Product<T>(ctx, rows, units, outputs, dh, weights.projection.as<const T>(), /*b_transposed=*/false, View{},
-                 dunits);
-    }
-    ParallelFor(rows, RowGrain(units), [&](int64_t begin, int64_t end) {
+  const PackedWeights<T> recurrent(ctx, {weights.hidden.as<const T>(), outputs, 1}, layer.gates, outputs);
+  std::optional<PackedWeights<T>> projection;
+  if (weights.projection)
+    projection.emplace(ctx, Matrix<const T>{weights.projection.as<const T>(), units, 1}, outputs, units);
+  const double work = static_cast<double>(rows_all) * layer.gates * outputs;
+  ParallelFor(layer.batch, BatchGrain(layer.batch, work), [&](int64_t begin, int64_t batch_end) {
+    const int64_t most = batch_end - begin;
+    const Scratch scratch = ctx.Allocate<typename TileOf<T>::Real>(
+        std::max(recurrent.ScratchSize(most), projection ? projection->ScratchSize(most) : 0));
+    auto* const panel = scratch.template as<typename TileOf<T>::Real>();
+    Layer::ForSteps(steps, /*forward=*/false, [&](int64_t first, int64_t rows) {
+      const int64_t end = std::min(batch_end, rows);
+      if (begin >= end) return;
+      const T* dy_rows = dy.as<const T>() + first * outputs;
+      for (int64_t i = begin * outputs; i < end * outputs; ++i) dh[i] += dy_rows[i];
+      T* dunits = dh;
+      if (projection) {
+        dunits = draw.as<T>();
+        Copy(dh + begin * outputs, (end - begin) * outputs, dprojected.as<T>() + (first + begin) * outputs);
+        projection->Multiply(end - begin, dh + begin * outputs, nullptr, 0, dunits + begin * units, panel);
+      }
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = first + i;
         const T* saved = gates.as<const T>() + row * SavedCount(layer.mode) * units;
@@ -177,9 +192,9 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
                            dgate);
         }
       }
+      recurrent.Multiply(end - begin, dhidden + (first + begin) * layer.gates, nullptr, gru ? 1 : 0,
+                         dh + begin * outputs, panel);
     });
-    Product<T>(ctx, rows, outputs, layer.gates, dhidden + first * layer.gates, weights.hidden.as<const T>(),
-               /*b_transposed=*/false, View{}, dh, /*beta=*/gru ? 1 : 0);
   });
   if (d.hidden) ProductOverRows<T>(ctx, layer.gates, outputs, rows_all, dhidden, h_before.as<const T>(), d.hidden);
   if (d.bias) SumRows<T>(rows_all, layer.gates, dhidden, d.bias.as<T>());
