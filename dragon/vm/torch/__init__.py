@@ -55,5 +55,5 @@ _SUBMODULES = frozenset("""
     _prims_common _refs _lowrank _linalg_utils _VF _ops ops
 """.split())
 # Names that come from submodules, likewise.
-_LATER = {"save": "serialization", "load": "serialization", "vmap": "_functorch.apis"}
+_LATER = {"save": "serialization", "load": "serialization", "vmap": "_functorch.apis", "compile": "compiler"}
 __getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)
