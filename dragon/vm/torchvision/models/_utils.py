@@ -1,0 +1,72 @@
+"""What models share: widths, initialization, intermediate results."""
+from collections import OrderedDict
+
+from dragon.vm import torch
+
+nn = torch.nn
+
+
+def _make_divisible(v, divisor, min_value=None):
+    """Return the nearest multiple, not more than a tenth below."""
+    near = max(divisor if min_value is None else min_value, int(v + divisor / 2) // divisor * divisor)
+    return near + divisor if near < 0.9 * v else near
+
+
+def initialize(model, conv, linear=None, norms=(nn.BatchNorm2d, nn.GroupNorm)):
+    """Initialize a model's layers in their order: convolutions and linear layers by functions, norms to 1 and 0."""
+    for module in model.modules():
+        if isinstance(module, nn.Conv2d):
+            conv(module)
+        elif isinstance(module, norms):
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+        elif linear is not None and isinstance(module, nn.Linear):
+            linear(module)
+
+
+def fan_out(module):
+    """Draw a convolution's weights by its outputs; no bias."""
+    nn.init.kaiming_normal_(module.weight, mode="fan_out")
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def small(module):
+    """Draw a linear layer's weights with deviation 0.01; no bias."""
+    nn.init.normal_(module.weight, 0, 0.01)
+    nn.init.zeros_(module.bias)
+
+
+class IntermediateLayerGetter(nn.ModuleDict):
+    """Return what some of a model's layers make.
+
+    Parameters
+    ----------
+    model : Module
+        Its children are called one after another.
+    return_layers : Dict[str, str]
+        The layers, and the names of their results.
+
+    """
+
+    _version = 2
+
+    def __init__(self, model, return_layers):
+        if not set(return_layers).issubset(name for name, _ in model.named_children()):
+            raise ValueError("return_layers are not present in model")
+        wanted, layers = {str(key) for key in return_layers}, OrderedDict()
+        for name, module in model.named_children():
+            layers[name] = module
+            wanted.discard(name)
+            if not wanted:
+                break
+        super().__init__(layers)
+        self.return_layers = return_layers
+
+    def forward(self, x):
+        out = OrderedDict()
+        for name, module in self.items():
+            x = module(x)
+            if name in self.return_layers:
+                out[self.return_layers[name]] = x
+        return out

@@ -1,0 +1,219 @@
+"""Inception, third version."""
+from collections import namedtuple
+
+from dragon.vm import torch
+from dragon.vm.torchvision.models._api import define
+from dragon.vm.torchvision.models.googlenet import BasicConv2d, old_normalization, prepare, settle_initialization
+
+nn = torch.nn
+F = nn.functional
+InceptionOutputs = namedtuple("InceptionOutputs", ["logits", "aux_logits"])
+_InceptionOutputs = InceptionOutputs
+
+
+class _Branches(nn.Module):
+    """Branches side by side, each of convolutions one after another.
+
+    `_convolutions` lists (name, channels in, channels out, kernel, further options); `_paths` says which of them each
+    branch goes through.
+    """
+
+    _paths = ()
+
+    def _build(self, conv_block, rows):
+        for name, before, after, kernel, *options in rows:
+            made = {"kernel_size": kernel}
+            for option in options:
+                made.update(option)
+            setattr(self, name, (conv_block or BasicConv2d)(before, after, **made))
+
+    def _run(self, path, x):
+        for name in path.split():
+            if name == "average":
+                x = F.avg_pool2d(x, kernel_size=3, stride=1, padding=1)
+            elif name == "greatest":
+                x = F.max_pool2d(x, kernel_size=3, stride=2)
+            elif "+" in name:
+                x = torch.cat([getattr(self, part)(x) for part in name.split("+")], 1)
+            else:
+                x = getattr(self, name)(x)
+        return x
+
+    def forward(self, x):
+        return torch.cat([self._run(path, x) for path in self._paths], 1)
+
+
+def _pad(*sizes):
+    return {"padding": sizes if len(sizes) > 1 else sizes[0]}
+
+
+_TWO = {"stride": 2}
+
+
+class InceptionA(_Branches):
+    """Convolutions of 1, 5 and twice 3, and a pooling."""
+
+    _paths = ("branch1x1", "branch5x5_1 branch5x5_2", "branch3x3dbl_1 branch3x3dbl_2 branch3x3dbl_3",
+              "average branch_pool")
+
+    def __init__(self, in_channels, pool_features, conv_block=None):
+        super().__init__()
+        self._build(conv_block, (
+            ("branch1x1", in_channels, 64, 1), ("branch5x5_1", in_channels, 48, 1), ("branch5x5_2", 48, 64, 5, _pad(2)),
+            ("branch3x3dbl_1", in_channels, 64, 1), ("branch3x3dbl_2", 64, 96, 3, _pad(1)),
+            ("branch3x3dbl_3", 96, 96, 3, _pad(1)), ("branch_pool", in_channels, pool_features, 1)))
+
+
+class InceptionB(_Branches):
+    """Halve the size by convolutions of 3 and twice 3, and a pooling."""
+
+    _paths = ("branch3x3", "branch3x3dbl_1 branch3x3dbl_2 branch3x3dbl_3", "greatest")
+
+    def __init__(self, in_channels, conv_block=None):
+        super().__init__()
+        self._build(conv_block, (("branch3x3", in_channels, 384, 3, _TWO), ("branch3x3dbl_1", in_channels, 64, 1),
+                                 ("branch3x3dbl_2", 64, 96, 3, _pad(1)), ("branch3x3dbl_3", 96, 96, 3, _TWO)))
+
+
+class InceptionC(_Branches):
+    """Convolutions of 1, 7 and twice 7, down and across by turns, and a pooling."""
+
+    _paths = ("branch1x1", "branch7x7_1 branch7x7_2 branch7x7_3",
+              "branch7x7dbl_1 branch7x7dbl_2 branch7x7dbl_3 branch7x7dbl_4 branch7x7dbl_5", "average branch_pool")
+
+    def __init__(self, in_channels, channels_7x7, conv_block=None):
+        super().__init__()
+        c7, across, down = channels_7x7, ((1, 7), _pad(0, 3)), ((7, 1), _pad(3, 0))
+        self._build(conv_block, (
+            ("branch1x1", in_channels, 192, 1), ("branch7x7_1", in_channels, c7, 1), ("branch7x7_2", c7, c7, *across),
+            ("branch7x7_3", c7, 192, *down), ("branch7x7dbl_1", in_channels, c7, 1),
+            ("branch7x7dbl_2", c7, c7, *down), ("branch7x7dbl_3", c7, c7, *across), ("branch7x7dbl_4", c7, c7, *down),
+            ("branch7x7dbl_5", c7, 192, *across), ("branch_pool", in_channels, 192, 1)))
+
+
+class InceptionD(_Branches):
+    """Halve the size by convolutions of 3, and of 7 and 3, and a pooling."""
+
+    _paths = ("branch3x3_1 branch3x3_2", "branch7x7x3_1 branch7x7x3_2 branch7x7x3_3 branch7x7x3_4", "greatest")
+
+    def __init__(self, in_channels, conv_block=None):
+        super().__init__()
+        self._build(conv_block, (
+            ("branch3x3_1", in_channels, 192, 1), ("branch3x3_2", 192, 320, 3, _TWO),
+            ("branch7x7x3_1", in_channels, 192, 1), ("branch7x7x3_2", 192, 192, (1, 7), _pad(0, 3)),
+            ("branch7x7x3_3", 192, 192, (7, 1), _pad(3, 0)), ("branch7x7x3_4", 192, 192, 3, _TWO)))
+
+
+class InceptionE(_Branches):
+    """Convolutions of 1, 3 and twice 3 that part at their ends, and a pooling."""
+
+    _paths = ("branch1x1", "branch3x3_1 branch3x3_2a+branch3x3_2b",
+              "branch3x3dbl_1 branch3x3dbl_2 branch3x3dbl_3a+branch3x3dbl_3b", "average branch_pool")
+
+    def __init__(self, in_channels, conv_block=None):
+        super().__init__()
+        across, down = ((1, 3), _pad(0, 1)), ((3, 1), _pad(1, 0))
+        self._build(conv_block, (
+            ("branch1x1", in_channels, 320, 1), ("branch3x3_1", in_channels, 384, 1),
+            ("branch3x3_2a", 384, 384, *across), ("branch3x3_2b", 384, 384, *down),
+            ("branch3x3dbl_1", in_channels, 448, 1), ("branch3x3dbl_2", 448, 384, 3, _pad(1)),
+            ("branch3x3dbl_3a", 384, 384, *across), ("branch3x3dbl_3b", 384, 384, *down),
+            ("branch_pool", in_channels, 192, 1)))
+
+
+class InceptionAux(nn.Module):
+    """Classes from the middle of the network."""
+
+    def __init__(self, in_channels, num_classes, conv_block=None):
+        super().__init__()
+        conv = conv_block or BasicConv2d
+        self.conv0 = conv(in_channels, 128, kernel_size=1)
+        self.conv1 = conv(128, 768, kernel_size=5)
+        self.conv1.stddev = 0.01
+        self.fc = nn.Linear(768, num_classes)
+        self.fc.stddev = 0.001
+
+    def forward(self, x):
+        x = self.conv1(self.conv0(F.avg_pool2d(x, kernel_size=5, stride=3)))
+        return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, (1, 1)), 1))
+
+
+_DEFAULT_BLOCKS = [BasicConv2d, InceptionA, InceptionB, InceptionC, InceptionD, InceptionE, InceptionAux]
+
+
+class Inception3(nn.Module):
+    """Inception, third version, with classes from its middle while training.
+
+    Parameters
+    ----------
+    num_classes : int, optional, default=1000
+        The classes.
+    aux_logits : bool, optional, default=True
+        Whether there are classes from the middle.
+    transform_input : bool, optional, default=False
+        Whether to normalize as old checkpoints expect.
+    inception_blocks : List[Callable], optional
+        The seven classes of blocks.
+    init_weights : bool, optional
+        Whether to initialize.
+    dropout : float, optional, default=0.5
+        The probability of zeroing before the classes.
+
+    """
+
+    def __init__(self, num_classes=1000, aux_logits=True, transform_input=False, inception_blocks=None,
+                 init_weights=None, dropout=0.5):
+        super().__init__()
+        blocks = _DEFAULT_BLOCKS if inception_blocks is None else inception_blocks
+        init_weights = settle_initialization(init_weights, "inception_v3")
+        if len(blocks) != 7:
+            raise ValueError(f"length of inception_blocks should be 7 instead of {len(blocks)}")
+        conv, block_a, block_b, block_c, block_d, block_e, middle = blocks
+        self.aux_logits, self.transform_input = aux_logits, transform_input
+        self.Conv2d_1a_3x3 = conv(3, 32, kernel_size=3, stride=2)
+        self.Conv2d_2a_3x3 = conv(32, 32, kernel_size=3)
+        self.Conv2d_2b_3x3 = conv(32, 64, kernel_size=3, padding=1)
+        self.maxpool1 = nn.MaxPool2d(kernel_size=3, stride=2)
+        self.Conv2d_3b_1x1 = conv(64, 80, kernel_size=1)
+        self.Conv2d_4a_3x3 = conv(80, 192, kernel_size=3)
+        self.maxpool2 = nn.MaxPool2d(kernel_size=3, stride=2)
+        for name, width, features in (("b", 192, 32), ("c", 256, 64), ("d", 288, 64)):
+            setattr(self, f"Mixed_5{name}", block_a(width, pool_features=features))
+        self.Mixed_6a = block_b(288)
+        for name, channels in (("b", 128), ("c", 160), ("d", 160), ("e", 192)):
+            setattr(self, f"Mixed_6{name}", block_c(768, channels_7x7=channels))
+        self.AuxLogits = None
+        if aux_logits:
+            self.AuxLogits = middle(768, num_classes)
+        self.Mixed_7a = block_d(768)
+        self.Mixed_7b = block_e(1280)
+        self.Mixed_7c = block_e(2048)
+        self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
+        self.dropout = nn.Dropout(p=dropout)
+        self.fc = nn.Linear(2048, num_classes)
+        for module in self.modules() if init_weights else ():
+            if isinstance(module, (nn.Conv2d, nn.Linear)):
+                nn.init.trunc_normal_(module.weight, mean=0.0, std=float(getattr(module, "stddev", 0.1)), a=-2, b=2)
+            elif isinstance(module, nn.BatchNorm2d):
+                nn.init.constant_(module.weight, 1)
+                nn.init.constant_(module.bias, 0)
+
+    def forward(self, x):
+        x = old_normalization(x) if self.transform_input else x
+        x = self.maxpool1(self.Conv2d_2b_3x3(self.Conv2d_2a_3x3(self.Conv2d_1a_3x3(x))))
+        x = self.maxpool2(self.Conv2d_4a_3x3(self.Conv2d_3b_1x1(x)))
+        x = self.Mixed_6a(self.Mixed_5d(self.Mixed_5c(self.Mixed_5b(x))))
+        x = self.Mixed_6e(self.Mixed_6d(self.Mixed_6c(self.Mixed_6b(x))))
+        aux = self.AuxLogits(x) if self.AuxLogits is not None and self.training else None
+        x = self.Mixed_7c(self.Mixed_7b(self.Mixed_7a(x)))
+        x = self.fc(torch.flatten(self.dropout(self.avgpool(x)), 1))
+        return InceptionOutputs(x, aux) if self.training and self.aux_logits else x
+
+
+def _finish(model, state, kwargs):
+    model.load_state_dict(state)
+    if not kwargs.get("aux_logits", True):
+        model.aux_logits, model.AuxLogits = False, None
+
+
+define(globals(), "inception_v3", "Inception_V3", Inception3, prepare, _finish)
