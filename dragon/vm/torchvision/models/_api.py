@@ -192,10 +192,10 @@ def _old_arguments(name, enum, args, kwargs):
         kwargs.update(zip(("weights", "progress"), args))
     weights = kwargs.pop("weights", None)
     if "pretrained" in kwargs:
-        warnings.warn("The parameter 'pretrained' is deprecated since 0.13 and may be removed in the future, please use "
-                      "'weights' instead.")
+        warnings.warn("The parameter 'pretrained' is deprecated since 0.13 and may be removed in the future, please "
+                      "use 'weights' instead.")
         weights = kwargs.pop("pretrained")
-    if isinstance(weights, bool):
+    if weights is not None and not isinstance(weights, (str, WeightsEnum)):
         warnings.warn("Arguments other than a weight enum or `None` for 'weights' are deprecated since 0.13 and may be "
                       "removed in the future.")
         first = next(iter(enum), None)

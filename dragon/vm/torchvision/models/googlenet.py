@@ -154,7 +154,8 @@ def _finish(model, state, kwargs):
     if not kwargs.get("aux_logits", False):
         model.aux_logits, model.aux1, model.aux2 = False, None, None
     else:
-        warnings.warn("auxiliary heads in the pretrained googlenet model are NOT pretrained, so make sure to train them")
+        warnings.warn("auxiliary heads in the pretrained googlenet model are NOT pretrained, so make sure to train "
+                      "them")
 
 
 define(globals(), "googlenet", "GoogLeNet", GoogLeNet, prepare, _finish)

@@ -122,10 +122,11 @@ class MobileNetV3(nn.Module):
 # For each block: channels in, kernel, expanded, channels out, weighed, activation, stride. From the block at `tail`
 # on, the tail may be halved and dilated.
 _LARGE = """16 3 16 16 - RE 1, 16 3 64 24 - RE 2, 24 3 72 24 - RE 1, 24 5 72 40 + RE 2, 40 5 120 40 + RE 1,
-40 5 120 40 + RE 1, 40 3 240 80 - HS 2, 80 3 200 80 - HS 1, 80 3 184 80 - HS 1, 80 3 184 80 - HS 1, 80 3 480 112 + HS 1,
-112 3 672 112 + HS 1, 112 5 672 160 + HS 2, 160 5 960 160 + HS 1, 160 5 960 160 + HS 1"""
+40 5 120 40 + RE 1, 40 3 240 80 - HS 2, 80 3 200 80 - HS 1, 80 3 184 80 - HS 1, 80 3 184 80 - HS 1,
+80 3 480 112 + HS 1, 112 3 672 112 + HS 1, 112 5 672 160 + HS 2, 160 5 960 160 + HS 1, 160 5 960 160 + HS 1"""
 _SMALL = """16 3 16 16 + RE 2, 16 3 72 24 - RE 2, 24 3 88 24 - RE 1, 24 5 96 40 + HS 2, 40 5 240 40 + HS 1,
-40 5 240 40 + HS 1, 40 5 120 48 + HS 1, 48 5 144 48 + HS 1, 48 5 288 96 + HS 2, 96 5 576 96 + HS 1, 96 5 576 96 + HS 1"""
+40 5 240 40 + HS 1, 40 5 120 48 + HS 1, 48 5 144 48 + HS 1, 48 5 288 96 + HS 2,
+96 5 576 96 + HS 1, 96 5 576 96 + HS 1"""
 _ARCHITECTURES = {"mobilenet_v3_large": (_LARGE, 1280), "mobilenet_v3_small": (_SMALL, 1024)}
 
 
