@@ -1,6 +1,7 @@
 """PyTorch's API on Dragon's engine: `from dragon.vm import torch`, or `dragon run script.py` for scripts."""
 from math import e, inf, nan, pi
 
+from dragon import _C as _engine
 from dragon.vm.torch.core.device import device, get_default_device, set_default_device
 from dragon.vm.torch.core.dtypes import NAMES as _dtypes, dtype
 from dragon.vm.torch.core.layout import (channels_last, channels_last_3d, contiguous_format, jagged, layout,
@@ -45,6 +46,7 @@ globals().update(_old_storages)
 for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):
     _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
+default_generator = _engine.default_generator()
 from dragon.vm.torch.torch_version import __version__  # noqa: E402
 # Imported when first asked for, so that `import torch` stays quick.
 _SUBMODULES = frozenset("""

@@ -1,0 +1,10 @@
+"""KleidiAI, which Dragon does not use."""
+from dragon.vm.torch.core.missing import module_getattr
+
+
+def is_available():
+    """Return False."""
+    return False
+
+
+__getattr__ = module_getattr("torch.backends.kleidiai", globals())

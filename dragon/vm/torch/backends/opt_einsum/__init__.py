@@ -1,0 +1,19 @@
+"""Which order `einsum` multiplies in: from left to right."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.switches import make_flags
+
+enabled, strategy = False, None
+set_flags, flags = make_flags(globals(), enabled=None, strategy=None)
+
+
+def is_available():
+    """Return False: `opt_einsum` is not asked."""
+    return False
+
+
+def get_opt_einsum():
+    """Return None: `opt_einsum` is not asked."""
+    return None
+
+
+__getattr__ = module_getattr("torch.backends.opt_einsum", globals())
