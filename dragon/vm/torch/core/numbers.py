@@ -115,6 +115,6 @@ def typename(obj):
     """Return an object's type as text."""
     if isinstance(obj, Tensor):
         return obj.type()
-    module = getattr(type(obj), "__module__", "")
-    name = type(obj).__qualname__
-    return name if module in ("", "builtins") else f"{module}.{name}"
+    module = getattr(obj, "__module__", None)
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__name__
+    return name if module in (None, "builtins") else f"{module}.{name}"
