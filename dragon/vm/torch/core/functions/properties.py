@@ -1,7 +1,9 @@
 """What a tensor answers about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
+from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import as_tensor, tensor
+from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -84,14 +86,35 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
     return as_tensor(array)
 
 
-for _function in (__iter__, __reversed__, __contains__, __array_wrap__):
+for _function in (__reversed__, __contains__, __array_wrap__):
     method(_function)
+Tensor.__iter__ = __iter__  # what it hands out comes from an operator, which asks subclasses
 
 
-@function
-def detach(input):
-    """Return an alias without history."""
-    return input.detach()
+# A subclass' aliases are of the subclass, unless it says that it is to be left alone.
+detach = ops.overridable(_C.Tensor.detach)
+Tensor.detach = detach
+
+
+def _data_of_subclass(self):
+    """The same memory without autograd."""
+    return ops.overridable(_PLAIN_DATA.__get__)(self)
+
+
+_PLAIN_DATA = _C.Tensor.__dict__["data"]
+
+
+@classmethod
+def __init_subclass__(cls, **options):
+    super(Tensor, cls).__init_subclass__(**options)
+    if cls.__torch_function__ is not _disabled_torch_function_impl and "data" not in cls.__dict__:
+        cls.data = property(_data_of_subclass, lambda self, value: _PLAIN_DATA.__set__(self, value))
+
+
+Tensor.__init_subclass__ = __init_subclass__
+
+
+FUNCTIONS["detach"] = Tensor.detach
 
 
 @function
