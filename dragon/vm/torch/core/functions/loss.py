@@ -9,6 +9,8 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 def reduction_of(size_average, reduce, reduction, stacklevel=3):
     """Return the reduction that the deprecated flags stand for, or the one given."""
     if size_average is None and reduce is None:
+        if reduction not in ("mean", "sum", "none"):
+            raise ValueError(f"got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
         return reduction
     by_flags = "none" if reduce is False else "sum" if size_average is False else "mean"
     warnings.warn(f"got size_average or reduce, which are deprecated; expected reduction={by_flags!r}",
