@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "core/base/types.h"
+#include "core/kernels/exponent.h"
 
 #if !defined(__CUDACC__)
 // glibc has vector variants of these; the attribute lets a simd loop call them (at most 4 ulp).
 extern "C" {
-__attribute__((simd("notinbranch"))) float expf(float) noexcept;
 __attribute__((simd("notinbranch"))) double exp(double) noexcept;
 __attribute__((simd("notinbranch"))) float logf(float) noexcept;
 __attribute__((simd("notinbranch"))) double log(double) noexcept;
@@ -20,7 +20,7 @@ __attribute__((simd("notinbranch"))) double log(double) noexcept;
 
 namespace dragon::DRAGON_DEVICE {
 
-DRAGON_FN float Exp(float x) { return expf(x); }
+DRAGON_FN float Exp(float x) { return libm::ExpOfFloat(x); }
 DRAGON_FN double Exp(double x) { return exp(x); }
 DRAGON_FN float Log(float x) { return logf(x); }
 DRAGON_FN double Log(double x) { return log(x); }

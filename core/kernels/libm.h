@@ -12,6 +12,7 @@
 
 #include "core/base/half.h"
 #include "core/base/types.h"
+#include "core/kernels/exponent.h"
 
 #if defined(DRAGON_LIBMVEC) && defined(__x86_64__) && !defined(__CUDACC__)
 #define DRAGON_VECTOR_FN __attribute__((simd("notinbranch")))
@@ -100,6 +101,7 @@ DRAGON_FN T Select(bool condition, T a, T b) {
 /// e^x, with the plain function called only where the result is neither 0 nor infinite.
 template <typename T>
 DRAGON_FN T Exp(T x) {
+  if constexpr (sizeof(T) == 4) return ExpOfFloat(x);
   constexpr T kLeast = sizeof(T) == 4 ? T(-104) : T(-746), kMost = sizeof(T) == 4 ? T(89) : T(710);
   const bool inside = x > kLeast && x < kMost;
   const T outside = x > 0 ? std::numeric_limits<T>::infinity() : x == x ? T(0) : x;

@@ -91,7 +91,7 @@ struct RightShiftOf {
 
 struct WhereOf {
   template <typename T>
-  DRAGON_FN T operator()(bool condition, T a, T b) const {
+  DRAGON_FN T operator()(uint8_t condition, T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       // By bits, not by a branch: that would make the loads conditional and the loop scalar.
       const T mask = static_cast<T>(T(0) - static_cast<T>(condition));
@@ -114,7 +114,8 @@ void Where(Context& ctx, View y, View condition, View a, View b) {
     if (view->dtype != kDTypeOf<T>) throw TypeError("where").Got(view->dtype).Expected(kDTypeOf<T>, " everywhere");
     view->dtype = kDTypeOf<Word>;
   }
-  Each<Word(bool, Word, Word)>(ctx, WhereOf{}, y, condition, a, b);
+  if (condition.dtype == DType::kBool) condition.dtype = DType::kUInt8;  // its bytes are 0 and 1; bools stay scalar
+  Each<Word(uint8_t, Word, Word)>(ctx, WhereOf{}, y, condition, a, b);
 }
 
 template <typename... T>
