@@ -186,8 +186,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     if store is None:
         rank, world_size = _read_method(init_method or "env://", rank, world_size)
     if (rank, world_size) != (0, 1):
-        raise NotImplementedError(f"init_process_group: got rank {rank} of {world_size} processes, expected rank 0 of 1: "
-                                  "Dragon's world has one process (yet)")
+        raise NotImplementedError(f"init_process_group: got rank {rank} of {world_size} processes, expected rank 0 of "
+                                  "1: Dragon's world has one process (yet)")
     names = [part.partition(":")[2] or part for part in (backend or "gloo").split(",")]
     for name in names:
         if name.lower() not in _BACKENDS:
