@@ -26,4 +26,4 @@ def factory_kwargs(kwargs):
 
 
 __getattr__ = module_getattr("torch.nn", globals(), ("utils", "parallel", "attention", "grad", "common_types",
-                                                     "_reduction", "quantized", "quantizable", "qat", "intrinsic"))
+                                                     "_reduction", "quantized"))

@@ -19,6 +19,9 @@ class _Marked(type(Tensor)):
         return cls._mark is not None and isinstance(instance, Tensor) and getattr(instance, cls._mark, False)
 
 
+_ParameterMeta = _BufferMeta = _Marked  # as PyTorch calls them
+
+
 def _as_kind(cls, data, requires_grad, mark):
     """Return a tensor of a class over the memory of another one; foreign subclasses are only marked."""
     if data is None:

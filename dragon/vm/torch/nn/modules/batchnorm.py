@@ -118,7 +118,10 @@ class _BatchNorm(_NormBase):
         from_batch = self.training or (mean is None and var is None)
         if self.training and not self.track_running_stats:
             mean = var = None
-        return F.batch_norm(input, mean, var, self.weight, self.bias, from_batch, momentum, self.eps)
+        params = self._parameters  # as in Linear: `__getattr__` is a detour
+        weight = params["weight"] if "weight" in params else self.weight
+        bias = params["bias"] if "bias" in params else self.bias
+        return F.batch_norm(input, mean, var, weight, bias, from_batch, momentum, self.eps)
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):

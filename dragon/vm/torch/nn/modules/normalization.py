@@ -1,12 +1,17 @@
 """Normalization over features and groups of channels."""
 import numbers
+from typing import List, Union
 
 from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import empty, factory
 from dragon.vm.torch.nn.parameter import Parameter
+
+
+_shape_t = Union[int, List[int], Size]
 
 
 class LocalResponseNorm(Module):
