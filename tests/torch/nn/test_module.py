@@ -449,3 +449,28 @@ def test_scenario(play):
         for place, (left, right) in enumerate(zip(ours, theirs)):
             assert left == right, f"note {place}"
     assert ours == theirs
+
+
+def model(guest):
+    """Return a model of many kinds of layers, after a fixed seed."""
+    guest.manual_seed(0)
+    nn = guest.nn
+    return nn.Sequential(
+        nn.Linear(2, 3), nn.ReLU(), nn.Conv1d(1, 1, 1), nn.LSTM(3, 2), nn.BatchNorm1d(2), nn.MultiheadAttention(4, 2),
+        nn.TransformerEncoderLayer(4, 2, 6, activation="gelu"), nn.Embedding(3, 2), nn.GRUCell(2, 2), nn.ZeroPad2d(1),
+        nn.ModuleDict({"a": nn.ReflectionPad1d(1)}), nn.ParameterList([guest.ones(2)]), nn.CrossEntropyLoss(),
+        nn.Upsample(scale_factor=2), nn.AdaptiveAvgPool2d((1, None)))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("source, target", [(mine, torch), (torch, mine)], ids=["to_pytorch", "from_pytorch"])
+def test_whole_models_in_files(source, target, tmp_path):
+    """Load a whole model that the other has saved, and go on with it."""
+    source.save(model(source), tmp_path / "model.pt")
+    loaded, expected = target.load(tmp_path / "model.pt", weights_only=False), model(target)
+    assert repr(loaded) == repr(expected)
+    assert plain(list(loaded.parameters())[:20]) == plain(list(expected.parameters())[:20])
+    loaded[0].register_forward_hook(lambda module, args, output: output * 2)
+    assert plain(loaded[0](target.ones(1, 2))) == plain(expected[0](target.ones(1, 2)) * 2)
+    assert plain(loaded[3](target.ones(2, 1, 3))) == plain(expected[3](target.ones(2, 1, 3)))
+    assert plain(loaded.eval()[6](target.ones(2, 1, 4))) == plain(expected.eval()[6](target.ones(2, 1, 4)))

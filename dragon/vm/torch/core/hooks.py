@@ -17,6 +17,7 @@ class RemovableHandle:
 
     """
 
+    __module__ = __name__.replace(".core.", ".utils.")  # where PyTorch has it
     next_id = 0
 
     def __init__(self, hooks_dict, *, extra_dict=None):

@@ -33,4 +33,10 @@ from dragon.vm.torch.core.overrides import handle_torch_function, has_torch_func
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn import _reduction as _Reduction
 
+# They say that they are of this module, as in PyTorch: pickles of models name them so.
+for _function in list(globals().values()):
+    _function = getattr(_function, "__wrapped__", _function)
+    if getattr(_function, "__module__", None) and ".core.functions." in _function.__module__:
+        _function.__module__ = __name__
+
 __getattr__ = module_getattr("torch.nn.functional", globals())

@@ -6,6 +6,7 @@ import types
 
 from dragon.vm.torch.core.files.trusted import HERE, guest_module
 from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.nn import functional
 from dragon.vm.torch.storage import CLASSES, TypedStorage, UntypedStorage
 
 
@@ -66,6 +67,8 @@ class RenamingPickler(NamedInTruth, pickle._Pickler):
         name = name or getattr(value, "__qualname__", None) or value.__name__
         module = pickle.whichmodule(value, name)
         found = guest_module(module)
+        if found.startswith("torch.core."):  # operators do not say whose they are
+            found = "torch.nn.functional" if hasattr(functional, name) else "torch"
         if found == module:
             return super().save_global(value, name)
         if self.proto >= 4:

@@ -14,6 +14,7 @@ from dragon.vm.torch.core.layout import layout, memory_format, qscheme
 from dragon.vm.torch.core.legacy import CLASSES as OLD_TENSORS
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.nn import parameter
 from dragon.vm.torch.storage import CLASSES, TypedStorage, UntypedStorage
 
 HERE = __name__.partition(".torch.")[0] + "." if ".torch." in __name__ else ""  # "dragon.vm." or, as a guest, ""
@@ -80,6 +81,8 @@ def default_globals():
                  "_rebuild_parameter_with_state", "_rebuild_meta_tensor_no_storage", "_rebuild_sparse_tensor",
                  "_rebuild_qtensor", "_rebuild_nested_tensor"):
         found[f"torch._utils {name}"] = getattr(_utils, name)
+    for kind in (parameter.Parameter, parameter.UninitializedParameter, parameter.UninitializedBuffer):
+        found[f"torch.nn.parameter {kind.__name__}"] = kind
     found.update((f"torch {name}", value) for name, value in {**OBJECTS, **CLASSES}.items())
     for kind in (memory_format, qscheme):
         found.update((f"torch {value._name}", value) for value in kind._made.values() if isinstance(value, kind))

@@ -38,7 +38,7 @@ class MultiheadAttention(Module):
 
     """
 
-    __module__ = "dragon.vm.torch.nn.modules.activation"
+    __module__ = __name__.replace("._attention", ".activation")  # where PyTorch has it
     __constants__ = ["batch_first"]
 
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None,

@@ -7,7 +7,7 @@ from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import empty
 from dragon.vm.torch.nn.parameter import Parameter
 
-DOOR = "dragon.vm.torch.nn.modules.rnn"
+DOOR = __name__.replace("._cells", ".rnn")  # where PyTorch has them
 
 
 class RNNCellBase(Module):

@@ -87,6 +87,8 @@ def _settle_kind(kind, full, whose):
 class _WrappedHook:
     """A hook that gets the module first, which it holds weakly: a copied module's hook must speak of the copy."""
 
+    __module__ = __name__.replace("._hooks", ".module")  # where PyTorch has it
+
     def __init__(self, hook, module=None):
         self.hook = hook
         self.with_module = module is not None

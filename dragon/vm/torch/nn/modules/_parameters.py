@@ -8,7 +8,7 @@ from dragon.vm.torch.nn.modules._members import typename
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parameter import Parameter
 
-DOOR = "dragon.vm.torch.nn.modules.container"
+DOOR = __name__.replace("._parameters", ".container")  # where PyTorch has them
 
 
 def described(values, dtype_name):
