@@ -47,3 +47,8 @@ list(x)[1] | x
 def test_the_same_gradients_as_genuine(line):
     code, names = line.split(" | ")
     same_gradients(code, *names.split())
+
+
+@pytest.mark.parametrize("code, names", [("torch.normal(x, p)", "x p"), ("torch.normal(0., p)", "p")])
+def test_draws_have_gradients_of_zero(code, names):
+    same_gradients("torch.manual_seed(0); " + code, *names.split())

@@ -90,11 +90,11 @@ def _spacings(who, y, x, dx, dim):
 
 
 def _trapezoids(who, y, x, dx, dim):
-    """Return the areas between neighbours, still without the factor 1/2."""
+    """Return the areas between neighbours and the factor that they still miss."""
     size = y.shape[dim]
     gaps = _spacings(who, y, x, dx, dim)
     sums = ops.add(ops.narrow(y, dim, 1, size - 1), ops.narrow(y, dim, 0, size - 1))
-    return ops.mul(sums, gaps)
+    return (ops.mul(sums, gaps), 0.5) if isinstance(gaps, Tensor) else (sums, 0.5 * gaps)
 
 
 @function
@@ -103,7 +103,8 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
     if y.shape[dim] == 0:
         return ops.zeros([size for axis, size in enumerate(y.shape) if axis != dim % y.ndim], dtype=y.dtype,
                          device=y.device)
-    return ops.div(ops.sum(_trapezoids("trapezoid", y, x, 1 if dx is None else dx, dim), dim), 2)
+    areas, factor = _trapezoids("trapezoid", y, x, 1 if dx is None else dx, dim)
+    return ops.mul(ops.sum(areas, dim), factor)
 
 
 @function
@@ -117,7 +118,8 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     """Return the running integral along an axis by the trapezoidal rule."""
     if y.shape[dim] == 0:
         return ops.clone(y)
-    return ops.div(ops.cumsum(_trapezoids("cumulative_trapezoid", y, x, 1 if dx is None else dx, dim), dim), 2)
+    areas, factor = _trapezoids("cumulative_trapezoid", y, x, 1 if dx is None else dx, dim)
+    return ops.mul(ops.cumsum(areas, dim), factor)
 
 
 @function
@@ -145,17 +147,10 @@ def _derivative(x, step, dim, edge_order):
     size = x.shape[dim]
     if size < edge_order + 1:
         raise RuntimeError(f"gradient: got size {size} along axis {dim}, expected at least {edge_order + 1}")
-
-    def part(start, length):
-        return ops.narrow(x, dim, start, length)
-    if isinstance(step, Tensor) and step.ndim:
-        shape = [-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)]
-        gaps = ops.reshape(diff(step), shape)
-        before, after = ops.narrow(gaps, dim, 0, size - 2), ops.narrow(gaps, dim, 1, size - 2)
-    else:
-        gaps = ops.full([size - 1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)], step,
-                        dtype=x.dtype if x.dtype.is_floating_point or x.dtype.is_complex else OBJECTS["float32"])
-        before, after = ops.narrow(gaps, dim, 0, size - 2), ops.narrow(gaps, dim, 1, size - 2)
+    if not isinstance(step, Tensor) or step.ndim == 0:
+        return _even_derivative(x, step, dim, size, edge_order)
+    gaps = ops.reshape(diff(step), [-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)])
+    before, after = ops.narrow(gaps, dim, 0, size - 2), ops.narrow(gaps, dim, 1, size - 2)
     slopes = ops.div(diff(x, dim=dim), gaps)
     left, right = ops.narrow(slopes, dim, 0, size - 2), ops.narrow(slopes, dim, 1, size - 2)
     inside = ops.div(ops.add(ops.mul(left, after), ops.mul(right, before)), ops.add(before, after))
@@ -164,6 +159,21 @@ def _derivative(x, step, dim, edge_order):
         first = _edge(first, ops.narrow(slopes, dim, 1, 1), ops.narrow(gaps, dim, 0, 1), ops.narrow(gaps, dim, 1, 1))
         last = _edge(last, ops.narrow(slopes, dim, size - 3, 1), ops.narrow(gaps, dim, size - 2, 1),
                      ops.narrow(gaps, dim, size - 3, 1))
+    return ops.cat([first, inside, last], dim)
+
+
+def _even_derivative(x, step, dim, size, edge_order):
+    """Return the derivative along one axis whose coordinates are evenly spaced."""
+    def part(start, length):
+        return ops.narrow(x, dim, start, length)
+    inside = ops.div(ops.sub(part(2, size - 2), part(0, size - 2)), 2 * step)
+    if edge_order == 1:
+        first = ops.div(ops.sub(part(1, 1), part(0, 1)), step)
+        last = ops.div(ops.sub(part(size - 1, 1), part(size - 2, 1)), step)
+    else:
+        first = ops.div(ops.sub(ops.sub(ops.mul(part(1, 1), 4), ops.mul(part(0, 1), 3)), part(2, 1)), 2 * step)
+        last = ops.div(ops.add(ops.sub(ops.mul(part(size - 1, 1), 3), ops.mul(part(size - 2, 1), 4)),
+                               part(size - 3, 1)), 2 * step)
     return ops.cat([first, inside, last], dim)
 
 

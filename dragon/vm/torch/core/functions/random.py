@@ -176,8 +176,16 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         shape = broadcast_shape(tensors)
         like = tensors[0]
         drawn = ops.normal(ops.empty(shape, dtype=like.dtype, device=like.device), generator=generator)
-        drawn = drawn * std + mean
+        drawn = ops.add(ops.mul(drawn, _plain(std)), _plain(mean))
+        for value in tensors:
+            if value.requires_grad:  # part of the history, with a gradient of zero, as in PyTorch
+                drawn = ops.where(ops.zeros((), dtype=OBJECTS["bool"]), value, drawn)
     return out.copy_(drawn) if out is not None else finish(drawn, requires_grad)
+
+
+def _plain(value):
+    """Return a tensor without history, or a number."""
+    return value.detach() if isinstance(value, Tensor) else value
 
 
 def broadcast_shape(tensors):
