@@ -14,6 +14,10 @@ NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 USUAL = 2e-3
 LOOSER = {
     "mixed_precision": 0.08,  # products in bfloat16 round at other places: 8 bits of precision
+    # Steps divided by the size of tiny gradients make the last bits of float32 grow; in float64 both print the same
+    # nine digits.
+    "char_rnn": 0.02,
+    "digits_classifier": 0.02,
     "gan": 0.02,  # two networks against each other amplify the last bits
     "wgan_gp": 0.02,
     "lbfgs": 0.02,  # a line search decides on comparisons of nearly equal numbers
