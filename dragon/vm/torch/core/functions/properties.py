@@ -45,22 +45,10 @@ def _imag(self):
     return ops.imag(self)
 
 
-Tensor.real = property(_real, _write_part(_real))
-Tensor.imag = property(_imag, _write_part(_imag))
-
-
-def real(input):
-    """Return the real part: a view, or the tensor itself."""
-    return _real(input)
-
-
-def imag(input):
-    """Return the imaginary part, a view."""
-    return _imag(input)
-
-
-for _function in (real, imag):
-    FUNCTIONS[_function.__name__] = ops.overridable(_function)
+for _name, _part in (("real", _real), ("imag", _imag)):
+    setattr(Tensor, _name, property(_part, _write_part(_part)))
+    _part.__name__ = _part.__qualname__ = _name
+    FUNCTIONS[_name] = ops.overridable(_part)
 
 
 def __iter__(self):
@@ -92,8 +80,7 @@ Tensor.__iter__ = __iter__  # what it hands out comes from an operator, which as
 
 
 # A subclass' aliases are of the subclass, unless it says that it is to be left alone.
-detach = ops.overridable(_C.Tensor.detach)
-Tensor.detach = detach
+FUNCTIONS["detach"] = Tensor.detach = ops.overridable(_C.Tensor.detach)
 
 
 def _data_of_subclass(self):
@@ -112,9 +99,6 @@ def __init_subclass__(cls, **options):
 
 
 Tensor.__init_subclass__ = __init_subclass__
-
-
-FUNCTIONS["detach"] = Tensor.detach
 
 
 @function
