@@ -125,12 +125,6 @@ def is_pinned(self, device=None):
     return False
 
 
-@method
-def is_shared(self):
-    """Return whether the memory is shared between processes."""
-    return self.device.type == "cuda"
-
-
 @both
 def is_inference(input):
     """Return whether the tensor was made in inference mode."""

@@ -236,22 +236,6 @@ def resize_as(self, other):
     return resize(self, *other.shape)
 
 
-@method
-def set_(self, source=None, storage_offset=0, size=None, stride=None):
-    """Let the tensor stand for another one's memory, or none."""
-    if source is None:
-        self.data = ops.empty((0,), dtype=self.dtype, device=self.device)
-        return self
-    tensor = source if isinstance(source, Tensor) else source.as_tensor(self.dtype)
-    if tensor.dtype != self.dtype:
-        raise RuntimeError(f"set_: got a source of {tensor.dtype} for a tensor of {self.dtype}, expected the same")
-    if size is None and isinstance(source, Tensor):
-        self.data = tensor.detach()
-    else:
-        _C.Tensor.set_storage(self, tensor, tuple(tensor.shape) if size is None else size, stride, storage_offset)
-    return self
-
-
 # Copies instead of views.
 
 def _copied(view):
