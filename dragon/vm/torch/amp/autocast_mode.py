@@ -249,6 +249,8 @@ NAMES = {"is_autocast_cpu_enabled": lambda: is_autocast_enabled("cpu"),
          "set_autocast_cpu_dtype": lambda dtype: set_autocast_dtype("cpu", dtype),
          "get_autocast_gpu_dtype": lambda: get_autocast_dtype("cuda"),
          "set_autocast_gpu_dtype": lambda dtype: set_autocast_dtype("cuda", dtype)}
+for _other in ("ipu", "xla"):
+    NAMES[f"is_autocast_{_other}_enabled"] = functools.partial(is_autocast_enabled, _other)
 for _function in (is_autocast_enabled, set_autocast_enabled, get_autocast_dtype,
                   set_autocast_dtype, is_autocast_cache_enabled, set_autocast_cache_enabled, clear_autocast_cache,
                   autocast_increment_nesting, autocast_decrement_nesting):

@@ -176,5 +176,10 @@ def check_grads(outputs, grads):
     return grads
 
 
+def variable(*args, **kwargs):
+    """Say what has taken its place."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
 _SUBMODULES = frozenset("profiler profiler_util profiler_legacy".split())
 __getattr__ = module_getattr("torch.autograd", globals(), _SUBMODULES)

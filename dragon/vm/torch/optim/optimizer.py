@@ -127,6 +127,14 @@ class Optimizer:
             hooked.hooked = True
             type(self).step = hooked
 
+    def _accelerator_graph_capture_health_check(self):
+        """Do nothing: steps are never captured in a graph of a device."""
+
+    _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
+
+    def _optimizer_step_code(self):
+        """Do nothing; profilers look for the name."""
+
     def register_step_pre_hook(self, hook):
         """Call `hook(optimizer, args, kwargs)` before every step; it may return new arguments."""
         return _add_hook(self._optimizer_step_pre_hooks, hook)
@@ -327,5 +335,34 @@ def _use_grad_for_differentiable(func):
     return step
 
 
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """Return which implementation PyTorch would take: (fused, foreach). Here there is one, and it is fused."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla=True):
+    """Return the types of device whose steps may be captured in a graph."""
+    return ["cuda", "xpu", "hpu", "privateuseone", "xla"] if supports_xla else ["cuda", "xpu", "hpu", "privateuseone"]
+
+
+def _view_as_real(params, *state_and_grads):
+    """Have lists hold complex tensors as pairs of real numbers, in place."""
+    for index, param in enumerate(params):
+        if param.dtype.is_complex:
+            for items in (params, *state_and_grads):
+                items[index] = ops.view_as_real(items[index])
+
+
+def _stack_if_compiling(x):
+    """Return the numbers themselves: nothing is being compiled."""
+    return x
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn=None):
+    """Return a decorator that leaves functions as they are."""
+    return lambda function: function
+
+
+DeviceDict = DeviceDtypeDict = dict
 params_t = ParamsT = "Iterable[Union[Tensor, Tuple[str, Tensor], dict]]"
 __getattr__ = module_getattr("torch.optim.optimizer", globals())

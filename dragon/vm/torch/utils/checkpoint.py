@@ -1,5 +1,6 @@
 """Checkpointing: a part of a model is computed again in the backward pass, and keeps nothing until then."""
 import contextlib
+import enum
 import threading
 import warnings
 import weakref
@@ -19,6 +20,17 @@ _options = threading.local()
 
 class CheckpointError(RuntimeError):
     """The second computation differs from the first."""
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a selective checkpoint would do with an operator's results."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
 
 
 class _StopRecomputationError(Exception):
