@@ -133,3 +133,23 @@ def test_control_flow_is_pythons():
     x = dragon_torch.ones(2)
     assert dragon_torch.cond(x.sum() > 1, lambda a: a + 1, lambda a: a, (x,)).tolist() == [2, 2]
     assert dragon_torch.while_loop(lambda a: a.sum() < 10, lambda a: (a + 1,), (x,))[0].tolist() == [5, 5]
+
+
+REMOVED_AND_PRIVATE = """
+torch.solve(m, m)
+m.symeig()
+m.eig()
+torch.lstsq(m, m)
+torch.matrix_rank(m)
+torch._softmax_backward_data(x, y.softmax(1), 1, torch.float32)
+torch._log_softmax_backward_data(x, y.log_softmax(1), 1, torch.float32)
+torch._safe_softmax(torch.full((2, 2), -inf), 1)
+f = torch.zeros(1); torch._amp_foreach_non_finite_check_and_unscale_([x, n], f, torch.tensor(0.5)); (f, x)
+a = torch.tensor([4.]); t = torch.tensor([1], dtype=torch.int32); (torch._amp_update_scale_(a, t, s * 0, 2., 0.5, 2), t)
+a = torch.tensor([4.]); t = torch.tensor([1], dtype=torch.int32); (torch._amp_update_scale_(a, t, s, 2., 0.5, 2), t)
+"""
+
+
+@pytest.mark.parametrize("code", rows(REMOVED_AND_PRIVATE))
+def test_removed_and_private_functions(code):
+    same(code)

@@ -54,20 +54,6 @@ def index(self, indices):
     return ops.index(self, indices)
 
 
-def _safe_softmax(self, dim, dtype=None):
-    """Return softmax, with zeros where a row is -inf throughout."""
-    hidden = ops.all(ops.eq(self, -float("inf")), dim, True)
-    return ops.masked_fill(ops.softmax(ops.masked_fill(self, hidden, 0), dim, dtype=dtype), hidden, 0)
-
-
-def _softmax_backward_data(grad_output, output, dim, input_dtype):
-    return ops.softmax_backward(grad_output, output, dim).to(input_dtype)
-
-
-def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
-    return ops.log_softmax_backward(grad_output, output, dim).to(input_dtype)
-
-
 def native_dropout_backward(grad_output, mask, scale):
     """Return the gradient of dropout."""
     return ops.mul(ops.mul(grad_output, mask), scale)
@@ -96,6 +82,6 @@ def convert_element_type(a, dtype):
 
 ADAPTED = {found.__name__: found for found in (
     _to_copy, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset, alias, lift_fresh,
-    slice, index, _safe_softmax, _softmax_backward_data, _log_softmax_backward_data, native_dropout_backward,
+    slice, index, native_dropout_backward,
     max_pool2d_with_indices_backward, _upsample_bilinear2d_aa, _batch_norm_with_update)}
 PRIMS = {"convert_element_type": convert_element_type}

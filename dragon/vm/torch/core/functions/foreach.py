@@ -104,6 +104,30 @@ def _foreach_norm(self, ord=2, dtype=None):
 
 
 @function
+def _amp_foreach_non_finite_check_and_unscale_(self, found_inf, inv_scale):
+    """Multiply gradients by a factor; set `found_inf` to 1 if one has an element that is not finite."""
+    for x in self:
+        if not bool(ops.all(ops.isfinite(x))):
+            ops.fill_(found_inf, 1)
+        ops.mul_(x, inv_scale)
+
+
+@function
+def _amp_update_scale_(self, growth_tracker, found_inf, scale_growth_factor, scale_backoff_factor, growth_interval):
+    """Shrink a scale after infinities, or grow it after so many steps without."""
+    if bool(found_inf):
+        ops.mul_(self, scale_backoff_factor)
+        ops.fill_(growth_tracker, 0)
+        return self
+    steps = int(growth_tracker) + 1
+    if steps == growth_interval:
+        ops.mul_(self, scale_growth_factor)
+        steps = 0
+    ops.fill_(growth_tracker, steps)
+    return self
+
+
+@function
 def _foreach_max(self):
     """Return the largest element of every tensor."""
     return tuple(ops.max(x) for x in self)

@@ -27,6 +27,24 @@ def _former(name, count, factors):
     return ops.with_fallback(name, overridable(call))
 
 
+# What PyTorch took away, and what it says to use.
+REMOVED = {"solve": "torch.linalg.solve (with the arguments the other way round)", "lstsq": "torch.linalg.lstsq",
+           "symeig": "torch.linalg.eigh or torch.linalg.eigvalsh", "eig": "torch.linalg.eig or torch.linalg.eigvals",
+           "matrix_rank": "torch.linalg.matrix_rank"}
+
+
+def _removed(name, instead):
+    def refuse(*args, **kwargs):
+        raise RuntimeError(f"{name}: this function is deprecated and was removed from PyTorch; use {instead}")
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Was removed from PyTorch in favour of {instead}."
+    FUNCTIONS[name] = refuse
+    if name != "matrix_rank":
+        setattr(Tensor, name, refuse)
+
+
+for _name, _instead in REMOVED.items():
+    _removed(_name, _instead)
 for _name, (_count, _factors) in FORMER.items():
     FUNCTIONS[_name] = _former(_name, _count, _factors)
     setattr(Tensor, _name, FUNCTIONS[_name])

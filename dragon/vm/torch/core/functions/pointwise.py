@@ -194,6 +194,25 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return ops.log_softmax(input, dim, dtype=dtype, out=out)
 
 
+@function
+def _safe_softmax(self, dim, dtype=None):
+    """Return softmax, with zeros where a row is -inf throughout."""
+    hidden = ops.all(ops.eq(self, -float("inf")), dim, True)
+    return ops.masked_fill(ops.softmax(ops.masked_fill(self, hidden, 0), dim, dtype=dtype), hidden, 0)
+
+
+@function
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    """Return the gradient of softmax from its result."""
+    return ops.softmax_backward(grad_output, output, dim).to(input_dtype)
+
+
+@function
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    """Return the gradient of log_softmax from its result."""
+    return ops.log_softmax_backward(grad_output, output, dim).to(input_dtype)
+
+
 @both
 def equal(input, other):
     """Return whether two tensors have the same shape and elements."""
