@@ -23,7 +23,8 @@ BOTH = (datasets, tv.datasets)
 def write_idx(path, values):
     codes = {"uint8": 8, "int32": 12, "float32": 13, "int16": 11}
     path.parent.mkdir(parents=True, exist_ok=True)
-    head = struct.pack(">HBB", 0, codes[str(values.dtype)], values.ndim) + struct.pack(f">{values.ndim}I", *values.shape)
+    head = struct.pack(">HBB", 0, codes[str(values.dtype)], values.ndim)
+    head += struct.pack(f">{values.ndim}I", *values.shape)
     path.write_bytes(head + values.astype(values.dtype.newbyteorder(">")).tobytes())
 
 
@@ -52,7 +53,8 @@ def test_mnist(name, train, tmp_path):
 def test_emnist_and_qmnist(tmp_path):
     for part in ("train", "test"):
         raw = tmp_path / "EMNIST" / "raw"
-        write_idx(raw / f"emnist-letters-{part}-images-idx3-ubyte", numbers.integers(0, 256, (3, 28, 28)).astype("uint8"))
+        write_idx(raw / f"emnist-letters-{part}-images-idx3-ubyte",
+                  numbers.integers(0, 256, (3, 28, 28)).astype("uint8"))
         write_idx(raw / f"emnist-letters-{part}-labels-idx1-ubyte", numbers.integers(0, 26, 3).astype("uint8"))
         raw = tmp_path / "QMNIST" / "raw"
         write_idx(raw / f"qmnist-{part}-images-idx3-ubyte", numbers.integers(0, 256, (3, 28, 28)).astype("uint8"))

@@ -1,5 +1,4 @@
 """Images, videos and masks."""
-from dragon.vm import torch
 from dragon.vm.torchvision.tv_tensors._tv_tensor import TVTensor
 
 
@@ -60,6 +59,3 @@ class Mask(TVTensor):
 
     def __init__(self, *args, **kwargs):
         super().__init__()
-
-    def __repr__(self, *, tensor_contents=None):
-        return repr(self.as_subclass(torch.Tensor)).replace("tensor", "Mask", 1)

@@ -82,8 +82,7 @@ class TVTensor(torch.Tensor):
 
     def _make_repr(self, **kwargs):
         said = ", ".join(f"{key}={value}" for key, value in kwargs.items())
-        inner = repr(self.as_subclass(torch.Tensor)).removeprefix("tensor")
-        return f"{type(self).__name__}{inner[:-1]}, {said})"
+        return f"{super().__repr__()[:-1]}, {said})"
 
     def __deepcopy__(self, memo):
         return self.detach().clone().requires_grad_(self.requires_grad)

@@ -124,10 +124,10 @@ def convert_bounding_box_format(inpt, old_format=None, new_format=None, inplace=
 def clamped(boxes, format, canvas_size, clamping_mode="soft"):
     """Return boxes cut to a canvas."""
     if clamping_mode is None:
-        return boxes
+        return boxes.clone()
     require_straight(format, "clamp_bounding_boxes")
     height, width = canvas_size
-    corners = convert_boxes(boxes, format, XYXY)
+    corners = convert_boxes(boxes if boxes.is_floating_point() else boxes.float(), format, XYXY)
     cut = torch.stack((corners[..., 0::2].clamp(min=0, max=width), corners[..., 1::2].clamp(min=0, max=height)), -1)
     return convert_boxes(cut.reshape(corners.shape), XYXY, format).to(boxes.dtype)
 

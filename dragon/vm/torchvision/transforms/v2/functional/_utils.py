@@ -43,7 +43,7 @@ def _of_boxes(kernel, wanted):
     return call
 
 
-def functional(name, image, pillow=None, mask=None, boxes=None, points=None, several=False, plain_boxes=False):
+def functional(name, image, pillow=None, mask=None, boxes=None, points=None, several=False, video=True):
     """Return the function that asks for an input's class, and note who does it for which.
 
     Parameters
@@ -58,6 +58,8 @@ def functional(name, image, pillow=None, mask=None, boxes=None, points=None, sev
         Do it for masks, boxes and keypoints; the last two are given the canvas and the format by name.
     several : bool, optional, default=False
         Whether a tuple of images comes out.
+    video : bool, optional, default=True
+        Whether videos count as images.
 
     Returns
     -------
@@ -70,8 +72,9 @@ def functional(name, image, pillow=None, mask=None, boxes=None, points=None, sev
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__signature__ = image.__doc__, inspect.signature(image)
     call.__module__ = "torchvision.transforms.v2.functional"
-    registry = {torch.Tensor: image, tv_tensors.Image: _rewrapped(image, several),
-                tv_tensors.Video: _rewrapped(image, several)}
+    registry = {torch.Tensor: image, tv_tensors.Image: _rewrapped(image, several)}
+    if video:
+        registry[tv_tensors.Video] = registry[tv_tensors.Image]
     if pillow is not None:
         registry[Image.Image] = pillow
     if mask is not None:

@@ -1,0 +1,81 @@
+"""What the transforms of the second version share: any structure in, the same structure out."""
+import enum
+
+from dragon.vm import torch
+from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
+from dragon.vm.torchvision import tv_tensors
+from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision.transforms.v2._utils import _setup_fill_arg, check_type, has_any, is_pure_tensor
+from dragon.vm.torchvision.transforms.v2.functional._utils import _get_kernel
+
+
+class Transform(torch.nn.Module):
+    """A transform of what is in a structure; subclasses say how in `transform`, and draw in `make_params`."""
+
+    _transformed_types = (torch.Tensor, Image.Image)
+    _v1_transform_cls = None
+
+    def __init_subclass__(cls):
+        # The functions that draw in the first version stay within reach.
+        if cls._v1_transform_cls is not None and hasattr(cls._v1_transform_cls, "get_params"):
+            cls.get_params = staticmethod(cls._v1_transform_cls.get_params)
+
+    def check_inputs(self, flat_inputs):
+        """Raise for inputs that this transform does not take."""
+
+    def make_params(self, flat_inputs):
+        """Return what is drawn once for all inputs."""
+        return {}
+
+    def _call_kernel(self, functional, inpt, *args, **kwargs):
+        return _get_kernel(functional, type(inpt), allow_passthrough=True)(inpt, *args, **kwargs)
+
+    def transform(self, inpt, params):
+        """Return one input, transformed."""
+        raise NotImplementedError(f"{type(self).__name__}: has no transform")
+
+    def forward(self, *inputs):
+        flat, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
+        self.check_inputs(flat)
+        return self._transform_flat(flat, spec)
+
+    def _transform_flat(self, flat, spec):
+        needed = self._needs_transform_list(flat)
+        params = self.make_params([inpt for inpt, needs in zip(flat, needed) if needs])
+        return tree_unflatten([self.transform(inpt, params) if needs else inpt for inpt, needs in zip(flat, needed)],
+                              spec)
+
+    def _needs_transform_list(self, flat_inputs):
+        # A plain tensor counts as an image only if it is the first and nothing else is one.
+        first = not has_any(flat_inputs, tv_tensors.Image, tv_tensors.Video, Image.Image)
+        needed = []
+        for inpt in flat_inputs:
+            needs = check_type(inpt, self._transformed_types)
+            if needs and is_pure_tensor(inpt):
+                needs, first = first, False
+            needed.append(needs)
+        return needed
+
+    def extra_repr(self):
+        return ", ".join(f"{name}={value}" for name, value in self.__dict__.items()
+                         if not name.startswith("_") and name != "training"
+                         and isinstance(value, (bool, int, float, str, tuple, list, enum.Enum)))
+
+    def _hold_fill(self, fill):
+        """Note a fill, and what it is for each class of input."""
+        self.fill = fill
+        self._fill = _setup_fill_arg(fill)
+
+
+class _RandomApplyTransform(Transform):
+    def __init__(self, p=0.5):
+        if not 0.0 <= p <= 1.0:
+            raise ValueError("`p` should be a floating point value in the interval [0.0, 1.0].")
+        super().__init__()
+        self.p = p
+
+    def forward(self, *inputs):
+        inputs = inputs if len(inputs) > 1 else inputs[0]
+        flat, spec = tree_flatten(inputs)
+        self.check_inputs(flat)
+        return inputs if torch.rand(1) >= self.p else self._transform_flat(flat, spec)
