@@ -12,6 +12,10 @@ import urllib.request
 
 from dragon.vm.torch.core.missing import module_getattr
 
+# Libraries take these from here.
+urlparse, urlopen, Request = urllib.parse.urlparse, urllib.request.urlopen, urllib.request.Request
+HTTPError = urllib.error.HTTPError
+
 MODULE_HUBCONF = "hubconf.py"
 VAR_DEPENDENCY = "dependencies"
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
