@@ -4,6 +4,7 @@ import os
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
+from dragon import _C
 from dragon.vm.torch.core.missing import module_getattr
 
 default_pg_timeout = timedelta(minutes=30)
@@ -219,7 +220,8 @@ def _read_method(method, rank, world_size):
 
 def destroy_process_group(group=None):
     """Forget a group; without one, the default group."""
-    _group(group)
+    if not is_initialized():
+        raise AssertionError("destroy_process_group: got no default group, expected one from init_process_group")
     if group is None or group is _world["default"]:
         _world["default"] = GroupMember.WORLD = None
         _world["groups"].clear()
@@ -339,6 +341,13 @@ def _same(who, tensors):
     return tensors[0]
 
 
+def _require_tensor(tensor):
+    """Raise TypeError for what is no tensor."""
+    if not isinstance(tensor, _C.Tensor):
+        raise TypeError(f"Invalid function argument. Expected parameter `tensor` of type torch.Tensor but got "
+                        f"{type(tensor)} instead.")
+
+
 def _copy(target, source):
     # Collectives are not on the tape.
     target.detach().copy_(source.detach())
@@ -348,6 +357,7 @@ def _copy(target, source):
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
     """Reduce a tensor over all processes, in place."""
+    _require_tensor(tensor)
     _group(group)
     return _done(async_op, [tensor])
 
@@ -360,6 +370,7 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
 
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
     """Reduce a tensor over all processes, for one of them."""
+    _require_tensor(tensor)
     _group(group)
     _only(dst, "reduce")
     return _done(async_op, [tensor])
@@ -367,6 +378,7 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     """Give all processes the tensor of one."""
+    _require_tensor(tensor)
     _group(group)
     _only(src, "broadcast")
     return _done(async_op, [tensor])

@@ -77,8 +77,9 @@ def bounds(dtype, low, high):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     inexact = dtype.is_floating_point or dtype.is_complex
     if low == high and inexact:
-        warnings.warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated "
-                      "since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning, stacklevel=3)
+        warnings.warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
+                      "deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning,
+                      stacklevel=3)
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < first or low >= end:

@@ -1,0 +1,29 @@
+"""What a report of a fault should tell about the machine."""
+import platform
+import sys
+
+from dragon import _C
+from dragon.vm import torch
+from dragon.vm.torch.core.missing import module_getattr
+
+
+def get_pretty_env_info():
+    """Return versions, processor and threads, a line each."""
+    import numpy
+    facts = {"PyTorch version (as served by Dragon)": torch.__version__, "Is CUDA available": torch.cuda.is_available(),
+             "OS": platform.platform(), "Python version": sys.version.replace("\n", " "),
+             "CPU": platform.processor() or platform.machine(), "Kernels compiled for": _C.cpu_level(),
+             "Threads": _C.num_threads(), "NumPy version": numpy.__version__}
+    return "\n".join(f"{name}: {value}" for name, value in facts.items())
+
+
+def main():
+    """Print the report."""
+    print(get_pretty_env_info())
+
+
+if __name__ == "__main__":
+    main()
+
+
+__getattr__ = module_getattr("torch.utils.collect_env", globals())

@@ -1,0 +1,226 @@
+"""`SummaryWriter`: what a training run has to show, into a folder that TensorBoard watches."""
+import os
+import socket
+import time
+from datetime import datetime
+
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.utils.tensorboard import summary
+from dragon.vm.torch.utils.tensorboard.records import RecordWriter, field
+
+_count = 0
+
+
+class FileWriter:
+    """Write events into one file of a folder.
+
+    Parameters
+    ----------
+    log_dir : str
+        The folder, made if it is not there.
+    max_queue : int, optional, default=10
+        How many events wait before they are written.
+    flush_secs : float, optional, default=120
+        How long they wait.
+    filename_suffix : str, optional, default=""
+        The end of the file's name.
+
+    """
+
+    def __init__(self, log_dir, max_queue=10, flush_secs=120, filename_suffix=""):
+        global _count
+        self.log_dir = str(log_dir)
+        self._max_queue, self._flush_secs = max_queue, flush_secs
+        os.makedirs(self.log_dir, exist_ok=True)
+        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{_count}"
+        _count += 1
+        self._records = RecordWriter(os.path.join(self.log_dir, name + filename_suffix))
+        self._waiting, self._flushed = 0, time.monotonic()
+        self._write(field(1, time.time()) + field(3, "brain.Event:2"))
+        self.flush()
+
+    def get_logdir(self):
+        """Return the folder."""
+        return self.log_dir
+
+    def _write(self, event):
+        self._records.write(event)
+        self._waiting += 1
+        if self._waiting > self._max_queue or time.monotonic() - self._flushed > self._flush_secs:
+            self.flush()
+
+    def add_summary(self, content, global_step=None, walltime=None):
+        """Write a summary, with the step and the time it belongs to."""
+        step = None if global_step is None else int(global_step)
+        self._write(field(1, float(time.time() if walltime is None else walltime)) + field(2, step)
+                    + field(5, content))
+
+    def flush(self):
+        """Write what waits."""
+        self._records.flush()
+        self._waiting, self._flushed = 0, time.monotonic()
+
+    def close(self):
+        """End the file."""
+        self._records.close()
+
+
+class SummaryWriter:
+    """Write what TensorBoard shows.
+
+    Parameters
+    ----------
+    log_dir : str, optional
+        The folder; `runs/<date>_<machine><comment>` by default.
+    comment : str, optional, default=""
+        The end of that name.
+    purge_step : int, optional
+        From which step on TensorBoard shall forget what an earlier run, that crashed, has written.
+    max_queue : int, optional, default=10
+        How many events wait before they are written.
+    flush_secs : float, optional, default=120
+        How long they wait.
+    filename_suffix : str, optional, default=""
+        The end of the files' names.
+
+    """
+
+    def __init__(self, log_dir=None, comment="", purge_step=None, max_queue=10, flush_secs=120, filename_suffix=""):
+        if not log_dir:
+            now = datetime.now().strftime("%b%d_%H-%M-%S")
+            log_dir = os.path.join("runs", f"{now}_{socket.gethostname()}{comment}")
+        self.log_dir, self.purge_step = log_dir, purge_step
+        self.max_queue, self.flush_secs, self.filename_suffix = max_queue, flush_secs, filename_suffix
+        self.file_writer = self.all_writers = None
+        self._get_file_writer()
+        self.default_bins = summary.default_bins()
+
+    def _get_file_writer(self):
+        if self.all_writers is None or self.file_writer is None:
+            self.file_writer = FileWriter(self.log_dir, self.max_queue, self.flush_secs, self.filename_suffix)
+            self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
+            if self.purge_step is not None:
+                # TensorBoard forgets later steps where a new session starts.
+                started = field(1, 1)
+                for event in (field(3, "brain.Event:2"), field(7, started)):
+                    self.file_writer._write(field(1, time.time()) + field(2, self.purge_step) + event)
+                self.purge_step = None
+        return self.file_writer
+
+    def _add(self, content, global_step, walltime):
+        self._get_file_writer().add_summary(content, global_step, walltime)
+
+    def get_logdir(self):
+        """Return the folder."""
+        return self.log_dir
+
+    def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False):
+        """Add a number to a curve."""
+        content = summary.scalar(summary.clean_tag(tag), scalar_value, double_precision, new_style)
+        self._add(content, global_step, walltime)
+
+    def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
+        """Add a number to each of several curves in one picture; each curve has a folder of its own."""
+        for tag, number in tag_scalar_dict.items():
+            folder = os.path.join(str(self.log_dir), f"{main_tag.replace('/', '_')}_{tag}")
+            self._get_file_writer()
+            if folder not in self.all_writers:
+                self.all_writers[folder] = FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
+            self.all_writers[folder].add_summary(summary.scalar(summary.clean_tag(main_tag), number), global_step,
+                                                 walltime)
+
+    def add_tensor(self, tag, tensor, global_step=None, walltime=None):
+        """Add a tensor's numbers."""
+        self._add(summary.tensor_values(summary.clean_tag(tag), tensor), global_step, walltime)
+
+    def add_histogram(self, tag, values, global_step=None, bins="tensorflow", walltime=None, max_bins=None):
+        """Add how values are distributed."""
+        bins = self.default_bins if bins == "tensorflow" else bins
+        self._add(summary.histogram(summary.clean_tag(tag), values, bins, max_bins), global_step, walltime)
+
+    def add_histogram_raw(self, tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts, global_step=None,
+                          walltime=None):
+        """Add a distribution whose bins are known."""
+        if len(bucket_limits) != len(bucket_counts):
+            raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
+        message = summary.histogram_message(min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        self._add(summary.value(summary.clean_tag(tag), field(5, message)), global_step, walltime)
+
+    def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
+        """Add a picture, of bytes or of numbers from 0 to 1."""
+        self._add(summary.image(summary.clean_tag(tag), img_tensor, dataformats), global_step, walltime)
+
+    def add_images(self, tag, img_tensor, global_step=None, walltime=None, dataformats="NCHW"):
+        """Add several pictures side by side."""
+        self.add_image(tag, img_tensor, global_step, walltime, dataformats)
+
+    def add_figure(self, tag, figure, global_step=None, close=True, walltime=None):
+        """Add a figure of Matplotlib's, or a list of them."""
+        import numpy as np
+        figures = figure if isinstance(figure, list) else [figure]
+        pictures = []
+        for drawn in figures:
+            drawn.canvas.draw()
+            pictures.append(np.asarray(drawn.canvas.buffer_rgba())[..., :3])
+            if close:
+                import matplotlib.pyplot
+                matplotlib.pyplot.close(drawn)
+        if isinstance(figure, list):
+            self.add_image(tag, np.stack(pictures), global_step, walltime, "NHWC")
+        else:
+            self.add_image(tag, pictures[0], global_step, walltime, "HWC")
+
+    def add_audio(self, tag, snd_tensor, global_step=None, sample_rate=44100, walltime=None):
+        """Add a sound, of numbers from -1 to 1."""
+        self._add(summary.audio(summary.clean_tag(tag), snd_tensor, sample_rate), global_step, walltime)
+
+    def add_text(self, tag, text_string, global_step=None, walltime=None):
+        """Add a text, which may be Markdown."""
+        self._add(summary.text(tag, text_string), global_step, walltime)
+
+    def add_hparams(self, hparam_dict, metric_dict, hparam_domain_discrete=None, run_name=None, global_step=None):
+        """Add a run's hyperparameters and what came out, in a folder of their own."""
+        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
+            raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        folder = os.path.join(str(self.log_dir), run_name or str(time.time()))
+        with SummaryWriter(folder) as writer:
+            for content in summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete):
+                writer.file_writer.add_summary(content, global_step)
+            for name, number in metric_dict.items():
+                writer.add_scalar(name, number, global_step)
+
+    def flush(self):
+        """Write what waits."""
+        for writer in (self.all_writers or {}).values():
+            writer.flush()
+
+    def close(self):
+        """End the files; adding something later opens a new one."""
+        for writer in (self.all_writers or {}).values():
+            writer.flush()
+            writer.close()
+        self.file_writer = self.all_writers = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def _refuse(name, reason):
+    def add(self, *args, **kwargs):
+        raise NotImplementedError(f"SummaryWriter.{name}: {reason}")
+    add.__name__, add.__qualname__ = name, f"SummaryWriter.{name}"
+    add.__doc__ = f"Raise: {reason}."
+    setattr(SummaryWriter, name, add)
+
+
+for _name in ("add_graph", "add_onnx_graph"):
+    _refuse(_name, "Dragon makes no graphs of Python programs (yet)")
+for _name in ("add_video", "add_embedding", "add_pr_curve", "add_pr_curve_raw", "add_mesh", "add_image_with_boxes",
+              "add_custom_scalars", "add_custom_scalars_multilinechart", "add_custom_scalars_marginchart"):
+    _refuse(_name, "Dragon does not write this kind of summary (yet)")
+
+
+__getattr__ = module_getattr("torch.utils.tensorboard.writer", globals())
