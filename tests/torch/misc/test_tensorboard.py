@@ -124,5 +124,5 @@ def test_text_audio_and_hyperparameters(tmp_path):
         assert file.getnframes() == 100 and file.getframerate() == 8000
     content = decode(decode(decode(found["_hparams_/session_start_info"][9][0])[1][0])[2][0])
     chosen = {decode(item)[1][0]: decode(decode(item)[2][0]) for item in decode(content[3][0])[1]}
-    assert chosen == {b"rate": {2: [0.1]}, b"bias": {4: [1]}, b"name": {3: [b"adam"]}}
+    assert chosen == {b"rate": {2: [0.1]}, b"bias": {2: [1.0]}, b"name": {3: [b"adam"]}}
     assert found["accuracy"][2] == [0.5]

@@ -27,8 +27,8 @@ PAIRS = [
     lambda t: ([t.ones(2)], [t.zeros(2)]), lambda t: (t.zeros(0), t.zeros(0)), lambda t: (object, object),
 ]
 OPTIONS = [dict(), dict(rtol=0, atol=0), dict(rtol=0.2, atol=0.2), dict(rtol=1), dict(equal_nan=True),
-           dict(check_dtype=False), dict(check_stride=True), dict(msg="own words"), dict(msg=lambda text: "so: " + text),
-           dict(allow_subclasses=False)]
+           dict(check_dtype=False), dict(check_stride=True), dict(msg="own words"),
+           dict(msg=lambda text: "so: " + text), dict(allow_subclasses=False)]
 
 
 def outcome(library, pair, options):

@@ -10,7 +10,7 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.utils.tensorboard.records import FLOAT, field
 
 DT_FLOAT, DT_STRING, DT_DOUBLE = 1, 7, 2
-STRING, BOOL, FLOAT64 = 1, 2, 3
+STRING, FLOAT64 = 1, 3
 
 
 def as_array(values):
@@ -37,11 +37,11 @@ def plugin(name, content=b"", display_name=None):
 def scalar(tag, number, double_precision=False, new_style=False):
     """Return a number."""
     number = float(as_array(number).reshape(-1)[0]) if not isinstance(number, (int, float)) else float(number)
-    if not new_style and not double_precision:
+    if not new_style:
         return value(tag, field(2, number, FLOAT))
     kind, data = ((DT_DOUBLE, field(6, [number])) if double_precision
                   else (DT_FLOAT, field(5, struct.pack("<f", number))))
-    return value(tag, field(8, field(1, kind) + field(2, b"") + data), plugin("scalars"))
+    return value(tag, field(8, field(1, kind) + data), plugin("scalars"))
 
 
 def histogram(tag, values, bins, max_bins=None):
@@ -52,7 +52,7 @@ def histogram(tag, values, bins, max_bins=None):
         raise ValueError("The input has no element.")
     counts, limits = np.histogram(values, bins=bins)
     if max_bins is not None and len(counts) > max_bins:
-        together = -(-len(counts) // max_bins)
+        together = len(counts) // max_bins
         counts = np.pad(counts, (0, -len(counts) % together)).reshape(-1, together).sum(1)
         limits = np.append(limits[:-1:together], limits[-1])
     # Empty bins at both ends are left out, but for one before the first value.
@@ -153,9 +153,9 @@ def hparams(hparam_dict, metric_dict, hparam_domain_discrete=None):
     for name, setting in hparam_dict.items():
         kind, encoded = encode_setting(name, setting)
         allowed = b"".join(field(1, encode_setting(name, item)[1]) for item in domains.get(name, ()))
-        infos += field(5, field(1, name) + field(4, kind) + (field(5, allowed) if allowed else b""))
+        infos += field(4, field(1, name) + field(4, kind) + (field(5, allowed) if allowed else b""))
         chosen += field(1, field(1, name) + field(2, encoded))
-    metrics = b"".join(field(6, field(1, field(2, name))) for name in metric_dict)
+    metrics = b"".join(field(5, field(1, field(2, name))) for name in metric_dict)
     now = time.time()
     parts = {"experiment": field(2, infos + metrics), "session_start_info": field(3, chosen + field(5, now)),
              "session_end_info": field(4, field(1, 1) + field(2, now))}
@@ -165,8 +165,6 @@ def hparams(hparam_dict, metric_dict, hparam_domain_discrete=None):
 
 def encode_setting(name, setting):
     """Return (the kind of a hyperparameter, its value as a message)."""
-    if isinstance(setting, bool):
-        return BOOL, field(4, setting)
     if isinstance(setting, (int, float)):
         return FLOAT64, field(2, float(setting))
     if isinstance(setting, str):
