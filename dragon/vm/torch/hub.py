@@ -7,8 +7,8 @@ import shutil
 import sys
 import tempfile
 import urllib.error
-import urllib.parse
 import urllib.request
+from urllib.parse import urlparse
 
 from dragon.vm.torch.core.missing import module_getattr
 
@@ -146,7 +146,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     from dragon.vm.torch.serialization import load as load_file
     model_dir = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(model_dir, exist_ok=True)
-    name = file_name or os.path.basename(urllib.parse.urlparse(url).path)
+    name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(model_dir, name)
     if not os.path.exists(path):
         found = HASH_REGEX.search(name) if check_hash else None

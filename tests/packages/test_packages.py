@@ -1,0 +1,61 @@
+"""Packages from PyPI that import torch, unmodified: the same numbers under Dragon and under PyTorch."""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+# Program: what it imports besides torch.
+PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": ["torchmetrics"], "timm": ["timm", "torchvision"],
+            "transformers": ["transformers"], "lightning": ["lightning"]}
+RELATIVE, ABSOLUTE = 2e-3, 2e-5
+
+
+def execute(words, environment):
+    """Run a program; return what it said if it failed."""
+    result = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=280, env=environment)
+    return result.stderr[-3000:] if result.returncode else None
+
+
+def differences(mine, theirs, place=""):
+    """Yield the places where numbers differ."""
+    if isinstance(theirs, dict):
+        if mine.keys() != theirs.keys():
+            yield f"{place}: {sorted(set(mine) ^ set(theirs))[:5]} on one side only"
+            return
+        for key in theirs:
+            yield from differences(mine[key], theirs[key], f"{place}/{key}")
+    elif len(mine) != len(theirs):
+        yield f"{place}: {len(mine)} numbers beside {len(theirs)}"
+    else:
+        scale = max([abs(number) for number in theirs if number == number] or [0])
+        for one, other in zip(mine, theirs):
+            if one != other and not abs(one - other) <= RELATIVE * abs(other) + ABSOLUTE * max(scale, 1e-2):
+                if not (one != one and other != other):
+                    yield f"{place}: {one} beside {other}"
+                    return
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", PACKAGES)
+def test_package(name, tmp_path):
+    pytest.importorskip("torch", reason="PyTorch itself is what the numbers are compared with")
+    for package in [name, *PACKAGES[name]]:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    import dragon
+    root = os.path.dirname(os.path.dirname(dragon.__file__))
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    program = str(PROGRAMS / f"use_{name}.py")
+    assert execute([program, str(tmp_path), "write"], environment) is None
+    failed = execute(["-m", "dragon", "run", program, str(tmp_path), "read"], environment)
+    assert failed is None, failed
+    theirs, mine = (json.loads((tmp_path / f"{role}.json").read_text()) for role in ("write", "read"))
+    assert mine["torch"].startswith(os.path.dirname(dragon.__file__)) and mine["torch"] != theirs["torch"]
+    assert not list(differences(mine["results"], theirs["results"]))
