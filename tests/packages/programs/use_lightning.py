@@ -1,9 +1,10 @@
 """lightning: a small training run with validation, logging and a checkpoint."""
+from report import FOLDER, finish, note  # first: it readies torchvision
+
 import os
 
 import lightning
 import torch
-from report import FOLDER, finish, note
 
 lightning.seed_everything(0)
 

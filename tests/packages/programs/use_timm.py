@@ -1,7 +1,8 @@
 """timm: several architectures, forward and backward."""
+from report import finish, train  # first: it readies torchvision
+
 import timm
 import torch
-from report import finish, train
 
 MODELS = {
     "resnet18": 64, "resnet26d": 64, "mobilenetv3_small_050": 64, "efficientnet_b0": 64, "vit_tiny_patch16_224": 224,

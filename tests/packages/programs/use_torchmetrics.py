@@ -1,7 +1,8 @@
 """torchmetrics: functional metrics, and modules that accumulate."""
+from report import finish, note  # first: it readies torchvision
+
 import torch
 import torchmetrics
-from report import finish, note
 from torchmetrics import functional as metrics
 
 torch.manual_seed(0)
