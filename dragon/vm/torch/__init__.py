@@ -57,5 +57,6 @@ _SUBMODULES = frozenset("""
     _prims_common _refs _lowrank _linalg_utils _VF _ops ops
 """.split())
 # Names that come from submodules, likewise.
-_LATER = {"save": "serialization", "load": "serialization", "vmap": "_functorch.apis", "compile": "compiler"}
+_LATER = {"save": "serialization", "load": "serialization", "vmap": "_functorch.apis", "compile": "compiler",
+          "PyTorchFileReader": "core.files.records", "ScriptModule": "jit", "ScriptFunction": "jit"}
 __getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)

@@ -44,7 +44,7 @@ def share_weights(name, model):
 
 
 def train(name, make, call):
-    """Note a model's outputs and gradients.
+    """Note a model's outputs and gradients in double precision, and its outputs in single.
 
     Parameters
     ----------
@@ -52,20 +52,24 @@ def train(name, make, call):
         Under which the numbers are compared.
     make : Callable[[], Module]
         Makes the model.
-    call : Callable[[Module], Tensor]
+    call : Callable[[Module, dtype], Tensor]
         Calls it and returns what is differentiated.
 
     """
     torch.manual_seed(0)
     model = make()
     share_weights(name, model)
+    with torch.no_grad():
+        was_training = model.training
+        single = call(model.eval(), torch.float32)
+    model.train(was_training).double()
     torch.manual_seed(1)
-    result = call(model)
-    loss = result if result.dim() == 0 else (result.float() ** 2).mean()
+    result = call(model, torch.float64)
+    loss = result if result.dim() == 0 else (result ** 2).mean()
     loss.backward()
-    gradients = {key: numbers(parameter.grad, 4) for key, parameter in model.named_parameters()
-                 if parameter.grad is not None}
-    RESULTS[name] = {"loss": numbers(loss), "outputs": numbers(result), "gradients": gradients}
+    gradients = [number for _, parameter in sorted(model.named_parameters()) if parameter.grad is not None
+                 for number in numbers(parameter.grad, 4)]
+    RESULTS[name] = {"single": numbers(single), "double": numbers(result), "gradients": gradients}
 
 
 def note(name, value):

@@ -19,5 +19,5 @@ def make():
                                torch.nn.Linear(4, 5), Reduce("b n c -> b c", "mean"))
 
 
-train("network", make, lambda model: model(x / 100))
+train("network", make, lambda model, dtype: model(x.to(dtype) / 100))
 finish()

@@ -11,6 +11,6 @@ MODELS = {
     "mobilevitv2_050": 64, "vgg11": 64, "dla34": 64,
 }
 for name, size in MODELS.items():
-    image = torch.linspace(-1, 1, 2 * 3 * size * size).reshape(2, 3, size, size).sin()
-    train(name, lambda: timm.create_model(name, num_classes=10), lambda model: model(image))
+    image = torch.linspace(-1, 1, 2 * 3 * size * size, dtype=torch.float64).reshape(2, 3, size, size).sin()
+    train(name, lambda: timm.create_model(name, num_classes=10), lambda model, dtype: model(image.to(dtype)))
 finish()

@@ -19,7 +19,7 @@ for name in ("mean_squared_error", "mean_absolute_error", "r2_score", "explained
              "spearman_corrcoef", "mean_absolute_percentage_error", "concordance_corrcoef", "kendall_rank_corrcoef"):
     note(name, getattr(metrics, name)(other, real))
 images, blurred = torch.rand(2, 3, 32, 32), torch.rand(2, 3, 32, 32)
-note("psnr", metrics.image.peak_signal_noise_ratio(images, blurred))
+note("psnr", metrics.image.peak_signal_noise_ratio(images, blurred, data_range=1.0))
 note("ssim", metrics.image.structural_similarity_index_measure(images, blurred))
 note("cosine", metrics.pairwise_cosine_similarity(scores[:4], scores[4:9]))
 note("bleu", metrics.text.bleu_score(["the cat sat on the mat"], [["a cat sat on the mat"]]))

@@ -7,7 +7,7 @@ import transformers
 tokens = torch.arange(2 * 12).reshape(2, 12) % 50
 mask = torch.ones(2, 12, dtype=torch.long)
 mask[1, 8:] = 0
-image = torch.linspace(-1, 1, 2 * 3 * 32 * 32).reshape(2, 3, 32, 32).sin()
+image = torch.linspace(-1, 1, 2 * 3 * 32 * 32, dtype=torch.float64).reshape(2, 3, 32, 32).sin()
 SMALL = {"vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
          "intermediate_size": 64, "max_position_embeddings": 32}
 text = {"input_ids": tokens, "attention_mask": mask, "labels": tokens}
@@ -36,5 +36,6 @@ for name, (make, inputs) in MODELS.items():
             if name != "t5":
                 model.set_attn_implementation(attention)
             return model
-        train(f"{name} {attention}", build, lambda model: model(**inputs).loss)
+        train(f"{name} {attention}", build, lambda model, dtype: model(**{
+            key: value.to(dtype) if value.is_floating_point() else value for key, value in inputs.items()}).loss)
 finish()

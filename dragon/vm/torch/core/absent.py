@@ -9,7 +9,7 @@ import sys
 
 from dragon.vm.torch.core.missing import module_getattr
 
-ROOT = "dragon.vm.torch."
+ROOT = __name__.removesuffix("core.absent")  # "torch." where our modules carry the guest's names
 TABLE = """
 distributed.tensor DTensor* Shard* Replicate* Partial* Placement* DeviceMesh* distribute_tensor distribute_module ones
     zeros empty full rand randn init_device_mesh
