@@ -8,7 +8,8 @@ def split(module):
     group = import_module(module.__name__ + ".utils._foreach_utils")._group_tensors_by_device_and_dtype
     tensors = [module.ones(1), module.ones(2, dtype=module.float64), module.ones(3)]
     groups = group([tensors, [None, tensors[1], tensors[0]], []], with_indices=True)
-    return {(str(device), str(dtype)): ([[None if x is None else tuple(x.shape) for x in part] for part in lists], places)
+    return {(str(device), str(dtype)): (places, [
+        [None if x is None else tuple(x.shape) for x in part] for part in lists])
             for (device, dtype), (lists, places) in groups.items()}
 
 
