@@ -79,6 +79,9 @@ a = x * 1; a.tril_(); a | x
 a = x * 1; a.cumsum_(1); a | x
 a = x * 1; a.pow_(2); a | x
 a = x * 1; a.div_(p); a | x p
+a = x * 1; a.renorm_(2, 0, 1.); a | x
+a = x * 1; a.ldexp_(y); a | x y
+a = p * 1; a.polygamma_(2); a | p
 a = x * 1; c = a.detach(); c.zero_(); a | x
 a = torch.zeros(3, 4); a[1] = v; a | v
 a = torch.zeros(3, 4); a.copy_(x); a | x

@@ -54,7 +54,22 @@ def polygamma(self, n):
 @method
 def polygamma_(self, n):
     """Take the n-th derivative of the digamma function in place."""
-    return replace(self, ops.polygamma(n, self))
+    return replace(self, ops.polygamma(n, ops.clone(self)))
+
+
+def _over_a_copy(name):
+    """Make `Tensor.<name>_` of an operator whose gradient looks at the old elements."""
+    operator = getattr(ops, name)
+
+    def in_place(self, *args, **kwargs):
+        return replace(self, operator(ops.clone(self), *args, **kwargs))
+    in_place.__name__ = in_place.__qualname__ = name + "_"
+    in_place.__doc__ = f"Do what `{name}` does in place."
+    method(in_place)
+
+
+_over_a_copy("ldexp")
+_over_a_copy("renorm")
 
 
 @both
