@@ -52,8 +52,12 @@ struct EachOf<R(A...)> {
   }
   template <typename F>
   static void Loop(const F f, int64_t n, R* y, const A*... x) {
+    if constexpr (requires { f.Block(n, y, x...); }) {
+      f.Block(n, y, x...);  // a functor may know a better loop than the obvious one
+    } else {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]...);
+      for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]...);
+    }
   }
   template <typename F>
   static void Thunk(const void* functor, int64_t n, void* const* data) {

@@ -38,6 +38,8 @@ WHOLE_OF = {
     "real_var_mean": "var_mean",
     "recurrent_layer": "lstm",
     "resample": "interpolate",
+    "scatter_combine": "scatter_into",
+    "scatter_write": "scatter_into",
     "svd": "linalg_svd",
     "target_weights": "cross_entropy",
 }

@@ -30,8 +30,21 @@ template <typename T>
 DRAGON_FN bool IsTrue(T x) {
   return x != T(0);
 }
+#if !defined(__CUDACC__)
+/// Bools inverted by their bytes: a loop over bools stays scalar.
+inline void InvertBools(int64_t n, bool* y, const bool* x) {
+  auto* to = reinterpret_cast<uint8_t*>(y);
+  const auto* from = reinterpret_cast<const uint8_t*>(x);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) to[i] = from[i] ^ 1;
+}
+#endif
+
 struct LogicalNotOf {
   DRAGON_FN bool operator()(auto x) const { return !IsTrue(x); }
+#if !defined(__CUDACC__)
+  void Block(int64_t n, bool* y, const bool* x) const { InvertBools(n, y, x); }
+#endif
 };
 struct LogicalAndOf {
   DRAGON_FN bool operator()(auto a, auto b) const { return IsTrue(a) & IsTrue(b); }
@@ -44,6 +57,9 @@ struct LogicalXorOf {
 };
 
 struct BitwiseNotOf {
+#if !defined(__CUDACC__)
+  void Block(int64_t n, bool* y, const bool* x) const { InvertBools(n, y, x); }
+#endif
   template <typename T>
   DRAGON_FN T operator()(T x) const {
     if constexpr (std::is_same_v<T, bool>) {

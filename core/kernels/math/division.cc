@@ -52,8 +52,60 @@ struct TruncDivideOf : Divides<T> {
 };
 
 /// As Python's //: of floats the remainder is taken away first, so that the quotient is exact before it is rounded.
+#if defined(__FMA__) && !defined(__CUDACC__)
+/// fmod of a short run, vector by vector: the quotient cut to an integer tells the remainder exactly while it is small;
+/// the others, infinities and NaN go to the C library one by one.
+inline constexpr int64_t kRun = 64;
+template <typename T>
+void FmodRun(int64_t n, const T* DRAGON_RESTRICT a, const T* DRAGON_RESTRICT b, T* DRAGON_RESTRICT rest) {
+  constexpr T kExact = sizeof(T) == 4 ? T(1 << 22) : T(int64_t{1} << 51);
+  uint32_t hard = 0;
+#pragma omp simd reduction(| : hard)
+  for (int64_t i = 0; i < n; ++i) {
+    const T quotient = Trunc(a[i] / b[i]);
+    const T plain = std::fma(-quotient, b[i], a[i]);
+    // The division may have rounded up to the next integer: then the remainder came out on the other side of 0.
+    const T other_side = plain + CopySign(b[i], a[i]);
+    const bool crossed = (plain != 0) & ((plain < 0) != (a[i] < 0));
+    const T signed_rest = CopySign(crossed ? other_side : plain, a[i]);
+    rest[i] = signed_rest;
+    hard |= !(Abs(quotient) < kExact) | (plain != plain) | (Abs(b[i]) < T(1e-30)) ? 1u : 0u;
+  }
+  if (DRAGON_LIKELY(!hard)) return;
+  for (int64_t i = 0; i < n; ++i) rest[i] = Fmod(a[i], b[i]);
+}
+
+/// finish(a, b, fmod(a, b)) for n elements; y may be a or b.
+template <typename T, typename Finish>
+void OverRests(int64_t n, T* y, const T* a, const T* b, Finish finish) {
+  T rest[kRun];
+  for (int64_t first = 0; first < n; first += kRun) {
+    const int64_t count = std::min(kRun, n - first);
+    FmodRun(count, a + first, b + first, rest);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) y[first + i] = finish(a[first + i], b[first + i], rest[i]);
+  }
+}
+#define DRAGON_RUNS_OF_FLOATS(...)                          \
+  void Block(int64_t n, T* y, const T* a, const T* b) const \
+    requires std::is_floating_point_v<T>                    \
+  {                                                         \
+    OverRests(n, y, a, b, __VA_ARGS__);                     \
+  }
+#else
+#define DRAGON_RUNS_OF_FLOATS(...)
+#endif
+
 template <typename T>
 struct FloorDivideOf : Divides<T> {
+  DRAGON_RUNS_OF_FLOATS([](T x, T by, T rest) {
+    const T plain = x / by, exact = (x - rest) / by;
+    const T quotient = exact - ((rest != 0) & ((by < 0) != (rest < 0)) ? T(1) : T(0));
+    const T floor = Floor(quotient);
+    const T rounded = floor + (quotient - floor > T(0.5) ? T(1) : T(0));
+    const T whole = quotient == 0 ? CopySign(T(0), plain) : rounded;
+    return by == 0 ? plain : whole;
+  })
   DRAGON_FN T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       if (this->Refuses(b)) return 0;
@@ -76,6 +128,7 @@ struct FloorDivideOf : Divides<T> {
 template <typename T>
 struct FmodOf : Divides<T> {
   static constexpr int kCost = 8;
+  DRAGON_RUNS_OF_FLOATS([](T, T, T rest) { return rest; })
   DRAGON_FN T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       return this->Refuses(b) || this->Negates(b) ? T(0) : static_cast<T>(a % b);
@@ -89,6 +142,7 @@ struct FmodOf : Divides<T> {
 template <typename T>
 struct RemainderOf : Divides<T> {
   static constexpr int kCost = 8;
+  DRAGON_RUNS_OF_FLOATS([](T, T by, T rest) { return (rest != 0) & ((rest < 0) != (by < 0)) ? rest + by : rest; })
   DRAGON_FN T operator()(T a, T b) const {
     const T rest = FmodOf<T>{this->by_zero}(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;

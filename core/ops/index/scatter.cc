@@ -96,8 +96,6 @@ void ScatterGradient(Grad& g) {
   const int64_t axis = g.Int(0);
   const Combine how = How(g.String(1)).combine;
   if (index.numel() == 0) return g.dx(0, g.dy());
-  if (how == Combine::kMultiply) return ProductGradient(g, axis, index);
-  if (how == Combine::kMax || how == Combine::kMin) return ExtremeGradient(g, axis, index);
   if (g.needs(0)) {
     const bool kept = how == Combine::kAdd;
     g.dx(0, kept ? g.dy() : Op<"scatter_into">(g.dy(), axis, index, Zeros(index.shape(), g.dy()), "assign"));
@@ -105,13 +103,43 @@ void ScatterGradient(Grad& g) {
   if (g.needs(2)) g.dx(2, Op<"gather">(g.dy(), axis, index));
 }
 
-[[maybe_unused]] const auto& scatter_into =
-    DefineOp("scatter_into(Tensor x, int axis, Tensor index, Tensor src, str how) -> Tensor")
-        .Doc("x with src assigned, added, multiplied or compared at index along an axis; index and src have one shape.")
-        .Edits()
-        .Infers(InferScatter)
-        .Runs(RunScatter)
-        .Gradient("x, index, src, out", ScatterGradient);
+void CombineGradient(Grad& g) {
+  const Tensor& index = g.x(1);
+  const int64_t axis = g.Int(0);
+  if (index.numel() == 0) return g.dx(0, g.dy());
+  if (How(g.String(1)).combine == Combine::kMultiply) return ProductGradient(g, axis, index);
+  ExtremeGradient(g, axis, index);
+}
+
+Operator& Scatter(const char* name, const char* doc) {
+  return DefineOp(std::string(name) + "(Tensor x, int axis, Tensor index, Tensor src, str how) -> Tensor").Doc(doc);
+}
+
+[[maybe_unused]] const bool writers = [] {
+  // Two operators, since what assigns or adds need not keep x: it may be written in place as often as one likes.
+  Scatter("scatter_write", "x with src assigned or added at index along an axis; index and src have one shape.")
+      .Edits()
+      .Infers(InferScatter)
+      .Runs(RunScatter)
+      .Gradient("index", ScatterGradient);
+  Scatter("scatter_combine", "x with src multiplied or compared at index along an axis; index and src have one shape.")
+      .Edits()
+      .Infers(InferScatter)
+      .Runs(RunScatter)
+      .Gradient("x, index, src, out", CombineGradient);
+  Scatter("scatter_into", "x with src assigned, added, multiplied or compared at index along an axis.")
+      .As([](const CallReader& c) -> Tensors {
+        const Combine how = How(c.String(1)).combine;
+        if (how == Combine::kAssign || how == Combine::kAdd) {
+          return {Op<"scatter_write">(c.x(0), c.Int(0), c.x(1), c.x(2), c.String(1))};
+        }
+        // What is kept for the gradient must outlive writing x in place.
+        const bool keeps = Door().grad_enabled && (c.x(0).requires_grad() || c.x(2).requires_grad());
+        const Tensor x = keeps ? Op<"clone">(c.x(0)) : c.x(0);
+        return {Op<"scatter_combine">(x, c.Int(0), c.x(1), c.x(2), c.String(1))};
+      });
+  return true;
+}();
 
 /// src cut down to the shape of index; a number becomes as large as index.
 Tensor FitSource(const char* who, const Tensor& x, const Tensor& index, Tensor src) {

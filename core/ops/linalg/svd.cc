@@ -55,11 +55,9 @@ void GradientOfSvd(Grad& g) {
   if (!g.dy(0).defined() && !g.dy(1).defined() && !g.dy(2).defined()) return;
   Tensor u = g.y(0), vh = g.y(2), du = g.dy(0), dvh = g.dy(2);
   const int64_t k = g.y(1).size(-1);
-  if ((du.defined() && u.size(-1) > k) || (dvh.defined() && vh.size(-2) > k)) {
-    throw RuntimeError("linalg_svd")
-        .Says("the vectors that full_matrices=True adds are arbitrary, and have no gradient")
-        .Hint("use full_matrices=False");
-  }
+  // The vectors that full_matrices=True adds are arbitrary: as in PyTorch, nothing is asked of them.
+  if (du.defined() && u.size(-1) > k) du = Part(du, -1, 0, k);
+  if (dvh.defined() && vh.size(-2) > k) dvh = Part(dvh, -2, 0, k);
   if (u.size(-1) > k) u = Part(u, -1, 0, k);
   if (vh.size(-2) > k) vh = Part(vh, -2, 0, k);
   g.dx(0, SvdGradient(u, g.y(1), vh, du, g.dy(1), dvh));

@@ -64,7 +64,11 @@ void RunMatmul(Run& r) {
 }
 
 /// The gradients of a batched product with respect to a plain matrix: one tall product instead of a batch to sum over.
-Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{-1, x.size(-1)}); }
+Tensor Flat(const Tensor& x) {
+  int64_t rows = 1;  // not -1: the last axis may be empty
+  for (int axis = 0; axis < x.ndim() - 1; ++axis) rows *= x.size(axis);
+  return Op<"reshape">(x, Dims{rows, x.size(-1)});
+}
 
 void GradMatmul(Grad& g) {
   Tensor x = g.x(0), y = g.x(1), dy = g.dy();
