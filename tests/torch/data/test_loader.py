@@ -276,3 +276,24 @@ def test_collate_and_convert(data):
     mine, theirs = (library.utils.data._utils.collate.collate(
         data, collate_fn_map={object: lambda batch, *, collate_fn_map: len(batch)}) for library in BOTH)
     assert mine == theirs
+
+
+def test_pipes_of_a_user_s_own():
+    data = dt.utils.data
+
+    @data.functional_datapipe("doubled_for_test")
+    class Doubled(data.IterDataPipe):
+        def __init__(self, source):
+            self.source = source
+
+        def __iter__(self):
+            return (2 * item for item in self.source)
+
+    class Source(data.IterDataPipe):
+        def __iter__(self):
+            return iter(range(4))
+    assert [batch.tolist() for batch in data.DataLoader(Source().doubled_for_test(), batch_size=2)] == [[0, 2], [4, 6]]
+    with pytest.raises(AttributeError, match="nothing_such"):
+        Source().nothing_such
+    with pytest.raises(TypeError):
+        data.functional_datapipe("x")(int)

@@ -63,6 +63,16 @@ def test_collectives(world):
     assert collectives(dt) == collectives(torch)
 
 
+def test_collectives_with_gradients(world):
+    functional = dt.distributed.nn
+    x = dt.ones(3, requires_grad=True)
+    made = [functional.all_reduce(x), functional.all_gather(x)[0], functional.broadcast(x, 0), functional.gather(x)[0],
+            functional.reduce(x, 0), functional.scatter([x]), functional.reduce_scatter(dt.zeros(3), [x]),
+            functional.all_to_all([dt.zeros(3)], [x])[0], functional.all_to_all_single(dt.zeros(3), x)]
+    sum(made).sum().backward()
+    assert x.grad.tolist() == [9.0] * 3
+
+
 WRONG = [
     lambda d: d.get_rank(), lambda d: d.all_reduce(None), lambda d: d.init_process_group("nothing"),
     lambda d: d.init_process_group("gloo", init_method="strange://x"), lambda d: d.destroy_process_group(),

@@ -67,8 +67,6 @@ distributed.algorithms
 distributed.algorithms._checkpoint
 distributed.algorithms._checkpoint.checkpoint_wrapper checkpoint_wrapper apply_activation_checkpointing offload_wrapper
     CheckpointImpl* CheckpointWrapper*
-distributed.nn RemoteModule* all_gather all_reduce broadcast reduce reduce_scatter all_to_all
-distributed.nn.functional all_gather all_reduce broadcast reduce reduce_scatter all_to_all
 distributed.optim DistributedOptimizer* ZeroRedundancyOptimizer* PostLocalSGDOptimizer*
 distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef* TensorPipeRpcBackendOptions*
     BackendType*

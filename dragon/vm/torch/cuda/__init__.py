@@ -150,7 +150,7 @@ fill(globals(), "torch.cuda", _refuse, """
     set_per_process_memory_fraction set_sync_debug_mode list_gpu_processes utilization temperature power_draw clock_rate
     memory_usage device_memory_used check_error caching_allocator_alloc caching_allocator_delete
     get_stream_from_external make_graphed_callables graph_pool_handle is_current_stream_capturing use_mem_pool _sleep
-    get_allocator_backend change_current_allocator
+    get_allocator_backend change_current_allocator host_memory_snapshot
 """)
 fill(globals(), "torch.cuda", _refuse_class, "", """
     Stream Event ExternalStream CUDAGraph MemPool graph CUDAPluggableAllocator FloatTensor DoubleTensor HalfTensor
