@@ -54,7 +54,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     return_complex : bool, optional
         Whether the result is complex; real signals have to say it.
     align_to_window : bool, optional
-        Where windows start without `center`; only False is taken.
+        Whether, without `center`, the first window starts with the signal rather than `n_fft` does.
 
     Returns
     -------
@@ -65,7 +65,9 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     if align_to_window is not None and center:
         raise RuntimeError("stft: got align_to_window with center=True, expected it with center=False")
     if align_to_window:
-        raise NotImplementedError("stft: got align_to_window=True, expected False: Dragon does not have it (yet)")
+        # Windows may then reach beyond the signal, as far as they are empty there.
+        empty = n_fft - (n_fft if win_length is None else win_length)
+        input = ops.pad(input, (empty // 2, empty - empty // 2))
     is_complex = input.dtype.is_complex or (window is not None and window.dtype.is_complex)
     if return_complex is None:
         if not is_complex:
