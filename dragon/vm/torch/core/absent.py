@@ -115,7 +115,6 @@ utils.cpp_extension load load_inline CppExtension CUDAExtension SyclExtension Bu
     library_paths verify_ninja_availability is_ninja_available
 utils.hipify
 utils.hipify.hipify_python hipify
-utils.flop_counter FlopCounterMode*
 utils._sympy
 utils._sympy.numbers IntInfinity*
 onnx.symbolic_helper parse_args cast_pytorch_to_onnx
