@@ -101,10 +101,22 @@ class Function(core.Function, FunctionCtx):
     def apply(cls, *args, **kwargs):
         """Return the results of `forward`, recorded for `backward`."""
         if cls.setup_context is not Function.setup_context:
-            args = _bind(cls.forward, args, kwargs)
+            args = cls._bind(args, kwargs)
         elif kwargs:
-            args = _bind(cls.forward, (None, *args), kwargs)[1:]
+            args = cls._bind((None, *args), kwargs)[1:]
         return super().apply(*args)
+
+    @classmethod
+    def _bind(cls, args, kwargs):
+        """Return all arguments by position, with the defaults of those that are missing."""
+        signature = cls.__dict__.get("_signature")
+        if signature is None:  # kept, since finding it takes longer than most forwards
+            cls._signature = signature = inspect.signature(cls.forward)
+        if not kwargs and len(args) == len(signature.parameters):
+            return args
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args
 
     @classmethod
     def _compute(cls, ctx, args, kwargs):
@@ -135,13 +147,6 @@ class Function(core.Function, FunctionCtx):
 
 _node_of = _C.Tensor.grad_fn.__get__
 _SingleLevelFunction = Function
-
-
-def _bind(forward, args, kwargs):
-    """Return all arguments by position, with the defaults of those that are missing."""
-    bound = inspect.signature(forward).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args
 
 
 def _is_setup_context_defined(fn):
