@@ -459,3 +459,120 @@ def test_no_history_is_left():
     assert dt.func.debug_unwrap(x) is x
     with pytest.raises(NotImplementedError, match="functionalize"):
         dt.func.functionalize(lambda y: y)
+
+
+def numbers(T, *shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return ((T.arange(float(count)) * 7) % 11 - 5).reshape(shape) / 3
+
+
+def make_scale(T):
+    class Scale(T.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, w):
+            return x * w
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, dy):
+            x, w = ctx.saved_tensors
+            return dy * w, dy * x
+    return Scale.apply
+
+
+def gradient_through(T, make):
+    """The gradient of a closed-over parameter and of the batch, through vmap."""
+    w, x = numbers(T, 4).requires_grad_(), numbers(T, 5, 4).requires_grad_()
+    T.vmap(make(T, w))(x).sum().backward()
+    return w.grad, x.grad
+
+
+def mask(T):
+    def visible(batch, query, key):
+        allowed = query.new_ones((), dtype=T.bool)
+        return allowed & (key <= query) & (key > query - 3).to(allowed.device) & (batch >= 0)
+    call = visible
+    for dims in ((None, None, 0), (None, 0, None), (0, None, None)):
+        call = T.vmap(call, in_dims=dims)
+    return call(T.arange(2), T.arange(4), T.arange(6))
+
+
+# Functions, and whether they are called once for the whole batch.
+ONCE = {
+    "pointwise": (lambda T: lambda x: (x.sin() * x + 1).relu(), True), "sum": (lambda T: lambda x: x.sum(), True),
+    "sum of axis": (lambda T: lambda x: x.sum(0), True), "mean": (lambda T: lambda x: x.mean((0, 1), True), True),
+    "softmax": (lambda T: lambda x: x.softmax(-1), True), "log_softmax": (lambda T: lambda x: x.log_softmax(0), True),
+    "amax": (lambda T: lambda x: x.amax(1, keepdim=True), True), "cumsum": (lambda T: lambda x: x.cumsum(0), True),
+    "where": (lambda T: lambda x: T.where(x > 0, x, x[0]), True), "first": (lambda T: lambda x: x[0, 1:], True),
+    "places": (lambda T: lambda x: x[T.tensor([0, 2])], True), "new axis": (lambda T: lambda x: x[..., None], True),
+    "reshape": (lambda T: lambda x: x.reshape(2, 6) * 2, True), "float": (lambda T: lambda x: (x > 0).float(), True),
+    "promotion": (lambda T: lambda x: x[0, 0] + T.ones(2, dtype=T.float64), False),
+    "several": (lambda T: lambda x: (x * 2, x.sum(), T.ones(2)), True),
+    "numbers": (lambda T: lambda x: 2 - x / 3 ** x, True), "norm": (lambda T: lambda x: (x @ x.t()).trace(), False),
+    "stack": (lambda T: lambda x: T.stack([x, x]), False), "in place": (lambda T: lambda x: (x * 1).relu_(), False),
+    "iadd": (lambda T: lambda x: add_in_place(x * 2), False), "item": (lambda T: lambda x: set_item(x.clone()), False),
+    "clamp": (lambda T: lambda x: x.clamp(min=0).masked_fill(x > 1, 9.0), True),
+    "keyword": (lambda T: lambda x: x[0].clamp(min=T.tensor([[0.0], [0.5]])), True),
+    "max": (lambda T: lambda x: T.maximum(x, x[0]).exp(), True), "sort": (lambda T: lambda x: x.sort(0)[0], False),
+}
+
+
+def add_in_place(x):
+    x += 1
+    return x
+
+
+def set_item(x):
+    x[0] = 5.0
+    return x
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_called_once(name):
+    make, expected = ONCE[name]
+    calls = []
+
+    def count(function):
+        def counted(x):
+            calls.append(1)
+            return function(x)
+        return counted
+    found = plain(dt.vmap(count(make(dt)))(numbers(dt, 5, 3, 4)))
+    once = len(calls) == 1
+    assert found == plain(torch.vmap(make(torch))(numbers(torch, 5, 3, 4)))
+    assert once == expected
+
+
+@pytest.mark.parametrize("second", [(2,), (2, 4)], ids=str)
+@pytest.mark.parametrize("first", [(2,), (3, 2)], ids=str)
+@pytest.mark.parametrize("dims", [(0, 0), (0, None), (None, 0)], ids=str)
+def test_products(first, second, dims):
+    found = []
+    for T in (torch, dt):
+        shapes = [shape if dim is None else (5, *shape) for dim, shape in zip(dims, (first, second))]
+        found.append(plain(T.vmap(lambda x, y: x @ y, in_dims=dims)(*(numbers(T, *shape) for shape in shapes))))
+    assert found[0] == found[1]
+
+
+GRADIENTS = {
+    "pointwise": lambda T, w: lambda x: (x * w).sin(), "product": lambda T, w: lambda x: (x @ w).exp(),
+    "function": lambda T, w: lambda x: make_scale(T)(x, w), "inner grad": lambda T, w: T.func.grad(
+        lambda x: (x ** 2 * w).sum()), "sum": lambda T, w: lambda x: (x * w).softmax(0).sum() * x[0],
+    "lookup": lambda T, w: lambda x: w[T.tensor([0, 0, 1, 3])] * x,
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_through(name):
+    assert plain(gradient_through(dt, GRADIENTS[name])) == plain(gradient_through(torch, GRADIENTS[name]))
+
+
+def test_masks():
+    assert plain(mask(dt)) == plain(mask(torch))

@@ -1,7 +1,12 @@
-"""Mapping a function over the slices of its arguments: it is called for each of them, and the results are stacked."""
+"""Mapping a function over the slices of its arguments.
+
+It is called for each of them, and the results are stacked; unless it consists of pointwise operators and lookups, which
+need one call for all.
+"""
 import functools
 
 from dragon import _C
+from dragon.vm.torch._functorch.batched import Batched, Unsuited, try_batched
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
@@ -19,9 +24,18 @@ def vmap_impl(func, in_dims, out_dims, randomness, args, kwargs):
     leaves, spec = tree_flatten(args)
     dims = _input_dims(func, in_dims, args, leaves, spec)
     count = _batch_size(dims, leaves)
-    cut = [leaf if dim is None else ops.unbind(leaf, dim) for dim, leaf in zip(dims, leaves)]
     if count == 0:
         return _empty(func, out_dims, leaves, dims, spec, kwargs)
+    quick = try_batched(func, leaves, dims, spec, count, kwargs)
+    if quick is not None:
+        batches, output_spec = quick
+        places = _output_dims(func, out_dims, batches, output_spec)
+        return tree_unflatten([ops.select(batch, 0, 0) if place is None else batch if place == 0
+                               else ops.movedim(batch, 0, _stacked(place, batch.ndim - 1))
+                               for batch, place in zip(batches, places)], output_spec)
+    if any(isinstance(leaf, Batched) for leaf in leaves):
+        raise Unsuited("an inner vmap")  # the one around it goes on slice by slice
+    cut = [leaf if dim is None else ops.unbind(leaf, dim) for dim, leaf in zip(dims, leaves)]
     random = _Randomness(randomness)
     columns, output_spec = None, None
     for index in range(count):

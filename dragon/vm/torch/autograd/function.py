@@ -139,6 +139,8 @@ class Function(core.Function, FunctionCtx):
     def _record(cls, ctx, args, outputs, results):
         super()._record(ctx, args, outputs, results)
         for output in outputs:
+            if getattr(type(output), "_is_stand_in", False):
+                raise RuntimeError("Function: got a stand-in for slices of a batch, expected the slices themselves")
             node = _node_of(output) if isinstance(output, _C.Tensor) else None
             if node is not None:
                 CONTEXTS[hash(node)] = ctx
