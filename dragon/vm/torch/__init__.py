@@ -54,9 +54,10 @@ _SUBMODULES = frozenset("""
     jit library linalg monitor mps mtia multiprocessing nested nn onnx optim overrides package profiler
     quantization random return_types serialization signal sparse special storage testing torch_version types utils
     version xpu _C _dynamo _tensor _tensor_str _utils _jit_internal _functorch ao functional masked _guards
-    _prims_common _refs _lowrank _linalg_utils _VF _ops ops
+    _prims_common _refs _lowrank _linalg_utils _VF _ops ops __config__
 """.split())
 # Names that come from submodules, likewise.
-_LATER = {"save": "serialization", "load": "serialization", "vmap": "_functorch.apis", "compile": "compiler",
+_LATER = {"Stream": "cpu", "Event": "cpu", "save": "serialization", "load": "serialization",
+          "vmap": "_functorch.apis", "compile": "compiler",
           "PyTorchFileReader": "core.files.records", "ScriptModule": "jit", "ScriptFunction": "jit"}
 __getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)

@@ -7,4 +7,6 @@ _SUBMODULES = frozenset("""
     serialization tensorboard throughput_benchmark viz weak _contextlib _device _foreach_utils _import_utils
     _python_dispatch _pytree _stats _triton _typing_utils _cxx_pytree _mode_utils _sympy _ordered_set
 """.split())
-__getattr__ = module_getattr("torch.utils", globals(), _SUBMODULES)
+# Names that come from submodules, likewise.
+_LATER = {"swap_tensors": "swapping", "set_module": "swapping"}
+__getattr__ = module_getattr("torch.utils", globals(), _SUBMODULES, _LATER)
