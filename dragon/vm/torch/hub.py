@@ -7,8 +7,8 @@ import shutil
 import sys
 import tempfile
 import urllib.error
+import urllib.parse
 import urllib.request
-from urllib.parse import urlparse
 
 from dragon.vm.torch.core.missing import module_getattr
 

@@ -81,7 +81,17 @@ def test_own_classes():
         def __init__(self, *items):
             self.items = items
 
+    class Fixed:
+        def __eq__(self, other):
+            return isinstance(other, Fixed)
+
+        def __hash__(self):
+            return 1
+
     for module in (mine, theirs):
+        module.register_constant(Fixed)
+        assert module.is_constant_class(Fixed) and not module.is_constant_class(dict)
+        assert module.tree_leaves([Fixed(), 1]) == [1] and module.tree_map(str, [Fixed(), 1]) == [Fixed(), "1"]
         module.register_dataclass(Point)
         assert module.tree_map(lambda x: x + 1, [Point(1, 2), Point(3)]) == [Point(2, 3), Point(4)]
         module.register_pytree_node(Box, lambda box: (list(box.items), None), lambda items, _: Box(*items))
