@@ -6,11 +6,12 @@ from typing import Any
 
 from dragon.vm.torch.core.containers import (  # noqa: F401
     BUILTIN_TYPES, SERIALIZED_TYPE_TO_PYTHON_TYPE, SUPPORTED_NODES, SUPPORTED_SERIALIZED_TYPES, ConstantNode,
-    GetAttrKey, KeyEntry, MappingKey, NodeDef, SequenceKey, _defaultdict_flatten, _defaultdict_unflatten, _deregister_pytree_node,
-    _dict_flatten, _dict_flatten_with_keys, _dict_unflatten, _get_node_type, _is_namedtuple_instance, _list_flatten,
-    _node_of, _ordereddict_unflatten, _private_register_pytree_node, _register_pytree_node, _tuple_flatten,
-    is_constant_class, is_namedtuple, is_namedtuple_class, is_namedtuple_instance, is_structseq, is_structseq_class,
-    is_structseq_instance, key_get, keystr, register_constant, register_dataclass, register_pytree_node)
+    GetAttrKey, KeyEntry, MappingKey, NodeDef, SequenceKey, _defaultdict_flatten, _defaultdict_unflatten,
+    _deregister_pytree_node, _dict_flatten, _dict_flatten_with_keys, _dict_unflatten, _get_node_type,
+    _is_namedtuple_instance, _list_flatten, _node_of, _ordereddict_unflatten, _private_register_pytree_node,
+    _register_pytree_node, _tuple_flatten, is_constant_class, is_namedtuple, is_namedtuple_class,
+    is_namedtuple_instance, is_structseq, is_structseq_class, is_structseq_instance, key_get, keystr,
+    register_constant, register_dataclass, register_pytree_node)
 from dragon.vm.torch.core.missing import module_getattr
 
 Context = PyTree = Any
