@@ -30,6 +30,15 @@ def is_grad_enabled():
     return _engine.is_grad_enabled()
 
 
+def _is_tracing():
+    """Return whether calls are being traced, which they never are."""
+    return False
+
+
+def _get_tracing_state():
+    """Return the state of the trace; there is none."""
+
+
 def _get_privateuse1_backend_name():
     """Return the name of a device kind that others may add; there is none but PyTorch's default name."""
     return "privateuseone"

@@ -1,5 +1,6 @@
 """Values that come later: `torch.futures`."""
 import threading
+import types
 
 from dragon.vm.torch.core.missing import module_getattr
 
@@ -13,6 +14,9 @@ class Future:
         Accelerators on which the value is made; there are none.
 
     """
+
+    # Annotations say `Future[int]`.
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __init__(self, *, devices=None):
         if devices:
