@@ -50,7 +50,7 @@ def is_among(tensor, others):
 
 def make_zeros(shape, dtype, device, tensor_class):
     """Return zeros that take the memory of one."""
-    return _C.tensor(0, dtype, device, tensor_class).expand(shape)
+    return _C.tensor(0, dtype.name, str(device), tensor_class).expand(tuple(shape))
 
 
 class Function:
@@ -126,7 +126,7 @@ class Function:
                   for result, original in zip(outputs, results)]
         arguments = {id(kept): _C.SavedTensor(kept) for kept in ctx._kept
                      if isinstance(kept, _C.Tensor) and not is_among(kept, results)}
-        likes = [None if result is None else (tuple(result.shape), result.dtype.name, str(result.device), type(result))
+        likes = [None if result is None else (result.shape, result.dtype, result.device, type(result))
                  for result in traced]
 
         def backward(node, *grads):
