@@ -82,6 +82,15 @@ def test_rounds():
     assert rounds(dt) == rounds(torch)
 
 
+def test_steps_of_optimizers():
+    param = dt.ones(2, requires_grad=True)
+    optimizer = dt.optim.SGD([param])
+    param.sum().backward()
+    with dt.autograd.profiler.profile() as prof:
+        optimizer.step()
+    assert "Optimizer.step#SGD.step" in [event.name for event in prof.function_events]
+
+
 def test_handler(tmp_path):
     with dt.profiler.profile(on_trace_ready=dt.profiler.tensorboard_trace_handler(str(tmp_path), "me")):
         work(dt)

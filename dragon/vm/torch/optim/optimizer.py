@@ -1,5 +1,6 @@
 """What all optimizers share: groups of parameters, states, hooks, checkpoints."""
 import functools
+import sys
 import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
@@ -101,7 +102,12 @@ class Optimizer:
             self = args[0]
             if self._optimizer_step_pre_hooks or _global_optimizer_pre_hooks:
                 args, kwargs = self._before_step(func, args, kwargs)
-            result = func(*args, **kwargs)
+            watching = sys.modules.get("dragon.vm.torch.autograd.profiler")
+            if watching is not None and watching._marks() is not None:
+                with watching.record_function(f"Optimizer.step#{type(self).__name__}.step"):
+                    result = func(*args, **kwargs)
+            else:
+                result = func(*args, **kwargs)
             if self._optimizer_step_post_hooks or _global_optimizer_post_hooks:
                 for hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
                     hook(self, args, kwargs)
