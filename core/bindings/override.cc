@@ -40,7 +40,7 @@ PyObject* CallOverridable(PyObject* self, PyObject* const* args, size_t nargsf, 
 }
 
 PyObject* Bind(PyObject* self, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None) return Py_NewRef(self);
+  if (!instance || !IsTensor(instance)) return Py_NewRef(self);
   return PyMethod_New(self, instance);
 }
 

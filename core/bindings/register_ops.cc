@@ -269,8 +269,9 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
   });
 }
 
+/// A method of tensors only: in any other class an operator is a plain attribute, as builtin functions are.
 PyObject* OpBind(PyObject* self, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None) return Py_NewRef(self);
+  if (!instance || !IsTensor(instance)) return Py_NewRef(self);
   return PyMethod_New(self, instance);
 }
 

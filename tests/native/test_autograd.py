@@ -84,6 +84,17 @@ def test_unused_input():
     assert dragon.grad((x * 2).sum(), [x, z], allow_unused=True)[1] is None
 
 
+def test_what_is_not_wanted_is_not_computed():
+    x, w = dragon.ones((2, 3), requires_grad=True), dragon.ones((3, 4), requires_grad=True)
+    y = (x @ w).sum()
+    dragon._C.start_profile()
+    (dx,) = dragon._C.grad(y, [x], retain_graph=True)
+    events = dragon._C.stop_profile()
+    assert [event[0] for event in events if not event[3]].count("matmul") == 1 and dx.tolist() == [[4] * 3] * 2
+    dx, dw = dragon._C.grad(y, [x, w])
+    assert dw.tolist() == [[2] * 4] * 3
+
+
 def test_backward_into_chosen_inputs():
     def program(module, x, y):
         (x * y).sum().backward(inputs=[x])

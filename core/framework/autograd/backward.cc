@@ -47,6 +47,7 @@ class Engine {
   void CountEdges();
   void MarkNeeded();
   void Process(const Ref<Node>& node);
+  uint64_t Unwanted(const Node& node);
   void Arrive(const Edge& edge, Tensor grad);
   void RunTensorHooks(Node& node, Tensors& grads);
   void CheckNan(const Node& node, const Tensors& grads) const;
@@ -188,6 +189,17 @@ void Engine::CheckNan(const Node& node, const Tensors& grads) const {
   }
 }
 
+/// The edges of a node that lead to nothing whose gradient was asked for.
+uint64_t Engine::Unwanted(const Node& node) {
+  uint64_t edges = 0;
+  if (wanted_.empty() && into_.empty()) return edges;
+  for (size_t i = 0; i < std::min<size_t>(node.edges.size(), 64); ++i) {
+    Node* next = node.edges[i].node.get();
+    if (next && !states_[next].needed && !wanted_.count(next) && !into_.count(next)) edges |= uint64_t{1} << i;
+  }
+  return edges;
+}
+
 void Engine::Process(const Ref<Node>& node) {
   NodeState& state = states_[node.get()];
   if (state.grads.empty()) state.grads.resize(std::max<size_t>(node->y_metas.size(), 1));
@@ -212,7 +224,9 @@ void Engine::Process(const Ref<Node>& node) {
   if (state.needed && any && (!node->is_accumulator() || accumulates)) {
     try {
       ProfileScope scope([&] { return node->name(); });
+      EdgesToSkip() = Unwanted(*node);
       results = node->Backward(grads);
+      EdgesToSkip() = 0;
       if (g_anomaly && g_check_nan && !node->is_accumulator()) CheckNan(*node, results);
     } catch (const Error& error) {
       const Node::Extras* extras = node->extras_if_any();

@@ -170,7 +170,13 @@ void OpNode::SaveOutputs(const Tensors& outputs) {
   }
 }
 
+uint64_t& EdgesToSkip() {
+  static thread_local uint64_t edges = 0;
+  return edges;
+}
+
 Tensors OpNode::Backward(const Tensors& grads) {
+  const uint64_t skipped = std::exchange(EdgesToSkip(), 0);
   if (!op_->differentiable) {  // it overwrote a tensor with history: nothing flows to what was there before
     Tensors nothing;
     nothing.resize(edges.size());
@@ -192,7 +198,7 @@ Tensors OpNode::Backward(const Tensors& grads) {
   outputs.resize(y_metas.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs[i] = inputs_[i].Unpack(op_->name().c_str(), self);
-    needs.push_back(static_cast<bool>(edges[i]));
+    needs.push_back(edges[i] && !(i < 64 && skipped >> i & 1));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i].Unpack(op_->name().c_str(), self);
   const Call call{op_, inputs, attrs_, list_sizes_};
@@ -200,7 +206,7 @@ Tensors OpNode::Backward(const Tensors& grads) {
   op_->gradient(grad);
   for (size_t i = 0; i < grad.results.size(); ++i) {
     Tensor& result = grad.results[i];
-    if (!edges[i]) {
+    if (!needs[i]) {
       result = Tensor();
     } else if (result.defined()) {
       result = FitGrad(std::move(result), x_metas_[i]);
@@ -290,6 +296,7 @@ WriteThroughView::WriteThroughView(const Tensor& base, const Tensor& view, Ref<O
 }
 
 Tensors WriteThroughView::Backward(const Tensors& grads) {
+  EdgesToSkip() = 0;  // these edges are not the writer's
   const Dims strides = IsDense(base_shape_, base_strides_) ? base_strides_ : ContiguousStrides(base_shape_);
   if (strides != base_strides_) {
     throw NotImplementedError(name()).Got("a base with strides ", base_strides_).Expected("one that fills its memory");

@@ -131,6 +131,9 @@ class DRAGON_API OpNode : public Node {
   bool released_ = false;
 };
 
+/// Which inputs the node whose Backward runs next on this thread need not care for: bit i for edge i.
+DRAGON_API uint64_t& EdgesToSkip();
+
 /// Adds what arrives into a leaf's `grad`.
 class DRAGON_API AccumulateNode : public Node {
  public:

@@ -120,6 +120,45 @@ bool CopyTransposed(const View& y, const View& x) {
   return false;
 }
 
+/// Two to four lines woven into one: pictures whose channels are to lie side by side.
+template <typename W, int kLines>
+void Weave(W* DRAGON_RESTRICT y, const W* x, int64_t line, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    for (int k = 0; k < kLines; ++k) y[i * kLines + k] = x[k * line + i];
+  }
+}
+
+template <typename W, int kLines>
+bool WeavePictures(const View& y, const View& x) {
+  const int64_t lines = kLines, size = y.shape[2] * y.shape[3];
+  const int64_t wanted[] = {size * lines, 1, y.shape[3] * lines, lines};
+  if (!x.is_contiguous() || !std::equal(wanted, wanted + 4, y.strides)) return false;
+  constexpr int64_t kPiece = 4096;
+  const int64_t pieces = (size + kPiece - 1) / kPiece;
+  ParallelFor(y.shape[0] * pieces, std::max<int64_t>(1, kGrain / kPiece), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t n = i / pieces, first = i % pieces * kPiece, base = n * size * lines;
+      Weave<W, kLines>(y.as<W>() + base + first * lines, x.as<W>() + base + first, size,
+                       std::min(kPiece, size - first));
+    }
+  });
+  return true;
+}
+
+/// NCHW to channels side by side for the few channels of a picture.
+template <typename W>
+bool CopyWoven(const View& y, const View& x) {
+  if constexpr (!std::is_integral_v<W>) {
+    return false;
+  } else {
+    if (x.ndim != 4 || y.ndim != 4 || y.numel < 1024) return false;
+    if (y.shape[1] == 3) return WeavePictures<W, 3>(y, x);
+    if (y.shape[1] == 4) return WeavePictures<W, 4>(y, x);
+    return y.shape[1] == 2 && WeavePictures<W, 2>(y, x);
+  }
+}
+
 struct Pair {
   uint64_t low, high;
 };
@@ -135,7 +174,7 @@ template <typename T>
 void Copy(Context& ctx, View y, View x) {
 #if !defined(__CUDACC__)
   const bool same_order = x.is_contiguous() && y.is_contiguous();
-  if (x.dtype == y.dtype && !same_order && CopyTransposed<WordOf<T>>(y, x)) return;
+  if (x.dtype == y.dtype && !same_order && (CopyTransposed<WordOf<T>>(y, x) || CopyWoven<WordOf<T>>(y, x))) return;
 #endif
   Each<T(T)>(ctx, Identity{}, y, x);
 }

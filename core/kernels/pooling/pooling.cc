@@ -22,7 +22,8 @@ DRAGON_FN void TakeLarger(const T* x, int64_t step, int64_t count, Index index, 
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     const Wide<T> value = static_cast<Wide<T>>(x[i * step]);
-    const bool take = (value > best[i]) | (value != value);
+    // A window of nothing but the lowest value still has a place: its first.
+    const bool take = (value > best[i]) | (value != value) | (place[i] < 0);
     best[i] = take ? value : best[i];
     place[i] = take ? static_cast<Index>(index + static_cast<Index>(i) * index_step) : place[i];
   }
@@ -41,11 +42,6 @@ void MaxPoolAs(const View& y, const View& indices, const View& x, const PoolGeom
                              static_cast<Index>(at.index_step), best.data() + at.first, place.data() + at.first);
       };
       taps([&](const Lanes& at) {
-        // A window of nothing but the lowest value still has a place: its first.
-        for (int64_t i = 0; i < at.count; ++i) {
-          Index& here = place[at.first + i];
-          if (here < 0) here = static_cast<Index>(at.index + i * at.index_step);
-        }
         if (at.step == 1) {
           take(at, std::integral_constant<int64_t, 1>{});
         } else if (at.step == 2) {
@@ -78,13 +74,14 @@ class FewChannels {
 
   void Run() const {
     const WindowAxis &ad = plan_.axes[0], &ah = plan_.axes[1], &aw = plan_.axes[2];
-    ParallelFor(plan_.batch * ad.out * ah.out, 1 + kGrain / (64 * aw.out), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t n = row / (ad.out * ah.out), d = row / ah.out % ad.out, h = row % ah.out;
-        const int64_t to = n * plan_.y_batch + d * ad.y_stride + h * ah.y_stride;
-        for (int64_t w = 0; w < aw.out; ++w) One(n, d, h, w, to + w * aw.y_stride);
-      }
-    });
+    ParallelFor(plan_.batch * ad.out * ah.out, 1 + kGrain / (8 * aw.out * (kLanes + plan_.channels)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) {
+                    const int64_t n = row / (ad.out * ah.out), d = row / ah.out % ad.out, h = row % ah.out;
+                    const int64_t to = n * plan_.y_batch + d * ad.y_stride + h * ah.y_stride;
+                    for (int64_t w = 0; w < aw.out; ++w) One(n, d, h, w, to + w * aw.y_stride);
+                  }
+                });
   }
 
  private:
@@ -243,12 +240,28 @@ void PlaceInPlanes(Context& ctx, View y, View x, View indices, const char* who, 
     index_places[i] = PlaceOffset(indices, i);
   }
   const bool by_channel = x.strides[1] == 1;
+  const bool side_by_side = by_channel && indices.strides[1] == 1 && y.strides[1] == 1 && flat && add;
   const int64_t block = by_channel ? std::min(kChannelBlock, channels) : 1, blocks = (channels + block - 1) / block;
   ParallelFor(y.shape[0] * blocks, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, count * block)),
               [&](int64_t begin, int64_t end) {
                 for (int64_t piece = begin; piece < end; ++piece) {
                   const int64_t n = piece / blocks, c = piece % blocks * block, c_end = std::min(c + block, channels);
                   for (int64_t i = 0; i < count; ++i) {
+                    if (side_by_side) {
+                      const int64_t* at = indices.as<const int64_t>() + n * indices.strides[0] + index_places[i];
+                      const T* from = x.as<const T>() + n * x.strides[0] + x_places[i];
+                      Wide<T>* to = sums + n * y.strides[0];
+                      uint64_t most = 0;
+                      for (int64_t channel = c; channel < c_end; ++channel) {
+                        most = std::max(most, static_cast<uint64_t>(at[channel]));
+                      }
+                      if (DRAGON_LIKELY(most < static_cast<uint64_t>(size))) {
+                        for (int64_t channel = c; channel < c_end; ++channel) {
+                          to[at[channel] * step + channel] += static_cast<Wide<T>>(from[channel]);
+                        }
+                        continue;
+                      }
+                    }
                     for (int64_t channel = c; channel < c_end; ++channel) {
                       one(n, channel, i, x_places[i], index_places[i]);
                     }
