@@ -1,6 +1,7 @@
 """torch.utils.data beside PyTorch: same seed, same order and values, same errors."""
 import collections
 import os
+import random
 import signal
 import time
 import warnings
@@ -153,6 +154,27 @@ def test_iterable_datasets(workers, persistent):
         assert sorted(number for batch in loader for number in batch.tolist()) == list(range(11))
     chained = dt.utils.data.DataLoader(Numbers(2) + Numbers(3), batch_size=None)
     assert list(chained) == [0, 1, 0, 1, 2]
+
+
+def yield_parts(library, **options):
+    """Return what a loader yields in two epochs from an iterable dataset with uneven parts and random numbers."""
+    class Parts(library.utils.data.IterableDataset):
+        def __iter__(self):
+            info = library.utils.data.get_worker_info()
+            first, step = (0, 1) if info is None else (info.id, info.num_workers)
+            return ((number, random.random()) for number in range(first, 17 + 7 * first, step))
+    library.manual_seed(3)
+    random.seed(1)
+    loader = library.utils.data.DataLoader(Parts(), **options)
+    return [[plain(batch) for batch in loader] for _ in range(2)]
+
+
+@pytest.mark.parametrize("options", [dict(batch_size=3), dict(batch_size=3, num_workers=2, drop_last=True),
+                                     dict(batch_size=None, num_workers=2),
+                                     dict(batch_size=2, num_workers=2, persistent_workers=True, prefetch_factor=3)],
+                         ids=str)
+def test_iterable_datasets_give_the_same_batches(options):
+    assert yield_parts(dt, **options) == yield_parts(torch, **options)
 
 
 def test_wrong_lengths_warn():
