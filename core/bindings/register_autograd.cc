@@ -338,6 +338,19 @@ void RegisterAutograd(py::module_& m) {
       "Have pack(tensor) keep what this thread saves for backward, and unpack(kept) give it back.", py::arg("pack"),
       py::arg("unpack"), py::arg("tensor_class"));
   m.def(
+      "forget",
+      [](py::object tensor) {
+        TensorImpl& impl = *TensorOrNone(tensor, "detach_").impl();
+        if (impl.autograd) {
+          impl.autograd->node = nullptr;
+          impl.autograd->requires_grad = false;
+          impl.autograd->output = 0;
+        }
+        impl.base = nullptr;
+        impl.view_version = impl.version_value();
+      },
+      "Cut a tensor from its history where it is.", py::arg("tensor"));
+  m.def(
       "output_number",
       [](py::object tensor) {
         const Tensor x = TensorOrNone(tensor, "output_number");

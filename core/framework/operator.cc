@@ -62,7 +62,8 @@ Operator& Operator::Gradient(const char* saves, GradFn fn) {
     const uint64_t mask = uint64_t{1} << schema.FindSlot(reader, &is_result);
     if (is_result)
       throw ValueError(name()).Got("'", item, "' in Gradient()").Expected("the name of an argument after 'for'");
-    (is_output ? outputs_saved_for : inputs_saved_for)[slot] = mask;
+    uint64_t& readers = (is_output ? outputs_saved_for : inputs_saved_for)[slot];
+    readers = readers == ~uint64_t{0} ? mask : readers | mask;  // "x for y, x for z": for either
   }
   return *this;
 }

@@ -196,3 +196,24 @@ def test_out_of_the_wrong_dtype_is_refused():
         dragon.ops.add(dragon.ones((2,)), 1, out=dragon.zeros((2,), dtype=dragon.int64))
     wide = dragon.zeros((2,), dtype=dragon.float64)
     assert dragon.ops.add(dragon.ones((2,)), 1, out=wide) is wide and wide.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x ** 2, lambda x: 2 / x, lambda x: x / (x + 1), lambda x: dragon.ops.relu6(x),
+    lambda x: dragon.ops.hardtanh(x), lambda x: dragon.ops.erfinv(x), lambda x: dragon.ops.addcmul(x, x, x)])
+def test_results_may_be_written_before_backward(function):
+    x = dragon.tensor([0.25, 0.5], requires_grad=True)
+    function(x).sum().backward()
+    expected, x.grad = x.grad * 2, None
+    y = function(x)
+    y *= 2
+    y.sum().backward()
+    assert x.grad.tolist() == expected.tolist()
+
+
+def test_factors_without_gradient_are_not_kept():
+    x, c = dragon.ones(3, requires_grad=True), dragon.ones(3)
+    y = dragon.ops.addcmul(x * 1, c, c)
+    c *= 0
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]

@@ -73,7 +73,7 @@ Tensor SoftsignCurvature(const CallReader&, const Tensor& x) {
 
 const Row kRows[] = {
     {.name = "relu", .arguments = "", .doc = "max(x, 0).", .from_result = true, .onnx = "Relu"},
-    {.name = "relu6", .arguments = "", .doc = "min(max(x, 0), 6).", .from_result = true},
+    {.name = "relu6", .arguments = "", .doc = "min(max(x, 0), 6)."},
     {.name = "leaky_relu",
      .arguments = "float negative_slope=0.01",
      .doc = "x, multiplied by the slope below 0.",
@@ -124,8 +124,7 @@ const Row kRows[] = {
     {.name = "hardtanh",
      .arguments = "float min_val=-1.0, float max_val=1.0",
      .doc = "x, but at least min_val and at most max_val.",
-     .parameters = Bounds,
-     .from_result = true},
+     .parameters = Bounds},
     {.name = "hardsigmoid", .arguments = "", .doc = "relu6(x + 3) / 6."},
     {.name = "hardswish",
      .arguments = "",

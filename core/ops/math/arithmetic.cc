@@ -115,7 +115,7 @@ void DefineSums() {
            "x + value * tensor1 * tensor2.", Promotion::kCommon)
       .Infers(InferAdd)
       .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
-      .Gradient("tensor1, tensor2", [](Grad& g) {
+      .Gradient("tensor1 for tensor2, tensor2 for tensor1", [](Grad& g) {
         const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
         if (g.needs(0)) g.dx(0, g.dy());
         if (g.needs(1)) g.dx(1, dy * Conjugate(g.x(2)));
@@ -130,7 +130,7 @@ void DefineSums() {
         InferAdd(i);
       })
       .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
-      .Gradient("tensor1 for tensor2, tensor2", [](Grad& g) {
+      .Gradient("tensor1 for tensor2, tensor2 for tensor1, tensor2 for tensor2", [](Grad& g) {
         const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
         if (g.needs(0)) g.dx(0, g.dy());
         if (g.needs(1)) g.dx(1, dy / Conjugate(g.x(2)));
@@ -155,11 +155,11 @@ void DefineProducts() {
                 })
       .Onnx("Mul");
   Binary("div", "x / y; of integers a float.", Promotion::kFloat)
-      .Gradient("y, out for y",
+      .Gradient("y, x for y",  // not the result, which users may go on to change in place
                 [](Grad& g) {
                   const Tensor dx = g.dy() / Conjugate(g.x(1));
                   if (g.needs(0)) g.dx(0, dx);
-                  if (g.needs(1)) g.dx(1, -dx * Conjugate(g.y()));
+                  if (g.needs(1)) g.dx(1, -dx * Conjugate(g.x(0) / g.x(1)));
                 })
       .Onnx("Div");
   Binary("trunc_divide", "x / y rounded towards 0.").Gradient("", ZeroGrad);
@@ -180,7 +180,7 @@ void DefineProducts() {
     if (g.needs(0)) g.dx(0, g.dy());
     if (g.needs(1)) g.dx(1, -g.dy() * Op<"trunc_divide">(g.x(0), g.x(1)));
   });
-  Binary("pow", "x to the power of y.").Gradient("x, y, out", PowGrad).Onnx("Pow");
+  Binary("pow", "x to the power of y.").Gradient("x, y, out for y", PowGrad).Onnx("Pow");
   DefineOp("float_power(Tensor x, Tensor y) -> Tensor")
       .Doc("x to the power of y, computed in double precision.")
       .As([](const CallReader& c) -> Tensors {

@@ -39,8 +39,9 @@ Tensor LogitSlope(Grad& g) {
   Unary("erfc", "1 - erf(x), exact for large x.").Gradient("x", Slope([](Grad& g) {
                                                              return -kTwoOverSqrtPi * Op<"exp">(-Square(g.x(0)));
                                                            }));
-  Unary("erfinv", "Inverse of the error function.").Gradient("out", Slope([](Grad& g) {
-                                                               return (1 / kTwoOverSqrtPi) * Op<"exp">(Square(g.y()));
+  Unary("erfinv", "Inverse of the error function.").Gradient("x", Slope([](Grad& g) {
+                                                               return (1 / kTwoOverSqrtPi) *
+                                                                      Op<"exp">(Square(Op<"erfinv">(g.x(0))));
                                                              }));
   Unary("erfcx", "exp(x^2) erfc(x), without overflow.").Gradient("x, out", Slope([](Grad& g) {
                                                                    return 2.0 * (g.x(0) * g.y()) - kTwoOverSqrtPi;
