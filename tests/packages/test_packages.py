@@ -9,9 +9,10 @@ import sys
 import pytest
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
-# Program: what it imports besides torch.
-PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": ["torchmetrics"], "timm": ["timm", "torchvision"],
-            "transformers": ["transformers"], "lightning": ["lightning"]}
+# Of a program: what it imports besides torch and the package of its name.
+PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torchvision"], "transformers": [],
+            "lightning": [], "accelerate": [], "diffusers": [], "vit_pytorch": ["einops"], "torchdiffeq": [],
+            "segmentation_models_pytorch": ["timm"], "pytorch_metric_learning": []}
 # By the last word of a place: differences allowed, relative to the largest number there.
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 

@@ -59,5 +59,6 @@ _SUBMODULES = frozenset("""
 # Names that come from submodules, likewise.
 _LATER = {"Stream": "cpu", "Event": "cpu", "save": "serialization", "load": "serialization",
           "vmap": "_functorch.apis", "compile": "compiler",
-          "PyTorchFileReader": "core.files.records", "ScriptModule": "jit", "ScriptFunction": "jit"}
+          "PyTorchFileReader": "core.files.records", "ScriptModule": "jit", "ScriptFunction": "jit",
+          "TensorType": "_C"}
 __getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)

@@ -1,4 +1,5 @@
 """What libraries take from PyTorch's compiled module, where Dragon has the same thing under a name of its own."""
+from dragon.vm.torch.core import absent
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.functions.random import Generator
@@ -54,4 +55,6 @@ def _cuda_getDeviceCount():
     return _engine.device_count("cuda")
 
 
+# Types of PyTorch's compiler that libraries write into annotations.
+absent.fill(globals(), "_C", ("TensorType*", "Value*", "Graph*", "Node*", "ScriptMethod*", "ScriptObject*"))
 __getattr__ = module_getattr("torch._C", globals(), ("_nn",))
