@@ -11,9 +11,14 @@ import weakref
 from collections import deque
 
 HEADER_BYTES = 64
-SENT, RETURNED = 0, 1
+SENT, RETURNED, MAPPED = 0, 1, 2  # the places of the counters, and of the borrower's word that it has mapped the block
 ALIGNMENT = 64
+FAILED = ctypes.c_void_p(-1).value
 _current = None
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+_libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
 def align(count):
@@ -21,9 +26,19 @@ def align(count):
     return -(-count // ALIGNMENT) * ALIGNMENT
 
 
-def address_of(view):
-    """Return the address of a writable view's first byte."""
-    return ctypes.addressof(ctypes.c_ubyte.from_buffer(view))
+def map_file(descriptor, size):
+    """Return a file's bytes, mapped as long as anything looks at them.
+
+    The module `mmap` would keep a descriptor for each mapping, and a process may have only so many.
+    """
+    address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, descriptor, 0)
+    if address == FAILED:
+        code = ctypes.get_errno()
+        raise OSError(code, f"map_file: got '{os.strerror(code)}' for {size} bytes, expected shared memory")
+    memory = (ctypes.c_ubyte * size).from_address(address)
+    # Tensors may outlive the interpreter's last steps, so nothing is unmapped there.
+    weakref.finalize(memory, _libc.munmap, address, size).atexit = False
+    return memory
 
 
 def open_view(memory, start, nbytes):
@@ -33,6 +48,11 @@ def open_view(memory, start, nbytes):
     """
     holder = (ctypes.c_ubyte * nbytes).from_buffer(memory, start)
     return memoryview(holder).cast("B"), holder
+
+
+def counters_of(memory):
+    """Return the counters at the head of a block."""
+    return open_view(memory, 0, HEADER_BYTES)[0].cast("Q")
 
 
 class Block:
@@ -53,18 +73,21 @@ class Block:
         size = -(-(HEADER_BYTES + nbytes + nbytes // 8) // mmap.PAGESIZE) * mmap.PAGESIZE
         self.descriptor = os.memfd_create("dragon", os.MFD_CLOEXEC)
         os.ftruncate(self.descriptor, size)
-        memory = mmap.mmap(self.descriptor, size)
+        self.memory = map_file(self.descriptor, size)
         self.capacity = size - HEADER_BYTES
-        self.memory = memory
-        self.counters = memoryview(memory)[:HEADER_BYTES].cast("Q")
-        self.data = memoryview(memory)[HEADER_BYTES:]
-        self.address = address_of(self.data)
+        self.counters = counters_of(self.memory)
+        self.data = open_view(self.memory, HEADER_BYTES, self.capacity)[0]
+        self.address = ctypes.addressof(self.memory) + HEADER_BYTES
         self.holders = []
 
-    def is_idle(self):
-        """Return whether neither this process nor a borrower looks at the data."""
+    def is_held(self):
+        """Return whether this process looks at the data."""
         self.holders = [holder for holder in self.holders if holder() is not None]
-        return not self.holders and self.counters[SENT] == self.counters[RETURNED]
+        return bool(self.holders)
+
+    def is_idle(self):
+        """Return whether neither this process nor the borrower looks at the data."""
+        return self.counters[SENT] == self.counters[RETURNED] and not self.is_held()
 
     def hold(self, nbytes):
         """Return a view of the first bytes that keeps the block busy while it lives."""
@@ -73,23 +96,29 @@ class Block:
         return view
 
     def close(self):
-        """Let go of the file; memory that is still looked at stays."""
+        """Let go of the file, which the borrower has mapped or never will; the memory stays."""
         os.close(self.descriptor)
 
 
 class Arena:
-    """The blocks of one process: what it sends lies in them."""
+    """The blocks of one process: what it sends to another one lies in them."""
+
+    LOOKED_AT = 32  # blocks that are looked through for an idle one: who keeps all batches shall not wait ever longer
 
     def __init__(self):
-        self.blocks = {}
-        self.retired = []
+        self.blocks, self.retired = deque(), []
+        self._open, self._held = [], []  # blocks whose files are open, and those that may be looked at here
         self._count = 0
-        self._owner = os.getpid()
-        weakref.finalize(self, _close_all, self.blocks, self._owner)
+        weakref.finalize(self, _close_all, self._open, os.getpid())
 
     def take(self, nbytes):
         """Return an idle block that holds so many bytes, a new one if there is none."""
-        idle = [block for block in self.blocks.values() if block.is_idle()]
+        for block in [block for block in self._open if block.counters[MAPPED]]:
+            block.close()
+            self._open.remove(block)
+        self.blocks.rotate(-self.LOOKED_AT)
+        last = [self.blocks[-place - 1] for place in range(min(self.LOOKED_AT, len(self.blocks)))]
+        idle = [block for block in last if block.is_idle()]
         fitting = [block for block in idle if block.capacity >= nbytes]
         if fitting:
             return min(fitting, key=lambda block: block.capacity)
@@ -97,29 +126,36 @@ class Arena:
         if len(idle) > 2:
             self._retire(max(idle, key=lambda block: block.capacity))
         self._count += 1
-        block = self.blocks[self._count] = Block(self._count, nbytes)
+        block = Block(self._count, nbytes)
+        self.blocks.append(block)
+        self._open.append(block)
         return block
 
     def _retire(self, block):
-        del self.blocks[block.number]
-        block.close()
+        self.blocks.remove(block)
+        if block in self._open:
+            self._open.remove(block)
+            block.close()
         self.retired.append(block.number)
 
     def allocate(self, nbytes):
         """Return writable memory that can be sent without a copy."""
-        return self.take(nbytes).hold(nbytes)
+        block = self.take(nbytes)
+        self._held.append(block)
+        return block.hold(nbytes)
 
     def find(self, address, nbytes):
         """Return the block that an address range lies in, and where; None for other memory."""
-        for block in self.blocks.values():
+        self._held = [block for block in self._held if block.is_held()]
+        for block in self._held:
             if block.address <= address and address + nbytes <= block.address + block.capacity:
                 return block, address - block.address
         return None
 
 
 def _close_all(blocks, owner):
-    for block in blocks.values():
-        if os.getpid() == owner:
+    if os.getpid() == owner:
+        for block in blocks:
             block.close()
 
 
@@ -137,6 +173,7 @@ class Mailbox:
         if key not in self.mapped:
             self.mapped[key] = map_descriptor(process, descriptor)
         memory, counters = self.mapped[key]
+        counters[MAPPED] = 1
         view, holder = open_view(memory, HEADER_BYTES + offset, nbytes)
         # A collector may call back in the middle of anything: it only takes a note, `settle` writes the counters.
         note = weakref.ref(holder, self._note)
@@ -162,10 +199,10 @@ def map_descriptor(process, descriptor):
     """Map a file that another process of this user has open; return the memory and the counters at its head."""
     opened = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR | os.O_CLOEXEC)
     try:
-        memory = mmap.mmap(opened, os.fstat(opened).st_size)
+        memory = map_file(opened, os.fstat(opened).st_size)
     finally:
         os.close(opened)
-    return memory, memoryview(memory)[:HEADER_BYTES].cast("Q")
+    return memory, counters_of(memory)
 
 
 def current_arena():

@@ -40,7 +40,7 @@ class Worker:
         self.results, result_writer = context.Pipe(duplex=False)
         # Never wait while writing: the worker may be waiting to write to us.
         os.set_blocking(self.tasks.fileno(), False)
-        self.outbox = deque()
+        self.outbox, self.arena = deque(), Arena()
         self.index, self.hung_up = index, False
         self.process = context.Process(target=serve, args=(start, index, task_reader, result_writer, name),
                                        daemon=True)
@@ -109,7 +109,7 @@ class WorkerPool:
 
     def __init__(self, count, start, context=None, name="io"):
         self.name, self._owner, self.closed = name, os.getpid(), False
-        self._arena, self._mailbox = Arena(), Mailbox()
+        self._mailbox = Mailbox()
         self.workers = []
         _pools.add(self)
         self._finalize = weakref.finalize(self, _stop, self.workers, self._owner)
@@ -124,7 +124,7 @@ class WorkerPool:
     def put(self, worker, key, task):
         """Give a worker a task; its answer will come with the key."""
         self._mailbox.settle()
-        self.workers[worker].post(pack((key, task), self._arena))
+        self.workers[worker].post(pack((key, task), self.workers[worker].arena))
 
     def stop(self, worker):
         """Let one worker end when it is done with what it has begun."""

@@ -76,6 +76,18 @@ def test_blocks_are_used_again_and_memory_in_use_is_left_alone():
         assert len(pool._mailbox.mapped) <= len(kept) + 2
 
 
+def test_batches_that_are_kept_take_no_descriptors():
+    with WorkerPool(1, Start(answer), name="test") as pool:
+        def count():
+            return max(len(os.listdir(f"/proc/{pid}/fd")) for pid in ("self", pool.workers[0].process.pid))
+        kept, before = [], count()
+        for number in range(100):
+            pool.put(0, number, ("echo", np.full(10, number)))
+            kept.append(pool.get(10)[2])
+        assert count() <= before + 3
+        assert all((array == number).all() for number, array in enumerate(kept))
+
+
 def test_iterator_stacks_transformed_samples_in_order():
     reader = Reader(list(range(10)))
     double = Transformer(lambda number: {"x": np.full(3, number), "y": number}, lambda sample: sample)
