@@ -296,7 +296,7 @@ class Rows {
 void RunEach(const Loop& loop, const void* functor, const View* const* views) {
   const View& first = *views[0];
   if (first.numel == 0) return;
-  const int64_t grain = std::max<int64_t>(kGrain / loop.cost, 64);
+  const int64_t grain = loop.cost ? std::max<int64_t>(kGrain / loop.cost, 64) : 8 * kGrain;
   unsigned scalars = 0;
   bool dense = true;
   for (int k = 0; k < loop.count && dense; ++k) {

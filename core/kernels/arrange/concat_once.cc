@@ -14,7 +14,7 @@ using kernels::Word;
 namespace {
 
 /// Bytes that are worth a thread of their own.
-constexpr int64_t kBytesPerThread = 4 * kGrain;
+constexpr int64_t kBytesPerThread = 16 * kGrain;
 
 /// Contiguous operands: y is `outer` rows, each the chunks of all xs in turn. Threads divide the bytes of y.
 void ConcatRows(char* y, const View* xs, int count, int64_t outer, int64_t item_size) {

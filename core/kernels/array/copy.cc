@@ -5,7 +5,8 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-struct Identity {
+/// Costs nothing beside the memory, which a second thread does not make faster until there is much of it.
+struct Identity : Cost<0> {
   template <typename T>
   DRAGON_FN T operator()(T x) const {
     return x;
