@@ -183,7 +183,9 @@ def mutate(source, chance):
     """Return bytes with a few changed, dropped, doubled or cut."""
     data = bytearray(source)
     for _ in range(chance.randint(1, 6)):
-        place = chance.randrange(len(data))
+        place = chance.randrange(len(data) or 1)
+        if not data:
+            break
         kind = chance.random()
         if kind < 0.6:
             data[place] = chance.choice((0, 255, chance.randrange(256), data[place] ^ 1 << chance.randrange(8)))

@@ -8,6 +8,7 @@ import zlib
 ALIGNMENT = 64
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 PADDING = b"FB"
+PART = 1 << 20
 
 
 class Corrupt(RuntimeError):
@@ -91,7 +92,8 @@ class ArchiveReader:
     def place(self, record):
         """Return where a record's data starts and ends in the file."""
         info = self.find(record)
-        self.file.seek(info.header_offset)
+        inside = 0 <= info.header_offset <= self.bytes
+        self.file.seek(info.header_offset if inside else self.bytes)
         header = self.file.read(LOCAL_HEADER.size)
         if len(header) != LOCAL_HEADER.size or header[:4] != b"PK\3\4":
             raise Corrupt(f"load: got no header where the record {record!r} should start: the file is damaged")
@@ -132,17 +134,23 @@ class ArchiveReader:
             memory[:] = self.read(record)
             return
         self.file.seek(start)
-        filled = 0
+        filled = checksum = 0
         while filled < len(memory):
-            count = self.file.readinto(memory[filled:])
+            # In parts that stay in the cache, so that the sum is taken of what has just been read.
+            count = self.file.readinto(memory[filled:filled + PART])
             if not count:
                 raise Corrupt(f"load: got {filled} bytes for the record {record!r}, expected {len(memory)}")
+            checksum = zlib.crc32(memory[filled:filled + count], checksum) if self.checksums else info.CRC
             filled += count
-        self.verify(info, memory)
+        self.compare(info, checksum)
 
     def verify(self, info, data):
         """Raise unless a record's bytes have the CRC-32 that the directory says."""
-        if self.checksums and zlib.crc32(data) != info.CRC:
+        self.compare(info, zlib.crc32(data) if self.checksums else info.CRC)
+
+    def compare(self, info, checksum):
+        """Raise unless a checksum is the one that the directory says."""
+        if checksum != info.CRC:
             raise Corrupt(f"load: got a damaged record {info.filename!r}: its CRC-32 is not the one written down")
 
 
