@@ -73,6 +73,27 @@ def test_collectives_with_gradients(world):
     assert x.grad.tolist() == [9.0] * 3
 
 
+def test_stores():
+    found = []
+    for library in BOTH:
+        d = library.distributed
+        store = d.HashStore()
+        store.set("a", "1")
+        part = d.PrefixStore("part", store)
+        part.set("a", b"2")
+        store.append("text", "x")
+        store.append("text", "y")
+        found.append([store.get("a"), part.get("a"), store.get("part/a"), store.add("n", 2), store.add("n", 3),
+                      store.get("text"), store.check(["a", "n"]), store.check(["b"]), store.delete_key("a"),
+                      store.compare_set("c", "", "new"), store.compare_set("c", "old", "newer"), store.num_keys()])
+        with pytest.raises(RuntimeError):
+            store.wait(["nothing"], datetime.timedelta(milliseconds=20))
+    assert found[0] == found[1]
+    assert dt.distributed.TCPStore("localhost", 0, 1, True).add("n", 1) == 1
+    with pytest.raises(NotImplementedError, match="world of one"):
+        dt.distributed.TCPStore("localhost", 0, 2, True)
+
+
 WRONG = [
     lambda d: d.get_rank(), lambda d: d.all_reduce(None), lambda d: d.init_process_group("nothing"),
     lambda d: d.init_process_group("gloo", init_method="strange://x"), lambda d: d.destroy_process_group(),

@@ -5,11 +5,13 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 from dragon import _C
+from dragon.vm.torch.core.absent import fill
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributed import groups as _groups
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, DistError, DistNetworkError,  # noqa: F401
                                                 DistStoreError, GroupMember, P2POp, ProcessGroup, ReduceOp, Work,
                                                 _world)
+from dragon.vm.torch.distributed.stores import HashStore, PrefixStore, Store, TCPStore  # noqa: F401
 
 default_pg_timeout = timedelta(minutes=30)
 _BACKENDS = ("gloo", "nccl", "mpi", "ucc", "xccl", "fake")
@@ -285,7 +287,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
     return _done(async_op, [output_tensor])
 
 
-_all_gather_base = all_gather_into_tensor
+_all_gather_base = all_gather_single = all_gather_into_tensor
 
 
 def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
@@ -322,7 +324,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
     return _done(async_op, [output])
 
 
-_reduce_scatter_base = reduce_scatter_tensor
+_reduce_scatter_base = reduce_scatter_single = reduce_scatter_tensor
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
@@ -371,6 +373,16 @@ def batch_isend_irecv(p2p_op_list):
     _nobody("batch_isend_irecv")
 
 
+def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None):
+    """Raise: there is nobody to send to."""
+    send(None, dst, group)
+
+
+def recv_object_list(object_list, src=None, group=None, device=None, group_src=None):
+    """Raise: there is nobody to receive from."""
+    recv(None, src, group)
+
+
 # Objects.
 
 def all_gather_object(object_list, obj, group=None):
@@ -410,5 +422,11 @@ def _get_pg_default_device(group=None):
     return device("cpu")
 
 
+fill(globals(), "distributed", """
+    AllToAllOptions* AllreduceOptions* AllreduceCoalescedOptions* BarrierOptions* BroadcastOptions* GatherOptions*
+    ReduceOptions* ReduceScatterOptions* ScatterOptions* BackendConfig* BuiltinCommHookType* FileStore* GradBucket*
+    Logger* ProcessGroupGloo* Reducer* rendezvous register_rendezvous_handler shrink_group split_group
+    new_subgroups_by_enumeration all_gather_coalesced
+""".split())
 group = _groups.group  # last: functions above have arguments of this name
 __getattr__ = module_getattr("torch.distributed.distributed_c10d", globals())
