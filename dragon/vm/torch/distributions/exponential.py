@@ -1,0 +1,85 @@
+"""The exponential distribution."""
+from dragon.vm import torch
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.exp_family import ExponentialFamily
+from dragon.vm.torch.distributions.utils import broadcast_all, is_number
+
+
+class Exponential(ExponentialFamily):
+    """Waiting times at a rate.
+
+    Parameters
+    ----------
+    rate : Union[float, Tensor]
+        Events per unit of time.
+
+    """
+
+    arg_constraints = {"rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+    _mean_carrier_measure = 0
+
+    def __init__(self, rate, validate_args=None):
+        self.rate, = broadcast_all(rate)
+        super().__init__(Size() if is_number(rate) else self.rate.size(), validate_args=validate_args)
+
+    @property
+    def mean(self):
+        """The mean."""
+        return self.rate.reciprocal()
+
+    @property
+    def mode(self):
+        """Zero."""
+        return torch.zeros_like(self.rate)
+
+    @property
+    def stddev(self):
+        """The standard deviation."""
+        return self.rate.reciprocal()
+
+    @property
+    def variance(self):
+        """The variance."""
+        return self.rate.pow(-2)
+
+    def expand(self, batch_shape, _instance=None):
+        """Return the distribution with a larger batch shape."""
+        return self._expand_parameters(Exponential, batch_shape, ("rate",), _instance)
+
+    def rsample(self, sample_shape=Size()):
+        """Draw as a differentiable function of the parameters."""
+        return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
+
+    def log_prob(self, value):
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return self.rate.log() - self.rate * value
+
+    def cdf(self, value):
+        """Return the cumulative distribution."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return 1 - torch.exp(-self.rate * value)
+
+    def icdf(self, value):
+        """Return the quantile."""
+        return -torch.log1p(-value) / self.rate
+
+    def entropy(self):
+        """Return the entropy."""
+        return 1.0 - torch.log(self.rate)
+
+    @property
+    def _natural_params(self):
+        return (-self.rate,)
+
+    def _log_normalizer(self, x):
+        return -torch.log(-x)
+
+
+__getattr__ = module_getattr("torch.distributions.exponential", globals())

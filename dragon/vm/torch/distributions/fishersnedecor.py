@@ -1,0 +1,80 @@
+"""The F distribution of Fisher and Snedecor."""
+from dragon.vm import torch
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.distribution import Distribution
+from dragon.vm.torch.distributions.gamma import Gamma
+from dragon.vm.torch.distributions.utils import broadcast_all, is_number
+
+
+class FisherSnedecor(Distribution):
+    """Ratios of two chi-squared numbers.
+
+    Parameters
+    ----------
+    df1 : Union[float, Tensor]
+        Degrees of freedom above the line.
+    df2 : Union[float, Tensor]
+        Degrees of freedom below the line.
+
+    """
+
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, df1, df2, validate_args=None):
+        self.df1, self.df2 = broadcast_all(df1, df2)
+        self._gamma1, self._gamma2 = Gamma(self.df1 * 0.5, self.df1), Gamma(self.df2 * 0.5, self.df2)
+        shape = Size() if is_number(df1) and is_number(df2) else self.df1.size()
+        super().__init__(shape, validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """Return the distribution with a larger batch shape."""
+        new = self._expand_parameters(FisherSnedecor, batch_shape, ("df1", "df2"), _instance)
+        new._gamma1, new._gamma2 = self._gamma1.expand(batch_shape), self._gamma2.expand(batch_shape)
+        return new
+
+    @property
+    def mean(self):
+        """The mean; NaN up to two degrees of freedom below the line."""
+        df2 = self.df2.clone(memory_format=torch.contiguous_format)
+        df2[df2 <= 2] = torch.nan
+        return df2 / (df2 - 2)
+
+    @property
+    def mode(self):
+        """The mode."""
+        mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        mode[self.df1 <= 2] = torch.nan
+        return mode
+
+    @property
+    def variance(self):
+        """The variance; NaN up to four degrees of freedom below the line."""
+        df2 = self.df2.clone(memory_format=torch.contiguous_format)
+        df2[df2 <= 4] = torch.nan
+        return 2 * df2.pow(2) * (self.df1 + df2 - 2) / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
+
+    def rsample(self, sample_shape=Size((0,))):
+        """Draw as a differentiable function of the parameters."""
+        shape, tiny = self._extended_shape(sample_shape), torch.finfo(self.df2.dtype).tiny
+        above = self._gamma1.rsample(sample_shape).view(shape)
+        below = self._gamma2.rsample(sample_shape).view(shape)
+        below.clamp_(min=tiny)
+        ratio = above / below
+        ratio.clamp_(min=tiny)
+        return ratio
+
+    def log_prob(self, value):
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        half1, half2, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
+        t1 = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
+        t2 = half1 * ratio.log() + (half1 - 1) * torch.log(value)
+        return t1 + t2 - (half1 + half2) * torch.log1p(ratio * value)
+
+
+__getattr__ = module_getattr("torch.distributions.fishersnedecor", globals())

@@ -1,0 +1,112 @@
+"""The generalized Pareto distribution."""
+from dragon.vm import torch
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.distribution import Distribution
+from dragon.vm.torch.distributions.utils import broadcast_all, is_number
+
+
+class GeneralizedPareto(Distribution):
+    """Excesses over a high threshold.
+
+    Parameters
+    ----------
+    loc : Union[float, Tensor]
+        The threshold.
+    scale : Union[float, Tensor]
+        The scale.
+    concentration : Union[float, Tensor]
+        The shape: 0 gives an exponential, positive ones heavier tails, negative ones an upper end.
+
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
+    has_rsample = True
+
+    def __init__(self, loc, scale, concentration, validate_args=None):
+        self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
+        numbers = is_number(loc) and is_number(scale) and is_number(concentration)
+        super().__init__(Size() if numbers else self.loc.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """Return the distribution with a larger batch shape."""
+        return self._expand_parameters(GeneralizedPareto, batch_shape, ("loc", "scale", "concentration"), _instance)
+
+    def _is_exponential(self):
+        zero = torch.tensor(0.0, dtype=self.concentration.dtype, device=self.concentration.device)
+        return torch.isclose(self.concentration, zero)
+
+    def rsample(self, sample_shape=Size()):
+        """Draw as a differentiable function of the parameters."""
+        u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        return self.icdf(u)
+
+    def log_prob(self, value):
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        z, exponential = self._z(value), self._is_exponential()
+        safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
+        heavy = -(1 + 1 / safe) * torch.log1p(safe * z)
+        return torch.where(exponential, -z, heavy) - torch.log(self.scale)
+
+    def log_survival_function(self, value):
+        """Return the logarithm of the probability of larger values."""
+        if self._validate_args:
+            self._validate_sample(value)
+        z, exponential = self._z(value), self._is_exponential()
+        safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
+        return torch.where(exponential, -z, -torch.log1p(safe * z) / safe)
+
+    def log_cdf(self, value):
+        """Return the logarithm of the cumulative distribution."""
+        return torch.log1p(-torch.exp(self.log_survival_function(value)))
+
+    def cdf(self, value):
+        """Return the cumulative distribution."""
+        return torch.exp(self.log_cdf(value))
+
+    def icdf(self, value):
+        """Return the quantile."""
+        exponential = self._is_exponential()
+        safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
+        log_u = torch.log1p(-value)
+        heavy = self.loc + self.scale * torch.expm1(-safe * log_u) / safe
+        return torch.where(exponential, self.loc - self.scale * log_u, heavy)
+
+    def _z(self, x):
+        return (x - self.loc) / self.scale
+
+    @property
+    def mean(self):
+        """The mean; infinite for shapes from 1 on."""
+        below = self.concentration < 1
+        safe = torch.where(below, self.concentration, 0.5)
+        return torch.where(below, self.loc + self.scale / (1 - safe), torch.full_like(self.loc, torch.inf))
+
+    @property
+    def variance(self):
+        """The variance; infinite for shapes from one half on."""
+        below = self.concentration < 0.5
+        safe = torch.where(below, self.concentration, 0.25)
+        value = self.scale ** 2 / ((1 - safe) ** 2 * (1 - 2 * safe))
+        return torch.where(below, value, torch.full_like(self.loc, torch.inf))
+
+    def entropy(self):
+        """Return the entropy."""
+        return torch.log(self.scale) + self.concentration + 1
+
+    @property
+    def mode(self):
+        """The threshold."""
+        return self.loc
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self):
+        """From the threshold on, to an upper end for negative shapes."""
+        upper = torch.where(self.concentration < 0, self.loc - self.scale / self.concentration, torch.inf)
+        return constraints.interval(self.loc, upper)
+
+
+__getattr__ = module_getattr("torch.distributions.generalized_pareto", globals())

@@ -1,0 +1,75 @@
+"""The half-Cauchy distribution."""
+import math
+
+from dragon.vm import torch
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.cauchy import Cauchy
+from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
+from dragon.vm.torch.distributions.transforms import AbsTransform
+
+
+class HalfCauchy(TransformedDistribution):
+    """Absolute values of Cauchy numbers around 0.
+
+    Parameters
+    ----------
+    scale : Union[float, Tensor]
+        The scale of the Cauchy numbers.
+
+    """
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, scale, validate_args=None):
+        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """Return the distribution with a larger batch shape."""
+        return super().expand(batch_shape, _instance=self._get_checked_instance(HalfCauchy, _instance))
+
+    @property
+    def scale(self):
+        """The scale."""
+        return self.base_dist.scale
+
+    @property
+    def mean(self):
+        """Infinite."""
+        return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype, device=self.scale.device)
+
+    @property
+    def mode(self):
+        """Zero."""
+        return torch.zeros_like(self.scale)
+
+    @property
+    def variance(self):
+        """Infinite."""
+        return self.base_dist.variance
+
+    def log_prob(self, value):
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        value = torch.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
+        return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
+
+    def cdf(self, value):
+        """Return the cumulative distribution."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, prob):
+        """Return the quantile."""
+        return self.base_dist.icdf((prob + 1) / 2)
+
+    def entropy(self):
+        """Return the entropy."""
+        return self.base_dist.entropy() - math.log(2)
+
+
+__getattr__ = module_getattr("torch.distributions.half_cauchy", globals())

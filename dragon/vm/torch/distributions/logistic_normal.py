@@ -1,0 +1,46 @@
+"""The logistic normal distribution."""
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.normal import Normal
+from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
+from dragon.vm.torch.distributions.transforms import StickBreakingTransform
+
+
+class LogisticNormal(TransformedDistribution):
+    """Probabilities made of normal numbers by breaking a stick.
+
+    Parameters
+    ----------
+    loc : Tensor
+        Means along the last axis.
+    scale : Tensor
+        Standard deviations.
+
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.simplex
+    has_rsample = True
+
+    def __init__(self, loc, scale, validate_args=None):
+        base = Normal(loc, scale, validate_args=validate_args)
+        if not base.batch_shape:
+            base = base.expand([1])
+        super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """Return the distribution with a larger batch shape."""
+        return super().expand(batch_shape, _instance=self._get_checked_instance(LogisticNormal, _instance))
+
+    @property
+    def loc(self):
+        """The means."""
+        return self.base_dist.base_dist.loc
+
+    @property
+    def scale(self):
+        """The standard deviations."""
+        return self.base_dist.base_dist.scale
+
+
+__getattr__ = module_getattr("torch.distributions.logistic_normal", globals())

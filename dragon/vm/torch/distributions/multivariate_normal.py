@@ -1,0 +1,137 @@
+"""The normal distribution of vectors."""
+import math
+
+from dragon.vm import torch
+from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.distribution import Distribution
+from dragon.vm.torch.distributions.utils import _standard_normal, lazy_property
+
+
+def _batch_mv(matrix, vector):
+    """Return matrix-vector products over a batch."""
+    return torch.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
+
+
+def _batch_mahalanobis(factor, x):
+    """Return the squared length of x seen through the inverse of a Cholesky factor, over batches of both."""
+    return torch.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
+
+
+def _precision_to_scale_tril(precision):
+    """Return the Cholesky factor of the inverse of a precision matrix."""
+    flipped = torch.linalg.cholesky(torch.flip(precision, (-2, -1)))
+    inverse = torch.transpose(torch.flip(flipped, (-2, -1)), -2, -1)
+    identity = torch.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
+    return torch.linalg.solve_triangular(inverse, identity, upper=False)
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors.
+
+    Parameters
+    ----------
+    loc : Tensor
+        The mean.
+    covariance_matrix : Tensor, optional
+        The covariances; or
+    precision_matrix : Tensor, optional
+        their inverse; or
+    scale_tril : Tensor, optional
+        their Cholesky factor.
+
+    """
+
+    arg_constraints = {"loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
+                       "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky}
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        matrices = {"covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
+                    "precision_matrix": precision_matrix}
+        given = [name for name, matrix in matrices.items() if matrix is not None]
+        if len(given) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        name, matrix = given[0], matrices[given[0]]
+        if matrix.dim() < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        batch_shape = torch.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        setattr(self, name, matrix.expand(batch_shape + (-1, -1)))
+        self.loc = loc.expand(batch_shape + (-1,))
+        super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
+        if scale_tril is not None:
+            self._unbroadcasted_scale_tril = scale_tril
+        elif covariance_matrix is not None:
+            self._unbroadcasted_scale_tril = torch.linalg.cholesky(covariance_matrix)
+        else:
+            self._unbroadcasted_scale_tril = _precision_to_scale_tril(precision_matrix)
+
+    def expand(self, batch_shape, _instance=None):
+        """Return the distribution with a larger batch shape."""
+        new = self._get_checked_instance(MultivariateNormal, _instance)
+        batch_shape = Size(batch_shape)
+        new.loc = self.loc.expand(batch_shape + self.event_shape)
+        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
+        for name in ("covariance_matrix", "scale_tril", "precision_matrix"):
+            if name in self.__dict__:
+                setattr(new, name, getattr(self, name).expand(batch_shape + self.event_shape + self.event_shape))
+        super(MultivariateNormal, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def _full(self, matrix):
+        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
+
+    @lazy_property
+    def scale_tril(self):
+        """The covariances' Cholesky factor."""
+        return self._full(self._unbroadcasted_scale_tril)
+
+    @lazy_property
+    def covariance_matrix(self):
+        """The covariances."""
+        factor = self._unbroadcasted_scale_tril
+        return self._full(torch.matmul(factor, factor.mT))
+
+    @lazy_property
+    def precision_matrix(self):
+        """The inverse of the covariances."""
+        return self._full(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
+
+    @property
+    def mean(self):
+        """The mean."""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self):
+        """The variances of the entries."""
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+
+    def rsample(self, sample_shape=Size()):
+        """Draw as a differentiable function of the parameters."""
+        eps = _standard_normal(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
+
+    def log_prob(self, value):
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        length = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + length) - half_log_det
+
+    def entropy(self):
+        """Return the entropy."""
+        half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        entropy = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det
+        return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
+
+
+__getattr__ = module_getattr("torch.distributions.multivariate_normal", globals())
