@@ -51,6 +51,6 @@ from dragon.vm.torch.distributions.uniform import Uniform
 from dragon.vm.torch.distributions.von_mises import VonMises
 from dragon.vm.torch.distributions.weibull import Weibull
 from dragon.vm.torch.distributions.wishart import Wishart
-from dragon.vm.torch.distributions import _kl_pairs, constraints, kl, transforms, utils
+from dragon.vm.torch.distributions import _kl_cross, _kl_pairs, constraints, kl, transforms, utils
 
 __getattr__ = module_getattr("torch.distributions", globals())
