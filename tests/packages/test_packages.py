@@ -12,7 +12,8 @@ PROGRAMS = pathlib.Path(__file__).parent / "programs"
 # Of a program: what it imports besides torch and the package of its name.
 PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torchvision"], "transformers": [],
             "lightning": [], "accelerate": [], "diffusers": [], "vit_pytorch": ["einops"], "torchdiffeq": [],
-            "segmentation_models_pytorch": ["timm"], "pytorch_metric_learning": []}
+            "segmentation_models_pytorch": ["timm"], "pytorch_metric_learning": [], "torch_geometric": [],
+            "peft": ["transformers"]}
 # By the last word of a place: differences allowed, relative to the largest number there.
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 

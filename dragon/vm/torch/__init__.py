@@ -1,4 +1,5 @@
 """PyTorch's API on Dragon's engine: `from dragon.vm import torch`, or `dragon run script.py` for scripts."""
+import sys as _sys
 from math import e, inf, nan, pi
 
 from dragon import _C as _engine
@@ -46,6 +47,7 @@ globals().update(_old_storages)
 for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):
     _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
+torch = _sys.modules[__name__]  # PyTorch has itself as a name, and libraries write `from torch import torch`
 default_generator = _engine.default_generator()
 from dragon.vm.torch.torch_version import __version__  # noqa: E402
 # Imported when first asked for, so that `import torch` stays quick.
@@ -54,7 +56,7 @@ _SUBMODULES = frozenset("""
     jit library linalg monitor mps mtia multiprocessing nested nn onnx optim overrides package profiler
     quantization random return_types serialization signal sparse special storage testing torch_version types utils
     version xpu _C _dynamo _tensor _tensor_str _utils _jit_internal _functorch ao functional masked _guards
-    _prims_common _refs _lowrank _linalg_utils _VF _ops ops __config__
+    _prims_common _refs _lowrank _linalg_utils _subclasses _VF _ops ops __config__
 """.split())
 # Names that come from submodules, likewise.
 _LATER = {"Stream": "cpu", "Event": "cpu", "save": "serialization", "load": "serialization",

@@ -93,3 +93,14 @@ def test_helpers_of_libraries():
         wrapped.reraise()
     assert mine._get_device_index("cuda:1") == 1 and mine._get_device_index(None, optional=True) == 0
     assert mine._import_dotted_name("collections.abc.Mapping").__name__ == "Mapping" and not mine.is_compiling()
+
+
+def test_parts_of_printing():
+    for t in (dt, torch):
+        shown = t._tensor_str._tensor_str(t.arange(40.).reshape(2, 20), 7)
+        assert t._tensor_str._add_suffixes("tensor(" + shown, ["dtype=x", "y" * 70], 7, False) == (
+            repr(t.arange(40.).reshape(2, 20))[:-1] + ", dtype=x,\n       " + "y" * 70 + ")")
+    assert dt.torch is dt and not dt._subclasses.fake_tensor.is_fake(dt.ones(1))
+    for refused in (dt._subclasses.FakeTensor, dt._C.TensorType, dt.ops.aten._sparse_mm):
+        with pytest.raises(NotImplementedError):
+            refused()

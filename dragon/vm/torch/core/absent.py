@@ -1,7 +1,7 @@
 """Modules of PyTorch that libraries import and Dragon cannot serve: importing works, each use raises by name.
 
 Packages import such modules at their top, to ask `isinstance(x, DTensor)` where there can be none. The table has a
-line per module; a `*` marks classes, of which there can be no instance.
+line per module; a `*` marks classes, of which there can be no instance, a `@` decorators, whose functions raise.
 """
 import importlib.abc
 import importlib.machinery
@@ -70,8 +70,8 @@ distributed.algorithms._checkpoint.checkpoint_wrapper checkpoint_wrapper apply_a
 distributed.optim DistributedOptimizer* ZeroRedundancyOptimizer* PostLocalSGDOptimizer*
 distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef* TensorPipeRpcBackendOptions*
     BackendType*
-distributed.rpc.api _all_gather _require_initialized
-distributed.rpc.functions async_execution
+distributed.rpc.api _all_gather _require_initialized@
+distributed.rpc.functions async_execution@
 distributed.autograd backward context get_gradients
 distributed.run get_args_parser run main
 distributed.launcher
@@ -165,11 +165,21 @@ def make_function(module, name):
     return use
 
 
+def make_decorator(module, name):
+    """Return a decorator of functions that raise."""
+    def decorate(function):
+        return make_function(module, name)
+    return decorate
+
+
+MAKERS = {"*": make_class, "@": make_decorator}
+
+
 def fill(namespace, module, names):
     """Put the stand-ins of a line of the table into a module."""
     for word in names:
-        name = word.rstrip("*")
-        namespace.setdefault(name, (make_class if word.endswith("*") else make_function)(module, name))
+        name = word.rstrip("*@")
+        namespace.setdefault(name, MAKERS.get(word[-1], make_function)(module, name))
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

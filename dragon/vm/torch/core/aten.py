@@ -1,9 +1,14 @@
 """Names under `torch.ops.aten` that no function or method has, and what they stand for."""
+from dragon.vm.torch.core.absent import make_function
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
 def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
     return Tensor.to(self, device=device, dtype=dtype or self.dtype, copy=True, memory_format=memory_format)
+
+
+def _pin_memory(self, device=None):
+    return self
 
 
 def _unsafe_view(self, size):
@@ -80,8 +85,11 @@ def convert_element_type(a, dtype):
     return a.to(dtype)
 
 
+# Named by libraries that dispatch on them; there are no sparse tensors to call them with.
+REFUSED = ("_sparse_addmm", "_spmm", "_sparse_mm")
 ADAPTED = {found.__name__: found for found in (
-    _to_copy, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset, alias, lift_fresh,
-    slice, index, native_dropout_backward,
-    max_pool2d_with_indices_backward, _upsample_bilinear2d_aa, _batch_norm_with_update)}
+    _to_copy, _pin_memory, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset,
+    alias, lift_fresh, slice, index, native_dropout_backward, max_pool2d_with_indices_backward,
+    _upsample_bilinear2d_aa, _batch_norm_with_update)}
+ADAPTED.update((name, make_function("ops.aten", name)) for name in REFUSED)
 PRIMS = {"convert_element_type": convert_element_type}
