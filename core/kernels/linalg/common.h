@@ -102,7 +102,7 @@ int WorkSize(T answer) {
 inline LinAlgError Trouble(const char* who, const View& batch, int64_t i, const char* sentence, int code) {
   const bool single = batch.ndim <= 2;
   return LinAlgError(who).Says(single ? "the matrix" : "matrix ", single ? "" : std::to_string(i),
-                                single ? " " : " of the batch ", sentence, " (code ", code, ")");
+                               single ? " " : " of the batch ", sentence, " (code ", code, ")");
 }
 
 /// A single matrix is worth OpenBLAS's threads from 1,000 to 2,000 rows on: below, waiting for each other at every
