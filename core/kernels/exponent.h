@@ -9,7 +9,9 @@ namespace dragon::libm {
 
 /// a * b + c, rounded once where the processor does that for nothing.
 DRAGON_FN float MultiplyAdd(float a, float b, float c) {
-#if defined(__FMA__) || defined(__CUDACC__)
+#if defined(__CUDACC__)
+  return fmaf(a, b, c);
+#elif defined(__FMA__)
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;
