@@ -362,3 +362,13 @@ def test_tapes_nest():
             y = x * x * x
         first = inner.gradient(y, x)
     assert first.item() == 27 and outer.gradient(first, x).item() == 18
+
+
+def test_a_tensor_can_forget_its_history():
+    x = dragon.ones(2, requires_grad=True)
+    y = x * 2
+    address = y.data_ptr()
+    dragon._C.forget(y)
+    assert not y.requires_grad and y.grad_fn is None and y.is_leaf and y.data_ptr() == address
+    (y * x).sum().backward()
+    assert x.grad.tolist() == [2, 2]

@@ -245,7 +245,7 @@ def detach_(input):
     """Cut the tensor off from its history."""
     if input.is_view and input.grad_fn is not None:
         raise RuntimeError("detach_: got a view, expected a tensor of its own; use detach() instead")
-    input.data = input.detach()
+    _C.forget(input)
     return input
 
 
