@@ -51,6 +51,12 @@ def function(python_function):
     return wrapped
 
 
+def plain(python_function):
+    """Register `torch.<name>` that asks no class: it only looks at what it is given."""
+    FUNCTIONS[python_function.__name__] = python_function
+    return python_function
+
+
 def method(python_function):
     """Register `Tensor.<name>`."""
     wrapped = overridable(python_function)

@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
 from dragon.vm.torch.core.dtypes import NAMES, OBJECTS
-from dragon.vm.torch.core.register import both, function, method, overload
+from dragon.vm.torch.core.register import both, function, method, overload, plain
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 CHANNELS_LAST = {layouts.channels_last: (4, (0, 2, 3, 1)), layouts.channels_last_3d: (5, (0, 2, 3, 4, 1))}
@@ -188,7 +188,7 @@ def as_subclass(self, cls):
     return made
 
 
-@function
+@plain
 def is_tensor(obj):
     """Return whether an object is a tensor."""
     return isinstance(obj, Tensor)
