@@ -13,7 +13,7 @@ PROGRAMS = pathlib.Path(__file__).parent / "programs"
 PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torchvision"], "transformers": [],
             "lightning": [], "accelerate": [], "diffusers": [], "vit_pytorch": ["einops"], "torchdiffeq": [],
             "segmentation_models_pytorch": ["timm"], "pytorch_metric_learning": [], "torch_geometric": [],
-            "peft": ["transformers"]}
+            "peft": ["transformers"], "kornia": [], "gpytorch": [], "x_transformers": []}
 # By the last word of a place: differences allowed, relative to the largest number there.
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 

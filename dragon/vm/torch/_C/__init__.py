@@ -40,6 +40,11 @@ def _get_tracing_state():
     """Return the state of the trace; there is none."""
 
 
+def _are_functorch_transforms_active():
+    """Return False: `vmap` calls functions slice by slice, with ordinary tensors."""
+    return False
+
+
 def _get_privateuse1_backend_name():
     """Return the name of a device kind that others may add; there is none but PyTorch's default name."""
     return "privateuseone"
