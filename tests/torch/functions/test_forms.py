@@ -153,3 +153,17 @@ a = torch.tensor([4.]); t = torch.tensor([1], dtype=torch.int32); (torch._amp_up
 @pytest.mark.parametrize("code", rows(REMOVED_AND_PRIVATE))
 def test_removed_and_private_functions(code):
     same(code)
+
+
+DETACHED = """
+x.requires_grad_(); a = x * 2; a.detach_(); (a.requires_grad, a.is_leaf, a.grad_fn)
+x.requires_grad_(); a = x * 2; c = a * 3; a.detach_(); c.sum().backward(); x.grad
+x.requires_grad_(); x.detach_(); (x.requires_grad, x.is_leaf)
+x.requires_grad_(); a = (x * 2)[0]; a.detach_()
+x.requires_grad_(); a = x * 2; torch.detach_(a) is a
+"""
+
+
+@pytest.mark.parametrize("code", rows(DETACHED))
+def test_tensors_are_cut_off_from_their_history(code):
+    same(code)
