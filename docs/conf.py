@@ -12,6 +12,9 @@ release = dragon.__version__
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.mathjax",
               "myst_parser"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+# Frontends have classes of the same names; a bare name in a table of bases may mean either.
+suppress_warnings = ["ref.python"]
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "api/generated/operators.inc"]
 html_theme = "alabaster"
 html_theme_options = {"description": "One small engine under the frontends people already use", "fixed_sidebar": True}
@@ -34,9 +37,15 @@ def write_operators(app):
     (GENERATED / "operators.inc").write_text("\n".join(lines), encoding="utf-8")
 
 
+def escape_bars(app, what, name, obj, options, lines):
+    """Keep |x| in a docstring from being read as a substitution."""
+    lines[:] = [line.replace("|", r"\|") if "::" not in line and ">>>" not in line else line for line in lines]
+
+
 def setup(app):
     """Run before the sources are read."""
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
     from torch_coverage import write_coverage
+    app.connect("autodoc-process-docstring", escape_bars)
     app.connect("builder-inited", write_operators)
     app.connect("builder-inited", write_coverage)
