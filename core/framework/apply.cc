@@ -263,6 +263,20 @@ Tensors Compose(const Call& call) {
   }
 }
 
+/// The inputs of a composition that is about to be written onto some of them, which its parts may have saved: those as
+/// copies.
+InlineVector<Tensor, 4> Kept(const Call& call, std::span<const Tensor> outs) {
+  InlineVector<Tensor, 4> kept;
+  for (const Tensor& x : call.inputs) {
+    bool written = false;
+    for (const Tensor& out : outs) {
+      written |= x.defined() && out.defined() && x.impl()->storage && x.impl()->storage == out.impl()->storage;
+    }
+    kept.push_back(written ? Op<"clone">(x) : x);
+  }
+  return kept;
+}
+
 /// The ground floor: Record above Run.
 Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
@@ -276,6 +290,11 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
     }
   }
   if (op.compose || (op.view && !outs.empty())) {
+    InlineVector<Tensor, 4> kept;
+    if (DRAGON_UNLIKELY(!outs.empty() && g_door.grad_enabled && AnyRequiresGrad(call.inputs))) {
+      kept = Kept(call, outs);
+      call.inputs = kept;
+    }
     Tensors results = op.compose ? Compose(call) : Tensors{MakeView(call)};
     for (size_t i = 0; i < outs.size() && i < results.size(); ++i) {
       if (!outs[i].defined()) continue;

@@ -217,3 +217,14 @@ def test_factors_without_gradient_are_not_kept():
     c *= 0
     y.sum().backward()
     assert x.grad.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["divide", "div"])
+def test_a_composition_in_place_keeps_what_its_parts_saved(name):
+    x = dragon.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    divisor = dragon.tensor([2.0, 4.0, 8.0], requires_grad=True)
+    y = x * 1
+    getattr(dragon.ops, name + "_")(y, divisor)
+    y.sum().backward()
+    assert x.grad.tolist() == [0.5, 0.25, 0.125]
+    assert divisor.grad.tolist() == [-0.25, -0.125, -3 / 64]
