@@ -123,15 +123,15 @@ class MembersOfModule:
 
     def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
         """Yield (dotted name, member) of what a function gives for each module."""
-        seen = set()
+        seen = {}
         modules = (self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse
                    else [(prefix, self)])
         for path, module in modules:
             for name, member in get_members_fn(module):
-                if member is None or member in seen:
+                # By identity, without a call of Python's: optimizers and clipping walk here at every step.
+                if member is None or (remove_duplicate and id(member) in seen):
                     continue
-                if remove_duplicate:
-                    seen.add(member)
+                seen[id(member)] = member
                 yield f"{path}.{name}" if path else name, member
 
     def parameters(self, recurse=True):

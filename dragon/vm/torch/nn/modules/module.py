@@ -1,5 +1,6 @@
 """`torch.nn.Module`: what every layer and model is."""
 from collections import OrderedDict
+from typing import Any, Dict, TypeVar
 
 from dragon.core.tape import no_grad
 from dragon.vm.torch.core.device import as_device
@@ -50,6 +51,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
     _version = 1
     training: bool
     call_super_init = False
+    T_destination = TypeVar("T_destination", bound=Dict[str, Any])
     _compiled_call_impl = None
 
     def __init__(self, *args, **kwargs):

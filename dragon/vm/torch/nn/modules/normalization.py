@@ -205,9 +205,9 @@ class RMSNorm(Module):
         """Set the weight to one."""
         _reset_affine(self)
 
-    def forward(self, input):
+    def forward(self, x):
         """Return the input, normalized."""
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self):
         """Return the options as text."""

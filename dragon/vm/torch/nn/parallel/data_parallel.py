@@ -45,7 +45,27 @@ class DataParallel(Module):
         """Return what the module makes of its arguments."""
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
-        return data_parallel(self.module, inputs, self.device_ids, self.output_device, self.dim, kwargs)
+        parts, keyword_parts = self.scatter(inputs, kwargs, self.device_ids)
+        if len(self.device_ids) == 1:
+            return self.module(*parts[0], **keyword_parts[0])
+        replicas = self.replicate(self.module, self.device_ids[:len(parts)])
+        return self.gather(self.parallel_apply(replicas, parts, keyword_parts), self.output_device)
+
+    def replicate(self, module, device_ids):
+        """Return a copy of a module for each device."""
+        return replicate(module, device_ids)
+
+    def scatter(self, inputs, kwargs, device_ids):
+        """Return parts of positional and of keyword arguments for each device."""
+        return scatter_kwargs(inputs, kwargs, device_ids, self.dim)
+
+    def parallel_apply(self, replicas, inputs, kwargs):
+        """Return what each copy makes of its arguments."""
+        return parallel_apply(replicas, inputs, kwargs, self.device_ids[:len(replicas)])
+
+    def gather(self, outputs, output_device):
+        """Return the results of all devices as one."""
+        return gather(outputs, output_device, self.dim)
 
 
 def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
