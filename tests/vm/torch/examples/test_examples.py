@@ -8,7 +8,7 @@ import sys
 import pytest
 
 pytest.importorskip("torch", reason="genuine PyTorch is the oracle")
-FOLDER = pathlib.Path(__file__).parents[3] / "examples" / "torch"
+FOLDER = pathlib.Path(__file__).parents[4] / "examples" / "torch"
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 # How far numbers may be apart, relative to the larger, and why where it is not the usual few ulp after some steps.
 USUAL = 2e-3
