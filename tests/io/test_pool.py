@@ -124,9 +124,11 @@ def is_gone(pid):
 
 
 @pytest.mark.parametrize("how", ["end", "hang"])
-def test_workers_end_with_their_parent(how):
+def test_workers_end_with_their_parent(how, tmp_path):
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
-    parent = subprocess.Popen([sys.executable, "-c", PROGRAM, how], env=environment, stdout=subprocess.PIPE, text=True)
+    # Elsewhere than in the checkout, so that what was installed is what runs.
+    parent = subprocess.Popen([sys.executable, "-c", PROGRAM, how], env=environment, cwd=tmp_path,
+                              stdout=subprocess.PIPE, text=True)
     pids = [int(pid) for pid in parent.stdout.readline().split()]
     assert len(pids) == 2
     if how == "hang":

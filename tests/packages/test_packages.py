@@ -18,9 +18,10 @@ PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torch
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 
 
-def execute(words, environment):
-    """Run a program; return what it said if it failed."""
-    result = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=280, env=environment)
+def execute(words, environment, folder):
+    """Run a program elsewhere than in the checkout; return what it said if it failed."""
+    result = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=280, env=environment,
+                            cwd=folder)
     return result.stderr[-3000:] if result.returncode else None
 
 
@@ -56,8 +57,8 @@ def test_package(name, tmp_path):
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     program = str(PROGRAMS / f"use_{name}.py")
-    assert execute([program, str(tmp_path), "write"], environment) is None
-    failed = execute(["-m", "dragon", "run", program, str(tmp_path), "read"], environment)
+    assert execute([program, str(tmp_path), "write"], environment, tmp_path) is None
+    failed = execute(["-m", "dragon", "run", program, str(tmp_path), "read"], environment, tmp_path)
     assert failed is None, failed
     theirs, mine = (json.loads((tmp_path / f"{role}.json").read_text()) for role in ("write", "read"))
     assert mine["torch"].startswith(os.path.dirname(dragon.__file__)) and mine["torch"] != theirs["torch"]
