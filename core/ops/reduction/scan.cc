@@ -1,4 +1,6 @@
 // Running sums, products and extremes along one axis.
+#include <limits>
+
 #include "core/kernels/reduction.h"
 #include "core/ops/reduction/axes.h"
 
@@ -107,7 +109,8 @@ void LogCumSumExpGradient(Grad& g) {
     return Op<"where">(Op<"isneginf">(b), Number(0.0), Op<"exp">(a - b));
   };
   const Tensor back = Op<"flip">(g.y(), Dims{axis});
-  const Tensor factors = ratio(back, Predecessors(back, axis, 0));
+  // Nothing comes before the first: a factor of exp(-inf), since a large one times nothing would be NaN.
+  const Tensor factors = ratio(back, Predecessors(back, axis, std::numeric_limits<double>::infinity()));
   const Tensor sums = FromTheEnd(g.dy(), axis, [&](const Tensor& t) { return Op<"linear_scan">(factors, t, axis); });
   g.dx(0, ratio(g.x(0), g.y()) * sums);
 }
