@@ -6,6 +6,7 @@ from dragon.vm import torch
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions.chi2 import Chi2
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
 from dragon.vm.torch.distributions.multivariate_normal import _precision_to_scale_tril
 from dragon.vm.torch.distributions.utils import lazy_property
@@ -17,11 +18,6 @@ def _mvdigamma(x, p):
         raise AssertionError("Wrong domain for multivariate digamma function.")
     halves = torch.arange(p, dtype=x.dtype, device=x.device).div(2)
     return torch.digamma(x.unsqueeze(-1) - halves.expand(x.shape + (-1,))).sum(-1)
-
-
-def _clamp_above_eps(x):
-    """Keep numbers off zero."""
-    return x.clamp(min=torch.finfo(x.dtype).eps)
 
 
 class Wishart(ExponentialFamily):
@@ -77,7 +73,6 @@ class Wishart(ExponentialFamily):
         self._make_chi2()
 
     def _make_chi2(self):
-        from dragon.vm.torch.distributions.chi2 import Chi2
         size = self._event_shape[-1]
         less = torch.arange(size, dtype=self._unbroadcasted_scale_tril.dtype,
                             device=self._unbroadcasted_scale_tril.device).expand(self._batch_shape + (-1,))

@@ -59,13 +59,6 @@ def state_bytes(state):
     return bytes(state.numpy())
 
 
-class DefaultGenerator(Generator):
-    """The stream that functions draw from when they are given none."""
-
-    def __new__(cls):
-        return _C.Generator.__new__(cls)
-
-
 @function
 def manual_seed(seed):
     """Start the default stream anew; returns its generator."""
