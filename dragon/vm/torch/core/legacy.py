@@ -51,6 +51,9 @@ Tensor.__init__ = lambda self, *args, **kwargs: None
 @staticmethod
 def _make_subclass(cls, data, require_grad=False, **options):
     """Return an instance of a subclass over another tensor's memory, without its history."""
+    asked = [name for name, value in options.items() if value]
+    if asked:
+        raise NotImplementedError(f"_make_subclass: got {', '.join(asked)}, expected none: Dragon has no dispatcher")
     made = _C.Tensor.__new__(cls, data)
     if require_grad:
         made.requires_grad = True

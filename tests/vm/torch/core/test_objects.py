@@ -88,3 +88,12 @@ def test_old_constructors(t):
 def test_a_missing_name_says_so():
     with pytest.raises(AttributeError, match="no attribute 'reluu'.*nearest name is 'torch.relu'.*coverage"):
         dragon_torch.reluu
+
+
+@pytest.mark.parametrize("call", [
+    lambda t: t.full((2,), 1, names=("rows",)), lambda t: t.ones(2).new_tensor([1], layout=t.sparse_coo),
+    lambda t: t.Tensor._make_subclass(t.Tensor, t.ones(2), dispatch_device=True),
+], ids=["names", "layout", "dispatch"])
+def test_what_is_not_supported_is_refused(call):
+    with pytest.raises(NotImplementedError):
+        call(dragon_torch)

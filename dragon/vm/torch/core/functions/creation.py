@@ -83,6 +83,8 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
          names=None):
     """Return a tensor of one number; its dtype is that of the number unless named."""
     require_strided("full", layout)
+    if names is not None:
+        raise NotImplementedError(f"full: got names={names!r}, expected None: Dragon's axes have no names")
     if out is not None:
         return out.resize_(size).fill_(fill_value)
     if isinstance(fill_value, Tensor):
@@ -285,6 +287,7 @@ new_empty_strided = _new("empty_strided")
 @method
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """Return a copy of data with this tensor's dtype and device."""
+    require_strided("new_tensor", layout)
     return tensor(data, dtype=dtype or self.dtype, device=self.device if device is None else device,
                   requires_grad=requires_grad)
 
