@@ -1,7 +1,7 @@
 """Constructors from PyTorch's first years: `torch.Tensor(2, 3)`, `torch.FloatTensor([1, 2])`."""
 from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.functions.conversion import OLD_TYPES
+from dragon.vm.torch.core.functions.conversion import DTYPE_OF_OLD_TYPE, OLD_TYPES
 from dragon.vm.torch.core.functions.creation import default_dtype, from_numpy, tensor
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -84,7 +84,6 @@ CLASSES = {old: _OldType(old, (), {"dtype": OBJECTS[name], "__doc__": f"Old name
 def set_default_tensor_type(t):
     """Set the default dtype by an old class or its name."""
     name = t if isinstance(t, str) else f"torch.{t.__name__}"
-    by_name = {"torch." + old: kind for kind, old in OLD_TYPES.items()}
-    if name not in by_name or not OBJECTS[by_name[name]].is_floating_point:
+    if name not in DTYPE_OF_OLD_TYPE or not DTYPE_OF_OLD_TYPE[name].is_floating_point:
         raise TypeError(f"set_default_tensor_type: got {t!r}, expected a floating-point CPU tensor type")
-    _C.set_default_dtype(OBJECTS[by_name[name]])
+    _C.set_default_dtype(DTYPE_OF_OLD_TYPE[name])

@@ -1,6 +1,7 @@
 """Limits of dtypes, default dtype and promotion, as PyTorch tells them."""
 from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS, dtype
+from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.register import function
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -31,7 +32,7 @@ class finfo:
     """
 
     def __init__(self, type=None):
-        kind = OBJECTS[_C.default_dtype()] if type is None else type
+        kind = default_dtype() if type is None else type
         name = REAL.get(getattr(kind, "name", ""), getattr(kind, "name", ""))
         if name not in FLOATS:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle {kind!r}")
@@ -81,7 +82,7 @@ class iinfo:
 @function
 def get_default_dtype():
     """Return the dtype of Python floats."""
-    return OBJECTS[_C.default_dtype()]
+    return default_dtype()
 
 
 @function

@@ -114,10 +114,9 @@ def type(self, dtype=None, non_blocking=False):
     if dtype is None:
         return "torch." + OLD_TYPES[self.dtype.name]
     if isinstance(dtype, str):
-        by_name = {"torch." + old: name for name, old in OLD_TYPES.items()}
-        if dtype not in by_name:
-            raise ValueError(f"type: got {dtype!r}, expected one of {', '.join(by_name)}")
-        dtype = OBJECTS[by_name[dtype]]
+        if dtype not in DTYPE_OF_OLD_TYPE:
+            raise ValueError(f"type: got {dtype!r}, expected one of {', '.join(DTYPE_OF_OLD_TYPE)}")
+        dtype = DTYPE_OF_OLD_TYPE[dtype]
     elif hasattr(dtype, "dtype") and not isinstance(dtype, _C.dtype):
         dtype = dtype.dtype
     return self.to(dtype)
@@ -127,6 +126,7 @@ OLD_TYPES = {"float32": "FloatTensor", "float64": "DoubleTensor", "float16": "Ha
              "bfloat16": "BFloat16Tensor", "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor",
              "int32": "IntTensor", "int64": "LongTensor", "bool": "BoolTensor", "complex64": "ComplexFloatTensor",
              "complex128": "ComplexDoubleTensor"}
+DTYPE_OF_OLD_TYPE = {"torch." + old: OBJECTS[name] for name, old in OLD_TYPES.items()}
 
 
 @method
