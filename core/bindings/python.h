@@ -58,8 +58,8 @@ void RegisterFrontend(const Frontend* frontend);
 /// A new reference to the Python object of a tensor: the one that lives already, or a fresh one of the frontend's
 /// class.
 PyObject* Wrap(const Tensor& tensor, const Frontend* frontend);
-/// One tensor, or a tuple of them. A list result is always a tuple.
-PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend);
+/// One tensor, or a tuple of them, handed to the class `named` if there is one. A list result is always a tuple.
+PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend, PyObject* named = nullptr);
 PyObject* WrapDType(DType dtype, const Frontend* frontend);
 PyObject* WrapDevice(Device device, const Frontend* frontend);
 PyObject* WrapShape(const Dims& shape, const Frontend* frontend);

@@ -17,6 +17,7 @@ struct PyOp {
   bool in_place;                  ///< the first tensor argument is also the destination
   int positional;                 ///< arguments that may be given by position
   std::vector<PyObject*>* names;  ///< interned, as the guest calls them
+  PyObject* named;                ///< the class of its tuple of results, or null; the frontend's table holds it
   PyObject* fallback;             ///< called with the same arguments if the schema refuses them, or null
 };
 
@@ -265,7 +266,7 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
     const Tensors results = ApplyFromPython(call, parsed.outs);
     if (me->in_place) return Py_NewRef(given.slots[0]);
     if (given.out) return Py_NewRef(given.out);
-    return WrapAll(results, *me->op, me->frontend);
+    return WrapAll(results, *me->op, me->frontend, me->named);
   });
 }
 
@@ -325,6 +326,7 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   object->in_place = in_place;
   object->positional = 0;
   object->fallback = nullptr;
+  object->named = frontend->results ? PyDict_GetItemString(frontend->results, op->name().c_str()) : nullptr;
   object->names = new std::vector<PyObject*>;
   for (const Argument& argument : arguments) {
     if (!argument.keyword_only) ++object->positional;

@@ -42,7 +42,7 @@ PyObject* Wrap(const Tensor& tensor, const Frontend* frontend) {
   return reinterpret_cast<PyObject*>(object);
 }
 
-PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend) {
+PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend, PyObject* named) {
   if (tensors.size() == 1 && !op.schema.returns_list()) return Wrap(tensors[0], frontend);
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(tensors.size()));
   if (!tuple) return nullptr;
@@ -54,8 +54,6 @@ PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* fr
     }
     PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), item);
   }
-  PyObject* named =
-      frontend && frontend->results ? PyDict_GetItemString(frontend->results, op.name().c_str()) : nullptr;
   if (!named) return tuple;
   PyObject* result = PyObject_CallOneArg(named, tuple);
   Py_DECREF(tuple);
