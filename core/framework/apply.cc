@@ -59,6 +59,17 @@ bool NeedsPromotion(const Call& call, DType* dtype) {
   return true;
 }
 
+}  // namespace
+
+Call Promote(const Call& call, InlineVector<Tensor, 4>* storage) {
+  Call promoted = call;
+  DType dtype;
+  if (call.op->promotion == Promotion::kNone || DRAGON_LIKELY(!NeedsPromotion(call, &dtype))) return promoted;
+  *storage = Promoted(call, dtype);
+  promoted.inputs = *storage;
+  return promoted;
+}
+
 Device CommonDevice(const Call& call) {
   const Tensor* first = nullptr;
   for (const Tensor& x : call.inputs) {
@@ -75,6 +86,8 @@ Device CommonDevice(const Call& call) {
   }
   return first ? first->device() : Device{};
 }
+
+namespace {
 
 Tensor MakeView(const Call& call) {
   const Tensor& x = call.inputs[0];
@@ -151,7 +164,10 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
           continue;
         }
       }
-      if (spec.strides.empty()) {
+      if (DRAGON_UNLIKELY(g_door.phantom)) {
+        outputs.push_back(Tensor::Phantom(spec.shape, spec.strides, spec.dtype, infer.device));
+        outputs.back().impl()->free_layout = spec.free_layout && !outputs.back().is_contiguous();
+      } else if (spec.strides.empty()) {
         outputs.push_back(Tensor::Empty(spec.shape, spec.dtype, infer.device));
       } else {
         outputs.push_back(Tensor::EmptyStrided(spec.shape, spec.strides, spec.dtype, infer.device));
@@ -163,7 +179,7 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
     if (!out.defined() || out.device() == infer.device) continue;
     throw ValueError(op.name()).Got("a destination on ", out.device()).Expected("one on ", infer.device);
   }
-  if (infer.device.is_meta()) {
+  if (infer.device.is_meta() || DRAGON_UNLIKELY(g_door.phantom)) {
     if (op.dynamic)
       throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
   } else {
@@ -175,6 +191,10 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
   }
   for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
     if (!outs[i].defined() || outputs[i].is_same(outs[i])) continue;
+    if (DRAGON_UNLIKELY(g_door.phantom)) {
+      outputs[i] = outs[i];
+      continue;
+    }
     if (op.dynamic) CheckDestination(call, outputs[i].shape(), outputs[i].dtype(), outs[i]);
     GradMode off(false);
     const Tensor target = outs[i].Detach();
@@ -280,15 +300,8 @@ InlineVector<Tensor, 4> Kept(const Call& call, std::span<const Tensor> outs) {
 /// The ground floor: Record above Run.
 Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
-  Call call = original;
   InlineVector<Tensor, 4> promoted;
-  if (op.promotion != Promotion::kNone) {
-    DType dtype;
-    if (DRAGON_UNLIKELY(NeedsPromotion(call, &dtype))) {
-      promoted = Promoted(call, dtype);
-      call.inputs = promoted;
-    }
-  }
+  Call call = Promote(original, &promoted);
   if (op.compose || (op.view && !outs.empty())) {
     InlineVector<Tensor, 4> kept;
     if (DRAGON_UNLIKELY(!outs.empty() && g_door.grad_enabled && AnyRequiresGrad(call.inputs))) {
@@ -393,6 +406,13 @@ Tensors Interpreter::Through(const Call& call, std::span<const Tensor> outs) {
 void Interpreter::Enter() {
   below_ = g_door.top;
   g_door.top = this;
+}
+
+void Interpreter::EnterBelow() {
+  Interpreter** place = &g_door.top;
+  while (*place) place = &(*place)->below_;
+  *place = this;
+  below_ = nullptr;
 }
 
 void Interpreter::Leave() {

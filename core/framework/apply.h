@@ -21,6 +21,8 @@ class DRAGON_API Interpreter {
   virtual Tensors Handle(const Call& call, std::span<const Tensor> outs) = 0;
 
  protected:
+  /// Stand below all others at this thread's door.
+  void EnterBelow();
   /// Pass a call to whoever stands below this interpreter; what that one calls in turn passes below as well.
   Tensors Below(const Call& call, std::span<const Tensor> outs);
   /// The same, but calls made in turn (the parts of a composition) come to the top of the door again.
@@ -46,10 +48,31 @@ class DRAGON_API InterpreterGuard {
   Interpreter* interpreter_;
 };
 
+/// What a trace must hear of although it is no call that comes to the door.
+class DRAGON_API Tracer {
+ public:
+  virtual ~Tracer() = default;
+  /// Somebody looks at numbers, so what follows may depend on them.
+  virtual void Observe(const Tensor& tensor, const char* how) = 0;
+  /// A tensor was made of numbers that the program holds.
+  virtual void Made(const Tensor& tensor) = 0;
+  /// to_row_major on behalf of somebody who looks at the strides, wherever in the engine he stands.
+  virtual Tensor Settle(const Tensor& tensor) = 0;
+  /// A copy of what is about to be written and whose present numbers a gradient needs.
+  virtual Tensor Keep(const Tensor& tensor) = 0;
+  /// The gradient slot of a leaf is read, or gets something else.
+  virtual void GradRead(const Tensor& leaf) = 0;
+  virtual void GradWritten(const Tensor& leaf) = 0;
+  /// Something happens that a graph cannot say; `what` names it.
+  virtual void GiveUp(const std::string& what) = 0;
+};
+
 /// Per-thread switches of the door.
 struct DoorState {
   Interpreter* top = nullptr;
+  Tracer* tracer = nullptr;  ///< the trace that stands in the stack of `top`, if any
   bool grad_enabled = true;
+  bool phantom = false;  ///< shapes only: results get no memory, and no kernel runs
 };
 DRAGON_API DoorState& Door();
 
@@ -62,6 +85,11 @@ class GradMode {
  private:
   bool previous_;
 };
+
+/// The call with its inputs cast to the dtypes that the operator computes in; `storage` keeps what had to be cast.
+DRAGON_API Call Promote(const Call& call, InlineVector<Tensor, 4>* storage);
+/// Where the results of a call will be: the device of its inputs. A ValueError if they are on several.
+DRAGON_API Device CommonDevice(const Call& call);
 
 /// The float dtype of Python floats and of integer tensors in float functions. Per process.
 DRAGON_API DType DefaultDType();

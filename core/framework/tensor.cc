@@ -112,11 +112,13 @@ Tensor Tensor::Empty(const Dims& shape, DType dtype, Device device) {
   return Tensor(std::move(impl));
 }
 
-Tensor Tensor::EmptyStrided(const Dims& shape, const Dims& strides, DType dtype, Device device) {
+namespace {
+
+/// How many elements lie between the first and the last that shape and strides reach, both included.
+int64_t CheckedExtent(const Dims& shape, const Dims& strides, int64_t numel) {
   if (shape.size() != strides.size()) {
     throw ValueError("empty_strided").Got("shape ", shape, " and strides ", strides).Expected("equally many of both");
   }
-  const int64_t numel = CheckedNumel("empty_strided", shape, ItemSize(dtype));
   int64_t extent = numel == 0 ? 0 : 1;
   for (int i = 0; i < shape.size() && numel; ++i) {
     if (strides[i] < 0) throw ValueError("empty_strided").Got("strides ", strides).Expected("none below 0");
@@ -125,18 +127,45 @@ Tensor Tensor::EmptyStrided(const Dims& shape, const Dims& strides, DType dtype,
       throw ValueError("empty_strided").Got("strides ", strides).Expected("fewer than 2**63 elements");
     }
   }
+  return extent;
+}
+
+template <typename... How>
+Tensor NewStrided(const Dims& shape, const Dims& strides, DType dtype, Device device, How... how) {
+  const int64_t numel = CheckedNumel("empty_strided", shape, ItemSize(dtype));
+  const int64_t extent = CheckedExtent(shape, strides, numel);
   auto impl = NewImpl(shape, dtype, device, numel);
   impl->strides = strides;
   impl->contiguous = IsContiguous(shape, strides);
   if (!device.is_meta()) {
-    impl->storage =
-        MakeRef<Storage>(device, CheckedNumel("empty_strided", Dims{extent}, ItemSize(dtype)) * ItemSize(dtype));
+    const int64_t bytes = CheckedNumel("empty_strided", Dims{extent}, ItemSize(dtype)) * ItemSize(dtype);
+    impl->storage = MakeRef<Storage>(how..., device, bytes);
   }
   return Tensor(std::move(impl));
 }
 
+}  // namespace
+
+uint64_t& Storage::Mark() {
+  static thread_local uint64_t mark = 0;
+  return mark;
+}
+
+Tensor Tensor::EmptyStrided(const Dims& shape, const Dims& strides, DType dtype, Device device) {
+  return NewStrided(shape, strides, dtype, device);
+}
+
+Tensor Tensor::Phantom(const Dims& shape, const Dims& strides, DType dtype, Device device) {
+  return NewStrided(shape, strides.empty() ? ContiguousStrides(shape) : strides, dtype, device, Storage::Later{});
+}
+
+void Tensor::Observe(const char* how) const {
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !impl_->weak) Door().tracer->Observe(*this, how);
+}
+
 Tensor Tensor::Scalar(const Value& number, DType dtype) {
   Tensor tensor = Empty({}, dtype);
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->Made(tensor);
   void* data = tensor.mutable_data();
   Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
     using T = typename Tag::type;
@@ -167,6 +196,7 @@ Tensor Tensor::Borrow(void* data, const Dims& shape, const Dims& strides, DType 
 }
 
 Value Tensor::Item() const {
+  Observe("its value as a Python or C++ number");
   if (numel() != 1) throw ValueError("item").Got("shape ", shape()).Expected("one element");
   if (is_meta()) throw NotImplementedError("item").Got("a meta tensor").Expected("a tensor with numbers");
   if (!device().is_cpu()) return Op<"to_device">(*this, Device{}).Item();
@@ -202,7 +232,9 @@ void Tensor::Settle() const {
   }
   GradMode off(false);
   // A fresh result has version 0; writing into a destination would count as a write, and the loop below go round.
-  const Tensor row_major = Op<"to_row_major">(Detach());
+  // Whoever observes the strides may stand below a trace; the trace must hear of the move all the same.
+  const Tensor before = Detach();
+  const Tensor row_major = Door().tracer ? Door().tracer->Settle(before) : Op<"to_row_major">(before);
   VersionCounter& version = row_major.impl()->storage->version;
   while (version.value() != me.version_value()) version.Bump();  // the same numbers: nobody wrote them
   me.storage = row_major.impl()->storage;

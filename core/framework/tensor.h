@@ -37,10 +37,15 @@ class DRAGON_API VersionCounter : public RefCounted<VersionCounter> {
 /// The memory that tensors and their views share.
 class DRAGON_API Storage : public RefCounted<Storage> {
  public:
-  Storage(Device device, size_t bytes) : memory(device, bytes), device(device), bytes(bytes) {}
+  Storage(Device device, size_t bytes) : memory(device, bytes), device(device), bytes(bytes), mark(Mark()) {}
+  /// Memory that is allocated when somebody asks for it.
+  struct Later {};
+  Storage(Later, Device device, size_t bytes) : memory(bytes), device(device), bytes(bytes), mark(Mark()) {}
   /// Borrow memory on `device`; `release` is called when the last tensor goes.
   Storage(void* data, size_t bytes, Device device, std::function<void()> release)
-      : memory(device, data, bytes, std::move(release)), device(device), bytes(bytes) {}
+      : memory(device, data, bytes, std::move(release)), device(device), bytes(bytes), mark(Mark()) {}
+  /// What new storages of this thread are marked with: the trace they are made in, 0 outside of any.
+  static uint64_t& Mark();
   static void* operator new(size_t);
   static void operator delete(void* pointer);
 
@@ -52,6 +57,7 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   Device device;
   size_t bytes;
   VersionCounter version;
+  uint64_t mark;  ///< a trace's note of what it knows about this memory; see core/framework/trace.h
 };
 
 class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
@@ -89,6 +95,8 @@ class DRAGON_API Tensor {
   static Tensor Empty(const Dims& shape, DType dtype, Device device = {});
   /// Uninitialised with the given strides, which must be dense or at least non-negative.
   static Tensor EmptyStrided(const Dims& shape, const Dims& strides, DType dtype, Device device = {});
+  /// The same, but memory is allocated when somebody asks for it: for tensors of which only the form is wanted.
+  static Tensor Phantom(const Dims& shape, const Dims& strides, DType dtype, Device device = {});
   /// A 0-d tensor on the CPU.
   static Tensor Scalar(const Value& number, DType dtype);
   /// A tensor over borrowed memory, which must hold every element that shape and (non-negative) strides can reach.
@@ -132,6 +140,8 @@ class DRAGON_API Tensor {
 
   /// The single number of a one-element tensor, as bool, int, double or complex.
   Value Item() const;
+  /// Somebody is about to look at the numbers: where calls are traced, what depends on them cannot be.
+  void Observe(const char* how) const;
   /// Row-major strides when the present ones were the engine's choice; see TensorImpl::free_layout.
   void Settle() const;
 

@@ -293,7 +293,13 @@ class Rows {
 
 }  // namespace
 
+LoopListener*& CurrentLoopListener() {
+  static thread_local LoopListener* listener = nullptr;
+  return listener;
+}
+
 void RunEach(const Loop& loop, const void* functor, const View* const* views) {
+  if (DRAGON_UNLIKELY(CurrentLoopListener() != nullptr)) return CurrentLoopListener()->Hear(loop, functor, views);
   const View& first = *views[0];
   if (first.numel == 0) return;
   const int64_t grain = loop.cost ? std::max<int64_t>(kGrain / loop.cost, 64) : 8 * kGrain;

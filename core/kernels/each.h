@@ -73,7 +73,12 @@ void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const 
 #else
   using Of = EachOf<Signature>;
   static_assert(std::size(Of::kDTypes) == 1 + sizeof...(Views));
-  static constexpr kernels::Loop kLoop{&Of::template Thunk<F>, Of::kDTypes, 1 + sizeof...(Views), 1, CostOf<F>()};
+  static constexpr kernels::Loop kLoop{&Of::template Thunk<F>,
+                                       Of::kDTypes,
+                                       1 + sizeof...(Views),
+                                       1,
+                                       CostOf<F>(),
+                                       std::is_trivially_copyable_v<F> ? static_cast<int32_t>(sizeof(F)) : 0};
   const View* const views[] = {&y, &x...};
   kernels::RunEach(kLoop, &f, views);
 #endif

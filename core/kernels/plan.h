@@ -19,7 +19,19 @@ struct Loop {
   int32_t outputs;
   /// The price of an element, in units of an addition: dearer loops are shared among threads sooner.
   int32_t cost;
+  /// How large the functor is, if it may be copied byte by byte and used later; else 0.
+  int32_t functor_bytes;
 };
+
+/// Hears of a loop instead of its being run: how a plan learns what a pointwise operator does to an element, so that
+/// several of them can run over one block while it is in the cache.
+class DRAGON_API LoopListener {
+ public:
+  virtual ~LoopListener() = default;
+  virtual void Hear(const Loop& loop, const void* functor, const View* const* views) = 0;
+};
+/// This thread's listener; while there is one, RunEach runs nothing.
+DRAGON_API LoopListener*& CurrentLoopListener();
 
 inline constexpr int kMaxOperands = 8;
 

@@ -88,7 +88,10 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   }
   requires_grad_ = meta && meta->requires_grad;
   version_ = tensor.impl()->version_value();
-  if (DRAGON_UNLIKELY(!t_saved_hooks.empty())) Pack();
+  if (DRAGON_UNLIKELY(!t_saved_hooks.empty())) {
+    if (Door().tracer) Door().tracer->GiveUp("hooks that say how saved tensors are kept");
+    Pack();
+  }
 }
 
 Tensor SavedTensor::Unpack(const char* who, const Ref<Node>& owner) const {
@@ -123,6 +126,9 @@ bool SharesMemory(const Tensor& a, const Tensor& b) {
   return a.defined() && b.defined() && a.impl()->storage && a.impl()->storage == b.impl()->storage;
 }
 
+/// A clone that a trace hears of, though it is made below the door.
+Tensor CopyToKeep(const Tensor& x) { return Door().tracer ? Door().tracer->Keep(x) : Op<"clone">(x); }
+
 }  // namespace
 
 OpNode::OpNode(const Call& call, std::span<const Tensor> written)
@@ -149,7 +155,7 @@ OpNode::OpNode(const Call& call, std::span<const Tensor> written)
     if (IsSaved(op_->saved_inputs, op_->inputs_saved_for, slot)) {
       bool about_to_change = false;
       for (const Tensor& target : written) about_to_change |= SharesMemory(x, target);
-      inputs_[i] = SavedTensor(about_to_change ? Op<"clone">(x) : x, /*is_output=*/false);
+      inputs_[i] = SavedTensor(about_to_change ? CopyToKeep(x) : x, /*is_output=*/false);
     }
   });
 }
@@ -261,6 +267,7 @@ Tensors AccumulateNode::Backward(const Tensors& grads) {
   {
     std::lock_guard<std::mutex> lock(mutexes[reinterpret_cast<uintptr_t>(leaf_.impl()) / 64 % 16]);
     const bool recording = Door().grad_enabled;
+    if (Door().tracer) Door().tracer->GradRead(leaf_);
     if (!meta.grad.defined()) {
       // A gradient that nobody else holds is taken as it is; others may still change theirs.
       const bool ours = grad.impl()->refs() <= 2 && grad.is_contiguous() && !grad.impl()->base &&
@@ -377,6 +384,7 @@ void Tensor::set_requires_grad(bool value) const {
 
 const Tensor& Tensor::grad() const {
   static const Tensor* none = new Tensor;
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->GradRead(*this);
   return impl_->autograd ? impl_->autograd->grad : *none;
 }
 
@@ -385,6 +393,7 @@ void Tensor::set_grad(Tensor grad) const {
   if (grad.defined() && grad.shape() != shape()) {
     throw RuntimeError("grad").Got("a tensor of shape ", grad.shape()).Expected("shape ", shape());
   }
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->GradWritten(*this);
   AutogradMeta::Of(*this).grad = std::move(grad);
 }
 

@@ -1,0 +1,396 @@
+// Editing, asking and verifying graphs.
+#include "core/framework/graph.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/framework/apply.h"
+
+namespace dragon {
+
+int64_t Expression::Evaluate(std::span<const int64_t> symbols) const {
+  int64_t value = offset;
+  for (const auto& [symbol, coefficient] : terms) value += coefficient * symbols[symbol];
+  return value;
+}
+
+std::string Expression::str(std::span<const std::string> names) const {
+  std::ostringstream text;
+  bool first = true;
+  for (const auto& [symbol, coefficient] : terms) {
+    if (!first) text << " + ";
+    if (coefficient != 1) text << coefficient << "*";
+    text << names[symbol];
+    first = false;
+  }
+  if (first || offset) text << (first ? "" : offset < 0 ? " - " : " + ") << (first ? offset : std::abs(offset));
+  return text.str();
+}
+
+std::vector<int> GraphCall::Written() const {
+  std::vector<int> written;
+  if (!op->schema.mutates()) return written;
+  int i = 0, list = 0;
+  for (int slot = 0; slot < op->schema.tensor_count(); ++slot) {
+    const Argument& argument = op->schema.tensor(slot);
+    const int count = argument.type == ArgumentType::kTensorList ? list_sizes[list++] : 1;
+    for (int k = 0; k < count; ++k, ++i) {
+      if (argument.mutated && inputs[i] != kNoValue) written.push_back(i);
+    }
+  }
+  return written;
+}
+
+int GraphCall::result_count() const { return static_cast<int>(outputs.size() - Written().size()); }
+
+bool GraphCall::is_random() const {
+  for (const Argument& argument : op->schema.arguments()) {
+    if (argument.type == ArgumentType::kGenerator) return true;
+  }
+  return false;
+}
+
+Tensor Graph::Phantom(ValueId id) const {
+  if (const auto known = constants.find(id); known != constants.end()) return known->second;
+  const ValueInfo& info = values[id];
+  return Tensor::Phantom(info.shape, info.strides, info.dtype, info.device);
+}
+
+namespace {
+
+ValueInfo InfoOf(const Tensor& tensor) {
+  ValueInfo info;
+  info.shape = tensor.shape();
+  if (!tensor.is_contiguous()) info.strides = tensor.strides();
+  info.dtype = tensor.dtype();
+  info.device = tensor.device();
+  return info;
+}
+
+void CheckSchema(const GraphCall& call) {
+  const Schema& schema = call.op->schema;
+  size_t expected = 0, lists = 0;
+  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+    const Argument& argument = schema.tensor(slot);
+    if (argument.type == ArgumentType::kTensorList) {
+      if (lists >= call.list_sizes.size() || call.list_sizes[lists] < 0) {
+        throw ValueError(schema.name()).Got(call.list_sizes.size(), " lengths of lists").Expected("one for every list");
+      }
+      expected += call.list_sizes[lists++];
+      continue;
+    }
+    if (expected < call.inputs.size() && call.inputs[expected] == kNoValue && !argument.optional) {
+      throw ValueError(schema.name()).Got("nothing for '", argument.name, "'").Expected("a value");
+    }
+    ++expected;
+  }
+  if (lists != call.list_sizes.size() || expected != call.inputs.size()) {
+    throw ValueError(schema.name())
+        .Got(call.inputs.size(), " inputs and ", call.list_sizes.size(), " lengths of lists")
+        .Expected(expected, " inputs and ", lists, " lengths");
+  }
+  if (static_cast<int>(call.attrs.size()) != schema.attr_count()) {
+    throw ValueError(schema.name()).Got(call.attrs.size(), " attributes").Expected(schema.attr_count());
+  }
+}
+
+}  // namespace
+
+std::vector<ValueInfo> InferCall(const Graph& graph, const GraphCall& call) {
+  CheckSchema(call);
+  InlineVector<Tensor, 4> inputs;
+  for (ValueId id : call.inputs) inputs.push_back(id == kNoValue ? Tensor() : graph.Phantom(id));
+  const Call concrete{call.op, inputs, call.attrs, call.list_sizes};
+  std::vector<ValueInfo> infos;
+  if (call.op->dynamic) {
+    throw NotImplementedError(call.op->name())
+        .Says("the shape of its result depends on numbers, so it has no place in a graph");
+  }
+  if (call.op->compose) {
+    struct Phantoms {
+      Phantoms() : before(std::exchange(Door().phantom, true)) {}
+      ~Phantoms() { Door().phantom = before; }
+      bool before;
+    } phantoms;
+    GradMode off(false);
+    for (const Tensor& result : call.op->compose(CallReader(concrete))) infos.push_back(InfoOf(result));
+  } else if (call.op->view) {
+    ViewOf view(concrete);
+    call.op->view(view);
+    infos.emplace_back();
+    infos[0].shape = view.shape;
+    if (!IsContiguous(view.shape, view.strides)) infos[0].strides = view.strides;
+    infos[0].dtype = view.dtype;
+    infos[0].device = inputs[0].device();
+  } else {
+    Infer infer(concrete);
+    infer.device = CommonDevice(concrete);
+    call.op->infer(infer);
+    for (const OutputSpec& spec : infer.outputs) {
+      infos.emplace_back();
+      infos.back().shape = spec.shape;
+      if (!spec.strides.empty() && !IsContiguous(spec.shape, spec.strides)) infos.back().strides = spec.strides;
+      infos.back().dtype = spec.dtype;
+      infos.back().device = infer.device;
+    }
+  }
+  for (int written : call.Written()) {
+    ValueInfo info = graph.values[call.inputs[written]];
+    info.name.clear();
+    infos.push_back(info);
+  }
+  return infos;
+}
+
+ValueId Graph::AddValue(ValueInfo info) {
+  values.push_back(std::move(info));
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+ValueId Graph::AddInput(ValueInfo info) {
+  inputs.push_back(AddValue(std::move(info)));
+  return inputs.back();
+}
+
+ValueId Graph::AddConstant(Tensor tensor, std::string name) {
+  ValueInfo info = InfoOf(tensor);
+  info.name = std::move(name);
+  const ValueId id = AddValue(std::move(info));
+  constants.emplace(id, std::move(tensor));
+  return id;
+}
+
+GraphCall& Graph::AddCall(const Operator& op, std::vector<ValueId> call_inputs, std::vector<Value> attrs,
+                          std::vector<int32_t> list_sizes, int position) {
+  GraphCall call;
+  call.op = &op;
+  call.inputs = std::move(call_inputs);
+  call.attrs = std::move(attrs);
+  call.list_sizes = std::move(list_sizes);
+  for (ValueId id : call.inputs) {
+    if (id < kNoValue || id >= static_cast<ValueId>(values.size())) {
+      throw ValueError(op.name()).Got("input ", id).Expected("a value of the graph, from 0 to ", values.size() - 1);
+    }
+  }
+  const std::vector<ValueInfo> infos = InferCall(*this, call);
+  for (const ValueInfo& info : infos) call.outputs.push_back(AddValue(info));
+  const auto place = position < 0 ? calls.end() : calls.begin() + std::min<size_t>(position, calls.size());
+  return *calls.insert(place, std::move(call));
+}
+
+void Graph::Replace(ValueId from, ValueId to, int first_call) {
+  for (size_t i = first_call; i < calls.size(); ++i) {
+    std::replace(calls[i].inputs.begin(), calls[i].inputs.end(), from, to);
+  }
+  std::replace(outputs.begin(), outputs.end(), from, to);
+  for (auto& [input, value] : updates) {
+    if (value == from) value = to;
+  }
+}
+
+void Graph::Remove(const std::vector<int>& positions) {
+  std::vector<char> removed(calls.size(), 0), made(values.size(), 0);
+  for (int position : positions) {
+    removed.at(position) = 1;
+    for (ValueId id : calls[position].outputs) {
+      if (id != kNoValue) made[id] = 1;
+    }
+  }
+  const auto refuse = [&](ValueId id, const std::string& reader) {
+    if (id == kNoValue || !made[id]) return;
+    throw RuntimeError("graph")
+        .Got("a call to remove whose result %", id, " is read by ", reader)
+        .Expected("no reader");
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (removed[i]) continue;
+    for (ValueId id : calls[i].inputs) refuse(id, calls[i].op->name());
+  }
+  for (ValueId id : outputs) refuse(id, "the graph's outputs");
+  for (const auto& [input, id] : updates) refuse(id, "the graph's updates");
+  size_t kept = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!removed[i]) {
+      if (kept != i) calls[kept] = std::move(calls[i]);
+      ++kept;
+    }
+  }
+  calls.resize(kept);
+}
+
+std::vector<int> Graph::Producers() const {
+  std::vector<int> producers(values.size(), -1);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    for (ValueId id : calls[i].outputs) {
+      if (id != kNoValue) producers[id] = static_cast<int>(i);
+    }
+  }
+  return producers;
+}
+
+std::vector<std::vector<int>> Graph::Consumers() const {
+  std::vector<std::vector<int>> consumers(values.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    for (ValueId id : calls[i].inputs) {
+      if (id == kNoValue) continue;
+      if (consumers[id].empty() || consumers[id].back() != static_cast<int>(i)) consumers[id].push_back(i);
+    }
+  }
+  return consumers;
+}
+
+int64_t Graph::Bytes(ValueId id) const {
+  const ValueInfo& info = values[id];
+  int64_t extent = 1;
+  if (info.strides.empty()) {
+    for (int64_t size : info.shape) extent *= size;
+  } else {
+    for (int i = 0; i < info.shape.size(); ++i) extent += (info.shape[i] - 1) * info.strides[i];
+    for (int64_t size : info.shape) extent = size == 0 ? 0 : extent;
+  }
+  return extent * ItemSize(info.dtype);
+}
+
+ValueId Graph::Find(const std::string& wanted) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].name == wanted) return static_cast<ValueId>(i);
+  }
+  return kNoValue;
+}
+
+void Graph::Verify() const {
+  const ValueId count = static_cast<ValueId>(values.size());
+  std::vector<char> known(values.size(), 0);
+  const auto who = [&](size_t i) { return "call " + std::to_string(i) + " (" + calls[i].op->name() + ")"; };
+  const auto define = [&](ValueId id, const std::string& by) {
+    if (id < 0 || id >= count)
+      throw ValueError(name).Got(by, " making %", id).Expected("a value from 0 to ", count - 1);
+    if (known[id]) throw ValueError(name).Got(by, " making %", id, " once more").Expected("values that are made once");
+    known[id] = 1;
+  };
+  const auto read = [&](ValueId id, const std::string& by) {
+    if (id < 0 || id >= count)
+      throw ValueError(name).Got(by, " reading %", id).Expected("a value from 0 to ", count - 1);
+    if (!known[id]) throw ValueError(name).Got(by, " reading %", id).Expected("a value that is made before it is read");
+  };
+  for (ValueId id : inputs) define(id, "an input");
+  for (const auto& [id, tensor] : constants) {
+    define(id, "a constant");
+    if (tensor.shape() != values[id].shape || tensor.dtype() != values[id].dtype) {
+      throw ValueError(name)
+          .Got("constant %", id, " of shape ", tensor.shape(), " and ", tensor.dtype())
+          .Expected("shape ", values[id].shape, " and ", values[id].dtype);
+    }
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const GraphCall& call = calls[i];
+    if (!call.op) throw ValueError(name).Got("call ", i, " of nothing").Expected("an operator");
+    for (ValueId id : call.inputs) {
+      if (id != kNoValue) read(id, who(i));
+    }
+    std::vector<ValueInfo> infos;
+    try {
+      infos = InferCall(*this, call);
+    } catch (const Error& error) {
+      throw ValueError(name).Says(who(i) + ": " + error.what());
+    }
+    if (infos.size() != call.outputs.size()) {
+      throw ValueError(name).Got(who(i), " with ", call.outputs.size(), " outputs").Expected(infos.size());
+    }
+    for (size_t k = 0; k < infos.size(); ++k) {
+      const ValueId id = call.outputs[k];
+      if (id == kNoValue) continue;
+      define(id, who(i));
+      if (values[id].shape != infos[k].shape || values[id].dtype != infos[k].dtype) {
+        throw ValueError(name)
+            .Got(who(i), " making %", id, " of shape ", values[id].shape, " and ", values[id].dtype)
+            .Expected("shape ", infos[k].shape, " and ", infos[k].dtype);
+      }
+    }
+  }
+  for (ValueId id : outputs) read(id, "the outputs");
+  for (const auto& [input, id] : updates) {
+    if (input < 0 || input >= static_cast<int>(inputs.size())) {
+      throw ValueError(name).Got("an update of input ", input).Expected("0 to ", inputs.size(), " - 1");
+    }
+    read(id, "the updates");
+    const ValueInfo &from = values[id], &to = values[inputs[input]];
+    if (from.shape != to.shape || from.dtype != to.dtype) {
+      throw ValueError(name)
+          .Got("an update of input ", input, " by ", from.shape, " ", from.dtype)
+          .Expected(to.shape, " ", to.dtype);
+    }
+  }
+}
+
+namespace {
+
+std::string Type(const ValueInfo& info) {
+  std::ostringstream text;
+  text << Name(info.dtype) << "[";
+  for (int i = 0; i < info.shape.size(); ++i) text << (i ? ", " : "") << info.shape[i];
+  text << "]";
+  return text.str();
+}
+
+}  // namespace
+
+std::string Graph::str() const {
+  std::ostringstream text;
+  const auto value = [&](ValueId id) {
+    if (id == kNoValue) return std::string("_");
+    const std::string& given = values[id].name;
+    return "%" + std::to_string(id) + (given.empty() ? "" : ":" + given);
+  };
+  const auto list = [&](const std::vector<ValueId>& ids, bool types) {
+    std::string joined;
+    for (ValueId id : ids) {
+      joined += (joined.empty() ? "" : ", ") + value(id);
+      if (types && id != kNoValue) joined += " " + Type(values[id]);
+    }
+    return joined;
+  };
+  text << "graph " << name << "(" << list(inputs, true) << ") {\n";
+  for (const auto& [id, tensor] : constants) {
+    text << "  " << value(id) << " " << Type(values[id]) << " = constant";
+    if (tensor.numel() == 1 && tensor.device().is_cpu()) text << " " << tensor.Detach().Item().str();
+    text << "\n";
+  }
+  for (const GraphCall& call : calls) {
+    text << "  " << list(call.outputs, true) << " = " << call.op->name() << "(";
+    bool first = true;
+    size_t input = 0, attr = 0, sizes = 0;
+    for (const Argument& argument : call.op->schema.arguments()) {
+      std::string shown;
+      if (argument.type == ArgumentType::kTensorList) {
+        const int count = sizes < call.list_sizes.size() ? call.list_sizes[sizes++] : 0;
+        const auto begin = call.inputs.begin() + input;
+        shown = "[" + list({begin, begin + count}, false) + "]";
+        input += count;
+      } else if (argument.is_tensor()) {
+        const ValueId id = call.inputs[input++];
+        if (id == kNoValue) continue;
+        shown = value(id);
+      } else {
+        const Value& given = call.attrs[attr];
+        for (const auto& symbolic : call.symbolic) {
+          if (symbolic.attr == static_cast<int>(attr)) shown += "{" + symbolic.value.str(symbols) + "}";
+        }
+        ++attr;
+        if (argument.has_default && given == argument.default_value) continue;
+        if (!argument.has_default && argument.optional && given.is_none()) continue;
+        shown = argument.name + "=" + given.str() + shown;
+      }
+      text << (first ? "" : ", ") << shown;
+      first = false;
+    }
+    text << ")";
+    if (!call.scope.empty()) text << "  # " << call.scope;
+    text << "\n";
+  }
+  for (const auto& [input, id] : updates) text << "  update " << value(inputs[input]) << " <- " << value(id) << "\n";
+  text << "  return " << list(outputs, false) << "\n}";
+  return text.str();
+}
+
+}  // namespace dragon
