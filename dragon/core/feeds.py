@@ -1,0 +1,55 @@
+"""What a graph is fed: tensors by the names of its inputs, held against the shapes and dtypes that it was made for."""
+from dragon import _C
+
+
+def input_names(graph):
+    """Return the names of a graph's inputs, in its order."""
+    return [graph.value(number).name for number in graph.inputs]
+
+
+def check_feeds(who, graph, feeds):
+    """Return feeds in the order of a graph's inputs.
+
+    Parameters
+    ----------
+    who : str
+        Who speaks in the errors.
+    graph : dragon.Graph
+        The graph to be run.
+    feeds : Dict[str, dragon.Tensor]
+        Tensors by the names of the inputs.
+
+    Returns
+    -------
+    List[dragon.Tensor]
+        The tensors. A KeyError tells the names that lack or are too many, a TypeError a wrong dtype or kind, a
+        ValueError a wrong shape; each says which feed, what came and what was expected.
+
+    """
+    wanted = {graph.value(number).name: graph.value(number) for number in graph.inputs}
+    unknown, missing = sorted(set(feeds) - set(wanted)), [name for name in wanted if name not in feeds]
+    if unknown or missing:
+        trouble = [f"{words} {names}" for words, names in (("unknown feeds", unknown), ("no feed for", missing)) if names]
+        raise KeyError(f"{who}: got {' and '.join(trouble)}, expected {list(wanted)}")
+    for name, info in wanted.items():
+        _check_feed(f"{who}: got feed {name!r}", info, feeds[name])
+    return [feeds[name] for name in wanted]
+
+
+def _check_feed(got, info, tensor):
+    """Raise what is wrong with one feed."""
+    if not isinstance(tensor, _C.Tensor):
+        raise TypeError(f"{got} of kind {type(tensor).__name__}, expected a tensor")
+    if tensor.dtype != info.dtype:
+        raise TypeError(f"{got} of dtype {_word(tensor.dtype)}, expected {_word(info.dtype)}")
+    free = {axis for axis, _ in info.symbolic}
+    shape, expected = tuple(tensor.shape), tuple(info.shape)
+    fits = len(shape) == len(expected) and all(
+        axis in free or size == wanted for axis, (size, wanted) in enumerate(zip(shape, expected)))
+    if not fits:
+        sizes = ["any" if axis in free else str(size) for axis, size in enumerate(expected)]
+        raise ValueError(f"{got} of shape {shape}, expected ({', '.join(sizes)}{',' if len(sizes) == 1 else ''})")
+
+
+def _word(dtype):
+    return getattr(dtype, "name", str(dtype))
