@@ -29,7 +29,8 @@ def check_feeds(who, graph, feeds):
     wanted = {graph.value(number).name: graph.value(number) for number in graph.inputs}
     unknown, missing = sorted(set(feeds) - set(wanted)), [name for name in wanted if name not in feeds]
     if unknown or missing:
-        trouble = [f"{words} {names}" for words, names in (("unknown feeds", unknown), ("no feed for", missing)) if names]
+        found = (("unknown feeds", unknown), ("no feed for", missing))
+        trouble = [f"{words} {names}" for words, names in found if names]
         raise KeyError(f"{who}: got {' and '.join(trouble)}, expected {list(wanted)}")
     for name, info in wanted.items():
         _check_feed(f"{who}: got feed {name!r}", info, feeds[name])
