@@ -148,6 +148,7 @@ void RegisterMemory(py::module_& m);
 void RegisterDLPack(py::module_& m);
 void RegisterRandom(py::module_& m);
 void RegisterDoor(py::module_& m);
+void RegisterGraph(py::module_& m);
 void RegisterShared(py::module_& m);
 extern PyNumberMethods TensorNumber;
 extern PyMappingMethods TensorMapping;
