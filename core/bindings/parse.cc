@@ -250,6 +250,7 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       return Value(std::move(numbers));
     }
     case ArgumentType::kGenerator:
+    case ArgumentType::kGraph:
       try {
         return Value(py::cast<Ref<Object>>(object));
       } catch (const py::cast_error&) {

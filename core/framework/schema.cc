@@ -14,7 +14,8 @@ const std::map<std::string, ArgumentType>& TypeNames() {
   static const auto* names = new std::map<std::string, ArgumentType>{
       {"Tensor", ArgumentType::kTensor}, {"int", ArgumentType::kInt},       {"float", ArgumentType::kFloat},
       {"bool", ArgumentType::kBool},     {"Scalar", ArgumentType::kScalar}, {"str", ArgumentType::kString},
-      {"dtype", ArgumentType::kDType},   {"device", ArgumentType::kDevice}, {"Generator", ArgumentType::kGenerator}};
+      {"dtype", ArgumentType::kDType},   {"device", ArgumentType::kDevice}, {"Generator", ArgumentType::kGenerator},
+      {"Graph", ArgumentType::kGraph}};
   return *names;
 }
 
@@ -139,8 +140,8 @@ void ReadType(Scanner& scan, Argument* argument) {
 }  // namespace
 
 std::string Argument::type_name() const {
-  static const char* kNames[] = {"Tensor", "Tensor", "int",    "float",     "bool", "Scalar",
-                                 "str",    "dtype",  "device", "Generator", "int",  "float"};
+  static const char* kNames[] = {"Tensor", "Tensor", "int",       "float", "bool",  "Scalar", "str",
+                                 "dtype",  "device", "Generator", "int",   "float", "Graph"};
   std::string name = kNames[static_cast<int>(type)];
   const bool list = type == ArgumentType::kTensorList || type == ArgumentType::kInts || type == ArgumentType::kFloats;
   if (type == ArgumentType::kTensorList && optional) return "Tensor?[]";

@@ -3,7 +3,8 @@
 //   "layer_norm(Tensor x, Tensor? weight, Tensor? bias, int[] shape, *, float eps=1e-5) -> (Tensor y, Tensor mean,
 //   Tensor rstd)"
 //
-// Types: Tensor, Tensor[] and the attributes int, float, bool, Scalar, str, dtype, device, Generator, int[], float[].
+// Types: Tensor, Tensor[] and the attributes int, float, bool, Scalar, str, dtype, device, Generator, Graph, int[],
+// float[].
 // `?` allows None. `int[2]` repeats a lone int twice. `Tensor!` is written in place. `*` starts keyword-only arguments.
 #pragma once
 
@@ -26,7 +27,8 @@ enum class ArgumentType : uint8_t {
   kDevice,
   kGenerator,
   kInts,
-  kFloats
+  kFloats,
+  kGraph
 };
 
 struct DRAGON_API Argument {
