@@ -4,6 +4,7 @@ from dragon.core.config import (cpu_level, empty_cache, get_num_threads, load_li
                                 set_default_dtype, set_memory_limit, set_num_threads, synchronize)
 from dragon.core.device import Device, current_device, device
 from dragon.core.function import Function
+from dragon.core.graph import Graph
 from dragon.core.profile import profile
 from dragon.core.random import Generator, get_rng_state, manual_seed, set_rng_state
 from dragon.core.tape import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled

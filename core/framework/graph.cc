@@ -196,6 +196,7 @@ void Graph::Remove(const std::vector<int>& positions) {
       if (id != kNoValue) made[id] = 1;
     }
   }
+  for (ValueId id : inputs) made[id] = 0;  // what is fed from now on is not missed
   const auto refuse = [&](ValueId id, const std::string& reader) {
     if (id == kNoValue || !made[id]) return;
     throw RuntimeError("graph")
