@@ -21,5 +21,4 @@ PYBIND11_MODULE(_C, m) {
   RegisterRandom(m);
   RegisterDoor(m);
   RegisterShared(m);
-  RegisterGraph(m);
-}
+  RegisterPasses(m);
