@@ -21,4 +21,6 @@ PYBIND11_MODULE(_C, m) {
   RegisterRandom(m);
   RegisterDoor(m);
   RegisterShared(m);
+  RegisterGraph(m);
   RegisterPasses(m);
+}

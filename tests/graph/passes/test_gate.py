@@ -1,0 +1,47 @@
+"""The gate of the passes: order, levels, skipping, reports, and graphs that are checked after each."""
+import pytest
+
+from dragon import _C
+from tests.harness.graphs import build, call
+
+
+def unused():
+    graph, (x,) = build((2, 3))
+    call(graph, "exp", x)
+    graph.outputs = [call(graph, "neg", x)]
+    return graph
+
+
+def test_passes_have_names_levels_and_a_line_of_words():
+    passes = _C.pass_names()
+    assert [order for _, _, order, _ in passes] == sorted(order for _, _, order, _ in passes)
+    assert len({name for name, *_ in passes}) == len(passes)
+    for name, level, order, doc in passes:
+        assert name == name.lower() and 1 <= level <= 3 and order >= 100 and doc.endswith(".")
+
+
+def test_reports_name_time_and_count():
+    reports = _C.optimize(unused(), 1)
+    name, nanoseconds, before, after = reports[0]
+    assert (name, before, after) == ("prune", 2, 1) and nanoseconds >= 0
+
+
+@pytest.mark.parametrize("options, left", [({"level": 0}, 2), ({"level": 1}, 1), ({"skip": {"prune"}}, 2)])
+def test_levels_and_skipping(options, left):
+    graph = unused()
+    reports = _C.optimize(graph, **options)
+    assert len(graph) == left
+    assert not set(options.get("skip", ())) & {name for name, *_ in reports}
+
+
+@pytest.mark.parametrize("options, words", [({"level": 4}, "level 4"), ({"skip": {"prunes"}}, "'prunes' to skip")])
+def test_wrong_options_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        _C.optimize(unused(), **options)
+
+
+def test_a_broken_graph_is_named(monkeypatch):
+    graph = unused()
+    graph.outputs = [99]
+    with pytest.raises(RuntimeError, match="pass 'constants|pass 'prune'"):
+        _C.optimize(graph, 1, verify=True)
