@@ -4,7 +4,7 @@ from dragon import _C
 
 def input_names(graph):
     """Return the names of a graph's inputs, in its order."""
-    return [graph.value(number).name for number in graph.inputs]
+    return [_name(graph, number) for number in graph.inputs]
 
 
 def check_feeds(who, graph, feeds):
@@ -26,7 +26,7 @@ def check_feeds(who, graph, feeds):
         ValueError a wrong shape; each says which feed, what came and what was expected.
 
     """
-    wanted = {graph.value(number).name: graph.value(number) for number in graph.inputs}
+    wanted = {_name(graph, number): graph.value(number) for number in graph.inputs}
     unknown, missing = sorted(set(feeds) - set(wanted)), [name for name in wanted if name not in feeds]
     if unknown or missing:
         found = (("unknown feeds", unknown), ("no feed for", missing))
@@ -41,9 +41,9 @@ def _check_feed(got, info, tensor):
     """Raise what is wrong with one feed."""
     if not isinstance(tensor, _C.Tensor):
         raise TypeError(f"{got} of kind {type(tensor).__name__}, expected a tensor")
-    if tensor.dtype != info.dtype:
-        raise TypeError(f"{got} of dtype {_word(tensor.dtype)}, expected {_word(info.dtype)}")
-    free = {axis for axis, _ in info.symbolic}
+    if tensor.dtype.name != info.dtype:
+        raise TypeError(f"{got} of dtype {tensor.dtype.name}, expected {info.dtype}")
+    free = set(info.symbolic)
     shape, expected = tuple(tensor.shape), tuple(info.shape)
     fits = len(shape) == len(expected) and all(
         axis in free or size == wanted for axis, (size, wanted) in enumerate(zip(shape, expected)))
@@ -52,5 +52,6 @@ def _check_feed(got, info, tensor):
         raise ValueError(f"{got} of shape {shape}, expected ({', '.join(sizes)}{',' if len(sizes) == 1 else ''})")
 
 
-def _word(dtype):
-    return getattr(dtype, "name", str(dtype))
+def _name(graph, number):
+    """Return the name of an input; one without a name goes by its value's number."""
+    return graph.value(number).name or str(number)

@@ -15,7 +15,7 @@ def draw(count=4):
 class Info:
     """What a stand-in graph tells of an input."""
 
-    def __init__(self, name, shape, dtype=dragon.float32, symbolic=()):
+    def __init__(self, name, shape, dtype="float32", symbolic=()):
         self.name, self.shape, self.dtype, self.symbolic = name, shape, dtype, symbolic
 
 
@@ -23,7 +23,7 @@ class Doubling:
     """Stands in for a graph of inputs x and w: returns 2 * x + w, and counts how often it was compiled."""
 
     inputs = [0, 1]
-    infos = [Info("x", (2, 3), symbolic=[(0, None)]), Info("w", (3,))]
+    infos = [Info("x", (2, 3), symbolic={0: "batch"}), Info("w", (3,))]
     compiled = 0
 
     def value(self, number):

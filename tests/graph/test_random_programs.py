@@ -1,0 +1,142 @@
+"""Random tensor programs, run eagerly and from captured plans at every level: nobody may see a difference."""
+import functools
+import importlib.util
+import warnings
+
+import pytest
+
+from dragon.vm import torch
+from harness import captured
+from harness.programs import REJECTED, Program
+
+GENUINE = importlib.util.find_spec("torch")
+TOLERANCE = {0: 0, 1: 0, 2: 0, 3: 1e-4}
+CALLS = 4
+PER_TEST = 25
+
+pytestmark = pytest.mark.skipif(not GENUINE, reason="programs are grown in genuine PyTorch")
+
+
+@functools.lru_cache(maxsize=PER_TEST)
+def grow(seed):
+    """Return a program that genuine PyTorch accepts."""
+    import torch as genuine
+    return Program(seed, genuine)
+
+
+def run_eagerly(program, side):
+    """Return what each call shows on a side, what the results' memory is shared with, and the live results."""
+    function, shown, kept = program.function(side), [], []
+    for call in range(CALLS):
+        arguments = program.arguments(side, call)
+        side.manual_seed(program.seed + call)
+        results = captured.leaves(function(*arguments))
+        shown.append(captured.shown(results, arguments, side))
+        kept.append((results, arguments))
+    return shown, kept
+
+
+def check(program, level):
+    """Return what differs between eager calls and a captured function's, or None; "eager" where no graph was made."""
+    wanted, kept = run_eagerly(program, torch)
+    function, mine = program.function(torch), []
+    replay = None
+    for call in range(CALLS):
+        arguments = program.arguments(torch, call)
+        torch.manual_seed(program.seed + call)
+        if call == 0:
+            results, replay = captured.capture(function, arguments, level)
+            if replay is None:
+                return "eager"
+        else:
+            results = replay(*arguments)
+        found = captured.difference(captured.shown(results, arguments, torch), wanted[call], TOLERANCE[level])
+        if found:
+            return f"O{level}, call {call}: {found}"
+        mine.append((results, arguments))
+    # Earlier results must have stayed as they were while later calls ran; and who shares memory must share it here too.
+    for call, (ours, eager) in enumerate(zip(mine, kept)):
+        got, expected = captured.after_writing(*ours, torch), captured.after_writing(*eager, torch)
+        found = captured.difference(got, expected, TOLERANCE[level])
+        if found:
+            return f"O{level}, after writing into the results of call {call}: {found}"
+    return None
+
+
+def shrink(program, level):
+    """Return a program with as few statements as still differ."""
+    for number in range(len(program.lines) - 1, -1, -1):
+        lines = program.lines[:number] + program.lines[number + 1:]
+        before, program.lines = program.lines, lines
+        try:
+            differs = check(program, level) not in (None, "eager")
+        except Exception:
+            differs = False
+        if not differs:
+            program.lines = before
+    return program
+
+
+def walk(seeds, levels):
+    """Fail with the programs that differ; return how many were compared, and how many gave no graph."""
+    failures, compared, gave_up = [], 0, 0
+    for seed in seeds:
+        program = grow(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                run_eagerly(program, torch)
+            except REJECTED:  # what Dragon refuses and PyTorch allows is told by other tests
+                continue
+            for level in levels:
+                try:
+                    found = check(program, level)
+                except Exception as error:
+                    found = f"O{level}: {type(error).__name__}: {error}"
+                if found == "eager":
+                    gave_up += 1
+                    break
+                if found:
+                    failures.append(f"{found}\n{shrink(program, level)}")
+                    break
+        compared += 1
+    if failures:
+        pytest.fail(f"{len(failures)} of {compared} programs differ:\n" + "\n".join(failures[:3]), pytrace=False)
+    return compared, gave_up
+
+
+@pytest.mark.parametrize("first", range(0, 150, PER_TEST))
+def test_programs_mean_the_same_as_in_pytorch(first):
+    """The generator is sound: what it makes is deterministic, and Dragon agrees with PyTorch about nearly all of it."""
+    import torch as genuine
+    refused = 0
+    for seed in range(first, first + PER_TEST):
+        program = grow(seed)
+        assert program.source == Program(seed, genuine).source
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted, _ = run_eagerly(program, genuine)
+            try:
+                got, _ = run_eagerly(program, torch)
+            except REJECTED:
+                refused += 1
+                continue
+        for mine, theirs in zip(got, wanted):
+            found = captured.difference(mine, theirs, 1e-3)
+            assert not found, f"{found}\n{program}"
+    assert refused <= 4
+
+
+@pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
+@pytest.mark.parametrize("first", range(0, 200, PER_TEST))
+def test_programs_run_as_eagerly(first):
+    compared, gave_up = walk(range(first, first + PER_TEST), captured.LEVELS)
+    assert compared >= PER_TEST - 4 and gave_up < PER_TEST / 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
+@pytest.mark.parametrize("first", range(1000, 3400, 8 * PER_TEST))
+def test_many_programs_run_as_eagerly(first):
+    compared, gave_up = walk(range(first, first + 8 * PER_TEST), captured.LEVELS)
+    assert compared >= 7 * PER_TEST and gave_up < 4 * PER_TEST

@@ -1,0 +1,92 @@
+"""The one place of the tests that knows how a function is captured into plans, and what a call shows."""
+import numpy
+
+from dragon import _C
+
+AVAILABLE = hasattr(_C, "Trace")
+LEVELS = (0, 1, 2, 3)
+
+
+def leaves(value):
+    """Return the leaves of nested lists, tuples and dicts, in order."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (list, tuple)) else [value]
+
+
+def capture(function, arguments, level):
+    """Call a function once, and return (the leaves of its result, a function that does the same from plans).
+
+    Where the trace gave up, the second is None.
+    """
+    trace = _C.Trace()
+    for number, argument in enumerate(arguments):
+        trace.add_input(argument, f"x{number}")
+    trace.start()
+    try:
+        result = function(*arguments)
+    finally:
+        trace.stop()
+    found = leaves(result)
+    if trace.failure:
+        return found, None
+    places = [number for number, leaf in enumerate(found) if isinstance(leaf, _C.Tensor)]
+    plan = trace.finish([found[number] for number in places]).compile(level)
+
+    def again(*arguments):
+        again.plan = plan
+        for number, tensor in zip(places, plan.run(list(arguments)), strict=True):
+            fresh[number] = tensor
+        return list(fresh)
+
+    fresh = list(found)
+    return found, again
+
+
+def numbers(value):
+    """Return a tensor as an array; anything else as it is."""
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach()
+    return numpy.array((value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy())
+
+
+def shown(results, arguments, torch):
+    """Return what a call shows: its results, the arguments afterwards and their gradients, the next random number."""
+    grads = [argument.grad for argument in arguments]
+    return [numbers(leaf) for leaf in [*results, *arguments, *grads, torch.rand(1)]]
+
+
+def after_writing(results, arguments, torch):
+    """Return what results and arguments are after one is added to each result in turn: who shares memory shows."""
+    with torch.no_grad():
+        for leaf in results:
+            if hasattr(leaf, "detach") and leaf.is_floating_point() and leaf.numel():
+                try:
+                    leaf.detach().add_(1.0)
+                except RuntimeError:  # several elements lie at one place
+                    continue
+    return [numbers(leaf) for leaf in [*results, *arguments]]
+
+
+def difference(got, wanted, tolerance):
+    """Return what differs between two lists of what calls show, or None."""
+    if len(got) != len(wanted):
+        return f"{len(got)} things, expected {len(wanted)}"
+    for place, (mine, eager) in enumerate(zip(got, wanted)):
+        if not isinstance(mine, numpy.ndarray) or not isinstance(eager, numpy.ndarray):
+            same = mine is eager or type(mine) is type(eager) and mine == eager
+        else:
+            same = mine.dtype == eager.dtype and mine.shape == eager.shape and _close(mine, eager, tolerance)
+        if not same:
+            return f"number {place} of {len(got)}: got {mine!r}, expected {eager!r}"
+    return None
+
+
+def _close(mine, eager, tolerance):
+    if not tolerance or mine.dtype.kind not in "fc" or not mine.size:
+        return numpy.array_equal(mine, eager, equal_nan=mine.dtype.kind in "fc")
+    finite = numpy.abs(eager[numpy.isfinite(eager)])
+    # Cancellation loses digits of the biggest number, so that one sets the scale.
+    scale = max(1.0, float(finite.max())) if finite.size else 1.0
+    return numpy.allclose(mine, eager, tolerance, tolerance * scale, equal_nan=True)
