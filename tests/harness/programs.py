@@ -251,9 +251,9 @@ class Program:
 class _Filler:
     """Fills one template.
 
-    {a} is a tensor of the kind asked for, {b} one that broadcasts to it, {m} one it can be multiplied with, {i} a list of
-    indices, {j} an index of the first axis, {k} an axis, {c} a number, {p} a positive one, {n} a small integer, {x} and
-    {y} are further expressions of {a}, {o} is the new name.
+    {a} is a tensor of the kind asked for, {b} one that broadcasts to it, {m} one it can be multiplied with, {i} a list
+    of indices, {j} an index of the first axis, {k} an axis, {c} a number, {p} a positive one, {n} a small integer,
+    {x} and {y} are further expressions of {a}, {o} is the new name.
     """
 
     def __init__(self, rng, tensors):
