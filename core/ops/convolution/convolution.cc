@@ -1,5 +1,5 @@
 // Convolution and its two adjoints: three bilinear operators whose gradients are each other, so any order exists.
-#include "core/ops/convolution/windows.h"
+#include "core/ops/convolution/geometry.h"
 
 namespace dragon {
 namespace {
@@ -7,49 +7,6 @@ namespace {
 using namespace windows;  // NOLINT: this file is about nothing else
 
 Tensor ConjOf(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
-
-/// Attributes of the three core operators: the result's spatial size, stride, padding, dilation, groups.
-ConvGeometry GeometryOf(const CallReader& c, int spatial) {
-  ConvGeometry g;
-  g.spatial = spatial;
-  for (int i = 0; i < spatial; ++i) {
-    g.stride[i] = c.Ints(1)[i];
-    g.padding[i] = c.Ints(2)[i];
-    g.dilation[i] = c.Ints(3)[i];
-  }
-  g.groups = c.Int(4);
-  return g;
-}
-
-void CheckGeometry(const CallReader& c, int spatial) {
-  if (c.Int(4) < 1) throw ValueError(c.name()).Got("groups ", c.Int(4)).Expected("at least 1");
-  const struct {
-    const char* what;
-    int attr;
-    int64_t least;
-  } lists[] = {{"size", 0, 0}, {"stride", 1, 1}, {"padding", 2, 0}, {"dilation", 3, 1}};
-  for (const auto& list : lists) {
-    if (c.Ints(list.attr).size() != spatial) {
-      throw ValueError(c.name()).Got(list.what, " ", c.Ints(list.attr)).Expected(spatial, " numbers");
-    }
-    PerAxis(c.name(), list.what, c.Ints(list.attr), spatial, list.least);
-  }
-}
-
-void CheckDTypes(const CallReader& c) {
-  for (int i = 1; i < c.x_count(); ++i) {
-    if (!c.has(i) || c.x(i).dtype() == c.x(0).dtype()) continue;
-    throw TypeError(c.name()).Got(c.x(0).dtype(), " and ", c.x(i).dtype()).Expected("equal dtypes");
-  }
-}
-
-void CheckBias(const CallReader& c, int64_t channels) {
-  if (!c.has(2) || (c.x(2).ndim() == 1 && c.x(2).numel() == channels)) return;
-  throw ValueError(c.name()).Got("bias ", c.x(2).shape()).Expected("shape (", channels, ",)");
-}
-
-/// 16-bit and 32-bit floats run channels-last inside; the rest as it is written.
-bool LikesChannelsLast(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kBFloat16; }
 
 void InferForward(Infer& i) {
   const Tensor &x = i.x(0), &w = i.x(1);
