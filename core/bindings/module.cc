@@ -3,6 +3,7 @@
 
 namespace dragon::python {
 void RegisterErrors(py::module_& m);
+void RegisterGuard(py::module_& m);
 }
 
 PYBIND11_MODULE(_C, m) {
@@ -20,6 +21,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterDLPack(m);
   RegisterRandom(m);
   RegisterDoor(m);
+  RegisterGuard(m);
   RegisterShared(m);
   RegisterGraph(m);
   RegisterPasses(m);

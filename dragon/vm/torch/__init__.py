@@ -34,11 +34,13 @@ from dragon.vm.torch.amp.autocast_mode import NAMES as _autocast_names
 from dragon.vm.torch.amp.grad_scaler import GradScaler
 from dragon.vm.torch.core.absent import install as _install_absent
 from dragon.vm.torch.core.attach import attach as _attach
+from dragon.vm.torch.core.capturing import register as _register
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torch.core.functions.random import Generator
 
 _attach()
 _install_absent()
+_register()
 globals().update(_dtypes)
 globals().update(_functions)
 globals().update(_autocast_names)

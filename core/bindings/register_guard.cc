@@ -1,0 +1,402 @@
+// What a captured graph takes for granted, as a flat list that is checked before each run: which objects a function's
+// dictionaries, lists, cells and attributes hold, what its arguments look like, and the switches of the process.
+#include <set>
+
+#include "core/bindings/guard.h"
+#include "core/framework/autocast.h"
+#include "core/framework/autograd/backward.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// What an argument looks like: a tensor's form, a constant, or a structure of such.
+struct Argument {
+  enum Kind { kTensor, kConstant, kTuple, kList, kDict, kFields };
+  Kind kind;
+  std::string path;
+  PyObject* type = nullptr;
+  Check check{};
+  std::vector<PyObject*> keys;
+  std::vector<Argument> children;
+  std::unique_ptr<TensorForm> form;
+};
+
+/// The switches of this thread and process that decide what calls do.
+struct Switches {
+  bool grad_enabled = Door().grad_enabled;
+  bool anomaly = AnomalyMode();
+  DType default_dtype = DefaultDType();
+  std::optional<DType> autocast = AutocastDType();
+  friend bool operator==(const Switches&, const Switches&) = default;
+
+  std::string Difference(const Switches& now) const {
+    std::ostringstream text;
+    auto say = [&](const char* name, auto before, auto after) {
+      if (text.str().empty() && before != after) text << name << " was " << before << ", now " << after;
+    };
+    auto name = [](std::optional<DType> dtype) { return std::string(dtype ? Name(*dtype) : "off"); };
+    say("grad mode", TensorForm::Truth(grad_enabled), TensorForm::Truth(now.grad_enabled));
+    say("anomaly mode", TensorForm::Truth(anomaly), TensorForm::Truth(now.anomaly));
+    say("default dtype", name(default_dtype), name(now.default_dtype));
+    say("autocast", name(autocast), name(now.autocast));
+    return text.str();
+  }
+};
+
+class Guards {
+ public:
+  int Add(int kind, py::handle container, py::handle keys, py::handle checks) {
+    GuardPlace place;
+    place.kind = static_cast<GuardPlace::Kind>(kind);
+    place.container = container.ptr();
+    RequireKind(place);
+    if (place.kind == GuardPlace::kTensor) {
+      place.form = std::make_unique<TensorForm>(container.ptr());
+    } else {
+      for (py::handle key : py::iter(keys)) place.keys.push_back(key.ptr());
+      for (py::handle check : py::iter(checks)) {
+        py::tuple pair = check.cast<py::tuple>();
+        place.checks.push_back({static_cast<Mode>(pair[0].cast<int>()), PyTuple_GET_ITEM(pair.ptr(), 1)});
+      }
+      const bool keyed = place.kind == GuardPlace::kDict || place.kind == GuardPlace::kKeys ||
+                         place.kind == GuardPlace::kType || place.kind == GuardPlace::kAttribute;
+      if (keyed && place.keys.size() != place.checks.size()) {
+        throw ValueError("Guards.add").Got(place.keys.size(), " keys").Expected(place.checks.size(), ", one per check");
+      }
+      if (!keyed && place.kind != GuardPlace::kList && place.checks.size() != 1) {
+        throw ValueError("Guards.add").Got(place.checks.size(), " checks").Expected("one");
+      }
+    }
+    places_.push_back(std::move(place));
+    return static_cast<int>(places_.size()) - 1;
+  }
+
+  void SetArguments(py::tuple positional, py::tuple named) {
+    positional_ = ParseAll(positional);
+    named_.clear();
+    for (py::handle item : named) {
+      py::tuple pair = item.cast<py::tuple>();
+      named_.push_back({PyTuple_GET_ITEM(pair.ptr(), 0), Parse(pair[1].cast<py::tuple>())});
+    }
+  }
+
+  /// Let an entry be whatever it is from now on (check -1: the whole place).
+  void Release(int place, int check) {
+    GuardPlace& released = places_.at(place);
+    if (check >= 0) {
+      released.checks.at(check).mode = Mode::kAny;
+    } else {
+      released.kind = GuardPlace::kKeys;
+      released.keys.clear();
+      released.checks.clear();
+    }
+  }
+
+  /// Remember which arguments share memory, with each other and with tensors that the function reaches by itself.
+  void SetAliases(py::handle args, py::handle kwargs, py::handle implicit) {
+    implicit_.clear();
+    for (py::handle tensor : py::iter(implicit)) implicit_.push_back(AsTensor(tensor.ptr()));
+    explicit_.clear();
+    Collect(args.ptr(), kwargs.ptr());
+    aliases_ = Aliases();
+  }
+
+  void WatchGrads(py::handle tensors) {
+    std::set<PyObject*> watched;
+    for (py::handle tensor : py::iter(tensors)) watched.insert(tensor.ptr());
+    for (GuardPlace& place : places_) {
+      if (place.form && watched.count(place.container)) place.form->watches_grad = true;
+    }
+  }
+
+  /// The first size of these tensor arguments (by number) may be any from 2 on, but the same for all of them.
+  void FreeBatch(const std::vector<int>& positions) {
+    int position = 0;
+    for (Argument& argument : positional_) FreeBatchIn(argument, positions, &position);
+    for (auto& [name, argument] : named_) FreeBatchIn(argument, positions, &position);
+  }
+
+  /// The tensors among the arguments, or None where something differs.
+  py::object Run(py::handle args, py::handle kwargs) {
+    explicit_.clear();
+    batch_ = 0;
+    failure_ = {kSwitches, 0};
+    if (!(switches_ == Switches())) return py::none();
+    failure_ = {kArguments, 0};
+    if (!Collect(args.ptr(), kwargs.ptr())) return py::none();
+    for (size_t i = 0; i < places_.size(); ++i) {
+      GuardPlace& place = places_[i];
+      const uint64_t version = VersionOf(place);
+      if (version && version == place.version) continue;
+      const int failed = FirstFailure(place);
+      if (failed != kFits) {
+        failure_ = {static_cast<int>(i), failed};
+        return py::none();
+      }
+      place.version = version;
+    }
+    failure_ = {kAliases, 0};
+    if (Aliases() != aliases_) return py::none();
+    failure_ = {kNothing, 0};
+    return Collected();
+  }
+
+  /// Where the last call of Run failed: ("place", place, check) or (area, text).
+  py::object Failure(py::handle args, py::handle kwargs) {
+    const auto [place, check] = failure_;
+    if (place >= 0) return py::make_tuple("place", place, check);
+    if (place == kSwitches) return py::make_tuple("switch", switches_.Difference(Switches()));
+    if (place == kAliases) return py::make_tuple("alias", "other arguments share memory");
+    if (place == kArguments) {
+      difference_.clear();
+      explaining_ = true;
+      Collect(args.ptr(), kwargs.ptr());
+      explaining_ = false;
+      return py::make_tuple("argument", difference_);
+    }
+    return py::none();
+  }
+
+  /// The tensors among the arguments, or how these differ from what they were.
+  py::object CheckArguments(py::handle args, py::handle kwargs) {
+    explicit_.clear();
+    batch_ = 0;
+    if (Collect(args.ptr(), kwargs.ptr())) return Collected();
+    failure_ = {kArguments, 0};
+    return Failure(args, kwargs).cast<py::tuple>()[1];
+  }
+
+  /// Every entry of every place that is not as it was: (place, check).
+  py::list Changes() const {
+    py::list changes;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      int failed = -1;
+      while ((failed = FirstFailure(places_[i], failed + 1)) != kFits) {
+        changes.append(py::make_tuple(i, failed));
+        if (failed == kSizeChanged || places_[i].form) break;
+      }
+    }
+    return changes;
+  }
+
+  std::string TensorDifference(int place) const { return places_.at(place).form->Difference(places_[place].container); }
+  py::object SwitchesChanged() const {
+    const Switches now;
+    return switches_ == now ? py::object(py::none()) : py::str(switches_.Difference(now));
+  }
+  size_t size() const { return places_.size(); }
+  int64_t batch() const { return batch_; }
+
+ private:
+  static constexpr int kNothing = -1, kSwitches = -2, kArguments = -3, kAliases = -4;
+
+  static void RequireKind(const GuardPlace& place) {
+    PyObject* object = place.container;
+    const bool fits = place.kind == GuardPlace::kDict || place.kind == GuardPlace::kKeys ? PyDict_Check(object)
+                      : place.kind == GuardPlace::kType                                  ? PyType_Check(object)
+                      : place.kind == GuardPlace::kList                                  ? PyList_Check(object)
+                      : place.kind == GuardPlace::kCell                                  ? PyCell_Check(object)
+                      : place.kind == GuardPlace::kTensor                                ? IsTensor(object)
+                                                                                         : true;
+    if (!fits)
+      throw TypeError("Guards.add").Got("'", Py_TYPE(object)->tp_name, "'").Expected("a container of that kind");
+  }
+
+  py::object Collected() {
+    py::list tensors(explicit_.size());
+    for (size_t i = 0; i < explicit_.size(); ++i) tensors[i] = py::reinterpret_borrow<py::object>(explicit_[i]);
+    explicit_.clear();
+    return tensors;
+  }
+
+  static std::vector<Argument> ParseAll(py::tuple specs) {
+    std::vector<Argument> parsed;
+    for (py::handle spec : specs) parsed.push_back(Parse(spec.cast<py::tuple>()));
+    return parsed;
+  }
+
+  /// (kind, path, tensor) | (kind, path, mode, value) | (kind, path, type, children) | (kind, path, type, children,
+  /// keys)
+  static Argument Parse(py::tuple spec) {
+    Argument argument;
+    argument.kind = static_cast<Argument::Kind>(spec[0].cast<int>());
+    argument.path = spec[1].cast<std::string>();
+    PyObject* third = PyTuple_GET_ITEM(spec.ptr(), 2);
+    if (argument.kind == Argument::kTensor) {
+      argument.form = std::make_unique<TensorForm>(third);
+    } else if (argument.kind == Argument::kConstant) {
+      argument.check = {static_cast<Mode>(spec[2].cast<int>()), PyTuple_GET_ITEM(spec.ptr(), 3)};
+    } else {
+      argument.type = third;
+      argument.children = ParseAll(spec[3].cast<py::tuple>());
+      if (spec.size() > 4) {
+        for (py::handle key : py::iter(spec[4])) argument.keys.push_back(key.ptr());
+      }
+    }
+    return argument;
+  }
+
+  bool Say(const Argument& argument, const std::string& difference) {
+    if (explaining_ && difference_.empty()) difference_ = argument.path + ": " + difference;
+    return false;
+  }
+  static std::string Text(PyObject* object) {
+    py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object));
+    if (!text) return PyErr_Clear(), Py_TYPE(object)->tp_name;
+    return text.cast<std::string>().substr(0, 200);
+  }
+
+  bool Collect(PyObject* args, PyObject* kwargs) {
+    const size_t count = positional_.size();
+    const size_t given = kwargs && kwargs != Py_None ? static_cast<size_t>(PyDict_GET_SIZE(kwargs)) : 0;
+    if (static_cast<size_t>(PyTuple_GET_SIZE(args)) != count || given != named_.size()) {
+      if (explaining_) {
+        difference_ = "arguments: were " + std::to_string(count) + " and " + std::to_string(named_.size()) +
+                      " by name, now " + std::to_string(PyTuple_GET_SIZE(args)) + " and " + std::to_string(given);
+      }
+      return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (!CollectOne(positional_[i], PyTuple_GET_ITEM(args, i))) return false;
+    }
+    for (auto& [name, argument] : named_) {
+      PyObject* now = PyDict_GetItemWithError(kwargs, name);
+      if (!now) return PyErr_Clear(), Say(argument, "was given, now missing");
+      if (!CollectOne(argument, now)) return false;
+    }
+    return true;
+  }
+
+  bool CollectOne(const Argument& argument, PyObject* now) {
+    switch (argument.kind) {
+      case Argument::kTensor:
+        if (!IsTensor(now) || !argument.form->Fits(now)) {
+          return Say(argument, explaining_ ? argument.form->Difference(now) : "");
+        }
+        if (argument.form->any_batch) {
+          const int64_t size = AsTensor(now).size(0);
+          if (batch_ && batch_ != size) return Say(argument, "another first size than the other tensors'");
+          batch_ = size;
+        }
+        explicit_.push_back(now);
+        return true;
+      case Argument::kConstant:
+        if (Matches(argument.check, now)) return true;
+        return Say(argument, explaining_ ? "was " + Text(argument.check.expected) + ", now " + Text(now) : "");
+      case Argument::kFields:
+        break;
+      default:
+        if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) {
+          return Say(argument, explaining_
+                                   ? std::string("was ") + reinterpret_cast<PyTypeObject*>(argument.type)->tp_name +
+                                         ", now " + Py_TYPE(now)->tp_name
+                                   : "");
+        }
+    }
+    return CollectChildren(argument, now);
+  }
+
+  bool CollectChildren(const Argument& argument, PyObject* now) {
+    const Py_ssize_t count = static_cast<Py_ssize_t>(argument.children.size());
+    py::object fields;
+    if (argument.kind == Argument::kFields) {
+      if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) return Say(argument, "is of another class");
+      fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
+      if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), Say(argument, "has no fields");
+      now = fields.ptr();
+    }
+    const bool keyed = argument.kind == Argument::kDict || argument.kind == Argument::kFields;
+    const Py_ssize_t size = keyed                               ? PyDict_GET_SIZE(now)
+                            : argument.kind == Argument::kTuple ? PyTuple_GET_SIZE(now)
+                                                                : PyList_GET_SIZE(now);
+    if (size != count) return Say(argument, "had " + std::to_string(count) + " entries, now " + std::to_string(size));
+    if (!keyed) {
+      for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* item = argument.kind == Argument::kTuple ? PyTuple_GET_ITEM(now, i) : PyList_GET_ITEM(now, i);
+        if (!CollectOne(argument.children[i], item)) return false;
+      }
+      return true;
+    }
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    for (Py_ssize_t i = 0; PyDict_Next(now, &position, &key, &value); ++i) {
+      if (!Equal(key, argument.keys[i])) {
+        return Say(argument, explaining_ ? "had key " + Text(argument.keys[i]) + ", now " + Text(key) : "");
+      }
+      if (!CollectOne(argument.children[i], value)) return false;
+    }
+    return true;
+  }
+
+  static void FreeBatchIn(Argument& argument, const std::vector<int>& positions, int* position) {
+    if (argument.kind == Argument::kTensor) {
+      for (int wanted : positions) argument.form->any_batch |= wanted == *position;
+      ++*position;
+    }
+    for (Argument& child : argument.children) FreeBatchIn(child, positions, position);
+  }
+
+  /// For each argument: the first one that is the same tensor, the first that shares its memory, and the first tensor
+  /// from outside that does.
+  std::vector<int> Aliases() const {
+    std::vector<int> found;
+    const int count = static_cast<int>(explicit_.size());
+    for (int i = 0; i < count; ++i) {
+      const TensorImpl* mine = AsTensor(explicit_[i]).impl();
+      if (!mine->storage) continue;
+      int same = i, sharing = i, outside = -1;
+      for (int j = i - 1; j >= 0; --j) {
+        const TensorImpl* other = AsTensor(explicit_[j]).impl();
+        if (other == mine) same = j;
+        if (other->storage == mine->storage) sharing = j;
+      }
+      for (size_t j = 0; j < implicit_.size() && outside < 0; ++j) {
+        if (implicit_[j].impl()->storage == mine->storage) outside = static_cast<int>(j);
+      }
+      if (same != i || sharing != i || outside >= 0) found.insert(found.end(), {i, same, sharing, outside});
+    }
+    return found;
+  }
+
+  std::vector<GuardPlace> places_;
+  std::vector<Argument> positional_;
+  std::vector<std::pair<PyObject*, Argument>> named_;
+  Switches switches_;
+  std::vector<Tensor> implicit_;
+  std::vector<int> aliases_;
+  std::vector<PyObject*> explicit_;  ///< borrowed from the arguments of the call that is checked
+  int64_t batch_ = 0;
+  std::pair<int, int> failure_{kNothing, 0};
+  bool explaining_ = false;
+  std::string difference_;
+};
+
+}  // namespace
+
+void RegisterGuard(py::module_& m) {
+  py::class_<Guards>(m, "Guards", "What a captured graph takes for granted. Borrows the objects it is given.")
+      .def(py::init<>())
+      .def("add", &Guards::Add, "Watch a container's entries; returns the number of the place.", py::arg("kind"),
+           py::arg("container"), py::arg("keys") = py::tuple(), py::arg("checks") = py::tuple())
+      .def("set_arguments", &Guards::SetArguments, "Say what the arguments look like.", py::arg("positional"),
+           py::arg("named"))
+      .def("set_aliases", &Guards::SetAliases, "Remember which arguments share memory.", py::arg("args"),
+           py::arg("kwargs"), py::arg("implicit"))
+      .def("watch_grads", &Guards::WatchGrads, "Have tensors' `grad` be there or not, as now.", py::arg("tensors"))
+      .def("free_batch", &Guards::FreeBatch, "Let the first size of these tensor arguments be any from 2 on.",
+           py::arg("positions"))
+      .def("release", &Guards::Release, "Let an entry be whatever it is.", py::arg("place"), py::arg("check") = -1)
+      .def("check", &Guards::Run, "Return the tensors among the arguments, or None where something differs.",
+           py::arg("args"), py::arg("kwargs") = py::none())
+      .def("check_arguments", &Guards::CheckArguments, "The tensors among the arguments, or how these have changed.",
+           py::arg("args"), py::arg("kwargs") = py::none())
+      .def("failure", &Guards::Failure, "Where the last check failed.", py::arg("args"), py::arg("kwargs") = py::none())
+      .def("changes", &Guards::Changes, "Every (place, check) that is not as it was.")
+      .def("tensor_difference", &Guards::TensorDifference, "How a tensor differs from what it was.", py::arg("place"))
+      .def_property_readonly("switches_changed", &Guards::SwitchesChanged)
+      .def_property_readonly("batch", &Guards::batch)
+      .def("__len__", &Guards::size);
+}
+
+}  // namespace dragon::python

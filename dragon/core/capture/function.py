@@ -1,0 +1,300 @@
+"""`dragon.function`: calls of a Python function that run as one optimised graph."""
+import functools
+import inspect
+import threading
+import time
+import types
+
+from dragon.core.capture import report
+from dragon.core.capture.lines import definition
+from dragon.core.capture.recording import Recording
+from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
+
+VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
+ATTEMPTS = 8  # captures in vain, before a function is left alone
+RETRIES = 3  # calls that may change something in Python, where such calls are tried again
+
+
+class Variant:
+    """A graph with what it takes for granted; or, without a graph, a reason why the function itself is called."""
+
+    def __init__(self, recording, reason=None):
+        self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
+        self.check = recording.guards.check
+        self.calls = 0
+        self.captured = self._run = None
+        self._lock = threading.Lock()
+        if reason is None:
+            self._template = recording.template
+            self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
+            del self._template.tensors[:]
+
+    def compile(self, captured, **options):
+        """Make the plan."""
+        begin = time.perf_counter()
+        self.captured = captured
+        self._run = captured.compile(**options)
+        self.seconds["compile"] = time.perf_counter() - begin
+
+    def run(self, tensors):
+        """Return what the function would have."""
+        self.calls += 1
+        outputs = self._run(tensors)
+        return outputs[0] if self._single else self._template.fill(outputs)
+
+    @property
+    def graph(self):
+        """The graph as it was captured."""
+        return self.captured.graph
+
+
+class Function:
+    """A function whose calls run as graphs; made by `dragon.function`."""
+
+    def __init__(self, function, level=None, skip=(), dynamic_batch=True, name=None, effects="once", strict=False,
+                 limit=VARIANTS):
+        self._function = function
+        self._level = check_level(level, "dragon.function")
+        self._skip = tuple(skip)
+        self._dynamic_batch, self._effects, self._strict, self._limit = dynamic_batch, effects, strict, limit
+        functools.update_wrapper(self, function, updated=())
+        self.__name__ = name or getattr(function, "__name__", type(function).__name__)
+        self._parameters = _parameters_of(function)
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        self.clear()
+
+    def clear(self):
+        """Forget all graphs, and that some call could not be captured."""
+        with self._lock:
+            self._variants, self._retraces = [], []
+            self._epoch, self._attempts, self._tries = settings.epoch, 0, 0
+            self._off = None  # why the function is left alone
+            self._warned = set()
+
+    # --- calls
+
+    def __call__(self, *args, **kwargs):
+        if is_capturing() or is_eager() or self._off is not None or getattr(self._local, "busy", False):
+            return self._function(*args, **kwargs)
+        if self._epoch != settings.epoch and self._level is None:
+            self.clear()
+        if kwargs and self._parameters:
+            args, kwargs = _positional(self._parameters, args, kwargs)
+        variants = self._variants
+        for number, variant in enumerate(variants):
+            tensors = variant.check(args, kwargs)
+            if tensors is not None:
+                if number:  # the next call is probably like this one
+                    self._variants = [variant, *(other for other in variants if other is not variant)]
+                return self._function(*args, **kwargs) if variant.reason else variant.run(tensors)
+        return self._capture(args, kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self):
+        return f"<dragon.function {self.__name__}: {len(self._variants)} variants>"
+
+    def _capture(self, args, kwargs):
+        """Call the function while its graph is written; keep the graph if it says all that the call did."""
+        with self._lock:
+            self._note_retrace(args, kwargs)
+            recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
+            if recording.failure:
+                self._give_up(recording, recording.failure)
+                return self._run_plainly(args, kwargs)
+            result = recording.call()
+            if recording.failure:
+                self._give_up(recording, recording.failure)
+            elif recording.changes and not self._accepts(recording):
+                pass
+            else:
+                self._keep(recording, args, kwargs)
+            return result
+
+    def _run_plainly(self, args, kwargs):
+        return self._function(*args, **kwargs)
+
+    def _keep(self, recording, args, kwargs):
+        captured = recording.finish()
+        recording.guards.bind(args, kwargs, recording.trace.implicit)
+        variant = Variant(recording)
+        variant.compile(captured, level=settings.level if self._level is None else self._level, skip=self._skip)
+        self._variants = [variant, *self._variants]
+        if len(self._variants) > self._limit:
+            del self._variants[self._limit:]
+            self._say_once("limit", f"{self.__name__} ({definition(self._function)}): more than {self._limit} graphs; "
+                           f"the oldest are dropped. The last ones were made because of: {self._retraces[-1]}")
+
+    # --- calls that are no graph
+
+    def _accepts(self, recording):
+        """Return whether a graph is kept although the call changed something in Python."""
+        what = "; ".join(map(str, recording.changes[:3]))
+        if self._effects == "once":
+            self._say_once("effects", f"{self.__name__} ({definition(self._function)}) changes something besides "
+                           f"tensors, which happens only while it is captured: {what}")
+            for change in recording.changes:
+                if change.place is not None:
+                    recording.guards.release(change.place, change.check)
+            return True
+        self._tries += 1
+        if self._tries >= RETRIES:
+            self._turn_off(f"each call changes {what}")
+        return False
+
+    def _give_up(self, recording, reason):
+        self._attempts += 1
+        message = f"{self.__name__} ({definition(self._function)}) runs as plain Python, not as a graph: {reason}"
+        if self._strict:
+            raise RuntimeError(message)
+        self._say_once("eager", message)
+        if recording.changes or self._attempts >= ATTEMPTS:
+            self._off = reason
+        else:
+            self._variants = [*self._variants, Variant(recording, reason)]
+
+    def _turn_off(self, reason):
+        self._off = reason
+        message = f"{self.__name__} ({definition(self._function)}) runs as plain Python, not as a graph: {reason}"
+        if self._strict:
+            raise RuntimeError(message)
+        self._say_once("eager", message)
+
+    def _say_once(self, kind, message):
+        if kind not in self._warned:
+            self._warned.add(kind)
+            warn(message, stacklevel=5)
+
+    def _note_retrace(self, args, kwargs):
+        graphs = [variant for variant in self._variants if variant.reason is None]
+        if graphs:
+            latest = graphs[0]
+            latest.check(args, kwargs)
+            self._retraces.append(latest.guards.failure(args, kwargs))
+
+    # --- questions
+
+    @property
+    def variants(self):
+        """List[Variant]: graphs and what they take for granted, the last used first."""
+        return [variant for variant in self._variants if variant.reason is None]
+
+    @property
+    def graphs(self):
+        """List[Graph]: the graphs, the last used first."""
+        return [variant.graph for variant in self.variants]
+
+    @property
+    def graph(self):
+        """Graph: the one that was used last."""
+        if not self.variants:
+            raise RuntimeError(f"{self.__name__}.graph: got no graph, expected a call before"
+                               + (f"; it runs as plain Python: {self._off}" if self._off else ""))
+        return self.variants[0].graph
+
+    @property
+    def retraces(self):
+        """List[str]: for each graph after the first, which guard failed, with the old and the new value."""
+        return list(self._retraces)
+
+    @property
+    def fallback(self):
+        """Optional[str]: why calls run as plain Python, if they do."""
+        reasons = [variant.reason for variant in self._variants if variant.reason]
+        return self._off or (reasons[0] if reasons else None)
+
+    def explain(self):
+        """Return a report: graphs, guards, why each was made, and what it cost.
+
+        Returns
+        -------
+        str
+            Text for people.
+
+        """
+        return report.explain(self)
+
+
+def _root_name(function, name):
+    return "self" if not isinstance(function, types.FunctionType) else name
+
+
+def _parameters_of(function):
+    """Return the names of parameters that may be given by position, or None where the order of names matters."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
+        return None
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+
+
+def _positional(names, args, kwargs):
+    """Return a call's arguments in one order, however they were given."""
+    kwargs = dict(kwargs)
+    args = list(args)
+    for name in names[len(args):]:
+        if name not in kwargs:
+            break
+        args.append(kwargs.pop(name))
+    return tuple(args), kwargs
+
+
+def function(fn=None, *, level=None, skip=(), dynamic_batch=True, name=None, effects="once", strict=False,
+             limit=VARIANTS):
+    """Have a function's calls run as one optimised graph.
+
+    The first call runs as it stands and is written down; later calls that look the same run the graph. What the graph
+    takes for granted (shapes, dtypes, numbers, attributes, globals, flags) is checked before each run: where
+    something differs, the function is captured again. What cannot be a graph runs as plain Python, with one warning.
+
+    Parameters
+    ----------
+    fn : Callable, optional
+        A function, method or module; without it, a decorator is returned.
+    level : int, optional
+        How much to optimise, from 0 to 3; without it, as `dragon.graph.set_level` says.
+    skip : Sequence[str], optional, default=()
+        Names of passes that are left out.
+    dynamic_batch : bool, optional, default=True
+        Whether one graph may serve all sizes of the first axis of the arguments.
+    name : str, optional
+        How reports call it.
+    effects : str, optional, default="once"
+        What becomes of calls that change something besides tensors: "once", it happens only while captured, with a
+        warning; "retry", such calls are no graphs, and a function that always does so is left alone.
+    strict : bool, optional, default=False
+        Whether what cannot be a graph is a RuntimeError.
+    limit : int, optional, default=64
+        How many graphs are kept.
+
+    Returns
+    -------
+    Function
+        What is called instead; `explain()` reports on it.
+
+    Examples
+    --------
+    >>> @dragon.function
+    ... def step(x):
+    ...     return (x * 2).sum()
+
+    """
+    options = {"level": level, "skip": skip, "dynamic_batch": dynamic_batch, "name": name, "effects": effects,
+               "strict": strict, "limit": limit}
+    if fn is None:
+        return functools.partial(function, **options)
+    if effects not in ("once", "retry"):
+        raise ValueError(f"dragon.function: got effects={effects!r}, expected 'once' or 'retry'")
+    if not callable(fn):
+        raise TypeError(f"dragon.function: got {type(fn).__name__}, expected a function, method or module")
+    for kind, asks in (("generator", inspect.isgeneratorfunction), ("coroutine", inspect.iscoroutinefunction),
+                       ("asynchronous generator", inspect.isasyncgenfunction)):
+        if asks(fn):
+            raise TypeError(f"dragon.function: got the {kind} {fn.__qualname__}, expected a function that returns")
+    if isinstance(fn, (staticmethod, classmethod)):
+        return type(fn)(function(fn.__func__, **options))
+    return Function(fn, **options)

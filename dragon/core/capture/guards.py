@@ -1,0 +1,229 @@
+"""Guards of a captured graph: checked before each run, and compared after the capture to see what the call changed."""
+import random
+import sys
+
+from dragon import _C
+from dragon.core.capture.structure import ABSENT, ANY
+from dragon.core.capture.walk import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR, Place, Walk, is_array
+
+_MISSING, _GLOBAL = object(), object()
+
+
+class Change:
+    """Something that a call has changed besides tensors' numbers: a side effect of the Python code."""
+
+    def __init__(self, place, check, path, text):
+        self.place, self.check, self.path, self.text = place, check, path, text
+
+    def __str__(self):
+        return f"{self.path}: {self.text}"
+
+
+class Guards:
+    """What a graph takes for granted of a function, of all it reaches, and of its arguments.
+
+    Parameters
+    ----------
+    function : Callable
+        What is about to be captured.
+    args : tuple
+        Its positional arguments.
+    kwargs : dict
+        Its other arguments.
+    name : str, optional, default="function"
+        How people call the function.
+
+    """
+
+    def __init__(self, function, args, kwargs, name="function"):
+        walk = Walk(function, args, kwargs, name)
+        self.refusal = walk.refusal
+        self.places = walk.places
+        self.tensors = walk.tensors
+        self._kept = walk.kept + [walk.positional, walk.named]  # the checker borrows all of these
+        self._checker = _C.Guards()
+        for place in walk.places:
+            self._kept += (place.keys, place.checks)
+            self._checker.add(place.kind, place.container, place.keys, place.checks)
+        self._checker.set_arguments(walk.positional, walk.named)
+        self._checker.set_aliases(args, kwargs, ())
+        self._random_states = [(state, path, _state_of(state)) for state, path in walk.random_states]
+        self._random_states.append((random, "random", random.getstate()))
+        if "numpy" in sys.modules:
+            self._random_states.append((_GLOBAL, "numpy.random", _state_of(_GLOBAL)))
+        self.check = self._checker.check  # (args, kwargs) -> the tensors among them, or None
+
+    def __len__(self):
+        return sum(len(place.checks) or 1 for place in self.places)
+
+    # --- after the capture
+
+    def drawn(self):
+        """Return the name of a random state of Python's or NumPy's that was drawn from since, or None."""
+        for state, path, before in self._random_states:
+            if not _same_state(_state_of(state), before):
+                return path
+        return None
+
+    def changes(self):
+        """Return what is not as it was when these guards were made.
+
+        Returns
+        -------
+        List[Change]
+            One for each entry.
+
+        """
+        found = [Change(place, check, *self._describe(place, check)) for place, check in self._checker.changes()]
+        switched = self._checker.switches_changed
+        return found + [Change(None, None, "switch", switched)] if switched else found
+
+    def check_arguments(self, args, kwargs):
+        """Return the tensors among the arguments, or how the arguments differ from what they were."""
+        return self._checker.check_arguments(args, kwargs)
+
+    def release(self, place, check=-1):
+        """Let an entry be whatever it is from now on."""
+        if self.places[place].kind == TENSOR:
+            check = -1
+        self._checker.release(place, check)
+
+    def release_entry(self, container, key):
+        """Let `container[key]` be whatever it is, where it is watched."""
+        for number, place in enumerate(self.places):
+            if place.container is container and key in place.keys:
+                self._checker.release(number, place.keys.index(key))
+
+    def bind(self, args, kwargs, implicit, watched_grads=()):
+        """Keep only what a capture has used, once it is known.
+
+        Parameters
+        ----------
+        args : tuple
+            The arguments.
+        kwargs : dict
+            The other arguments.
+        implicit : Sequence[Tensor]
+            Tensors that the function has reached by itself.
+        watched_grads : Sequence[Tensor]
+            Those whose `grad` the function reads or writes.
+
+        """
+        used = {id(tensor) for tensor in implicit}
+        self._kept += [list(implicit), list(watched_grads)]
+        for tensor in implicit:
+            if id(tensor) not in self.tensors:
+                place = Place(TENSOR, tensor, "a tensor from outside")
+                self.places.append(place)
+                self._checker.add(TENSOR, tensor)
+        for number, place in enumerate(self.places):
+            if place.kind == TENSOR and id(place.container) not in used:
+                self._checker.release(number)
+        self._checker.set_aliases(args, kwargs, list(implicit))
+        self._checker.watch_grads(list(watched_grads))
+
+    # --- for people
+
+    def failure(self, args, kwargs):
+        """Return which guard the last check has failed at, with its old and new value.
+
+        Returns
+        -------
+        str
+            For instance "self.layers[2].training: was True, now False".
+
+        """
+        failed = self._checker.failure(args, kwargs)
+        if failed is None:
+            return "nothing"
+        if failed[0] == "place":
+            return "{}: {}".format(*self._describe(failed[1], failed[2]))
+        return failed[1]
+
+    def _describe(self, number, check):
+        """Return (path, difference) of an entry."""
+        place = self.places[number]
+        if place.kind == TENSOR:
+            return place.path, self._checker.tensor_difference(number)
+        if check < 0:
+            return place.path, self._structure_change(place)
+        mode, expected = place.checks[check]
+        now = self._now(place, check)
+        was = "missing" if mode == ABSENT else _text(expected)
+        now = "missing" if now is _MISSING else _text(now)
+        return place.names[check], f"was {was}, now {'another ' if was == now else ''}{now}"
+
+    def _structure_change(self, place):
+        now = place.container
+        if place.kind == DICT:
+            gone = [key for key in place.keys if key not in now]
+            new = [key for key in now if not any(key is known or key == known for known in place.keys)]
+            parts = [f"{word} {', '.join(map(_text, keys))}"
+                     for word, keys in (("without", gone), ("with new", new)) if keys]
+            return f"had {len(place.keys)} entries, now {' and '.join(parts) or 'in another order'}"
+        if place.kind == LIST:
+            return f"had {len(place.checks)} entries, now {len(now)}"
+        return f"was {_text(place.checks[0][1])}, now {_text(now)}"
+
+    @staticmethod
+    def _now(place, check):
+        holder, kind = place.container, place.kind
+        if kind == CELL:
+            return getattr(holder, "cell_contents", _MISSING) if _is_filled(holder) else _MISSING
+        if kind == CALL:
+            return holder()
+        if kind == LIST:
+            return holder[check]
+        if kind == ATTRIBUTE:
+            return getattr(holder, place.keys[check], _MISSING)
+        if kind in (DICT, KEYS, CLASS):
+            return (holder.__dict__ if kind == CLASS else holder).get(place.keys[check], _MISSING)
+        return holder
+
+    def lines(self):
+        """Return every guard as a line of text."""
+        lines = []
+        for place in self.places:
+            if place.kind == TENSOR:
+                lines.append(f"{place.path}: a tensor of the same form")
+            for name, (mode, expected) in zip(place.names, place.checks):
+                if mode != ANY:
+                    lines.append(f"{name}: " + ("missing" if mode == ABSENT else _text(expected)))
+        return lines
+
+
+def _is_filled(cell):
+    try:
+        cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _text(value):
+    """Return a short description of a value; tensors by their form, since their numbers are nobody's business."""
+    if isinstance(value, _C.Tensor):
+        return f"{type(value).__name__}{tuple(value.shape)}"
+    if callable(value):
+        return getattr(value, "__qualname__", None) or type(value).__name__
+    if isinstance(value, (dict, list, tuple, set)) and len(value) > 8:
+        return f"{type(value).__name__} of {len(value)}"
+    try:
+        text = repr(value)
+    except Exception:  # a user's repr may do anything
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _state_of(state):
+    if isinstance(state, random.Random) or state is random:
+        return state.getstate()
+    if state is _GLOBAL:
+        return sys.modules["numpy"].random.get_state(legacy=False)
+    return state.get_state(legacy=False) if hasattr(state, "get_state") else state.bit_generator.state
+
+
+def _same_state(a, b):
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same_state(a[key], b[key]) for key in a)
+    return a.tobytes() == b.tobytes() if is_array(a) else a == b

@@ -1,0 +1,101 @@
+"""One capture: a call that runs as it stands while the engine writes down what it does."""
+import time
+
+from dragon import _C
+from dragon.core.capture.guards import Guards
+from dragon.core.capture.settings import captures
+from dragon.core.capture.structure import Template
+
+Trace = getattr(_C, "Trace", None)
+
+
+class Recording:
+    """A call in progress: the engine's trace, and the numbers that are to be read again before each run."""
+
+    def __init__(self, function, args, kwargs, name):
+        begin = time.perf_counter()
+        self.function, self.args, self.kwargs, self.name = function, args, kwargs, name
+        self.guards = Guards(function, args, kwargs, name)
+        self.inputs = self.guards.check(args, kwargs)
+        self.failure = self.guards.refusal
+        self.symbols = []
+        self.changes = []
+        self.seconds = {"guards": time.perf_counter() - begin}
+
+    def call(self):
+        """Call the function; return what it returns."""
+        begin = time.perf_counter()
+        self.trace = trace = Trace()
+        for tensor in self.inputs:
+            trace.add_input(tensor)
+        captures().append(self)
+        trace.start()
+        try:
+            result = self.function(*self.args, **self.kwargs)
+            self.template = Template(result)
+        finally:
+            trace.stop()
+            captures().pop()
+        self.seconds["call"] = time.perf_counter() - begin
+        self._look_back()
+        return result
+
+    def symbol(self, value, container, key):
+        """Return a number that graphs read from `container[key]` before each run."""
+        self.symbols.append((container, key))
+        return self.trace.symbol(value, lambda: container[key])
+
+    def _look_back(self):
+        """Find out what the call did besides computing."""
+        self.failure = self.failure or self.trace.failure
+        drawn = self.guards.drawn()
+        if drawn and not self.failure:
+            self.failure = f"it draws random numbers from {drawn}, which is not the engine's"
+        for container, key in self.symbols:
+            self.guards.release_entry(container, key)
+        self.changes = self.guards.changes()
+        after = self.guards.check_arguments(self.args, self.kwargs)
+        if isinstance(after, str):
+            self.changes.append(_ArgumentChange(after))
+        elif any(old is not new for old, new in zip(self.inputs, after)):
+            self.changes.append(_ArgumentChange("arguments: hold other tensors than before"))
+
+    def finish(self):
+        """Return the engine's captured graph, after the call."""
+        begin = time.perf_counter()
+        captured = self.trace.finish(self.template.tensors)
+        self.seconds["graph"] = time.perf_counter() - begin
+        return captured
+
+
+class _ArgumentChange:
+    """A change of an argument that is a list or dictionary: the caller sees it, a graph would not make it."""
+
+    place = check = None
+
+    def __init__(self, text):
+        self.text = self.path = text
+
+    def __str__(self):
+        return self.text
+
+
+def symbol(container, key):
+    """Return `container[key]`, a number; while captured, one that the graph reads again before each run.
+
+    Parameters
+    ----------
+    container : Union[dict, list]
+        Where it stands, for instance a group of an optimizer's parameters.
+    key : Any
+        Under which name.
+
+    Returns
+    -------
+    float
+        The number.
+
+    """
+    value = container[key]
+    running = captures()
+    return running[-1].symbol(value, container, key) if running and isinstance(value, (int, float)) else value

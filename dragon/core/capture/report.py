@@ -1,0 +1,37 @@
+"""What `explain()` says about a captured function."""
+from dragon.core.capture.lines import definition
+
+
+def explain(function):
+    """Return a report on a captured function, for people."""
+    lines = [f"{function.__name__} ({definition(function._function)})"]
+    if function.fallback:
+        lines.append(f"  runs as plain Python: {function.fallback}")
+    lines.append(f"  {len(function.variants)} graphs")
+    for number, reason in enumerate(function.retraces, start=2):
+        lines.append(f"  capture {number} was made because of {reason}")
+    for number, variant in enumerate(function.variants, start=1):
+        lines += _explain_variant(number, variant)
+    return "\n".join(lines)
+
+
+def _explain_variant(number, variant):
+    costs = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in variant.seconds.items())
+    calls = variant.captured.graph.calls
+    lines = [f"  graph {number}: {len(calls)} operators as captured, run {variant.calls} times; cost: {costs}"]
+    for name, text in _reports(variant):
+        lines += [f"    {name}:", *(f"      {line}" for line in text.splitlines())]
+    lines.append(f"    guards ({len(variant.guards)}):")
+    entries = variant.guards.lines()
+    lines += [f"      {entry}" for entry in entries[:40]]
+    if len(entries) > 40:
+        lines.append(f"      ... and {len(entries) - 40} more")
+    return lines
+
+
+def _reports(variant):
+    """Return what the plan tells of itself: (title, text)."""
+    for title, name in (("passes", "pass_report"), ("memory", "memory_report")):
+        text = getattr(variant._run, name, None)
+        if text is not None:
+            yield title, str(text() if callable(text) else text)

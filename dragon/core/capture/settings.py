@@ -1,0 +1,102 @@
+"""What holds for all captured functions: the level of optimisation, whether anything is captured at all."""
+import contextlib
+import os
+import threading
+import warnings
+
+_local = threading.local()
+
+
+class CaptureWarning(UserWarning):
+    """A function runs, but not as a graph; or what it does besides computing happens only while it is captured."""
+
+
+class _Settings:
+    """The process's settings; `epoch` counts their changes, so that graphs made under others are made again."""
+
+    def __init__(self):
+        self.epoch = 0
+        self.enabled = True
+        self.level = _level(os.environ.get("DRAGON_GRAPH_LEVEL", "3"), "DRAGON_GRAPH_LEVEL")
+
+
+def _level(value, who):
+    try:
+        level = int(value)
+    except (TypeError, ValueError):
+        level = -1
+    if level not in (0, 1, 2, 3) or isinstance(value, (bool, float)):
+        raise ValueError(f"{who}: got {value!r}, expected a level from 0 to 3")
+    return level
+
+
+settings = _Settings()
+
+
+def check_level(value, who):
+    """Return a level of optimisation, None for the process's, or raise a ValueError."""
+    return None if value is None else _level(value, who)
+
+
+def set_level(level):
+    """Set how much graphs are optimised where a function does not say it itself.
+
+    Parameters
+    ----------
+    level : int
+        0: as captured; 1: nothing computed twice or for nobody; 2: in place; 3: one memory plan, fused operators.
+
+    """
+    settings.level = _level(level, "set_level")
+    settings.epoch += 1
+
+
+def get_level():
+    """Return how much graphs are optimised where a function does not say it itself."""
+    return settings.level
+
+
+@contextlib.contextmanager
+def eager():
+    """Run captured functions as plain Python within a `with` block, for this thread.
+
+    Examples
+    --------
+    >>> with dragon.graph.eager():
+    ...     step(x)  # breakpoints and prints work
+
+    """
+    previous = is_eager()
+    _local.eager = True
+    try:
+        yield
+    finally:
+        _local.eager = previous
+
+
+def is_eager():
+    """Return whether this thread runs captured functions as plain Python."""
+    return not settings.enabled or getattr(_local, "eager", False)
+
+
+def set_enabled(enabled):
+    """Have captured functions run as graphs, or as plain Python; return what was."""
+    previous, settings.enabled = settings.enabled, bool(enabled)
+    return previous
+
+
+def captures():
+    """Return this thread's captures in progress, the innermost last."""
+    if not hasattr(_local, "captures"):
+        _local.captures = []
+    return _local.captures
+
+
+def is_capturing():
+    """Return whether this thread is capturing a function."""
+    return bool(getattr(_local, "captures", None))
+
+
+def warn(message, stacklevel=3):
+    """Say once that something does not run as a graph."""
+    warnings.warn(message, CaptureWarning, stacklevel=stacklevel)

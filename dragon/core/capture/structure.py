@@ -1,0 +1,167 @@
+"""Arguments and results as structures: what they are made of, the tensors in them, and how to make them again."""
+import collections
+import dataclasses
+import enum
+import types
+
+from dragon import _C
+
+TENSOR, CONSTANT, TUPLE, LIST, DICT, FIELDS = range(6)  # kinds of arguments, as in register_guard.cc
+ANY, SAME, EQUAL, ABSENT, TYPE = range(5)  # what is expected of an entry
+SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range)
+
+
+def is_scalar(value):
+    """Return whether a value is a constant by what it says rather than by which object it is."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_scalar, value))
+    return isinstance(value, SCALARS) and not isinstance(value, enum.Enum)
+
+
+def is_record(value):
+    """Return whether an object is a dataclass with its fields in `__dict__`."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type) and hasattr(value, "__dict__")
+
+
+def describe(value, path, reach):
+    """Return what an argument looks like, for `_C.Guards`.
+
+    Parameters
+    ----------
+    value : Any
+        The argument.
+    path : str
+        How people call it.
+    reach : Callable
+        Called with (value, path) for objects that are arguments by identity; returns (mode, expected).
+
+    Returns
+    -------
+    tuple
+        As `Guards.set_arguments` takes it.
+
+    """
+    if isinstance(value, _C.Tensor):
+        return TENSOR, path, value
+    if is_scalar(value):
+        return CONSTANT, path, EQUAL, value
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", None)
+        parts = tuple(describe(item, f"{path}.{names[i]}" if names else f"{path}[{i}]", reach)
+                      for i, item in enumerate(value))
+        return TUPLE, path, type(value), parts
+    if isinstance(value, list):
+        return LIST, path, type(value), tuple(describe(item, f"{path}[{i}]", reach) for i, item in enumerate(value))
+    if isinstance(value, dict):
+        parts = tuple(describe(item, f"{path}[{key!r}]", reach) for key, item in value.items())
+        return DICT, path, type(value), parts, tuple(value)
+    if is_record(value):
+        fields = value.__dict__
+        return (FIELDS, path, type(value),
+                tuple(describe(item, f"{path}.{key}", reach) for key, item in fields.items()), tuple(fields))
+    return (CONSTANT, path, *reach(value, path))
+
+
+class Template:
+    """The structure of a function's results, with numbers in the places of tensors."""
+
+    def __init__(self, value):
+        self.tensors = []
+        self._seen = {}
+        self._root = self._pack(value)
+        del self._seen
+
+    def _pack(self, value):
+        if isinstance(value, _C.Tensor):
+            number = self._seen.setdefault(id(value), len(self.tensors))
+            if number == len(self.tensors):
+                self.tensors.append(value)
+            return number
+        if is_scalar(value):
+            return _Constant(value)
+        if isinstance(value, (tuple, list)):
+            return _Sequence(type(value), [self._pack(item) for item in value])
+        if isinstance(value, dict):
+            return _Mapping(value, self._pack)
+        if _may_hold_tensors(value):
+            return _Record(type(value), list(value.__dict__), [self._pack(item) for item in value.__dict__.values()])
+        return _Constant(value)
+
+    def fill(self, tensors):
+        """Return the structure with these tensors in it.
+
+        Parameters
+        ----------
+        tensors : Sequence[Tensor]
+            As many as `self.tensors`.
+
+        Returns
+        -------
+        Any
+            New containers of the same classes.
+
+        """
+        return _fill(self._root, tensors)
+
+
+class _Constant:
+    def __init__(self, value):
+        self.value = value
+
+    def fill(self, tensors):
+        return self.value
+
+
+class _Sequence:
+    def __init__(self, kind, parts):
+        self.kind, self.parts = kind, parts
+
+    def fill(self, tensors):
+        items = [_fill(part, tensors) for part in self.parts]
+        if self.kind is list or self.kind is tuple:
+            return self.kind(items)
+        if hasattr(self.kind, "_make"):
+            return self.kind._make(items)
+        return tuple.__new__(self.kind, items) if issubclass(self.kind, tuple) else self.kind(items)
+
+
+class _Mapping:
+    """Dictionaries, also those with attributes, as the results of some libraries' models are."""
+
+    def __init__(self, value, pack):
+        self.kind, self.keys, self.parts = type(value), list(value), [pack(item) for item in value.values()]
+        self.factory = value.default_factory if isinstance(value, collections.defaultdict) else None
+        self.fields = {key: pack(item) for key, item in getattr(value, "__dict__", {}).items()}
+
+    def fill(self, tensors):
+        made = self.kind.__new__(self.kind)
+        if self.factory is not None:
+            made.default_factory = self.factory
+        put = collections.OrderedDict.__setitem__ if isinstance(made, collections.OrderedDict) else dict.__setitem__
+        for key, part in zip(self.keys, self.parts):
+            put(made, key, _fill(part, tensors))
+        if self.fields:
+            made.__dict__.update((key, _fill(part, tensors)) for key, part in self.fields.items())
+        return made
+
+
+class _Record:
+    def __init__(self, kind, keys, parts):
+        self.kind, self.keys, self.parts = kind, keys, parts
+
+    def fill(self, tensors):
+        made = self.kind.__new__(self.kind)
+        made.__dict__.update((key, _fill(part, tensors)) for key, part in zip(self.keys, self.parts))
+        return made
+
+
+def _fill(part, tensors):
+    return tensors[part] if type(part) is int else part.fill(tensors)
+
+
+def _may_hold_tensors(value):
+    """Return whether an object is one that a function makes to return several things by name."""
+    if isinstance(value, (type, types.FunctionType, types.MethodType, types.ModuleType, enum.Enum)):
+        return False
+    fields = getattr(value, "__dict__", None)
+    return bool(fields) and (is_record(value) or any(isinstance(item, _C.Tensor) for item in fields.values()))

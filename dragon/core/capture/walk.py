@@ -1,0 +1,370 @@
+"""Everything that a function's result depends on besides its tensors' numbers, found by looking at code and objects."""
+import collections
+import enum
+import functools
+import itertools
+import random
+import sys
+import types
+import weakref
+from argparse import Namespace
+
+from dragon import _C
+from dragon.core.capture import codes
+from dragon.core.capture.rules import Rules
+from dragon.core.capture.structure import ABSENT, EQUAL, SAME, describe, is_scalar
+
+DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  # kinds of places, as in the checker
+LARGEST_ARRAY = 1 << 20  # bytes of a NumPy array that are compared before each run
+MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
+PLAIN = (types.SimpleNamespace, Namespace)
+UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.count, itertools.cycle, itertools.chain)
+
+
+def is_array(value):
+    """Return whether a value is a NumPy array; NumPy is not loaded for the question."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def is_random_state(value):
+    """Return whether a value draws random numbers that are not the engine's."""
+    numpy = sys.modules.get("numpy")
+    return isinstance(value, random.Random) or numpy is not None and isinstance(
+        value, (numpy.random.Generator, numpy.random.RandomState))
+
+
+def _of_class(table, kind):
+    return frozenset().union(*(table[base] for base in kind.__mro__ if base in table))
+
+
+class Place:
+    """A container and what is expected of its entries."""
+
+    def __init__(self, kind, container, path):
+        self.kind, self.container, self.path = kind, container, path
+        self.keys, self.checks, self.names = [], [], []
+
+
+class Walk:
+    """Look at a function, its arguments and all that they lead to.
+
+    Parameters
+    ----------
+    function : Callable
+        What is going to be called.
+    args : tuple
+        Its positional arguments.
+    kwargs : dict
+        Its other arguments.
+    name : str, optional, default="function"
+        How paths begin.
+
+    """
+
+    def __init__(self, function, args, kwargs, name="function"):
+        self.places, self.tensors, self.kept = [], {}, [function]
+        self.refusal = None
+        self.random_states = []
+        self._seen, self._names, self._all = {}, set(), False
+        self._waiting = collections.defaultdict(list)
+        self._instances, self._classes = [], []
+        self._queue = collections.deque()
+        self._later(self._visit_callable, function, name)
+        self.positional = tuple(describe(arg, f"args[{i}]", self._expect) for i, arg in enumerate(args))
+        self.named = tuple((key, describe(arg, key, self._expect)) for key, arg in kwargs.items())
+        self._drain()
+        self._add_absent()
+        self._add_switches()
+
+    # --- what is expected of a value
+
+    def _expect(self, value, path):
+        """Return (mode, expected) for a value, and look into it."""
+        if is_scalar(value):
+            self.kept.append(value)
+            return EQUAL, value
+        if id(value) not in self._seen:
+            self._seen[id(value)] = path
+            self.kept.append(value)
+            self._later(self._visit, value, path)
+        return SAME, value
+
+    def _later(self, visit, *arguments):
+        self._queue.append((visit, arguments))
+
+    def _drain(self):
+        while self._queue:
+            visit, arguments = self._queue.popleft()
+            visit(*arguments)
+
+    def _visit(self, value, path):
+        if isinstance(value, _C.Tensor):
+            self.tensors[id(value)] = value
+            self.places.append(self._named(TENSOR, value, path))
+        elif isinstance(value, (enum.Enum, str, bytes)):
+            pass
+        elif isinstance(value, type):
+            self._visit_class(value, path, made=True)
+        elif isinstance(value, types.ModuleType):
+            if not codes.is_library(value.__name__):
+                self._watch_named(self._place(KEYS, value.__dict__, path), value.__dict__)
+        elif not self._visit_container(value, path) and not self._visit_function(value, path):
+            self._visit_object(value, path)
+
+    def _named(self, kind, container, path):
+        place = Place(kind, container, path)
+        self.kept.append(container)
+        return place
+
+    def _place(self, kind, container, path):
+        place = self._named(kind, container, path)
+        self.places.append(place)
+        return place
+
+    def _put(self, place, key, value, path):
+        place.keys.append(key)
+        place.names.append(path)
+        place.checks.append(self._expect(value, path))
+
+    # --- containers
+
+    def _visit_container(self, value, path):
+        if isinstance(value, tuple):
+            for index, item in enumerate(value):
+                self._expect(item, f"{path}[{index}]")
+        elif isinstance(value, list):
+            self._whole(LIST, value, enumerate(value), path)
+        elif isinstance(value, (dict, types.MappingProxyType)):
+            if isinstance(value, dict):
+                self._whole(DICT, value, value.items(), path)
+        elif isinstance(value, (set, frozenset)) or isinstance(value, collections.deque) and is_scalar(tuple(value)):
+            place = self._place(SET, value, path)
+            place.names.append(path)
+            self.kept.append(value.copy())
+            place.checks.append((EQUAL, self.kept[-1]))
+        elif is_array(value):
+            self._visit_array(value, path)
+        elif isinstance(value, weakref.ref):
+            self._expect(value(), path)
+        elif is_random_state(value):
+            self.random_states.append((value, path))
+        elif isinstance(value, UNSEEN):
+            self.refusal = self.refusal or f"{path} is an iterator ({type(value).__name__}), which no guard can watch"
+        else:
+            return False
+        if type(value).__module__ not in ("builtins", "collections") and hasattr(value, "__dict__"):
+            self._visit_object(value, path)
+        return True
+
+    def _whole(self, kind, container, items, path):
+        place = self._place(kind, container, path)
+        for key, item in list(items):
+            if not is_scalar(key):
+                self.kept.append(key)
+            self._put(place, key, item, f"{path}[{_key_text(key)}]")
+
+    def _visit_array(self, array, path):
+        if array.nbytes > LARGEST_ARRAY or array.dtype.hasobject:
+            self.refusal = self.refusal or (f"{path} is a NumPy array of {array.nbytes} bytes, too many to compare "
+                                            "before each run: make it a tensor")
+            return
+        place = self._place(ARRAY, array, path)
+        self.kept.append(array.tobytes())
+        place.checks.append((EQUAL, self.kept[-1]))
+        place.names.append(path)
+        form = self._place(ATTRIBUTE, array, path)
+        for name in ("shape", "dtype", "strides"):
+            self._put(form, name, getattr(array, name), f"{path}.{name}")
+
+    # --- functions
+
+    def _visit_callable(self, function, path):
+        if not self._visit_function(function, path):
+            self._seen[id(function)] = path
+            self._visit_object(function, path)
+
+    def _visit_function(self, value, path):
+        if isinstance(value, types.FunctionType):
+            self._visit_python_function(value, path)
+        elif isinstance(value, types.MethodType):
+            self._expect(value.__func__, f"{path}.__func__" if codes.is_library_code(value.__func__) else path)
+            self._expect(value.__self__, f"{path}.__self__" if path != "function" else "self")
+        elif isinstance(value, (staticmethod, classmethod)):
+            self._expect(value.__func__, path)
+        elif isinstance(value, property):
+            for function in (value.fget, value.fset):
+                self._expect(function, path)
+        elif isinstance(value, (functools.partial, functools.partialmethod)):
+            for name in ("func", "args", "keywords"):
+                self._expect(getattr(value, name), f"{path}.{name}")
+        elif isinstance(value, functools.cached_property):
+            self._expect(value.func, path)
+        elif isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType, types.MethodDescriptorType,
+                                types.WrapperDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType)):
+            owner = getattr(value, "__self__", None)
+            if not isinstance(owner, (types.ModuleType, type, type(None))):
+                self._expect(owner, f"{path}.__self__")
+        else:
+            wrapped = getattr(value, "__wrapped__", None)
+            if wrapped is None or isinstance(value, type):
+                return False
+            self._expect(wrapped, path)
+        return True
+
+    def _visit_python_function(self, function, path):
+        for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
+            self._visit_cell(cell, f"{path}: closure {name}")
+        if codes.is_library_code(function):
+            return
+        place = self._place(ATTRIBUTE, function, path)
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            value = getattr(function, name)
+            place.keys.append(name)
+            place.names.append(f"{path}.{name}")
+            place.checks.append(self._expect(value, f"{path}.{name}") if name != "__code__" else (SAME, value))
+            self.kept.append(value)
+        names = codes.names_of(function.__code__)
+        self._visit_globals(function.__globals__, names, path)
+        self._learn(names.attributes, names.dynamic)
+
+    def _visit_cell(self, cell, path):
+        if id(cell) in self._seen:
+            return
+        self._seen[id(cell)] = path
+        place = self._place(CELL, cell, path)
+        place.names.append(path)
+        try:
+            place.checks.append(self._expect(cell.cell_contents, path))
+        except ValueError:  # an empty cell
+            place.checks.append((ABSENT, None))
+
+    def _visit_globals(self, namespace, names, path):
+        place = self._place(KEYS, namespace, path)
+        for name in sorted(names.globals):
+            if name in namespace:
+                self._put(place, name, namespace[name], f"global {name}")
+            elif codes.is_builtin(name):
+                place.keys.append(name)
+                place.names.append(f"global {name}")
+                place.checks.append((ABSENT, None))
+        for name in names.modules:
+            if name in sys.modules and not codes.is_library(name):
+                self._expect(sys.modules[name], name)
+
+    # --- attributes, as far as some code names them
+
+    def _learn(self, names, dynamic=False):
+        if dynamic and not self._all:
+            self._all = True
+            names = names | set(self._waiting)
+        for name in sorted(names - self._names):
+            self._names.add(name)
+            for place, holder, path in self._waiting.pop(name, ()):
+                if name in holder:
+                    self._put(place, name, holder[name], f"{path}.{name}")
+
+    def _watch_named(self, place, holder, always=frozenset(), never=frozenset(), every=False):
+        for name, value in list(holder.items()):
+            if name in never:
+                continue
+            if every or self._all or name in self._names or name in always:
+                self._put(place, name, value, f"{place.path}.{name}")
+            elif isinstance(name, str):
+                self._waiting[name].append((place, holder, place.path))
+
+    def _visit_object(self, value, path):
+        kind = type(value)
+        library = codes.is_library(kind.__module__)
+        self._visit_class(kind, kind.__qualname__)
+        fields = getattr(value, "__dict__", None)
+        if library and not kind.__module__.startswith("dragon.") and not isinstance(value, PLAIN):
+            return
+        if isinstance(fields, dict):
+            never = _of_class(Rules.never, kind)
+            always = _of_class(Rules.always, kind)
+            if library and not isinstance(value, PLAIN) and not never:
+                self._whole_fields(fields, path)
+            else:
+                every = library and not isinstance(value, PLAIN)
+                place = self._place(KEYS, fields, path)
+                self._watch_named(place, fields, always, never, every=every)
+                self._instances.append((place, kind, fields))
+        self._visit_slots(value, kind, path)
+
+    def _whole_fields(self, fields, path):
+        place = self._place(DICT, fields, path)
+        for key, item in list(fields.items()):
+            self._put(place, key, item, f"{path}.{key}")
+
+    def _visit_slots(self, value, kind, path):
+        slots = {}
+        for base in kind.__mro__:
+            names = base.__dict__.get("__slots__", ())
+            for name in (names,) if isinstance(names, str) else names:
+                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                    slots[name] = getattr(value, name)
+        if slots:
+            self._watch_named(self._place(ATTRIBUTE, value, path), slots)
+
+    def _visit_class(self, kind, path, made=False):
+        for base in kind.__mro__:
+            if (base, made) in self._seen:
+                continue
+            self._seen[base, made] = path
+            if codes.is_library(base.__module__):
+                if base not in Rules.roots and base.__module__.startswith("dragon."):
+                    self._learn(_names_in_class(base))
+                continue
+            if (base, not made) not in self._seen:
+                place = self._place(CLASS, base, base.__qualname__)
+                self._watch_named(place, base.__dict__, {"forward"}, MAKERS)
+                self._classes.append((place, base))
+            for name, value in list(base.__dict__.items()):
+                if name.startswith("__") and isinstance(value, types.FunctionType) and (
+                        made or name not in MAKERS):
+                    self._expect(value, f"{base.__qualname__}.{name}")
+
+    # --- what must not appear
+
+    def _add_absent(self):
+        """Watch that no attribute comes to stand before the one that was found."""
+        inherited = {}
+        for place, kind, fields in self._instances:
+            if kind not in inherited:
+                known = set().union(*(base.__dict__ for base in kind.__mro__))
+                inherited[kind] = sorted(((self._names | {"forward"}) & known) - {"__class__", "__dict__"})
+            self._absent(place, inherited[kind], fields)
+        for place, kind in self._classes:
+            known = set().union(*(base.__dict__ for base in kind.__mro__[1:]))
+            self._absent(place, sorted((self._names | {"forward"}) & known), kind.__dict__)
+
+    def _absent(self, place, names, holder):
+        for name in names:
+            if name not in holder:
+                place.keys.append(name)
+                place.names.append(f"{place.path}.{name}")
+                place.checks.append((ABSENT, None))
+
+    def _add_switches(self):
+        for name, function in Rules.switches:
+            place = self._place(CALL, function, name)
+            place.names.append(name)
+            place.checks.append(self._expect(function(), name))
+        for name, namespace, keys in Rules.globals:
+            place = self._place(KEYS, namespace, name)
+            for key in keys:
+                self._put(place, key, namespace[key], f"{name}.{key}")
+        self._drain()
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_in_class(kind):
+    """Return the attributes that a library class's methods name."""
+    functions = [value for name, value in kind.__dict__.items()
+                 if isinstance(value, types.FunctionType) and name not in MAKERS]
+    return frozenset().union(*(codes.names_of(function.__code__).attributes for function in functions))
+
+
+def _key_text(key):
+    return repr(key) if is_scalar(key) else f"<{type(key).__name__}>"
