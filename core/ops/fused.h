@@ -116,6 +116,20 @@ class PlainWeight {
   std::optional<Scratch> scratch_;
 };
 
+/// The results of a packing operator: argument 0 so arranged, and the layout's letters.
+inline void SetPacked(Run& r, int64_t groups, const WeightLayout& layout) {
+  const Tensor& w = r.x(0);
+  const int64_t letters = static_cast<int64_t>(std::strlen(layout.name));
+  const Tensor packed = Tensor::Empty({layout.bytes / w.item_size()}, w.dtype(), w.device());
+  const Tensor name = Tensor::Empty({letters}, DType::kUInt8);
+  std::memcpy(name.mutable_data(), layout.name, letters);
+  if (layout) {
+    kernels::PackWeight(r.ctx(), r.dtype(), packed.mutable_view(), r.in(0), groups, layout, /*back=*/false);
+  }
+  r.set_y(0, packed);
+  r.set_y(1, name);
+}
+
 /// y = activation(y + residual), where the product's own kernel could not do it.
 inline void RunTail(Run& r, const FusedTail& tail) {
   static const kernels::Binary add{"add"};

@@ -33,6 +33,8 @@ WHOLE_OF = {
     "native_rms_norm": "rms_norm",
     "nll_loss_terms": "nll_loss",
     "orgqr": "linalg_householder_product",
+    "pack_conv_weight": "conv2d",
+    "pack_linear_weight": "linear",
     "pair_places": "pdist",
     "qr": "linalg_qr",
     "real_std": "std",

@@ -132,6 +132,31 @@ def test_weights_that_lie_in_a_named_layout():
           ops.linear(x, w))
 
 
+def letters(layout):
+    return bytes(layout.numpy()).decode()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("dtype", TOLERANCES)
+def test_packed_weights_of_a_convolution(geometry, dtype):
+    (x, w, b, r), attributes, y = conv_case(geometry, dtype)
+    packed, layout = ops.pack_conv_weight(w, *attributes, list(x.shape), True, True, "relu")
+    if not letters(layout):
+        assert packed.numpy().size == 0
+        return
+    check(ops.conv_fused(x, packed, b, r, *attributes, "relu", weight_shape=list(w.shape),
+                         weight_layout=letters(layout)), compose(y, r, "relu"), dtype)
+
+
+def test_packed_weights_of_a_linear_layer_serve_any_number_of_rows():
+    w = random((48, 64), seed=1)
+    packed, layout = ops.pack_linear_weight(w, 128, True, False, "gelu")
+    for rows in (1, 7, 128, 300):
+        x, b = random((rows, 64)), random((48,))
+        found = ops.linear_fused(x, packed, b, None, "gelu", weight_shape=[48, 64], weight_layout=letters(layout))
+        check(found, ops.gelu(ops.linear(x, w, b)))
+
+
 def test_wrong_arguments_are_named():
     x, w, b = random((2, 4)), random((3, 4)), random((3,))
     wrong = [
@@ -148,6 +173,10 @@ def test_wrong_arguments_are_named():
     for call, words in wrong:
         with pytest.raises(ValueError, match=words):
             call()
+    with pytest.raises(ValueError, match="weight"):
+        ops.pack_linear_weight(random((3,)), 4, False, False)
+    with pytest.raises(ValueError, match="groups 2"):
+        ops.pack_conv_weight(random((4, 3, 1, 1)), [4, 4], [1, 1], [0, 0], [1, 1], 2, [1, 3, 4, 4], False, False)
     with pytest.raises(TypeError, match="float64"):
         ops.linear_fused(x, random((3, 4), "float64"), None, None)
     with pytest.raises(ValueError, match="residual"):

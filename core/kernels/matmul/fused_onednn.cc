@@ -79,7 +79,7 @@ void LinearFusedOneDnn(Context& ctx, View y, View x, View w, View bias, const Fu
 template <typename T>
 void LinearLayout(Context&, View y, View x, View w, View bias, const FusedTail& tail, WeightLayout* layout) {
   *layout = WeightLayout{};
-  if (y.numel == 0 || x.numel == 0) return;
+  if (y.numel == 0 || x.numel == 0 || !IsReadable(w)) return;
   const Team team(Work(y, x));
   const WeightShape weights(w, kTurnedProduct);
   const PrimitiveDesc desc = Describe({y, x, w, bias, tail}, weights.DescribeAny(w.dtype).get());

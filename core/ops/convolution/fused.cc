@@ -54,5 +54,38 @@ void RunConvFused(Run& r) {
         .Runs(RunConvFused)
         .NotDifferentiable();
 
+/// The arrangement as letters, and the weights so arranged; both empty where nothing is gained.
+void RunPackConv(Run& r) {
+  const Tensor& w = r.x(0);
+  const Dims& x_shape = r.Ints(5);
+  const int spatial = SpatialRank(r.name(), w);
+  CheckGeometry(r, spatial);
+  const int64_t groups = r.Int(4);
+  if (x_shape.size() != w.ndim() || w.size(1) * groups != x_shape[1] || w.size(0) % groups != 0) {
+    throw ValueError(r.name()).Got("x ", x_shape, ", weight ", w.shape(), " and groups ", groups).Expected("a fit");
+  }
+  const Dims y_shape = ImageShape(x_shape[0], w.size(0), r.Ints(0));
+  const OwnedView x(nullptr, w.dtype(), x_shape, ChannelsLastStrides(x_shape));
+  const OwnedView y(nullptr, w.dtype(), y_shape, ChannelsLastStrides(y_shape));
+  const OwnedView bias(nullptr, w.dtype(), {w.size(0)}, {1});
+  const FusedTail tail{r.Bool(7) ? y.view : View{}, fused::ActivationOf(r, 8).kind, r.Real(9), r.Real(10)};
+  WeightLayout layout;
+  if (kernels::ConvLayout.Has(r.ctx().device.type, w.dtype())) {
+    kernels::ConvLayout(r.ctx(), w.dtype(), y.view, x.view, r.in(0), r.Bool(6) ? bias.view : View{},
+                        GeometryOf(r, spatial), tail, &layout);
+  }
+  fused::SetPacked(r, groups, layout);
+}
+
+[[maybe_unused]] const auto& pack_conv_weight =
+    DefineOp(
+        "pack_conv_weight(Tensor weight, int[] size, int[] stride, int[] padding, int[] dilation, int groups, int[] "
+        "x_shape, bool bias, bool residual, str activation=\"none\", float alpha=0.0, float beta=0.0) -> (Tensor "
+        "packed, Tensor layout)")
+        .Doc("The weight arranged as conv_fused reads it fastest, and that layout's letters; both empty if as it is.")
+        .Dynamic()
+        .Runs(RunPackConv)
+        .NotDifferentiable();
+
 }  // namespace
 }  // namespace dragon

@@ -64,5 +64,30 @@ void RunLinearFused(Run& r) {
         .Runs(RunLinearFused)
         .NotDifferentiable();
 
+void RunPackLinear(Run& r) {
+  const Tensor& w = r.x(0);
+  if (w.ndim() != 2 || r.Int(0) < 0) {
+    throw ValueError(r.name()).Got("weight ", w.shape(), " for ", r.Int(0), " rows").Expected("(out, in)");
+  }
+  const OwnedView x(nullptr, w.dtype(), {r.Int(0), w.size(1)}, {w.size(1), 1});
+  const OwnedView y(nullptr, w.dtype(), {r.Int(0), w.size(0)}, {w.size(0), 1});
+  const OwnedView bias(nullptr, w.dtype(), {w.size(0)}, {1});
+  const FusedTail tail{r.Bool(2) ? y.view : View{}, fused::ActivationOf(r, 3).kind, r.Real(4), r.Real(5)};
+  WeightLayout layout;
+  if (kernels::LinearLayout.Has(r.ctx().device.type, w.dtype())) {
+    kernels::LinearLayout(r.ctx(), w.dtype(), y.view, x.view, r.in(0), r.Bool(1) ? bias.view : View{}, tail, &layout);
+  }
+  fused::SetPacked(r, kTurnedProduct, layout);
+}
+
+[[maybe_unused]] const auto& pack_linear_weight =
+    DefineOp(
+        "pack_linear_weight(Tensor weight, int rows, bool bias, bool residual, str activation=\"none\", float "
+        "alpha=0.0, float beta=0.0) -> (Tensor packed, Tensor layout)")
+        .Doc("The weight arranged as linear_fused reads it fastest, and that layout's letters; both empty if as it is.")
+        .Dynamic()
+        .Runs(RunPackLinear)
+        .NotDifferentiable();
+
 }  // namespace
 }  // namespace dragon

@@ -1,0 +1,37 @@
+// What follows a product and can be done while it is stored: found in graphs, and written into fused calls.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/framework/graph.h"
+
+namespace dragon::tails {
+
+/// activation(sum + residual; alpha, beta), as the attributes of fused operators say it.
+struct Tail {
+  ValueId residual = kNoValue;
+  std::string activation = "none";
+  double alpha = 0, beta = 0;
+};
+
+/// How a kind of call becomes a fused one.
+struct Rule {
+  /// The fused call without a tail, its outputs still empty; nothing if `call` is of another kind.
+  std::optional<GraphCall> (*begin)(Graph& graph, const GraphCall& call);
+  /// Position of the tail's attributes: activation, alpha, beta, weight_shape, weight_layout.
+  int first;
+};
+
+/// Calls with one reader each become fused calls together with what reads them, at the place of the last.
+void Fuse(Graph& graph, const Rule& rule);
+
+/// Whether oneDNN has kernels for such numbers.
+bool IsFast(const Graph& graph, ValueId value);
+/// A constant, or undefined.
+Tensor ConstantOf(const Graph& graph, ValueId value);
+/// How often a value is read, by calls, outputs and updates.
+std::vector<int> CountReaders(const Graph& graph);
+
+}  // namespace dragon::tails
