@@ -91,21 +91,34 @@ void Rewrite::Rename(GraphCall* call) const {
   for (ValueId& id : call->inputs) id = Now(id);
 }
 
+/// May what looks at one root's memory look at another's instead?
+bool Rewrite::MayShare(ValueId from, ValueId to) const {
+  return from == to || !escapes_[from] || (made_[to] && !escapes_[to]);
+}
+
+void Rewrite::Share(ValueId from, ValueId to) {
+  escapes_[to] |= escapes_[from];
+  root_[from] = to;
+}
+
 bool Rewrite::MayStandFor(ValueId old, ValueId by) const {
   if (direct_[old] && (!made_[by] || direct_[by])) return false;
-  const ValueId from = Root(old), to = Root(by);
-  return from == to || !escapes_[from] || (made_[to] && !escapes_[to]);
+  return MayShare(Root(old), Root(by));
 }
 
 bool Rewrite::Substitute(ValueId old, ValueId by) {
   if (old == by || !SameForm(graph_.values[old], graph_.values[by]) || !MayStandFor(old, by)) return false;
-  const ValueId from = Root(old), to = Root(by);
   now_[old] = by;
   direct_[by] |= direct_[old];
-  escapes_[to] |= escapes_[from];
-  root_[from] = to;
+  Share(Root(old), Root(by));
   std::string& name = graph_.values[by].name;
   if (name.empty()) name = graph_.values[old].name;
+  return true;
+}
+
+bool Rewrite::LookAt(ValueId value, ValueId at) {
+  if (!MayShare(Root(value), Root(at))) return false;
+  Share(Root(value), Root(at));
   return true;
 }
 

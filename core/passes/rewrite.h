@@ -29,6 +29,8 @@ class Rewrite {
   bool MayStandFor(ValueId old, ValueId by) const;
   /// Let `by` stand for `old` from here on, if it may and looks the same.
   bool Substitute(ValueId old, ValueId by);
+  /// Let a value become a view of another, if what shares its memory may share that one's.
+  bool LookAt(ValueId value, ValueId at);
   /// Some output or update shares memory with this value.
   bool Escapes(ValueId id) const { return escapes_[Root(id)]; }
   /// A new constant.
@@ -40,6 +42,8 @@ class Rewrite {
 
  private:
   ValueId Root(ValueId id) const;
+  bool MayShare(ValueId from, ValueId to) const;
+  void Share(ValueId from, ValueId to);
   void Grow();
 
   Graph& graph_;
