@@ -78,6 +78,7 @@ const std::vector<Pass>& Passes() { return Registry(); }
 std::vector<PassReport> Optimize(Graph& graph, const PassOptions& options) {
   CheckOptions(options);
   const bool verify = options.verify || std::getenv("DRAGON_VERIFY_PASSES");
+  if (verify) graph.Verify();  // what was wrong before is no pass's fault, and passes trust it
   std::vector<const Pass*> chosen;
   for (const Pass& pass : Registry()) {
     if (pass.level <= options.level && !options.skip.contains(pass.name)) chosen.push_back(&pass);

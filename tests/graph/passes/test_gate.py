@@ -40,8 +40,8 @@ def test_wrong_options_are_refused(options, words):
         _C.optimize(unused(), **options)
 
 
-def test_a_broken_graph_is_named(monkeypatch):
+def test_a_graph_that_was_broken_before_is_refused():
     graph = unused()
     graph.outputs = [99]
-    with pytest.raises(RuntimeError, match="pass 'constants|pass 'prune'"):
+    with pytest.raises(ValueError, match="%99"):
         _C.optimize(graph, 1, verify=True)
