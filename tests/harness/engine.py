@@ -113,3 +113,8 @@ def real(value):
 def seed(number):
     """Seed the engine's default generator."""
     dragon.manual_seed(number)
+
+
+def tensor_of(number):
+    """Return the tensor that a bare number stands for."""
+    return dragon._C.tensor(number)

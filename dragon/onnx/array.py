@@ -1,0 +1,359 @@
+"""Creation, copies, joins, views and rearrangements."""
+import numpy
+
+from dragon.onnx.size import Size, product
+from dragon.onnx.source import is_dynamic
+from dragon.onnx.table import maps
+from dragon.onnx.writer import LARGEST, SMALLEST, numpy_dtype
+
+
+@maps("clone", "copy", "to_row_major", "to_device", "conj_physical")
+def same(w, x, **arguments):
+    return x
+
+
+# --- creation
+
+@maps("zeros")
+def zeros(w, shape, dtype, device):
+    return w.full(w.out.shape, 0, w.out.dtype)
+
+
+@maps("ones")
+def ones(w, shape, dtype, device):
+    return w.full(w.out.shape, 1, w.out.dtype)
+
+
+@maps("full")
+def full(w, shape, value, dtype, device):
+    return w.full(w.out.shape, value, w.out.dtype)
+
+
+@maps("empty", "empty_strided")
+def empty(w, shape, dtype, device, strides=None):
+    return w.full(w.out.shape, 0, w.out.dtype)
+
+
+@maps("zeros_like", "empty_like")
+def zeros_like(w, x, dtype, device):
+    return w.full(w.out.shape, 0, w.out.dtype)
+
+
+@maps("ones_like")
+def ones_like(w, x, dtype, device):
+    return w.full(w.out.shape, 1, w.out.dtype)
+
+
+@maps("full_like")
+def full_like(w, x, value, dtype, device):
+    return w.full(w.out.shape, value, w.out.dtype)
+
+
+@maps("arange")
+def arange(w, start, stop, step, dtype, device):
+    if stop is None:
+        start, stop = 0, start
+    dtype = w.out.dtype
+    if not any(isinstance(number, Size) for number in (start, stop, step)):
+        count = w.out.shape[0]
+        wide = "float64" if numpy_dtype(dtype).kind not in "iu" else "int64"
+        return w.constant((start + step * numpy.arange(count, dtype=wide)), dtype)
+    places = [w.cast(w.number(n), "int64") if isinstance(n, Size) else w.constant(n, "int64")
+              for n in (start, stop, step)]
+    return w.cast(w.Range(*places), dtype)
+
+
+def spread(start, stop, steps):
+    """Return evenly spaced numbers, both ends included, counted from the nearer end."""
+    step = (stop - start) / max(steps - 1, 1)
+    places = numpy.arange(steps)
+    return numpy.where(places < steps // 2, start + step * places, stop - step * (steps - 1 - places)) \
+        if steps != 1 else numpy.array([start], "float64")
+
+
+@maps("linspace")
+def linspace(w, start, stop, steps, dtype, device):
+    return w.constant(spread(start, stop, int(steps)), w.out.dtype)
+
+
+@maps("logspace")
+def logspace(w, start, stop, steps, base, dtype, device):
+    return w.constant(numpy.power(float(base), spread(start, stop, int(steps))), w.out.dtype)
+
+
+@maps("eye")
+def eye(w, n, m, dtype, device):
+    return w.constant(numpy.eye(int(n), None if m is None else int(m)), w.out.dtype)
+
+
+# --- joins and copies of axes
+
+@maps("cat")
+def cat(w, xs, axis):
+    parts = [x for x in xs if x.shape != (0,)] or xs[:1]
+    return w.Concat(*(w.cast(x, w.out.dtype) for x in parts), axis=axis)
+
+
+@maps("expand")
+def expand(w, x, shape):
+    return w.expand(x, w.out.shape)
+
+
+@maps("permute")
+def permute(w, x, axes):
+    return w.transpose(x, [axis % x.ndim for axis in axes])
+
+
+@maps("transpose")
+def transpose(w, x, axis0, axis1):
+    if x.ndim == 0:
+        return x
+    axes = list(range(x.ndim))
+    axes[axis0], axes[axis1] = axes[axis1], axes[axis0]
+    return w.transpose(x, axes)
+
+
+@maps("squeeze")
+def squeeze(w, x, axis):
+    axes = range(x.ndim) if axis is None else {place % max(x.ndim, 1) for place in axis}
+    axes = sorted(place for place in axes if x.ndim and x.shape[place] == 1)
+    return w.Squeeze(x, axes) if axes else x
+
+
+@maps("unsqueeze")
+def unsqueeze(w, x, axis):
+    return w.Unsqueeze(x, [axis % w.out.ndim])
+
+
+@maps("view")
+def view(w, x, shape):
+    return w.reshape(x, w.out.shape)
+
+
+# --- parts
+
+def take_slices(w, x, parts):
+    """Return parts of several axes.
+
+    Parameters
+    ----------
+    w : Writer
+        The graph.
+    x : Value
+        Whose parts.
+    parts : list
+        (axis, start, stop, step) each; a stop of None is the axis' end.
+
+    Returns
+    -------
+    Value
+        x, if nothing is cut off.
+
+    """
+    parts = [(axis, start, LARGEST if stop is None or x.shape is not None and stop == x.shape[axis] else stop, step)
+             for axis, start, stop, step in parts]
+    parts = [part for part in parts if part[1:] != (0, LARGEST, 1)]
+    if not parts:
+        return x
+    axes, starts, stops, steps = zip(*parts)
+    return w.Slice(x, list(starts), list(stops), list(axes), list(steps))
+
+
+def bound(place, otherwise):
+    """Return a subscript's bound; None means the end it stands for."""
+    return otherwise if place is None else place
+
+
+@maps("slice")
+def slice_axis(w, x, axis, start, stop, step):
+    return take_slices(w, x, [(axis % x.ndim, bound(start, 0), stop, step)])
+
+
+@maps("select")
+def select(w, x, axis, index):
+    place = w.number(index) if isinstance(index, Size) else w.constant(index, "int64")
+    return w.Gather(x, place, axis=axis % x.ndim)
+
+
+@maps("subview")
+def subview(w, x, items):
+    """Items: 0 index | 1 start count step | 2 (a new axis) | 3 count (axes kept as they are)."""
+    items = iter(items)
+    axis, parts, dropped, added, place = 0, [], [], [], 0
+    for kind in items:
+        if kind == 0:
+            index = next(items)
+            parts.append((axis, index, index + 1 if index != -1 else LARGEST, 1))
+            dropped.append(axis)
+            axis += 1
+        elif kind == 1:
+            start, count, step = next(items), next(items), next(items)
+            stop = start + count * step if step == 1 else start + (count - 1) * step + 1
+            parts.append((axis, start, stop, step))
+            axis, place = axis + 1, place + 1
+        elif kind == 2:
+            added.append(place)
+            place += 1
+        else:
+            count = next(items)
+            axis, place = axis + count, place + count
+    y = take_slices(w, x, parts)
+    y = w.Squeeze(y, dropped) if dropped else y
+    return w.Unsqueeze(y, added) if added else y
+
+
+def need_static(w, what, sizes):
+    """Refuse sizes that are known at run time only."""
+    if is_dynamic(sizes):
+        w.refuse(f"{what} of axes whose sizes are dynamic")
+
+
+def last_axes_first_flat(w, x, axes):
+    """Return x with some axes moved to the end and joined there."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    y = w.transpose(x, kept + list(axes))
+    return w.reshape(y, [x.shape[axis] for axis in kept] + [product(x.shape[axis] for axis in axes)])
+
+
+@maps("diagonal")
+def diagonal(w, x, offset, axis1, axis2):
+    axes = [axis1 % x.ndim, axis2 % x.ndim]
+    sizes = [x.shape[axis] for axis in axes]
+    need_static(w, "a diagonal", sizes)
+    places = numpy.arange(sizes[0] * sizes[1]).reshape(sizes).diagonal(offset)
+    return w.Gather(last_axes_first_flat(w, x, axes), places.astype("int64"), axis=-1)
+
+
+@maps("unfold")
+def unfold(w, x, axis, size, step):
+    if x.ndim == 0:
+        return w.reshape(x, [1])
+    axis %= x.ndim
+    need_static(w, "windows", [x.shape[axis]])
+    count = w.out.shape[axis]
+    places = numpy.arange(count)[:, None] * step + numpy.arange(size)
+    windows = w.Gather(x, places.astype("int64"), axis=axis)
+    axes = list(range(x.ndim + 1))
+    axes.append(axes.pop(axis + 1))
+    return w.transpose(windows, axes)
+
+
+def memory_places(shape, strides, offset):
+    """Return where in memory each element lies."""
+    places = numpy.full(shape, offset, "int64")
+    for axis, (size, stride) in enumerate(zip(shape, strides)):
+        places += (numpy.arange(size) * stride).reshape([-1] + [1] * (len(shape) - 1 - axis))
+    return places
+
+
+@maps("as_strided_of")
+def as_strided_of(w, x, shape, strides, offset, x_strides, x_offset):
+    """Memory is not to be had in ONNX; the elements of x are found by where they lay."""
+    need_static(w, "memory", [*x.shape, *shape, *strides, offset])
+    lies = memory_places(x.shape, x_strides, x_offset).ravel()
+    order = numpy.argsort(lies, kind="stable")
+    wanted = memory_places(shape, strides, offset)
+    found = numpy.searchsorted(lies[order], wanted.ravel())
+    if wanted.size and (found.max(initial=0) >= lies.size or (lies[order][found] != wanted.ravel()).any()):
+        w.refuse("it reads memory outside of the tensor's elements")
+    return w.Gather(w.flatten(x), order[found].reshape(wanted.shape).astype("int64"), axis=0)
+
+
+@maps("write_view")
+def write_view(w, x, y, shape, strides, offset):
+    """Elements of y at places of x's memory, counted from x's first element."""
+    parts = whole_slices(x, shape, strides, offset)
+    if parts is not None:
+        return write_slices(w, x, y, parts)
+    need_static(w, "writing memory", [*x.shape, *shape, *strides, offset])
+    places = memory_places(shape, strides, offset).reshape(-1, 1)
+    if places.size == 0:
+        return x
+    flat = w.ScatterND(w.flatten(x), places, w.flatten(y))
+    return w.reshape(flat, x.shape)
+
+
+def whole_slices(x, shape, strides, offset):
+    """Return None, or (start, count, step, kept) per axis of a row-major x if the written places are slices of it."""
+    return None
+
+
+def write_slices(w, x, y, parts):
+    """Write y over slices of x."""
+    return x
+
+
+# --- rearrangements
+
+@maps("flip")
+def flip(w, x, axis):
+    axes = sorted({place % max(x.ndim, 1) for place in axis})
+    if not axes or x.ndim == 0:
+        return x
+    return w.Slice(x, [-1] * len(axes), [SMALLEST] * len(axes), axes, [-1] * len(axes))
+
+
+@maps("roll_axes")
+def roll_axes(w, x, shifts, axis):
+    for shift, place in zip(shifts, axis):
+        if shift == 0 or x.ndim == 0:
+            continue
+        place %= x.ndim
+        size = x.shape[place]
+        if not isinstance(size, Size):
+            if size == 0 or shift % size == 0:
+                continue
+            shift = shift % size
+        tail = w.Slice(x, [-shift], [LARGEST], [place])
+        head = w.Slice(x, [0], [-shift], [place])
+        shape = x.shape
+        x = w.Concat(tail, head, axis=place)
+        x.shape = shape
+    return x
+
+
+@maps("tril")
+def tril(w, x, diagonal):
+    return w.cast(w.Trilu(number_of(w, x), w.constant(diagonal, "int64"), upper=0), x.dtype)
+
+
+@maps("triu")
+def triu(w, x, diagonal):
+    return w.cast(w.Trilu(number_of(w, x), w.constant(diagonal, "int64"), upper=1), x.dtype)
+
+
+def number_of(w, x):
+    """Return booleans as int32."""
+    return w.cast(x, "int32") if x.dtype == "bool" else x
+
+
+def wrap_axis(w, x, axis, before, after):
+    """Return x with an axis continued from its other end; negative amounts cut off."""
+    y = w.Slice(x, [max(-before, 0)], [min(after, 0) if after < 0 else LARGEST], [axis])
+    parts = [w.Slice(y, [-before], [LARGEST], [axis])] if before > 0 else []
+    parts += [y] + ([w.Slice(y, [0], [after], [axis])] if after > 0 else [])
+    return parts[0] if len(parts) == 1 else w.Concat(*parts, axis=axis)
+
+
+@maps("pad")
+def pad(w, x, pad, mode, value):
+    count = len(pad) // 2
+    amounts = [(x.ndim - 1 - n, pad[2 * n], pad[2 * n + 1]) for n in range(count)]
+    if mode == "circular":
+        for axis, before, after in amounts:
+            x = wrap_axis(w, x, axis, before, after)
+        return x
+    if not any(pad):
+        return x
+    begins, ends = [0] * x.ndim, [0] * x.ndim
+    for axis, before, after in amounts:
+        begins[axis], ends[axis] = before, after
+    fill = None if mode != "constant" else w.constant(value or 0, wide_pad(x.dtype))
+    mode = {"replicate": "edge"}.get(mode, mode)
+    y = w.cast(x, wide_pad(x.dtype))
+    return w.cast(w.Pad(y, begins + ends, fill, mode=mode), x.dtype)
+
+
+def wide_pad(dtype):
+    """Return the dtype that padding is done in."""
+    return {"int16": "int32", "bfloat16": "float32", "int8": "int32", "uint8": "int32"}.get(dtype, dtype)

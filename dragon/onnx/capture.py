@@ -1,0 +1,195 @@
+"""Captures of a function for the exporter: once as it was called, and at other sizes where axes are dynamic."""
+import contextlib
+
+import numpy
+
+from dragon import _C
+from dragon.onnx.errors import ExportError, HardCodedError
+from dragon.onnx.source import Plain, Program, ops, overlay, read_graph
+
+ACTIVE = []  # captures in progress: what `torch.onnx.is_in_onnx_export` asks
+
+
+def leaves(structure):
+    """Return the tensors in nested tuples, lists and dictionaries, in order."""
+    if isinstance(structure, _C.Tensor):
+        return [structure]
+    if isinstance(structure, dict):
+        structure = structure.values()
+    elif not isinstance(structure, (tuple, list)):
+        return []
+    return [leaf for item in structure for leaf in leaves(item)]
+
+
+def rebuild(structure, tensors):
+    """Return a structure with its tensors replaced by those of an iterator."""
+    if isinstance(structure, _C.Tensor):
+        return next(tensors)
+    if isinstance(structure, dict):
+        return {key: rebuild(item, tensors) for key, item in structure.items()}
+    if isinstance(structure, (tuple, list)):
+        made = [rebuild(item, tensors) for item in structure]
+        return type(structure)(*made) if hasattr(structure, "_fields") else type(structure)(made)
+    return structure
+
+
+def address_of(tensor):
+    """Return what tells the memory of a tensor from others'."""
+    detached = _C.as_class(tensor, Plain).detach()
+    if tensor.dtype.name == "bfloat16":
+        detached = ops.view_dtype(detached, _C.dtype("int16"))
+    array = detached.numpy()
+    return array.__array_interface__["data"][0], array.shape, array.strides
+
+
+def names_of(target):
+    """Return {memory: name} of what a module's `state_dict` lists; nothing for a plain function."""
+    owner = target if hasattr(target, "state_dict") else getattr(target, "__self__", None)
+    if not callable(getattr(owner, "state_dict", None)):
+        return {}
+    return {address_of(tensor): name for name, tensor in reversed(list(owner.state_dict().items()))
+            if isinstance(tensor, _C.Tensor)}
+
+
+@contextlib.contextmanager
+def shapes_only():
+    """Have calls make shapes only: nothing is computed, and nothing written."""
+    before = _C.set_phantom(True)
+    grad = _C.is_grad_enabled()
+    _C.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        _C.set_grad_enabled(grad)
+        _C.set_phantom(before)
+
+
+def trace(function, args, kwargs):
+    """Return what the engine wrote down of one call.
+
+    Parameters
+    ----------
+    function : callable
+        What is called.
+    args : tuple
+        Its arguments; the tensors among them are the inputs.
+    kwargs : dict
+        Its named arguments.
+
+    Returns
+    -------
+    dragon._C.Captured
+        The graph, and where its inputs come from.
+
+    """
+    tracer = _C.Trace()
+    for tensor in leaves((args, kwargs)):
+        tracer.add_input(tensor)
+    ACTIVE.append(function)
+    try:
+        with shapes_only():
+            tracer.start()
+            try:
+                # Fresh row-major results, so that each of them is a value of the graph.
+                results = [ops.to_row_major(_C.as_class(tensor, Plain)) for tensor in
+                           leaves(function(*args, **kwargs))]
+            finally:
+                tracer.stop()
+    finally:
+        ACTIVE.pop()
+    if tracer.failure:
+        raise ExportError(f"the calls could not be captured: {tracer.failure}")
+    if not results:
+        raise ExportError("the function returns no tensors")
+    return tracer.finish(results)
+
+
+def capture(function, args, kwargs, names):
+    """Return the program of one call; tensors that it found by itself are constants, under their names."""
+    captured = trace(function, args, kwargs)
+    program = read_graph(captured.graph)
+    inputs, constants = [], list(program.constants)
+    for value, (source, tensor) in zip(program.inputs, captured.inputs):
+        if source == "argument":
+            inputs.append(value)
+        elif source == "outside":
+            value.tensor, value.name = tensor, names.get(address_of(tensor), value.name or "outside")
+            constants.append(value)
+        else:
+            raise ExportError("the function computes gradients, which ONNX graphs cannot hold")
+    return Program(program.name, inputs, program.outputs, constants, program.calls, (), program.symbols)
+
+
+def resize(tensor, sizes):
+    """Return a tensor like another with some axes of other sizes, their places repeated in turn."""
+    made = _C.as_class(tensor, Plain).detach()
+    for axis, size in sizes.items():
+        places = numpy.arange(size) % max(made.shape[axis], 1)
+        made = ops.index_select(made, axis, _C.tensor(places.tolist(), "int64", None, Plain))
+    return _C.as_class(made, type(tensor))
+
+
+def choices(size):
+    """Yield triples of sizes to capture at: the given one where it is not special, and others near or far."""
+    first = size if size > 1 else 2
+    yield first, first + 1, first + 3
+    yield first, 2 * first, 3 * first
+    if size > 3:
+        yield first, first - 1, first - 2
+    if size % 4 == 0:
+        yield first, first // 2, first // 4
+
+
+def assignments(triples):
+    """Return the sizes of all symbols in each capture."""
+    names = list(triples)
+    plans = [{name: triples[name][0] for name in names}]
+    if len(names) > 1:
+        plans += [{**plans[0], name: triples[name][1]} for name in names]
+    return plans + [{name: triples[name][place] for name in names} for place in (1, 2)]
+
+
+def capture_dynamic(function, args, kwargs, names, axes):
+    """Return the program of a function whose inputs have dynamic axes.
+
+    The function is captured at several sizes, without computing anything. What differs between the captures must
+    follow the sizes; if it does not, a HardCodedError says what was hard-coded.
+
+    Parameters
+    ----------
+    function : callable
+        What is captured.
+    args : tuple
+        Its arguments.
+    kwargs : dict
+        Its named arguments.
+    names : dict
+        {memory: name} of parameters.
+    axes : list of dict
+        For each input {axis: symbol}.
+
+    Returns
+    -------
+    Program
+        With Sizes where the captures differ.
+
+    """
+    inputs = leaves((args, kwargs))
+    given = {symbol: inputs[place].shape[axis] for place, named in enumerate(axes) for axis, symbol in named.items()}
+    if not given:
+        return capture(function, args, kwargs, names)
+    error = None
+    for triples in zip(*map(choices, given.values())):
+        plans = assignments(dict(zip(given, triples)))
+        try:
+            programs = []
+            for plan in plans:
+                tensors = [resize(tensor, {axis: plan[symbol] for axis, symbol in named.items()})
+                           for tensor, named in zip(inputs, axes)]
+                programs.append(capture(function, *rebuild((args, kwargs), iter(tensors)), names))
+            return overlay(programs, {symbol: tuple(plan[symbol] for plan in plans) for symbol in given})
+        except HardCodedError as failure:
+            raise failure
+        except (ExportError, IndexError, RuntimeError, TypeError, ValueError) as failure:
+            error = error or failure
+    raise HardCodedError(f"the function cannot be called at other sizes of {', '.join(given)}: {error}") from error

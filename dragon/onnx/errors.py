@@ -1,0 +1,25 @@
+"""What may go wrong in an export."""
+
+
+class ExportError(RuntimeError):
+    """A model, or a part of it, has no ONNX expression."""
+
+
+class UnsupportedOperatorError(ExportError):
+    """Calls without an ONNX expression: all of them, by name.
+
+    Parameters
+    ----------
+    reasons : dict
+        {what: why}.
+
+    """
+
+    def __init__(self, reasons):
+        self.operators = sorted(reasons)
+        lines = [f"{what}: {why}" for what, why in sorted(reasons.items())]
+        super().__init__("no ONNX expression for " + ", ".join(self.operators) + "\n  " + "\n  ".join(lines))
+
+
+class HardCodedError(ExportError):
+    """A number of the captured calls follows a dynamic size in a way that the model cannot express."""

@@ -1,0 +1,129 @@
+"""Poolings: of plain windows by ONNX's operators, of adaptive ones by what they come down to."""
+import math
+
+import numpy
+
+from dragon.onnx.convolution import window_padding
+from dragon.onnx.size import Size, product
+from dragon.onnx.table import maps
+
+
+def even_windows(image, size):
+    """Return the window of each axis if adaptive ones all have the same size, else None."""
+    if any(isinstance(places, Size) for places in [*image, *size]):
+        return None
+    if any(places == 0 or whole % places for whole, places in zip(image, size)):
+        return None
+    return [whole // places for whole, places in zip(image, size)]
+
+
+def adaptive_edges(whole, places):
+    """Return where each adaptive window begins and ends."""
+    return [(place * whole // places, -(-(place + 1) * whole // places)) for place in range(places)]
+
+
+def spatial_axes(x):
+    """Return the axes after batch and channels."""
+    return list(range(2, x.ndim))
+
+
+def adaptive_average(w, x, size):
+    """Return means over adaptive windows: along each axis the product with a matrix."""
+    if all(places == 1 for places in size if not isinstance(places, Size)) and not any(
+            isinstance(places, Size) for places in size):
+        return w.ReduceMean(x, spatial_axes(x), keepdims=1)
+    window = even_windows(x.shape[2:], size)
+    if window is not None:
+        return w.AveragePool(x, kernel_shape=window, strides=window)
+    y = x
+    for axis, (whole, places) in enumerate(zip(x.shape[2:], size), start=2):
+        if whole == places:
+            continue
+        matrix = numpy.zeros((int(whole), int(places)))
+        for place, (begin, end) in enumerate(adaptive_edges(whole, places)):
+            matrix[begin:end, place] = 1 / (end - begin)
+        order = [n for n in range(x.ndim) if n != axis] + [axis]
+        y = w.transpose(y, order)
+        y = w.MatMul(y, w.constant(matrix, x.dtype))
+        y = w.transpose(y, numpy.argsort(order).tolist())
+    return y
+
+
+@maps("average_pool")
+def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
+    if adaptive:
+        return adaptive_average(w, x, size)
+    if any(step != 1 for step in dilation) and w.opset < 19:
+        w.refuse("dilation before opset 19")
+    after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
+    options = {"kernel_shape": window, "strides": stride}
+    if w.opset >= 19:
+        options["dilations"] = dilation
+    if divisor:
+        zeros = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(0, x.dtype))
+        return w.Mul(w.AveragePool(zeros, **options), product(window) / divisor)
+    if not count_include_pad or after == padding:
+        return w.AveragePool(x, pads=padding + after, count_include_pad=int(count_include_pad), **options)
+    # What lies beyond the padding asked for does not count.
+    zeros = w.Pad(x, [0, 0, *padding, 0, 0, *map(min, after, padding)], w.constant(0, x.dtype))
+    beyond = [max(end - pad, 0) for end, pad in zip(after, padding)]
+    return w.AveragePool(zeros, pads=[0] * len(padding) + beyond, count_include_pad=0, **options)
+
+
+@maps("max_pool_with_indices")
+def max_pool_with_indices(w, x, size, window, stride, padding, dilation, adaptive):
+    if adaptive:
+        return adaptive_max(w, x, size)
+    after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
+    options = {"kernel_shape": window, "strides": stride, "dilations": dilation}
+    if any(end > before and end >= length for before, end, length in zip(padding, after, window)):
+        if w.wants(1):
+            w.refuse("indices of windows that reach far beyond the image")
+        x = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(-math.inf, x.dtype))
+        return w.MaxPool(x, **options)
+    options["pads"] = padding + after
+    if not w.wants(1):
+        return w.MaxPool(x, **options)
+    y, places = w.MaxPool(x, outputs=2, **options)
+    plane = product(x.shape[2:])
+    plane = w.number(plane) if isinstance(plane, Size) else plane
+    return y, w.Mod(places, plane)
+
+
+def adaptive_max(w, x, size):
+    """Return maxima over adaptive windows, and their places if somebody reads those."""
+    image = x.shape[2:]
+    if size == [1] * len(size):
+        y = w.ReduceMax(x, spatial_axes(x), keepdims=1)
+        if not w.wants(1):
+            return y
+        flat = w.Reshape(x, [0, 0, -1])
+        return y, w.reshape(w.ArgMax(flat, axis=2, keepdims=1), w.call.outputs[1].shape)
+    window = even_windows(image, size)
+    if window is not None:
+        return max_pool_with_indices(w, x, size, window, window, [0] * len(size), [1] * len(size), False)
+    places = [adaptive_edges(int(whole), int(count)) for whole, count in zip(image, size)]
+    longest = [max(end - begin for begin, end in edges) for edges in places]
+    grids = [numpy.array([[min(begin + step, end - 1) for step in range(length)] for begin, end in edges])
+             for edges, length in zip(places, longest)]
+    flat = numpy.zeros([1] * (2 * len(size)), "int64")
+    for axis, (grid, whole) in enumerate(zip(grids, image)):
+        shape = [1] * (2 * len(size))
+        shape[axis], shape[len(size) + axis] = grid.shape
+        flat = flat * whole + grid.reshape(shape)
+    flat = flat.reshape([*map(int, size), -1])
+    windows = w.Gather(w.Reshape(x, [0, 0, -1]), flat, axis=2)
+    y = w.ReduceMax(windows, [-1], keepdims=0)
+    if not w.wants(1):
+        return y
+    best = w.ArgMax(windows, axis=-1, keepdims=1)
+    spread = w.Expand(w.constant(flat), w.Shape(windows))
+    return y, w.Squeeze(w.GatherElements(spread, best, axis=-1), [-1])
+
+
+@maps("max_unpool")
+def max_unpool(w, x, indices, size):
+    sizes = [*x.shape[:2], product(size)]
+    zeros = w.full(sizes, 0, x.dtype)
+    flat = w.ScatterElements(zeros, w.Reshape(indices, [0, 0, -1]), w.Reshape(x, [0, 0, -1]), axis=2)
+    return w.reshape(flat, [*x.shape[:2], *size])

@@ -1,0 +1,322 @@
+"""Sums, extremes, moments and norms along axes, and running ones."""
+import math
+
+import numpy
+from onnx import helper
+
+from dragon.onnx.math import is_float, log_of_one_more
+from dragon.onnx.size import product
+from dragon.onnx.table import maps
+from dragon.onnx.writer import ELEMENTS, Writer
+
+
+def axes_of(x, axis):
+    """Return the axes that a reduction means, from 0 on; none or no list are all."""
+    if axis is None or axis == []:
+        return list(range(x.ndim))
+    return sorted({place % max(x.ndim, 1) for place in (axis if isinstance(axis, list) else [axis])})
+
+
+def reduce(w, op, x, axis, keepdims=False):
+    """Write a reduction with its axes as a tensor."""
+    axes = axes_of(x, axis)
+    return w.add(op, x, axes, keepdims=int(keepdims)) if x.ndim else x
+
+
+def count_of(x, axis):
+    """Return how many elements each result is made of."""
+    return product(x.shape[place] for place in axes_of(x, axis)) if x.ndim else 1
+
+
+@maps("sum")
+def total(w, x, axis, keepdims, dtype):
+    return reduce(w, "ReduceSum", w.cast(x, w.out.dtype), axis, keepdims)
+
+
+@maps("nansum")
+def nansum(w, x, axis, keepdims, dtype):
+    if is_float(x):
+        x_or_zero = w.Where(w.IsNaN(x), w.constant(0, x.dtype), x)
+        x_or_zero.shape = x.shape
+        x = x_or_zero
+    return reduce(w, "ReduceSum", w.cast(x, w.out.dtype), axis, keepdims)
+
+
+@maps("prod")
+def prod(w, x, axis, keepdims, dtype):
+    return reduce(w, "ReduceProd", w.cast(x, w.out.dtype), axis, keepdims)
+
+
+@maps("mean")
+def mean(w, x, axis, keepdims, dtype):
+    if count_of(x, axis) == 0:
+        return w.full(w.out.shape, math.nan, w.out.dtype)
+    return reduce(w, "ReduceMean", w.cast(x, w.out.dtype), axis, keepdims)
+
+
+def as_number(w, x):
+    """Return booleans as int32, which reductions know."""
+    return w.cast(x, "int32") if x.dtype == "bool" else x
+
+
+@maps("amax")
+def amax(w, x, axis, keepdims):
+    return reduce(w, "ReduceMax", as_number(w, x), axis, keepdims)
+
+
+@maps("amin")
+def amin(w, x, axis, keepdims):
+    return reduce(w, "ReduceMin", as_number(w, x), axis, keepdims)
+
+
+def truth_as_number(w, x):
+    """Return 1 where elements differ from 0."""
+    return w.cast(w.cast(x, "bool"), "int32")
+
+
+@maps("any")
+def any_of(w, x, axis, keepdims):
+    found = reduce(w, "ReduceSum", truth_as_number(w, x), axis, keepdims)
+    return w.cast(found, "bool")
+
+
+@maps("all")
+def all_of(w, x, axis, keepdims):
+    missing = reduce(w, "ReduceSum", shaped(w.cast(w.Not(w.cast(x, "bool")), "int32"), x), axis, keepdims)
+    return w.Equal(missing, 0)
+
+
+def shaped(value, like):
+    """Return a value that is known to have another's shape."""
+    value.shape = like.shape
+    return value
+
+
+@maps("count_nonzero")
+def count_nonzero(w, x, axis):
+    return reduce(w, "ReduceSum", shaped(w.cast(w.cast(x, "bool"), "int64"), x), axis)
+
+
+def place_of(w, op, x, axis, keepdims):
+    """Return the first place of an extreme."""
+    x = shaped(as_number(w, x), x)
+    if axis is None:
+        found = w.add(op, w.flatten(x), axis=0, keepdims=0)
+        return w.reshape(found, [1] * x.ndim if keepdims else [])
+    if x.ndim == 0:
+        return w.constant(0, "int64")
+    return w.add(op, x, axis=axis, keepdims=int(keepdims))
+
+
+@maps("argmax")
+def argmax(w, x, axis, keepdims):
+    return place_of(w, "ArgMax", x, axis, keepdims)
+
+
+@maps("argmin")
+def argmin(w, x, axis, keepdims):
+    return place_of(w, "ArgMin", x, axis, keepdims)
+
+
+@maps("max_axis")
+def max_axis(w, x, axis, keepdims):
+    return amax(w, x, [axis], keepdims), place_of(w, "ArgMax", x, axis, keepdims)
+
+
+@maps("min_axis")
+def min_axis(w, x, axis, keepdims):
+    return amin(w, x, [axis], keepdims), place_of(w, "ArgMin", x, axis, keepdims)
+
+
+@maps("logsumexp")
+def logsumexp(w, x, axis, keepdims):
+    return reduce(w, "ReduceLogSumExp", shaped(w.cast(x, w.out.dtype), x), axis, keepdims)
+
+
+@maps("linalg_vector_norm")
+def vector_norm(w, x, ord, axis, keepdims, dtype):
+    x = shaped(w.cast(x, w.out.dtype), x)
+    known = {0: None, 1: "ReduceL1", 2: "ReduceL2", math.inf: "ReduceMax", -math.inf: "ReduceMin"}
+    if ord == 0:
+        return reduce(w, "ReduceSum", shaped(w.cast(w.cast(x, "bool"), x.dtype), x), axis, keepdims)
+    size = shaped(w.Abs(x), x)
+    if ord in known:
+        return reduce(w, known[ord], size, axis, keepdims)
+    powers = reduce(w, "ReduceSum", shaped(w.Pow(size, float(ord)), x), axis, keepdims)
+    return w.Pow(powers, 1 / float(ord))
+
+
+def variance(w, x, axis, correction, keepdims):
+    """Return variance and mean."""
+    middle = reduce(w, "ReduceMean", x, axis, True)
+    apart = shaped(w.Sub(x, middle), x)
+    squares = reduce(w, "ReduceSum", shaped(w.Mul(apart, apart), x), axis, keepdims)
+    count = count_of(x, axis)
+    if isinstance(count, int):
+        divisor = w.constant(max(0.0, count - correction), x.dtype)
+    else:
+        divisor = w.Max(w.Sub(w.cast(w.number(count), x.dtype), correction), 0)
+    mean_value = reduce(w, "ReduceMean", x, axis, keepdims)
+    return w.Div(squares, divisor), mean_value
+
+
+@maps("real_var")
+def real_var(w, x, axis, correction, keepdims):
+    return variance(w, x, axis, 1 if correction is None else correction, keepdims)[0]
+
+
+@maps("real_std")
+def real_std(w, x, axis, correction, keepdims):
+    return w.Sqrt(real_var(w, x, axis, correction, keepdims))
+
+
+@maps("real_var_mean")
+def real_var_mean(w, x, axis, correction, keepdims):
+    return variance(w, x, axis, 1 if correction is None else correction, keepdims)
+
+
+# --- running ones
+
+@maps("cumsum")
+def cumsum(w, x, axis, dtype):
+    x = w.cast(x, w.out.dtype)
+    return w.CumSum(x, w.constant(axis, "int64")) if w.out.ndim else x
+
+
+def scan(w, x, axis, start, step):
+    """Return the states of a loop along an axis.
+
+    Parameters
+    ----------
+    w : Writer
+        The graph.
+    x : list of Value
+        What the loop reads, one place at a time.
+    axis : int
+        Along which it runs.
+    start : list of Value
+        The first states.
+    step : callable
+        step(writer, states, places) -> (new states, results).
+
+    Returns
+    -------
+    list of Value
+        The results of all steps, stacked along the axis.
+
+    """
+    body = Writer(w.opset)
+    body.call = w.call
+
+    def declared(values, hint):
+        return [type(value)(w.fresh(hint), value.dtype) for value in values]
+
+    states, places = declared(start, "state"), declared(x, "place")
+    made, results = step(body, states, places)
+    made = [body.Identity(value) for value in made]
+    results = [body.Identity(value) for value in results]
+    for node in body.nodes:  # names inside must not hide those outside
+        node.input[:] = [renamed(w, body, name) for name in node.input]
+        node.output[:] = [renamed(w, body, name) for name in node.output]
+
+    def infos(values):
+        return [helper.make_tensor_value_info(renamed(w, body, value.name), ELEMENTS[value.dtype], None)
+                for value in values]
+
+    constants = []
+    for name, tensor in body.initializers.items():
+        tensor.name = renamed(w, body, name)
+        constants.append(tensor)
+    graph = helper.make_graph(body.nodes, w.fresh("body"), infos(states + places), infos(made + results), constants)
+    node_results = w.add("Scan", *start, *x, outputs=len(start) + len(results), body=graph, num_scan_inputs=len(x),
+                         scan_input_axes=[axis] * len(x), scan_output_axes=[axis] * len(results))
+    node_results = node_results if isinstance(node_results, list) else [node_results]
+    found = node_results[len(start):]
+    for value, result in zip(found, results):
+        value.dtype = result.dtype
+    return found
+
+
+def renamed(w, body, name):
+    """Return the name in the whole graph of a name that a body made."""
+    if not name or name not in body.taken:
+        return name
+    names = body.__dict__.setdefault("renames", {})
+    if name not in names:
+        names[name] = w.fresh("inner_" + name)
+    return names[name]
+
+
+def first_of(w, x, axis):
+    """Return the first place of an axis, without the axis."""
+    return w.Gather(x, w.constant(0, "int64"), axis=axis)
+
+
+@maps("cumprod")
+def cumprod(w, x, axis, dtype):
+    y = shaped(w.cast(x, w.out.dtype), x)
+    if x.ndim == 0 or x.shape[axis] == 0:
+        return y
+    axis %= x.ndim
+    start = w.Add(w.Mul(first_of(w, y, axis), 0), 1)
+
+    def step(body, states, places):
+        now = body.Mul(states[0], places[0])
+        return [now], [now]
+    return scan(w, [y], axis, [start], step)[0]
+
+
+@maps("logcumsumexp")
+def logcumsumexp(w, x, axis):
+    if x.ndim == 0 or x.shape[axis] == 0:
+        return x
+    axis %= x.ndim
+    first = first_of(w, x, axis)
+    start = w.Where(w.Equal(first, first), w.constant(-numpy.inf, x.dtype), first)
+
+    def step(body, states, places):
+        before, now = states[0], places[0]
+        apart = body.Where(body.Equal(before, now), body.constant(0, x.dtype), body.Abs(body.Sub(before, now)))
+        total = body.Add(body.Max(before, now), log_of_one_more(body, body.Exp(body.Neg(apart))))
+        return [total], [total]
+    return scan(w, [x], axis, [start], step)[0]
+
+
+def running_extreme(w, x, axis, op):
+    """Return running extremes and the last places where they stand."""
+    if x.ndim == 0 or x.shape[axis] == 0:
+        return x, w.full(x.shape, 0, "int64")
+    axis %= x.ndim
+    y = shaped(as_number(w, x), x)
+    first = first_of(w, y, axis)
+    zero = w.cast(w.Mul(w.cast(w.Not(w.Equal(first, first)), "int64"), 0), "int64")
+    count = w.constant(0, "int64")
+
+    def step(body, states, places):
+        best, where, number = states
+        wins = body.add(op, places[0], best)
+        now = body.Where(wins, places[0], best)
+        place = body.Where(wins, number, where)
+        return [now, place, body.Add(number, 1)], [now, place]
+    return scan(w, [y], axis, [first, zero, count], step)
+
+
+@maps("cummax")
+def cummax(w, x, axis):
+    return running_extreme(w, x, axis, "GreaterOrEqual")
+
+
+@maps("cummin")
+def cummin(w, x, axis):
+    return running_extreme(w, x, axis, "LessOrEqual")
+
+
+@maps("linear_scan")
+def linear_scan(w, a, b, axis):
+    axis %= b.ndim
+    start = w.Mul(first_of(w, b, axis), 0)
+
+    def step(body, states, places):
+        now = body.Add(places[1], body.Mul(places[0], states[0]))
+        return [now], [now]
+    return scan(w, [a, b], axis, [start], step)[0]

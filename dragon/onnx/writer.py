@@ -1,0 +1,355 @@
+"""Writes nodes of an ONNX graph: names, constants, sizes known at run time, and dtypes that runtimes can compute in."""
+import collections
+import functools
+
+import ml_dtypes
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from dragon.onnx.errors import HardCodedError
+from dragon.onnx.size import Repeated, Size, fit
+from dragon.onnx.source import Value, array_of
+from dragon.onnx.table import Inexpressible
+
+ELEMENTS = {"bool": TensorProto.BOOL, "uint8": TensorProto.UINT8, "int8": TensorProto.INT8,
+            "int16": TensorProto.INT16, "int32": TensorProto.INT32, "int64": TensorProto.INT64,
+            "float16": TensorProto.FLOAT16, "bfloat16": TensorProto.BFLOAT16, "float32": TensorProto.FLOAT,
+            "float64": TensorProto.DOUBLE}
+FLOATING = ("float16", "bfloat16", "float32", "float64")
+RESULT_DTYPES = {**dict.fromkeys(("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor",
+                                  "Not", "IsNaN", "IsInf"), "bool"),
+                 **dict.fromkeys(("Shape", "Size", "ArgMax", "ArgMin", "NonZero"), "int64")}
+# Of the results after the first one.
+FURTHER_DTYPES = {"TopK": "int64", "Unique": "int64", "MaxPool": "int64", "Dropout": "bool",
+                  "LayerNormalization": "float32"}
+# Which input tells the dtype, where it is not the first.
+TELLING = {"Where": 1, "OneHot": 2}
+# Operators that only move elements: runtimes have them in every dtype.
+MOVING = {"Reshape", "Transpose", "Concat", "Slice", "Gather", "GatherElements", "GatherND", "ScatterND", "Cast",
+          "ScatterElements", "Identity", "Squeeze", "Unsqueeze", "Shape", "Size", "Split", "ConstantOfShape",
+          "RandomUniformLike", "RandomNormalLike", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
+          "BitwiseNot", "Range", "Scan", "NonZero"}
+# ONNX Runtime computes in few dtypes: narrow integers wrap the same way in int32, and bfloat16 is the rounding of
+# float32 after each operator, as the engine does it.
+WIDER = {"int8": "int32", "int16": "int32", "uint8": "int32", "bfloat16": "float32"}
+WIDER_OF = {"Where": {"bool": "uint8"}, "IsInf": {"float16": "float32"},
+            "Unique": dict.fromkeys(("int32", "int16", "int8", "uint8"), "int64")}
+# Scattering with a reduction computes.
+WIDER_SUM = {**WIDER, "float16": "float32", "bool": "int32"}
+LARGEST, SMALLEST = 2 ** 63 - 1, -2 ** 63
+
+
+def numpy_dtype(name):
+    """Return the NumPy dtype of a name, bfloat16 too."""
+    return numpy.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+
+
+def wider(op, dtype, reduction=None):
+    """Return the dtype that an operator is computed in."""
+    if op.startswith("Scatter") and reduction not in (None, "none"):
+        return WIDER_SUM.get(dtype, dtype)
+    if op in MOVING:
+        return dtype
+    return WIDER_OF.get(op, {}).get(dtype) or WIDER.get(dtype, dtype)
+
+
+class Writer:
+    """One ONNX graph in the making. `w.Add(x, 1)` writes a node and returns its result.
+
+    Parameters
+    ----------
+    opset : int
+        The version of ONNX's operators.
+    symbols : dict, optional
+        {name: its value in each capture}.
+
+    """
+
+    def __init__(self, opset, symbols=None):
+        self.opset, self.symbols = opset, symbols or {}
+        self.nodes, self.initializers = [], {}
+        self.sources = {}  # symbol -> (input value, axis) that tells it
+        self.call = None
+        self.scope = ""
+        self._count, self.taken, self._cached = collections.Counter(), set(), {}
+        self._values = {}  # id of a captured value -> what it became
+        self._held = []
+
+    # --- names and values
+
+    def fresh(self, hint):
+        """Return a name nobody has."""
+        while True:
+            name = f"{hint}_{self._count[hint]}" if self._count[hint] else hint
+            self._count[hint] += 1
+            if name not in self.taken:
+                self.taken.add(name)
+                return name
+
+    def bind(self, captured, made):
+        """Let a captured value be what was made for it."""
+        self._held.append(captured)
+        self._values[id(captured)] = made
+
+    def resolve(self, value):
+        """Return what a captured value became; others as they are."""
+        return self._values.get(id(value), value)
+
+    @property
+    def out(self):
+        """The first captured result of the call being written."""
+        return self.call.outputs[0]
+
+    def wants(self, index):
+        """Return whether somebody reads a result of the call being written."""
+        output = self.call.outputs[index]
+        return output is not None and id(output) in self.read
+
+    read = frozenset()  # ids of the captured values that somebody reads
+    producers = {}  # id of a captured value -> the call that makes it
+
+    # --- nodes
+
+    def __getattr__(self, op):
+        if op[0].isupper():
+            return functools.partial(self.add, op)
+        raise AttributeError(op)
+
+    def add(self, op, *inputs, outputs=1, dtype=None, **attributes):
+        """Write a node.
+
+        Parameters
+        ----------
+        op : str
+            ONNX's operator.
+        *inputs : Value, number, list of int, numpy.ndarray or None
+            Numbers become constants of the dtype of the tensors beside them, lists int64 vectors.
+        outputs : int, optional, default=1
+            How many results it has.
+        dtype : str, optional
+            The first result's dtype, where it is not the inputs'.
+        **attributes : object
+            Those that are None are left out.
+
+        Returns
+        -------
+        Value or list of Value
+            The result, or all of them.
+
+        """
+        inputs = [self.resolve(item) for item in inputs]
+        telling = TELLING.get(op, 0)
+        tensors = [item for item in inputs[telling:] if isinstance(item, Value)]
+        own = tensors[0].dtype if tensors else dtype
+        computed = wider(op, own, attributes.get("reduction"))
+        if computed != own:
+            inputs[telling:] = [self.cast(item, computed) if isinstance(item, Value) and item.dtype == own else item
+                                for item in inputs[telling:]]
+        names = [self._input(item, computed) for item in inputs]
+        while names and not names[-1]:
+            names.pop()
+        for name, attribute in attributes.items():
+            for item in attribute if isinstance(attribute, (list, tuple)) else (attribute,):
+                if isinstance(item, (Size, Repeated)):
+                    raise HardCodedError(f"attribute '{name}' of {op} would follow a dynamic size")
+        made = [self.fresh(op.lower() if index == 0 else f"{op.lower()}_{index}") for index in range(outputs)]
+        attributes = {name: attribute for name, attribute in attributes.items() if attribute is not None}
+        node = helper.make_node(op, names, made, name=f"{self.scope}/{made[0]}".lstrip("/"), **attributes)
+        self.nodes.append(node)
+        result = dtype or RESULT_DTYPES.get(op, computed)
+        further = FURTHER_DTYPES.get(op, result)
+        values = [Value(name, further if index else result) for index, name in enumerate(made)]
+        if computed != own:
+            values = [self.cast(value, own) if value.dtype == computed else value for value in values]
+        return values[0] if outputs == 1 else values
+
+    def _input(self, item, dtype):
+        if item is None:
+            return ""
+        if isinstance(item, Value):
+            return item.name
+        if isinstance(item, (list, tuple)):
+            return self.sizes(item).name
+        if isinstance(item, Size):
+            return self.cast(self.number(item), dtype).name
+        if isinstance(item, numpy.ndarray):
+            return self.constant(item).name
+        return self.constant(item, dtype).name
+
+    def constant(self, array, dtype=None):
+        """Return a constant; equal ones are written once."""
+        array = numpy.asarray(array)
+        if dtype is not None:
+            with numpy.errstate(all="ignore"):
+                array = array.astype(numpy_dtype(dtype))
+        key = (array.dtype.str, array.dtype.name, array.shape, array.tobytes())
+        if key not in self._cached:
+            name = self.fresh("constant")
+            self.initializers[name] = numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
+            self._cached[key] = Value(name, array.dtype.name, array.shape)
+        return self._cached[key]
+
+    def tensor(self, value):
+        """Write a captured constant or parameter under its own name."""
+        if isinstance(value.tensor, Size):
+            return self.cast(self.number(value.tensor), value.dtype)
+        name = self.fresh(value.name or "tensor")
+        self.initializers[name] = numpy_helper.from_array(array_of(value.tensor), name)
+        return Value(name, value.dtype, value.shape)
+
+    # --- dtypes
+
+    def cast(self, x, dtype):
+        """Return a value in another dtype."""
+        x = self.resolve(x)
+        if x.dtype == dtype:
+            return x
+        made = self.add("Cast", x, dtype=dtype, to=ELEMENTS[dtype])
+        made.shape = x.shape
+        return made
+
+    def promoted(self, *values):
+        """Return values in the dtype that the call computes in: its result's, or the common one if that is bool."""
+        dtype = self.out.dtype
+        if dtype == "bool":
+            dtype = common_dtype(values)
+        return [self.cast(value, dtype) for value in values]
+
+    def truth(self, x):
+        """Return whether elements differ from 0."""
+        return self.cast(x, "bool")
+
+    # --- sizes
+
+    def size(self, size):
+        """Return a size as an int64 vector of one element."""
+        if not isinstance(size, Size):
+            return self.constant([int(size)], "int64")
+        if size not in self._cached:
+            self._cached[size] = self._fitted(size)
+        found = self._cached[size]
+        return self._looked_up(size) if found is None else found
+
+    def number(self, size):
+        """Return a size as a 0-d int64."""
+        return self.Squeeze(self.size(size), [0])
+
+    def sizes(self, shape):
+        """Return a list of sizes as an int64 vector."""
+        if not any(isinstance(size, (Size, Value)) for size in shape):
+            return self.constant(numpy.array([int(size) for size in shape], "int64"))
+        parts = [size if isinstance(size, Value) else self.size(size) for size in shape]
+        return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=0)
+
+    def _fitted(self, size):
+        terms = fit(size, self.symbols)
+        if terms is None:
+            return None
+        total = None
+        for names, coefficient in terms.items():
+            part = None
+            for name in names:
+                value, axis = self.sources[name]
+                extent = self.size_of(value, axis)
+                part = extent if part is None else self.Mul(part, extent)
+            factor = self.constant([coefficient], "int64")
+            part = factor if part is None else part if coefficient == 1 else self.Mul(part, factor)
+            total = part if total is None else self.Add(total, part)
+        return total
+
+    def size_of(self, x, axis):
+        """Return the size of an axis at run time, as a vector of one element."""
+        x = self.resolve(x)
+        key = (x.name, "size", axis)
+        if key not in self._cached:
+            self._cached[key] = self.add("Shape", x, start=axis, end=axis + 1)
+        return self._cached[key]
+
+    def _looked_up(self, size):
+        for value in self.call.inputs if self.call else ():
+            for axis, other in enumerate(value.shape):
+                if other == size:
+                    return self.size_of(value, axis)
+        raise HardCodedError(f"a size that is {size!r} where the dynamic sizes are "
+                             f"{ {name: list(samples) for name, samples in self.symbols.items()} }")
+
+    # --- shapes
+
+    def reshape(self, x, shape):
+        """Return x in another shape, of which one size may be left to the runtime."""
+        shape = list(shape)
+        unknown = [place for place, size in enumerate(shape) if isinstance(size, Size)]
+        if len(unknown) == 1 and not any(size == 0 for size in shape if not isinstance(size, Size)):
+            shape[unknown[0]] = -1
+        zero = 1 if any(not isinstance(size, Size) and size == 0 for size in shape) else None
+        made = self.add("Reshape", x, shape, allowzero=zero)
+        return made
+
+    def flatten(self, x):
+        """Return the elements of x as a vector."""
+        return self.Reshape(x, [-1])
+
+    def transpose(self, x, axes):
+        """Return x with its axes in another order."""
+        return x if list(axes) == list(range(len(axes))) else self.Transpose(x, perm=list(axes))
+
+    def expand(self, x, shape):
+        """Return x repeated to a shape; where it has that size already nothing need be known."""
+        lead = len(shape) - x.ndim
+        target = [1 if axis >= lead and x.shape[axis - lead] == size else size for axis, size in enumerate(shape)]
+        while target and target[0] == 1 and len(target) <= x.ndim:
+            target.pop(0)
+        return self.Expand(x, target) if target else x
+
+    def full(self, shape, number, dtype):
+        """Return one number everywhere."""
+        if not any(isinstance(size, Size) for size in shape):
+            array = numpy.asarray(number).astype(numpy_dtype(dtype))
+            if array.itemsize * int(numpy.prod(shape, dtype="int64")) <= 64:
+                return self.constant(numpy.full(shape, array))
+        value = numpy_helper.from_array(numpy.full(1, number).astype(numpy_dtype(dtype)), "value")
+        return self.add("ConstantOfShape", list(shape), dtype=dtype, value=value)
+
+    def refuse(self, why):
+        """Say that ONNX cannot express this call."""
+        raise Inexpressible(why)
+
+
+def rank_of(value):
+    """Return 0 for bool, 1 for integers, 2 for floats."""
+    return 0 if value.dtype == "bool" else 2 if value.dtype in FLOATING else 1
+
+
+def common_dtype(values):
+    """Return the dtype that operands are compared in: tensors with axes speak before those without."""
+    values = [value for value in values if value is not None]
+    highest = max(map(rank_of, values))
+    speaking = [value for value in values if value.shape != ()] or values
+    if max(map(rank_of, speaking)) < highest:
+        speaking = [value for value in values if rank_of(value) == highest]
+    dtype = speaking[0].dtype
+    for value in speaking[1:]:
+        dtype = numpy.promote_types(numpy_dtype(dtype), numpy_dtype(value.dtype)).name if value.dtype != dtype \
+            else dtype
+    return dtype
+
+
+def make_value_info(value, name, axes=None):
+    """Return the declaration of an input or output, dynamic axes by name."""
+    shape = [axes.get(axis, size) if axes else size for axis, size in enumerate(value.shape)]
+    shape = [None if isinstance(size, Size) else size for size in shape]
+    return helper.make_tensor_value_info(name, ELEMENTS[value.dtype], shape)
+
+
+def prune(nodes, outputs, initializers):
+    """Return the nodes that lead to outputs, and the initializers they read."""
+    needed, kept = set(outputs), []
+    for node in reversed(nodes):
+        if not needed.isdisjoint(node.output):
+            kept.append(node)
+            needed.update(node.input)
+            for attribute in node.attribute:
+                if attribute.type == onnx.AttributeProto.GRAPH:
+                    needed.update(name for inner in attribute.g.node for name in inner.input)
+    return kept[::-1], [tensor for name, tensor in initializers.items() if name in needed]

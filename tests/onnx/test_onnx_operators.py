@@ -1,0 +1,115 @@
+"""Every operator with an ONNX expression: one call as a model, checked in full, equal under ONNX Runtime to eager."""
+import importlib.util
+import pathlib
+
+import pytest
+
+pytest.importorskip("onnxruntime")
+
+from harness import FLOATING, Row, engine, exported, oracle  # noqa: E402
+from harness.checks import samples_of  # noqa: E402
+from harness.inputs import bind  # noqa: E402
+from harness.parts import PARTS, RESULTS  # noqa: E402
+from harness.tolerance import compare  # noqa: E402
+
+from dragon.onnx.errors import UnsupportedOperatorError  # noqa: E402
+from dragon.onnx.model import find_mapping  # noqa: E402
+
+TOLERANCES = {"float16": (2e-2, 2e-3), "bfloat16": (2e-2, 1e-2)}
+DTYPES = FLOATING + ("int64", "int32", "int16", "int8", "uint8", "bool")
+# What ONNX cannot say of an operator that it has otherwise, by words of the reason.
+PARTLY = {"grid_sample": "volumes before opset 20", "random": "without an upper bound"}
+
+
+def load_rows():
+    """Return the rows of primitive operators, those of parts among them."""
+    path = pathlib.Path(__file__).parents[1] / "ops" / "test_rows.py"
+    spec = importlib.util.spec_from_file_location("onnx_rows", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rows = [row for row in module.ROWS if row.call is None and not engine.schema(row.name)["composite"]]
+    return rows + [Row(name, samples, dtypes=("float32", "float64") if name == "recurrent_layer" else FLOATING,
+                       outputs=RESULTS.get(name), family="parts")
+                   for name, samples in PARTS.items() if samples]
+
+
+ROWS = load_rows()
+
+
+def tensors_of(args, kwargs):
+    """Return the tensors among arguments, in order."""
+    items = [item for value in [*args, *kwargs.values()]
+             for item in (value if isinstance(value, (list, tuple)) else [value])]
+    return [item for item in items if engine.is_tensor(item)]
+
+
+def compare_sample(row, dtype, sample, index, opset):
+    """Return what differs between eager and ONNX Runtime, or None."""
+    arguments = bind(row, sample, dtype, index)
+    args, kwargs = arguments.map(engine.tensor)
+    results = oracle.as_tuple(engine.operator(row)(*args, **kwargs))
+    results = [result if row.outputs is None or place in row.outputs else None
+               for place, result in enumerate(results)]
+    args, kwargs = arguments.map(engine.tensor)  # those above may have been written
+    model = exported.export_call(row.name, args, kwargs, results, opset)
+    got = exported.run(model, tensors_of(args, kwargs))
+    wanted = [result for result in results if result is not None]
+    for mine, theirs in zip(wanted, got, strict=True):
+        kind = engine.dtype_name(mine)
+        if str(theirs.dtype) != kind and kind != "bfloat16":
+            return f"{theirs.dtype}, expected {kind}"
+        tolerance = TOLERANCES.get(dtype) or TOLERANCES.get(kind, (1e-4, 1e-5))
+        found = None if row.random else compare(theirs, engine.array(mine), tolerance)
+        if found:
+            return found
+    return None
+
+
+def check(row, dtype, opset=18):
+    """Export and compare all samples of a row."""
+    failures = []
+    for index, sample in enumerate(samples_of(row)):
+        try:
+            found = compare_sample(row, dtype, sample, index, opset)
+        except UnsupportedOperatorError as error:
+            found = None if PARTLY.get(row.name, "\0") in str(error) else str(error)
+        except Exception as error:
+            if dtype == "float64" and any(word in str(error) for word in ("NOT_IMPLEMENTED", "not support double")):
+                continue  # a proper model, and no kernel for float64 in ONNX Runtime
+            found = f"{type(error).__name__}: {error}"
+        if found:
+            failures.append(f"{row.name}{sample}: {found}")
+    assert not failures, "\n".join(failures)
+
+
+def expressible(row, dtype):
+    """Return whether a row is to be exported in a dtype."""
+    return dtype in row.dtypes and find_mapping(row.name) is not None
+
+
+@pytest.mark.parametrize("row, dtype", [
+    pytest.param(row, dtype, id=f"{row} in {dtype}", marks=[] if dtype in ("float32", "int64", "bool") else
+                 [pytest.mark.slow]) for row in ROWS for dtype in DTYPES if expressible(row, dtype)])
+def test_equals_eager(row, dtype):
+    check(row, dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opset", [19, 20, 21])
+@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS if expressible(row, "float32")])
+def test_later_opsets(row, opset):
+    check(row, "float32", opset)
+
+
+def test_operators_without_expression_are_named():
+    """A missing mapping is an error that names the operator."""
+    names = sorted({row.name for row in ROWS if find_mapping(row.name) is None and "float32" in row.dtypes})
+    assert "digamma" in names
+    for row in ROWS:
+        if row.name != "digamma":
+            continue
+        args, kwargs = bind(row, row.samples[0], "float32").map(engine.tensor)
+        results = oracle.as_tuple(engine.operator(row)(*args, **kwargs))
+        with pytest.raises(UnsupportedOperatorError, match="digamma") as caught:
+            exported.export_call(row.name, args, kwargs, results)
+        assert caught.value.operators == ["digamma"]
