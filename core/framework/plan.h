@@ -1,0 +1,66 @@
+// Plan: a graph made ready to run: a flat list of kernels' operators with their operands in place. Running it infers
+// nothing, plans nothing and allocates one block.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/framework/graph.h"
+#include "core/framework/memory_plan.h"
+
+namespace dragon {
+
+struct PlanOptions {
+  MemoryMode memory = MemoryMode::kArena;
+  bool in_place = true;  ///< a result may overwrite an operand that nobody reads any more
+};
+
+struct PlanMemory {
+  int64_t naive = 0;     ///< bytes if every value had its own place
+  int64_t planned = 0;   ///< bytes of the block and of the results
+  int64_t measured = 0;  ///< the peak above what there was before, of the last run that was measured
+  int32_t buffers = 0;   ///< how many pieces of memory the values share
+};
+
+/// One call of a profiled run; times in nanoseconds of the monotonic clock.
+struct PlanEvent {
+  std::string name, scope;
+  int64_t start, end, bytes;
+};
+
+class DRAGON_API Plan {
+ public:
+  /// The graph is verified. Compositions in it must have been taken apart (see Decompose).
+  explicit Plan(Graph graph, PlanOptions options = {});
+  ~Plan();
+
+  /// Run over these inputs, which must fit the graph's (shape, dtype, device; strides where the graph's are not
+  /// row-major). The inputs that the graph updates are written; the results are fresh. Any number of threads may call.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs);
+  /// The same, and note every call's time.
+  std::vector<Tensor> Profile(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
+  /// The same, and note the peak of memory in `memory().measured`.
+  std::vector<Tensor> Measure(std::span<const Tensor> inputs);
+  /// A ValueError that names the first input that does not fit.
+  void CheckInputs(std::span<const Tensor> inputs) const;
+
+  const Graph& graph() const { return graph_; }
+  const PlanMemory& memory() const { return memory_; }
+  int step_count() const;
+
+ private:
+  struct Instance;
+  friend struct PlanBuilder;
+  std::unique_ptr<Instance> Borrow();
+  std::vector<Tensor> RunWith(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
+
+  Graph graph_;
+  PlanOptions options_;
+  PlanMemory memory_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Instance>> idle_;  ///< one per thread that runs at the same time
+};
+
+}  // namespace dragon

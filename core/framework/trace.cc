@@ -1,0 +1,562 @@
+// Writing down what comes to the door.
+#include "core/framework/trace.h"
+
+#include <algorithm>
+
+#include "core/framework/autograd/backward.h"
+#include "core/framework/autograd/meta.h"
+#include "core/framework/op.h"
+
+namespace dragon {
+
+namespace {
+
+std::atomic<uint64_t> g_traces{0};
+constexpr int kMarkBits = 32;
+
+ValueInfo InfoOf(const Tensor& tensor) {
+  ValueInfo info;
+  info.shape = tensor.shape();
+  if (!tensor.is_contiguous()) info.strides = tensor.strides();
+  info.dtype = tensor.dtype();
+  info.device = tensor.device();
+  return info;
+}
+
+ValueInfo InfoOf(const OutputSpec& spec, Device device) {
+  ValueInfo info;
+  info.shape = spec.shape;
+  if (!spec.strides.empty() && !IsContiguous(spec.shape, spec.strides)) info.strides = spec.strides;
+  info.dtype = spec.dtype;
+  info.device = device;
+  return info;
+}
+
+/// Every element of the tensor's memory belongs to the tensor, once.
+bool FillsMemory(const Tensor& tensor) {
+  return tensor.offset() == 0 && IsDense(tensor.shape(), tensor.strides()) &&
+         static_cast<size_t>(tensor.numel() * tensor.item_size()) == tensor.impl()->storage->bytes;
+}
+
+bool IsRandom(const Operator& op) {
+  GraphCall call;
+  call.op = &op;
+  return call.is_random();
+}
+
+}  // namespace
+
+Trace::Trace() : epoch_(++g_traces << kMarkBits) {}
+
+Trace::~Trace() {
+  if (running_) Stop();
+}
+
+void Trace::AddInput(const Tensor& tensor, std::string name) {
+  arguments_.push_back(tensor);
+  ValueInfo info = InfoOf(tensor);
+  info.name = std::move(name);
+  const ValueId id = graph_.AddInput(std::move(info));
+  constant_.resize(graph_.values.size(), 0);
+  inputs_.push_back({CapturedInput::Source::kArgument, tensor});
+  if (!tensor.impl()->storage) {
+    GiveUp("an argument without memory (a meta tensor)");
+    return;
+  }
+  Storage* storage = tensor.impl()->storage.get();
+  auto [place, fresh] = outside_.try_emplace(storage, static_cast<int>(cells_.size()));
+  if (fresh) {
+    cells_.emplace_back();
+    cells_.back().storage = tensor.impl()->storage;
+    cells_.back().value = id;
+    cells_.back().whole = Geometry(tensor);
+  }
+  Cell& cell = cells_[place->second];
+  cell.inputs.push_back(static_cast<int>(inputs_.size()) - 1);
+  cell.views.push_back({Geometry(tensor), id});
+}
+
+void Trace::Start() {
+  if (Door().tracer) throw RuntimeError("trace").Says("this thread's calls are being traced already");
+  EnterBelow();
+  Door().tracer = this;
+  mark_before_ = std::exchange(Storage::Mark(), epoch_);
+  running_ = true;
+}
+
+void Trace::Stop() {
+  if (!running_) return;
+  running_ = false;
+  Storage::Mark() = mark_before_;
+  Door().tracer = nullptr;
+  Leave();
+}
+
+void Trace::GiveUp(const std::string& what) {
+  if (!failure_.empty()) return;
+  failure_ = what;
+  if (place) {
+    if (const std::string where = place(); !where.empty()) failure_ += " at " + where;
+  }
+}
+
+int Trace::AddSymbol(const std::string& name) {
+  graph_.symbols.push_back(name);
+  return static_cast<int>(graph_.symbols.size()) - 1;
+}
+
+Trace::Cell* Trace::Known(const Tensor& tensor) {
+  Storage* storage = tensor.impl()->storage.get();
+  if (!storage) return nullptr;
+  if (storage->mark >> kMarkBits == epoch_ >> kMarkBits) {
+    const uint64_t slot = storage->mark & ((uint64_t{1} << kMarkBits) - 1);
+    return slot ? &cells_[slot - 1] : nullptr;
+  }
+  const auto found = outside_.find(storage);
+  return found == outside_.end() ? nullptr : &cells_[found->second];
+}
+
+Trace::Cell& Trace::CellOf(const Tensor& tensor) {
+  if (Cell* known = Known(tensor)) return *known;
+  Storage* storage = tensor.impl()->storage.get();
+  cells_.emplace_back();
+  Cell& cell = cells_.back();
+  if (storage->mark >> kMarkBits == epoch_ >> kMarkBits) {
+    storage->mark = epoch_ | cells_.size();
+  } else {
+    outside_.emplace(storage, static_cast<int>(cells_.size()) - 1);
+    cell.storage = tensor.impl()->storage;
+  }
+  return cell;
+}
+
+void Trace::Made(const Tensor& tensor) {
+  if (Known(tensor)) return;
+  Cell& cell = CellOf(tensor);
+  cell.made = tensor.Detach();
+  cell.whole = Geometry(tensor);
+  cell.constant = true;
+}
+
+Tensor Trace::MakeConstant(const Tensor& numbers, const std::string& name) {
+  const bool weak = numbers.impl()->weak;
+  const Tensor stand_in = weak ? Tensor::Scalar(numbers.Item(), numbers.dtype())
+                               : Tensor::Phantom(numbers.shape(), numbers.strides(), numbers.dtype(), numbers.device());
+  if (!weak || !Known(stand_in)) Begin(stand_in, graph_.AddConstant(numbers, name), true);
+  if (Known(stand_in)->value == kNoValue) Begin(stand_in, graph_.AddConstant(numbers, name), true);
+  constant_.resize(graph_.values.size(), 1);
+  stand_in.impl()->weak = weak;
+  return stand_in;
+}
+
+ValueId Trace::AddOutside(Cell& cell, const Tensor& tensor) {
+  const ValueId id = graph_.AddInput(InfoOf(tensor));
+  constant_.resize(graph_.values.size(), 0);
+  CapturedInput input{CapturedInput::Source::kOutside, tensor};
+  const auto leaf = gradient_of_.find(tensor.impl()->storage.get());
+  if (leaf != gradient_of_.end()) input = {CapturedInput::Source::kGradient, leaf->second};
+  inputs_.push_back(std::move(input));
+  cell.inputs.push_back(static_cast<int>(inputs_.size()) - 1);
+  if (cell.value == kNoValue) {
+    cell.value = id;
+    cell.whole = Geometry(tensor);
+  }
+  cell.views.push_back({Geometry(tensor), id});
+  return id;
+}
+
+ValueId Trace::Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs) {
+  const bool constant = IsConstant(inputs);
+  const ValueId id = graph_.AddCall(GetOp(op), std::move(inputs), std::move(attrs)).outputs[0];
+  constant_.resize(graph_.values.size(), constant);
+  return id;
+}
+
+ValueId Trace::Read(const Tensor& tensor) {
+  if (!tensor.defined()) return kNoValue;
+  if (tensor.impl()->weak && !Known(tensor)) {
+    const ValueId id = graph_.AddConstant(Tensor::Scalar(tensor.Item(), tensor.dtype()));
+    graph_.constants[id].impl()->weak = true;
+    constant_.resize(graph_.values.size(), 1);
+    return id;
+  }
+  if (!tensor.impl()->storage) {
+    GiveUp("a tensor without memory (a meta tensor)");
+    return kNoValue;
+  }
+  const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
+  if (ours && !Known(tensor)) {
+    GiveUp("memory that was filled without a call of an operator");
+    return kNoValue;
+  }
+  Cell& cell = CellOf(tensor);
+  if (cell.made.defined()) {  // numbers that the program holds: as they are now, before any call writes to them
+    GradMode off(false);
+    const Call clone{&OpNamed<"clone">(), std::span<const Tensor>(&cell.made, 1), {}, {}};
+    const Tensor copy = Door().phantom ? cell.made : Below(clone, {})[0];
+    cell.value = graph_.AddConstant(copy);
+    constant_.resize(graph_.values.size(), 1);
+    cell.views.push_back({cell.whole, cell.value});
+    cell.made = Tensor();
+  }
+  const Geometry geometry(tensor);
+  for (const auto& [seen, value] : cell.views) {
+    if (!(seen == geometry)) continue;
+    for (int input : cell.inputs) {  // an alias without history came by first: the one with it is the owner
+      Tensor& owner = inputs_[input].tensor;
+      const bool outside = inputs_[input].source == CapturedInput::Source::kOutside;
+      if (outside && graph_.inputs[input] == value && !owner.requires_grad() && tensor.requires_grad()) owner = tensor;
+    }
+    return value;
+  }
+  if (cell.value == kNoValue || (!cell.written && cell.storage)) return AddOutside(cell, tensor);
+  if (geometry.dtype != cell.whole.dtype) {
+    GiveUp("a view of another dtype whose memory was written since");
+    return kNoValue;
+  }
+  const int64_t offset = geometry.offset - cell.whole.offset;
+  if (offset < 0) {
+    GiveUp("a view of memory before the one that was written");
+    return kNoValue;
+  }
+  const ValueId id = Emit("as_strided_of", {cell.value},
+                          {geometry.shape, geometry.strides, offset, cell.whole.strides, int64_t{0}});
+  cell.views.push_back({geometry, id});
+  return id;
+}
+
+bool Trace::IsConstant(const std::vector<ValueId>& values) const {
+  return std::all_of(values.begin(), values.end(), [&](ValueId id) { return id == kNoValue || constant_[id]; });
+}
+
+void Trace::Begin(const Tensor& tensor, ValueId value, bool constant) {
+  Cell& cell = CellOf(tensor);
+  cell.made = Tensor();
+  cell.value = value;
+  cell.whole = Geometry(tensor);
+  cell.views.assign(1, {cell.whole, value});
+  cell.constant = constant;
+}
+
+/// A destination that covers the whole cell gets the value as it is.
+bool Trace::WriteWhole(Cell& cell, const Tensor& tensor, ValueId value) {
+  const Geometry geometry(tensor);
+  if (geometry == cell.whole) {
+    cell.value = value;
+    return true;
+  }
+  if (cell.whole.dtype != geometry.dtype || cell.whole.offset != geometry.offset) return false;
+  const bool both_row_major =
+      IsContiguous(geometry.shape, geometry.strides) && IsContiguous(cell.whole.shape, cell.whole.strides);
+  int64_t mine = 1, whole = 1;
+  for (int64_t size : geometry.shape) mine *= size;
+  for (int64_t size : cell.whole.shape) whole *= size;
+  if (!both_row_major || mine != whole) return false;
+  if (!graph_.values[value].strides.empty()) value = Emit("to_row_major", {value}, {});
+  cell.value = Emit("view", {value}, {cell.whole.shape});
+  return true;
+}
+
+void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
+  if (tensor.numel() == 0) return;
+  const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
+  Cell* known = Known(tensor);
+  if (known && known->made.defined()) Read(tensor), known = Known(tensor);
+  if (!known && FillsMemory(tensor) && ours) {
+    Begin(tensor, value, constant);
+    return;
+  }
+  if (!known && ours) {
+    const int64_t elements = static_cast<int64_t>(tensor.impl()->storage->bytes) / tensor.item_size();
+    const Tensor all = tensor.Alias({elements}, {1}, 0);
+    Begin(all, Emit("zeros", {}, {Dims{elements}, tensor.dtype(), tensor.device()}), true);
+  } else if (!known) {
+    const Tensor base(tensor.impl()->base);
+    AddOutside(CellOf(tensor), base.defined() && base.impl()->storage == tensor.impl()->storage ? base : tensor);
+  }
+  Cell& cell = *Known(tensor);
+  if (cell.inputs.size() > 1) {
+    GiveUp("a write to memory that several tensors from outside share");
+    return;
+  }
+  if (!WriteWhole(cell, tensor, value)) {
+    const Geometry geometry(tensor);
+    const int64_t offset = geometry.offset - cell.whole.offset;
+    if (geometry.dtype != cell.whole.dtype || offset < 0) {
+      GiveUp("a write through a view of another dtype or outside of what is known");
+      return;
+    }
+    const ValueId base = cell.value;
+    cell.value = Emit("write_view", {base, value}, {geometry.shape, geometry.strides, offset});
+    constant = constant && constant_[base];
+  }
+  constant_[cell.value] = constant;
+  cell.constant = constant;
+  cell.written = true;
+  cell.views.assign(1, {cell.whole, cell.value});
+}
+
+Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
+  const Operator& op = *original.op;
+  if (!failure_.empty()) return Through(original, outs);
+  if (op.compose || (op.view && !outs.empty())) return Through(original, outs);
+  if (op.dynamic) {
+    GiveUp(op.name() + ": the shape of its result depends on numbers");
+    if (Door().phantom) throw RuntimeError("trace").Says(failure_);
+    return Through(original, outs);
+  }
+  if (op.view) original.inputs[0].Settle();
+  InlineVector<Tensor, 4> kept;
+  const Call call = Promote(original, &kept);
+  GraphCall record;
+  record.op = &op;
+  record.attrs.assign(call.attrs.begin(), call.attrs.end());
+  record.list_sizes.assign(call.list_sizes.begin(), call.list_sizes.end());
+  record.symbolic = std::exchange(pending_, {});
+  for (const Tensor& x : call.inputs) record.inputs.push_back(Read(x));
+  InlineVector<OutputSpec, 2> specs;
+  if (!op.view) {
+    Infer infer(call);
+    infer.device = CommonDevice(call);
+    op.infer(infer);
+    specs = infer.outputs;
+  }
+  const Tensors results = Below(call, outs);
+  if (failure_.empty()) Record(call, outs, results, std::move(record), {specs.data(), specs.size()});
+  return results;
+}
+
+void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
+                   std::span<const OutputSpec> specs) {
+  const bool random = IsRandom(*call.op);
+  const std::vector<int> written = record.Written();
+  const bool constant = !random && written.empty() && IsConstant(record.inputs);
+  const Device device = call.op->view ? call.inputs[0].device() : results.empty() ? Device{} : results[0].device();
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) {
+      record.outputs.push_back(kNoValue);
+      continue;
+    }
+    record.outputs.push_back(graph_.AddValue(call.op->view ? InfoOf(results[i]) : InfoOf(specs[i], device)));
+  }
+  for (int i : written) {
+    ValueInfo after = graph_.values[record.inputs[i]];
+    after.name.clear();
+    record.outputs.push_back(graph_.AddValue(std::move(after)));
+  }
+  constant_.resize(graph_.values.size(), constant);
+  const std::vector<ValueId> outputs = record.outputs;
+  graph_.calls.push_back(std::move(record));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) continue;
+    if (i < outs.size() && outs[i].defined()) {
+      ValueId value = outputs[i];
+      if (outs[i].dtype() != graph_.values[value].dtype) value = Emit("cast", {value}, {outs[i].dtype()});
+      Write(outs[i], value, constant);
+    } else if (call.op->view) {
+      CellOf(results[i]).views.push_back({Geometry(results[i]), outputs[i]});
+    } else if (!results[i].impl()->storage) {
+      GiveUp("a result without memory (a meta tensor)");
+    } else {
+      Begin(results[i], outputs[i], constant);
+    }
+  }
+  for (size_t k = 0; k < written.size(); ++k) Write(call.inputs[written[k]], outputs[results.size() + k], false);
+}
+
+void Trace::Observe(const Tensor& tensor, const char* how) {
+  if (!failure_.empty() || !tensor.impl()->storage) return;
+  Cell* cell = Known(tensor);
+  const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
+  if (cell ? cell->constant : ours) {
+    if (!Door().phantom || (cell && cell->made.defined())) return;
+  }
+  GiveUp(std::string("the program looks at a tensor's numbers (") + how + ")");
+  if (Door().phantom) throw RuntimeError("trace").Says(failure_);
+}
+
+Tensor Trace::Settle(const Tensor& tensor) {
+  const Call call{&OpNamed<"to_row_major">(), std::span<const Tensor>(&tensor, 1), {}, {}};
+  return Handle(call, {})[0];
+}
+
+Tensor Trace::Keep(const Tensor& tensor) {
+  GradMode off(false);
+  const Tensor plain = tensor.Detach();
+  const Call call{&OpNamed<"clone">(), std::span<const Tensor>(&plain, 1), {}, {}};
+  return Handle(call, {})[0];
+}
+
+void Trace::TouchGrad(const Tensor& leaf, bool read) {
+  if (backward_) throw RuntimeError("trace").Says("a tensor keeps its gradient (retain_grad)");
+  if (!failure_.empty()) return;
+  auto [place, fresh] = grads_.try_emplace(leaf.impl());
+  if (!fresh) return;
+  const AutogradMeta* meta = leaf.impl()->autograd.get();
+  const Tensor before = meta ? meta->grad : Tensor();
+  place->second = {leaf, before, read};
+  if (before.defined() && before.impl()->storage) gradient_of_.emplace(before.impl()->storage.get(), leaf);
+}
+
+std::vector<Tensor> Trace::Outside() const {
+  std::vector<Tensor> outside;
+  for (const CapturedInput& input : inputs_) {
+    if (input.source == CapturedInput::Source::kOutside) outside.push_back(input.tensor);
+  }
+  return outside;
+}
+
+CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture,
+                                     std::unordered_map<Storage*, int>* known) {
+  CapturedOutput output;
+  const Geometry geometry(tensor);
+  output.shape = geometry.shape;
+  output.strides = geometry.strides;
+  output.dtype = geometry.dtype;
+  output.free_layout = tensor.impl()->free_layout;
+  output.requires_grad = tensor.requires_grad();
+  if (!Known(tensor) || Known(tensor)->made.defined()) Read(tensor);
+  if (!failure_.empty()) return output;
+  const Cell& cell = *Known(tensor);
+  output.offset = geometry.offset - cell.whole.offset;
+  if (!cell.inputs.empty()) {
+    output.index = cell.inputs[0];
+    const TensorImpl* owner = inputs_[output.index].tensor.impl();
+    const bool same = owner == tensor.impl() && inputs_[output.index].source != CapturedInput::Source::kGradient;
+    output.kind = same ? CapturedOutput::Kind::kInput : CapturedOutput::Kind::kAlias;
+    for (int input : cell.inputs) {
+      if (inputs_[input].tensor.impl() != tensor.impl()) continue;
+      output.index = input;
+      output.kind = CapturedOutput::Kind::kInput;
+    }
+    const Tensor& source = inputs_[output.index].tensor;
+    if (inputs_[output.index].source != CapturedInput::Source::kGradient) {
+      output.offset = geometry.offset - source.offset();
+    }
+    return output;
+  }
+  auto [place, fresh] =
+      known->try_emplace(tensor.impl()->storage.get(), static_cast<int>(capture->graph.outputs.size()));
+  if (fresh) capture->graph.outputs.push_back(cell.value);
+  output.index = place->second;
+  return output;
+}
+
+Capture Trace::Finish(const std::vector<Tensor>& outputs) {
+  if (running_) throw RuntimeError("trace").Says("it has not stopped");
+  Capture capture;
+  std::unordered_map<Storage*, int> known;
+  std::vector<CapturedOutput> described;
+  for (const Tensor& tensor : outputs) {
+    described.push_back(DescribeOutput(tensor, &capture, &known));
+    if (!failure_.empty()) throw RuntimeError("trace").Says(failure_);
+  }
+  for (auto& [impl, slot] : grads_) {
+    CapturedGradient gradient;
+    gradient.leaf = slot.leaf;
+    gradient.guarded = slot.read_first;
+    gradient.was_defined = slot.before.defined();
+    const AutogradMeta* meta = impl->autograd.get();
+    const Tensor now = meta ? meta->grad : Tensor();
+    if (!now.is_same(slot.before)) {
+      gradient.written = true;
+      gradient.is_none = !now.defined();
+      if (now.defined()) gradient.output = DescribeOutput(now, &capture, &known);
+    }
+    if (gradient.guarded || gradient.written) capture.gradients.push_back(std::move(gradient));
+  }
+  if (!failure_.empty()) throw RuntimeError("trace").Says(failure_);
+  for (const Cell& cell : cells_) {
+    if (cell.written && !cell.inputs.empty()) graph_.updates.push_back({cell.inputs[0], cell.value});
+  }
+  std::vector<ValueId> results = std::move(capture.graph.outputs);
+  capture.graph = graph_;
+  capture.graph.outputs = std::move(results);
+  capture.inputs = inputs_;
+  capture.outputs = std::move(described);
+  capture.argument_count = static_cast<int>(arguments_.size());
+  capture.forward_calls = static_cast<int>(capture.graph.calls.size());
+  return capture;
+}
+
+namespace {
+
+/// Leaves' hooks run where their gradients are accumulated, so they have no place in the graph that makes those.
+class HooksAside {
+ public:
+  explicit HooksAside(const std::vector<Tensor>& tensors) : tensors_(tensors) {
+    for (const Tensor& tensor : tensors_) kept_.push_back(std::exchange(AutogradMeta::Of(tensor).hooks, {}));
+  }
+  ~HooksAside() {
+    for (size_t i = 0; i < tensors_.size(); ++i) AutogradMeta::Of(tensors_[i]).hooks = std::move(kept_[i]);
+  }
+
+ private:
+  const std::vector<Tensor>& tensors_;
+  std::vector<std::vector<Ref<TensorHook>>> kept_;
+};
+
+}  // namespace
+
+Differentiation Trace::Differentiate(const std::vector<Tensor>& outputs, const Capture& capture) {
+  Differentiation result;
+  result.forward_calls = static_cast<int>(graph_.calls.size());
+  const size_t inputs = inputs_.size();
+  for (size_t i = 0; i < inputs; ++i) {
+    const CapturedInput& input = inputs_[i];
+    if (input.source == CapturedInput::Source::kGradient || !input.tensor.requires_grad()) continue;
+    result.wanted.push_back(static_cast<int>(i));
+    const Ref<Node> node = GradNode(input.tensor);
+    if (node && !node->is_accumulator() && node->extras_if_any()) result.failure = "an argument has hooks on its gradient";
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const CapturedOutput& output = capture.outputs[i];
+    if (output.kind == CapturedOutput::Kind::kValue && output.requires_grad) result.roots.push_back(static_cast<int>(i));
+  }
+  for (const auto& [input, value] : capture.graph.updates) {
+    if (inputs_[input].tensor.requires_grad()) result.failure = "a tensor that needs a gradient is written in place";
+  }
+  if (!result.failure.empty()) return result;
+  backward_ = true;
+  try {
+    TakeGradients(outputs, &result);
+    if (inputs_.size() != inputs + result.roots.size()) {
+      result.failure = "the backward pass reads a tensor that the forward pass did not";
+    }
+    if (graph_.calls.size() && !failure_.empty()) result.failure = failure_;
+  } catch (const Error& error) {
+    result.failure = error.what();
+  }
+  if (running_) Stop();
+  Door().phantom = false;
+  backward_ = false;
+  result.graph = graph_;
+  result.graph.outputs.clear();
+  result.graph.updates.clear();
+  return result;
+}
+
+void Trace::TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result) {
+  std::vector<Tensor> roots, upstream, wanted;
+  for (int root : result->roots) {
+    roots.push_back(outputs[root]);
+    upstream.push_back(Tensor::Phantom(roots.back().shape(), {}, roots.back().dtype(), roots.back().device()));
+    AddInput(upstream.back());
+    inputs_.back().source = CapturedInput::Source::kUpstream;
+  }
+  for (int input : result->wanted) wanted.push_back(inputs_[input].tensor);
+  const HooksAside aside(wanted);
+  BackwardOptions options;
+  options.retain_graph = options.allow_unused = true;
+  Start();
+  Door().phantom = true;
+  const std::vector<Tensor> grads = Gradients(roots, upstream, wanted, options);
+  for (size_t i = 0; i < grads.size(); ++i) {
+    ValueId id = grads[i].defined() ? Read(grads[i]) : kNoValue;
+    result->grads.push_back(id);
+  }
+  Door().phantom = false;
+  Stop();
+}
+
+}  // namespace dragon

@@ -1,0 +1,175 @@
+// Trace: an interpreter that writes down what comes to the door. It stands below all others, so it sees calls as they are
+// computed: after mixed precision, with compositions taken apart. The calls run all the same: a traced call is an
+// ordinary call that is listened to, and if the listener has to give up, nothing is lost but the graph.
+//
+// A graph never overwrites anything, programs do. So the trace keeps a cell per piece of memory: which value lies there
+// now. Reading through a view is a view of that value; writing through one makes a new value (`write_view`).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/framework/apply.h"
+#include "core/framework/graph.h"
+
+namespace dragon {
+
+/// Where an input of a captured graph comes from when the graph runs again.
+struct CapturedInput {
+  enum class Source : uint8_t {
+    kArgument,  ///< given at each call
+    kOutside,   ///< a tensor that the function found by itself: a parameter, a buffer, a constant of the program
+    kGradient,  ///< what then is the gradient of such a tensor
+    kUpstream,  ///< the gradient of a result, in the backward pass
+  };
+  Source source = Source::kArgument;
+  Tensor tensor;  ///< the argument of the traced call; the tensor outside; the leaf whose gradient it is
+};
+
+/// What a captured call gives back, or leaves behind, per result.
+struct CapturedOutput {
+  enum class Kind : uint8_t {
+    kValue,  ///< fresh memory with what output `index` of the graph holds
+    kInput,  ///< input `index` itself
+    kAlias,  ///< a view of input `index`'s memory
+  };
+  Kind kind = Kind::kValue;
+  int32_t index = 0;
+  Dims shape, strides;
+  int64_t offset = 0;  ///< relative to the value's or input's first element
+  DType dtype = DType::kFloat32;
+  bool free_layout = false;
+  bool requires_grad = false;
+};
+
+/// What becomes of a leaf's gradient slot.
+struct CapturedGradient {
+  Tensor leaf;
+  bool guarded = false;      ///< what was there before matters:
+  bool was_defined = false;  ///< there was a gradient
+  bool written = false;      ///< and afterwards there is another one, or none:
+  bool is_none = true;
+  CapturedOutput output;
+};
+
+struct Capture {
+  Graph graph;
+  std::vector<CapturedInput> inputs;    ///< of the graph, in its order
+  std::vector<CapturedOutput> outputs;  ///< in the order given to Finish
+  std::vector<CapturedGradient> gradients;
+  int argument_count = 0;
+};
+
+/// The backward pass of a capture, as calls after those of the forward pass.
+struct Differentiation {
+  Graph graph;                 ///< its inputs are those of the capture and then the gradients of `roots`
+  int forward_calls = 0;       ///< calls from here on belong to the backward pass
+  std::vector<int> roots;      ///< the capture's outputs through which gradients come
+  std::vector<int> wanted;     ///< the capture's inputs that get gradients
+  std::vector<ValueId> grads;  ///< theirs; kNoValue where none flows
+  std::string failure;         ///< why there is none
+};
+
+class DRAGON_API Trace final : public Interpreter, public Tracer {
+ public:
+  Trace();
+  ~Trace() override;
+
+  /// Called for the place in the program when the trace gives up.
+  std::function<std::string()> place;
+
+  /// An argument of the traced function, in order. Before Start.
+  void AddInput(const Tensor& tensor, std::string name = "");
+  void Start();
+  void Stop();
+  /// Why there is no graph; empty if there is one.
+  const std::string& failure() const { return failure_; }
+  /// The tensors that came from outside, so far.
+  std::vector<Tensor> Outside() const;
+  const std::vector<CapturedInput>& inputs() const { return inputs_; }
+  /// Say that an input is to be re-read from another tensor that holds the same memory (its owner, say).
+  void SetOwner(int input, const Tensor& owner) { inputs_[input].tensor = owner; }
+  /// The graph that leads to these results. The trace must have stopped.
+  Capture Finish(const std::vector<Tensor>& outputs);
+  /// Go on from there through the backward pass, without computing anything.
+  Differentiation Differentiate(const std::vector<Tensor>& outputs, const Capture& capture);
+
+  // --- Interpreter and Tracer
+  Tensors Handle(const Call& call, std::span<const Tensor> outs) override;
+  void Observe(const Tensor& tensor, const char* how) override;
+  void Made(const Tensor& tensor) override;
+  Tensor Settle(const Tensor& tensor) override;
+  Tensor Keep(const Tensor& tensor) override;
+  void GradRead(const Tensor& leaf) override { TouchGrad(leaf, true); }
+  void GradWritten(const Tensor& leaf) override { TouchGrad(leaf, false); }
+  void GiveUp(const std::string& what) override;
+  /// A number that is asked for anew before each run: attribute `attr` of the next call.
+  int AddSymbol(const std::string& name);
+  void NoteSymbol(int attr, int element, Expression value) { pending_.push_back({attr, element, std::move(value)}); }
+
+  /// A tensor that stands for these numbers, and is known to hold nothing else.
+  Tensor MakeConstant(const Tensor& numbers, const std::string& name);
+  /// The value that a tensor holds now.
+  ValueId Read(const Tensor& tensor);
+  Graph& graph() { return graph_; }
+
+ private:
+  /// How a tensor lies in its memory.
+  struct Geometry {
+    Dims shape, strides;
+    int64_t offset = 0;
+    DType dtype = DType::kFloat32;
+    Geometry() = default;
+    explicit Geometry(const Tensor& x) : shape(x.shape()), strides(x.strides()), offset(x.offset()), dtype(x.dtype()) {}
+    friend bool operator==(const Geometry&, const Geometry&) = default;
+  };
+  /// What is known about one piece of memory.
+  struct Cell {
+    ValueId value = kNoValue;   ///< of the whole, as `whole` looks at it; kNoValue: nothing known (`made` holds it)
+    Geometry whole;
+    std::vector<std::pair<Geometry, ValueId>> views;  ///< of the present value
+    Tensor made;                ///< numbers the program holds
+    Ref<Storage> storage;       ///< of memory from outside, kept alive while traced
+    std::vector<int> inputs;    ///< the graph's inputs that lie here
+    bool constant = false;      ///< depends on nothing that may change
+    bool written = false;
+  };
+  struct GradSlot {
+    Tensor leaf, before;
+    bool read_first = false;
+  };
+
+  Cell* Known(const Tensor& tensor);
+  Cell& CellOf(const Tensor& tensor);
+  ValueId AddOutside(Cell& cell, const Tensor& tensor);
+  void Begin(const Tensor& tensor, ValueId value, bool constant);
+  void Write(const Tensor& tensor, ValueId value, bool constant);
+  bool WriteWhole(Cell& cell, const Tensor& tensor, ValueId value);
+  void Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
+              std::span<const OutputSpec> specs);
+  void TouchGrad(const Tensor& leaf, bool read);
+  void TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result);
+  CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture,
+                                std::unordered_map<Storage*, int>* known);
+  bool IsConstant(const std::vector<ValueId>& values) const;
+  ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);
+
+  Graph graph_;
+  std::vector<CapturedInput> inputs_;
+  std::vector<Tensor> arguments_;
+  std::vector<char> constant_;  ///< by value: depends on nothing that may change
+  std::deque<Cell> cells_;
+  std::unordered_map<Storage*, int> outside_;
+  std::unordered_map<Storage*, Tensor> gradient_of_;
+  std::unordered_map<TensorImpl*, GradSlot> grads_;
+  std::vector<GraphCall::Symbolic> pending_;
+  std::string failure_;
+  uint64_t epoch_, mark_before_ = 0;
+  bool running_ = false, backward_ = false;
+};
+
+}  // namespace dragon

@@ -1,0 +1,58 @@
+// A captured call made ready: plans for its forward and backward pass, and what else the call did, done again in C++.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/framework/plan.h"
+#include "core/framework/trace.h"
+#include "core/passes/pass.h"
+
+namespace dragon {
+
+struct CompileOptions {
+  PassOptions forward, backward;
+  PlanOptions plan;
+};
+
+/// The graph optimised and planned.
+DRAGON_API std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes, const PlanOptions& options,
+                                         std::vector<PassReport>* reports = nullptr);
+/// The graph with every composition replaced by the operators it is made of.
+DRAGON_API Graph Decompose(const Graph& graph);
+
+class DRAGON_API CompiledCapture {
+ public:
+  CompiledCapture(Capture capture, Differentiation backward, CompileOptions options);
+
+  /// Do what the captured call did, with these arguments. A captured state of affairs that no longer holds (a tensor
+  /// outside has another shape, a gradient is there that was not) is a StaleCapture.
+  std::vector<Tensor> Run(std::span<const Tensor> arguments);
+  /// Why this does not fit the present state; empty if it does.
+  std::string Staleness(std::span<const Tensor> arguments) const;
+
+  const Capture& capture() const { return capture_; }
+  Plan& forward() { return *forward_; }
+  Plan* backward() { return backward_.get(); }
+  const std::vector<PassReport>& reports() const { return reports_; }
+  void SetSymbols(std::vector<double> values) { symbols_ = std::move(values); }
+
+ private:
+  struct Backward;
+  friend class CompiledNode;
+  std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
+  Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
+  void SplitForward(const Differentiation& whole, Graph* forward, Graph* backward);
+
+  Capture capture_;
+  std::vector<int> roots_, wanted_;
+  std::vector<int> kept_;        ///< what the backward plan reads: input of the capture (>= 0) or ~output of forward
+  std::vector<int> grad_index_;  ///< by wanted input: output of the backward plan; -1: no gradient flows
+  size_t result_count_ = 0;      ///< outputs of the forward plan that are the call's own
+  std::shared_ptr<Plan> forward_, backward_;
+  std::vector<PassReport> reports_;
+  std::vector<double> symbols_;
+};
+
+}  // namespace dragon
