@@ -58,6 +58,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   return GuardedInt([&] {
+    tensor.Observe("its memory as a buffer or a NumPy array");
     tensor.Settle();
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
       PyErr_SetString(PyExc_BufferError, "buffer: the tensor is not in row-major order; call contiguous() first");
@@ -256,6 +257,7 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
     throw TypeError(who).Got("complex numbers for dtype ", dtype).Expected("a complex dtype");
   }
   Tensor tensor = Tensor::Empty(survey.shape, dtype);
+  if (Door().tracer) Door().tracer->Made(tensor);
   void* place = tensor.mutable_data();
   Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) { FillFrom(data, static_cast<typename Tag::type*>(place)); });
   return tensor;
@@ -322,6 +324,7 @@ PyObject* ListOf(const Tensor& tensor, int axis, const char* place) {
 }  // namespace
 
 PyObject* ToList(const Tensor& tensor) {
+  tensor.Observe("its values as a list");
   if (tensor.is_meta()) throw NotImplementedError("tolist").Got("a meta tensor").Expected("a tensor with numbers");
   const Tensor host = tensor.device().is_cpu() ? tensor : Op<"to_device">(tensor.Detach(), Device{});
   return ListOf(host, 0, static_cast<const char*>(host.data()));

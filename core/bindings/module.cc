@@ -23,6 +23,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterDoor(m);
   RegisterGuard(m);
   RegisterShared(m);
+  RegisterTrace(m);
   RegisterGraph(m);
   RegisterPasses(m);
 }

@@ -150,6 +150,7 @@ void RegisterRandom(py::module_& m);
 void RegisterDoor(py::module_& m);
 void RegisterGraph(py::module_& m);
 void RegisterShared(py::module_& m);
+void RegisterTrace(py::module_& m);
 void RegisterPasses(py::module_& m);
 extern PyNumberMethods TensorNumber;
 extern PyMappingMethods TensorMapping;

@@ -86,6 +86,7 @@ PyObject* Export(py::object object, py::object max_version, py::object copy) {
   if (source->requires_grad()) {
     throw RuntimeError("__dlpack__").Got("a tensor that requires grad").Expected("detach() first");
   }
+  source->Observe("its memory through DLPack");
   source->Settle();
   Tensor tensor = source->Detach();
   if (!copy.is_none() && copy.cast<bool>()) tensor = Op<"clone">(tensor);

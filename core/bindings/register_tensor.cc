@@ -392,7 +392,7 @@ PyMethodDef methods[] = {
     {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS,
      "Return a NumPy array over the same memory."},
     {"detach", DRAGON_METHOD((x.Settle(), Wrap(x.Detach(), f))), METH_NOARGS, "Return an alias without history."},
-    {"data_ptr", DRAGON_METHOD((x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))), METH_NOARGS,
+    {"data_ptr", DRAGON_METHOD((x.Observe("its address"), x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))), METH_NOARGS,
      "Return the address of the first element."},
     {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(x.is_contiguous()))), METH_NOARGS,
      "Whether elements are in row-major order."},

@@ -33,7 +33,7 @@ struct Bound {
 struct Slot {
   enum class Kind : uint8_t { kBuffer, kInput, kConstant, kOutput };
   Kind kind = Kind::kBuffer;
-  int index = -1;             ///< of the input or output
+  int index = -1;  ///< of the input or output
   ValueId occupant = kNoValue;
   Device device;
   BufferLifetime life;
@@ -53,16 +53,14 @@ class ClosedDoor {
   DoorState before_;
 };
 
-void* StreamOf(Device device) {
-  return device.is_cpu() ? nullptr : BackendOf(device.type).CurrentStream(device.index);
-}
+void* StreamOf(Device device) { return device.is_cpu() ? nullptr : BackendOf(device.type).CurrentStream(device.index); }
 
 }  // namespace
 
 struct Plan::Instance {
   std::vector<Step> steps;
-  std::vector<Tensor> values;                ///< placeholders by value
-  std::vector<std::vector<Bound>> inputs;    ///< by input
+  std::vector<Tensor> values;              ///< placeholders by value
+  std::vector<std::vector<Bound>> inputs;  ///< by input
   struct Arena {
     Device device;
     int64_t bytes = 0;
@@ -89,9 +87,9 @@ struct PlanBuilder {
   std::unique_ptr<Plan::Instance> instance;
   PlanMemory memory;
   std::vector<Slot> slots;
-  std::vector<int> slot_of;           // by value
-  std::vector<int> last_read;         // by value: the last call that reads it or a view of it
-  std::vector<int> update_of;         // by value: the input whose memory it would best be made in; -1
+  std::vector<int> slot_of;    // by value
+  std::vector<int> last_read;  // by value: the last call that reads it or a view of it
+  std::vector<int> update_of;  // by value: the input whose memory it would best be made in; -1
 
   std::unique_ptr<Plan::Instance> Build() {
     instance->values.resize(graph.values.size());
@@ -157,9 +155,10 @@ struct PlanBuilder {
           if (call.op->view) break;
         } else if (call.op->pointwise) {
           for (ValueId x : call.inputs) {
-            if (x == graph.inputs[input] || (x != kNoValue && before == kNoValue && producers[x] >= 0 &&
-                                             graph.values[x].shape == graph.values[id].shape &&
-                                             graph.values[x].dtype == graph.values[id].dtype && last_read[x] <= producers[id])) {
+            if (x == graph.inputs[input] ||
+                (x != kNoValue && before == kNoValue && producers[x] >= 0 &&
+                 graph.values[x].shape == graph.values[id].shape && graph.values[x].dtype == graph.values[id].dtype &&
+                 last_read[x] <= producers[id])) {
               before = x;
             }
             if (x == graph.inputs[input]) break;
@@ -206,7 +205,8 @@ struct PlanBuilder {
     if (place.occupant != x || place.kind == Slot::Kind::kConstant) return false;
     if (place.kind == Slot::Kind::kInput ? update_of[id] != place.index : !options.in_place) return false;
     const Tensor& there = instance->values[x];
-    if (there.shape() != like.shape() || there.strides() != like.strides() || there.dtype() != like.dtype()) return false;
+    if (there.shape() != like.shape() || there.strides() != like.strides() || there.dtype() != like.dtype())
+      return false;
     int times = 0;
     for (ValueId other : call.inputs) {
       if (other == kNoValue || slot_of[other] != slot) continue;
@@ -250,7 +250,8 @@ struct PlanBuilder {
       throw RuntimeError(call.op->name()).Says("a composition; take it apart first (Decompose)");
     }
     for (const auto& symbolic : call.symbolic) {
-      if (symbolic.attr >= static_cast<int>(call.attrs.size())) throw ValueError(call.op->name()).Says("no such attribute");
+      if (symbolic.attr >= static_cast<int>(call.attrs.size()))
+        throw ValueError(call.op->name()).Says("no such attribute");
     }
     const Call concrete{call.op, step.inputs, step.attrs, step.list_sizes};
     Infer infer(concrete);
@@ -487,8 +488,7 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::vector<Pl
     const TensorImpl& actual = *inputs[i].impl();
     for (const Bound& bound : instance->inputs[i]) {
       bound.impl->storage = actual.storage;
-      bound.impl->offset =
-          (bound.bytes + actual.offset * ItemSize(actual.dtype)) / ItemSize(bound.impl->dtype);
+      bound.impl->offset = (bound.bytes + actual.offset * ItemSize(actual.dtype)) / ItemSize(bound.impl->dtype);
     }
   }
   for (Instance::Arena& arena : instance->arenas) {
@@ -520,7 +520,8 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::vector<Pl
       if (!events) continue;
       int64_t bytes = 0;
       for (const Tensor& y : step.outputs) bytes += y.defined() ? y.numel() * y.item_size() : 0;
-      events->push_back({step.op->name(), step.call < 0 ? "" : graph_.calls[step.call].scope, start, ProfileClock(), bytes});
+      events->push_back(
+          {step.op->name(), step.call < 0 ? "" : graph_.calls[step.call].scope, start, ProfileClock(), bytes});
     }
   }
   for (Instance::Arena& arena : instance->arenas) {

@@ -138,15 +138,10 @@ void Trace::Made(const Tensor& tensor) {
   cell.constant = true;
 }
 
-Tensor Trace::MakeConstant(const Tensor& numbers, const std::string& name) {
-  const bool weak = numbers.impl()->weak;
-  const Tensor stand_in = weak ? Tensor::Scalar(numbers.Item(), numbers.dtype())
-                               : Tensor::Phantom(numbers.shape(), numbers.strides(), numbers.dtype(), numbers.device());
-  if (!weak || !Known(stand_in)) Begin(stand_in, graph_.AddConstant(numbers, name), true);
-  if (Known(stand_in)->value == kNoValue) Begin(stand_in, graph_.AddConstant(numbers, name), true);
+void Trace::AddConstant(const Tensor& numbers, const std::string& name) {
+  const ValueId id = graph_.AddConstant(numbers, name);
   constant_.resize(graph_.values.size(), 1);
-  stand_in.impl()->weak = weak;
-  return stand_in;
+  Begin(numbers, id, true);
 }
 
 ValueId Trace::AddOutside(Cell& cell, const Tensor& tensor) {
@@ -219,8 +214,8 @@ ValueId Trace::Read(const Tensor& tensor) {
     GiveUp("a view of memory before the one that was written");
     return kNoValue;
   }
-  const ValueId id = Emit("as_strided_of", {cell.value},
-                          {geometry.shape, geometry.strides, offset, cell.whole.strides, int64_t{0}});
+  const ValueId id =
+      Emit("as_strided_of", {cell.value}, {geometry.shape, geometry.strides, offset, cell.whole.strides, int64_t{0}});
   cell.views.push_back({geometry, id});
   return id;
 }
@@ -368,9 +363,8 @@ void Trace::Observe(const Tensor& tensor, const char* how) {
   if (!failure_.empty() || !tensor.impl()->storage) return;
   Cell* cell = Known(tensor);
   const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
-  if (cell ? cell->constant : ours) {
-    if (!Door().phantom || (cell && cell->made.defined())) return;
-  }
+  const bool there = tensor.impl()->storage->memory.state() != UnifiedMemory::State::kUninitialized;
+  if (there && (cell ? cell->constant : ours)) return;
   GiveUp(std::string("the program looks at a tensor's numbers (") + how + ")");
   if (Door().phantom) throw RuntimeError("trace").Says(failure_);
 }
@@ -406,8 +400,7 @@ std::vector<Tensor> Trace::Outside() const {
   return outside;
 }
 
-CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture,
-                                     std::unordered_map<Storage*, int>* known) {
+CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known) {
   CapturedOutput output;
   const Geometry geometry(tensor);
   output.shape = geometry.shape;
@@ -475,7 +468,6 @@ Capture Trace::Finish(const std::vector<Tensor>& outputs) {
   capture.inputs = inputs_;
   capture.outputs = std::move(described);
   capture.argument_count = static_cast<int>(arguments_.size());
-  capture.forward_calls = static_cast<int>(capture.graph.calls.size());
   return capture;
 }
 
@@ -507,11 +499,13 @@ Differentiation Trace::Differentiate(const std::vector<Tensor>& outputs, const C
     if (input.source == CapturedInput::Source::kGradient || !input.tensor.requires_grad()) continue;
     result.wanted.push_back(static_cast<int>(i));
     const Ref<Node> node = GradNode(input.tensor);
-    if (node && !node->is_accumulator() && node->extras_if_any()) result.failure = "an argument has hooks on its gradient";
+    if (node && !node->is_accumulator() && node->extras_if_any())
+      result.failure = "an argument has hooks on its gradient";
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const CapturedOutput& output = capture.outputs[i];
-    if (output.kind == CapturedOutput::Kind::kValue && output.requires_grad) result.roots.push_back(static_cast<int>(i));
+    if (output.kind == CapturedOutput::Kind::kValue && output.requires_grad)
+      result.roots.push_back(static_cast<int>(i));
   }
   for (const auto& [input, value] : capture.graph.updates) {
     if (inputs_[input].tensor.requires_grad()) result.failure = "a tensor that needs a gradient is written in place";

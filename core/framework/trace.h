@@ -1,5 +1,5 @@
-// Trace: an interpreter that writes down what comes to the door. It stands below all others, so it sees calls as they are
-// computed: after mixed precision, with compositions taken apart. The calls run all the same: a traced call is an
+// Trace: an interpreter that writes down what comes to the door. It stands below all others, so it sees calls as they
+// are computed: after mixed precision, with compositions taken apart. The calls run all the same: a traced call is an
 // ordinary call that is listened to, and if the listener has to give up, nothing is lost but the graph.
 //
 // A graph never overwrites anything, programs do. So the trace keeps a cell per piece of memory: which value lies there
@@ -111,8 +111,8 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   int AddSymbol(const std::string& name);
   void NoteSymbol(int attr, int element, Expression value) { pending_.push_back({attr, element, std::move(value)}); }
 
-  /// A tensor that stands for these numbers, and is known to hold nothing else.
-  Tensor MakeConstant(const Tensor& numbers, const std::string& name);
+  /// These numbers are known, and nobody writes them.
+  void AddConstant(const Tensor& numbers, const std::string& name);
   /// The value that a tensor holds now.
   ValueId Read(const Tensor& tensor);
   Graph& graph() { return graph_; }
@@ -129,13 +129,13 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   };
   /// What is known about one piece of memory.
   struct Cell {
-    ValueId value = kNoValue;   ///< of the whole, as `whole` looks at it; kNoValue: nothing known (`made` holds it)
+    ValueId value = kNoValue;  ///< of the whole, as `whole` looks at it; kNoValue: nothing known (`made` holds it)
     Geometry whole;
     std::vector<std::pair<Geometry, ValueId>> views;  ///< of the present value
-    Tensor made;                ///< numbers the program holds
-    Ref<Storage> storage;       ///< of memory from outside, kept alive while traced
-    std::vector<int> inputs;    ///< the graph's inputs that lie here
-    bool constant = false;      ///< depends on nothing that may change
+    Tensor made;                                      ///< numbers the program holds
+    Ref<Storage> storage;                             ///< of memory from outside, kept alive while traced
+    std::vector<int> inputs;                          ///< the graph's inputs that lie here
+    bool constant = false;                            ///< depends on nothing that may change
     bool written = false;
   };
   struct GradSlot {
@@ -153,8 +153,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
               std::span<const OutputSpec> specs);
   void TouchGrad(const Tensor& leaf, bool read);
   void TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result);
-  CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture,
-                                std::unordered_map<Storage*, int>* known);
+  CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known);
   bool IsConstant(const std::vector<ValueId>& values) const;
   ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);
 

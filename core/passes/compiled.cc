@@ -31,7 +31,10 @@ Graph Decompose(const Graph& graph) {
   } phantoms;
   GradMode off(false);
   trace.Start();
-  for (const auto& [id, tensor] : graph.constants) values[id] = trace.MakeConstant(tensor, graph.values[id].name);
+  for (const auto& [id, tensor] : graph.constants) {
+    values[id] = tensor;
+    trace.AddConstant(tensor, graph.values[id].name);
+  }
   Door().phantom = true;
   for (const GraphCall& call : graph.calls) {
     InlineVector<Tensor, 4> inputs;
@@ -97,7 +100,8 @@ class CompiledNode final : public Node {
     }
     EdgesToSkip() = 0;
     std::vector<Tensor> inputs;
-    for (const SavedTensor& saved : saved_) inputs.push_back(saved.Unpack("compiled function", Ref<Node>(this)).Detach());
+    for (const SavedTensor& saved : saved_)
+      inputs.push_back(saved.Unpack("compiled function", Ref<Node>(this)).Detach());
     for (size_t i = 0; i < root_count_; ++i) {
       const TensorMeta& meta = y_metas[i];
       Tensor grad = grads[i].defined() ? grads[i].Detach() : Op<"zeros">(meta.shape, meta.dtype, meta.device);
@@ -105,7 +109,8 @@ class CompiledNode final : public Node {
     }
     const std::vector<Tensor> results = plan_->Run(inputs);
     Tensors out;
-    for (size_t i = 0; i < grad_index_.size(); ++i) out.push_back(grad_index_[i] < 0 ? Tensor() : results[grad_index_[i]]);
+    for (size_t i = 0; i < grad_index_.size(); ++i)
+      out.push_back(grad_index_[i] < 0 ? Tensor() : results[grad_index_[i]]);
     return out;
   }
   void ReleaseSaved() override {
@@ -133,9 +138,7 @@ class Transplant {
   bool Knows(ValueId id) const { return known_[id] != kNoValue; }
   ValueId operator[](ValueId id) const { return id == kNoValue ? kNoValue : known_[id]; }
   ValueId Input(ValueId id) { return known_[id] = to_->AddInput(from_.values[id]); }
-  void Constant(ValueId id) {
-    known_[id] = to_->AddConstant(from_.constants.at(id), from_.values[id].name);
-  }
+  void Constant(ValueId id) { known_[id] = to_->AddConstant(from_.constants.at(id), from_.values[id].name); }
   void Call(const GraphCall& call) {
     GraphCall copy = call;
     for (ValueId& id : copy.inputs) id = (*this)[id];
@@ -303,8 +306,7 @@ std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
   }
   for (const CapturedGradient& gradient : capture_.gradients) {
     if (!gradient.written) continue;
-    AutogradMeta::Of(gradient.leaf).grad =
-        gradient.is_none ? Tensor() : Present(gradient.output, inputs, values);
+    AutogradMeta::Of(gradient.leaf).grad = gradient.is_none ? Tensor() : Present(gradient.output, inputs, values);
   }
   return results;
 }

@@ -29,7 +29,8 @@ namespace {
                    __builtin_add_overflow(last, reach, &last);
           }
           if (empty || far || last > extent) {
-            throw ValueError(f.name()).Got("shape ", f.Ints(0), " at strides ", f.Ints(1), " from ", f.Int(2))
+            throw ValueError(f.name())
+                .Got("shape ", f.Ints(0), " at strides ", f.Ints(1), " from ", f.Int(2))
                 .Expected("places within x, of shape ", x.shape());
           }
           InferSame(f);

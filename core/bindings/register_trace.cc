@@ -1,0 +1,277 @@
+// Tracing, compiling and running captured calls, seen from Python.
+#include <pybind11/stl.h>
+
+#include "core/bindings/python.h"
+#include "core/passes/compiled.h"
+
+namespace dragon::python {
+
+namespace {
+
+std::vector<Tensor> TensorsOf(const py::sequence& objects, const char* who) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(objects.size());
+  for (py::handle object : objects) {
+    if (!IsTensor(object.ptr())) {
+      throw TypeError(who).Got(Py_TYPE(object.ptr())->tp_name, " at ", tensors.size()).Expected("a tensor");
+    }
+    tensors.push_back(AsTensor(object.ptr()));
+  }
+  return tensors;
+}
+
+py::object Wrapped(const Tensor& tensor, const Frontend* frontend) {
+  return py::reinterpret_steal<py::object>(Wrap(tensor, frontend));
+}
+
+/// A trace with what only Python knows: the classes of its results.
+struct TraceFace {
+  std::shared_ptr<Trace> trace = std::make_shared<Trace>();
+};
+
+struct Captured {
+  std::shared_ptr<Trace> trace;
+  Capture capture;
+  std::vector<Tensor> outputs;
+  std::vector<const Frontend*> frontends;
+};
+
+struct CompiledFace {
+  std::shared_ptr<CompiledCapture> compiled;
+  std::vector<const Frontend*> frontends;
+
+  py::list Run(const py::sequence& arguments) const {
+    const std::vector<Tensor> inputs = TensorsOf(arguments, "compiled");
+    std::vector<Tensor> results;
+    {
+      py::gil_scoped_release release;
+      results = compiled->Run(inputs);
+    }
+    py::list list(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), Wrap(results[i], frontends[i]));
+    }
+    return list;
+  }
+};
+
+struct PlanFace {
+  std::shared_ptr<Plan> plan;
+};
+
+PassOptions PassesOf(int level, const std::set<std::string>& skip) {
+  PassOptions options;
+  options.level = level;
+  options.skip = skip;
+  return options;
+}
+
+PlanOptions PlanOf(int level, const std::string& memory) {
+  PlanOptions options;
+  options.memory = MemoryModeNamed(memory.empty() ? level >= 3 ? "arena" : "naive" : memory);
+  options.in_place = level >= 2;
+  return options;
+}
+
+Captured Finish(TraceFace& face, const py::sequence& outputs) {
+  Captured captured;
+  captured.outputs = TensorsOf(outputs, "trace");
+  for (py::handle object : outputs) captured.frontends.push_back(FrontendOf(Py_TYPE(object.ptr())));
+  captured.capture = face.trace->Finish(captured.outputs);
+  captured.trace = face.trace;
+  return captured;
+}
+
+CompiledFace CompileCaptured(Captured& captured, int level, int forward_level, const std::set<std::string>& skip,
+                             const std::string& memory, bool differentiate) {
+  Differentiation backward;
+  if (differentiate) {
+    backward = captured.trace->Differentiate(captured.outputs, captured.capture);
+    if (!backward.failure.empty()) throw RuntimeError("backward").Says(backward.failure);
+  }
+  const bool both = !backward.roots.empty() && !backward.wanted.empty();
+  CompileOptions options{PassesOf(both ? forward_level : level, skip), PassesOf(level, skip), PlanOf(level, memory)};
+  py::gil_scoped_release release;
+  return {std::make_shared<CompiledCapture>(captured.capture, std::move(backward), options), captured.frontends};
+}
+
+py::dict MemoryDict(const Plan& plan) {
+  py::dict dict;
+  dict["naive"] = plan.memory().naive;
+  dict["planned"] = plan.memory().planned;
+  dict["measured"] = plan.memory().measured;
+  dict["buffers"] = plan.memory().buffers;
+  return dict;
+}
+
+py::list Events(const std::vector<PlanEvent>& events) {
+  py::list list;
+  for (const PlanEvent& event : events) {
+    list.append(py::make_tuple(event.name, event.start, event.end, event.bytes, event.scope));
+  }
+  return list;
+}
+
+const Frontend* FrontendOfAny(const std::vector<Tensor>&, const py::sequence& objects) {
+  for (py::handle object : objects) return FrontendOf(Py_TYPE(object.ptr()));
+  return FrontendOf(&TensorType);
+}
+
+py::list WrapList(const std::vector<Tensor>& tensors, const Frontend* frontend) {
+  py::list list;
+  for (const Tensor& tensor : tensors) list.append(Wrapped(tensor, frontend));
+  return list;
+}
+
+void RegisterPlan(py::module_& m) {
+  py::class_<PlanFace>(m, "Plan", "A graph made ready to run.")
+      .def(py::init([](const Graph& graph, int level, const std::set<std::string>& skip, const std::string& memory) {
+             py::gil_scoped_release release;
+             return PlanFace{Compile(Decompose(graph), PassesOf(level, skip), PlanOf(level, memory))};
+           }),
+           py::arg("graph"), py::arg("level") = 3, py::arg("skip") = std::set<std::string>(), py::arg("memory") = "")
+      .def(
+          "run",
+          [](const PlanFace& self, const py::sequence& inputs, const py::object& tensor_class) {
+            const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
+            self.plan->CheckInputs(tensors);
+            const Frontend* frontend = tensor_class.is_none()
+                                           ? FrontendOfAny(tensors, inputs)
+                                           : FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+            std::vector<Tensor> results;
+            {
+              py::gil_scoped_release release;
+              results = self.plan->Run(tensors);
+            }
+            return WrapList(results, frontend);
+          },
+          "Run over tensors; inputs that the graph updates are written.", py::arg("inputs"),
+          py::arg("tensor_class") = py::none())
+      .def(
+          "profile",
+          [](const PlanFace& self, const py::sequence& inputs) {
+            const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
+            self.plan->CheckInputs(tensors);
+            std::vector<PlanEvent> events;
+            self.plan->Profile(tensors, &events);
+            return Events(events);
+          },
+          "Run, and return (operator, start in ns, end in ns, bytes of results, scope) per call.", py::arg("inputs"))
+      .def(
+          "measure",
+          [](const PlanFace& self, const py::sequence& inputs) {
+            self.plan->Measure(TensorsOf(inputs, "plan"));
+            return MemoryDict(*self.plan);
+          },
+          "Run, and return bytes: naive, planned, measured; and the number of buffers.", py::arg("inputs"))
+      .def_property_readonly("memory", [](const PlanFace& self) { return MemoryDict(*self.plan); })
+      .def_property_readonly("graph", [](const PlanFace& self) { return std::make_shared<Graph>(self.plan->graph()); })
+      .def_property_readonly("step_count", [](const PlanFace& self) { return self.plan->step_count(); });
+}
+
+void RegisterCompiled(py::module_& m) {
+  py::class_<CompiledFace>(m, "Compiled", "A captured call made ready to run.")
+      .def("run", &CompiledFace::Run, "Do again what the captured call did, with these arguments.",
+           py::arg("arguments"))
+      .def(
+          "staleness",
+          [](const CompiledFace& self, const py::sequence& arguments) {
+            return self.compiled->Staleness(TensorsOf(arguments, "compiled"));
+          },
+          "Why this does not fit the present state; empty if it does.", py::arg("arguments"))
+      .def(
+          "set_symbols", [](CompiledFace& self, std::vector<double> values) { self.compiled->SetSymbols(values); },
+          py::arg("values"))
+      .def_property_readonly(
+          "forward",
+          [](CompiledFace& self) { return PlanFace{std::shared_ptr<Plan>(self.compiled, &self.compiled->forward())}; })
+      .def_property_readonly(
+          "backward",
+          [](CompiledFace& self) -> py::object {
+            if (!self.compiled->backward()) return py::none();
+            return py::cast(PlanFace{std::shared_ptr<Plan>(self.compiled, self.compiled->backward())});
+          })
+      .def_property_readonly("reports", [](CompiledFace& self) {
+        py::list list;
+        for (const PassReport& report : self.compiled->reports()) {
+          list.append(py::make_tuple(report.name, report.nanoseconds, report.calls_before, report.calls_after));
+        }
+        return list;
+      });
+}
+
+}  // namespace
+
+void RegisterTrace(py::module_& m) {
+  RegisterPlan(m);
+  RegisterCompiled(m);
+  py::class_<Captured>(m, "Captured", "What a traced call did.")
+      .def_property_readonly("graph", [](const Captured& self) { return std::make_shared<Graph>(self.capture.graph); })
+      .def_property_readonly(
+          "inputs",
+          [](const Captured& self) {
+            static const char* const kSources[] = {"argument", "outside", "gradient", "upstream"};
+            py::list list;
+            for (const CapturedInput& input : self.capture.inputs) {
+              list.append(py::make_tuple(kSources[static_cast<int>(input.source)],
+                                         Wrapped(input.tensor, FrontendOf(&TensorType))));
+            }
+            return list;
+          },
+          "(source, tensor) of each input of the graph: 'argument', 'outside' or 'gradient'.")
+      .def_property_readonly("written",
+                             [](const Captured& self) {
+                               std::vector<int> written;
+                               for (const auto& [input, value] : self.capture.graph.updates) written.push_back(input);
+                               return written;
+                             })
+      .def("compile", &CompileCaptured, "Optimise and plan; with `differentiate`, the backward pass as well.",
+           py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
+           py::arg("memory") = "", py::arg("differentiate") = true);
+  py::class_<TraceFace>(m, "Trace", "Writes down the calls that come to this thread's door.")
+      .def(py::init<>())
+      .def(
+          "add_input",
+          [](TraceFace& self, const py::object& tensor, const std::string& name) {
+            if (!IsTensor(tensor.ptr())) {
+              throw TypeError("trace").Got(Py_TYPE(tensor.ptr())->tp_name).Expected("a tensor");
+            }
+            self.trace->AddInput(AsTensor(tensor.ptr()), name);
+          },
+          "Name an argument of the call.", py::arg("tensor"), py::arg("name") = "")
+      .def("start", [](TraceFace& self) { self.trace->Start(); })
+      .def("stop", [](TraceFace& self) { self.trace->Stop(); })
+      .def(
+          "give_up", [](TraceFace& self, const std::string& why) { self.trace->GiveUp(why); }, py::arg("why"))
+      .def(
+          "set_place",
+          [](TraceFace& self, py::function place) {
+            self.trace->place = [place] {
+              py::gil_scoped_acquire gil;
+              return py::cast<std::string>(place());
+            };
+          },
+          "Have a function say where the program stands, for when the trace gives up.", py::arg("place"))
+      .def_property_readonly("failure",
+                             [](const TraceFace& self) -> py::object {
+                               return self.trace->failure().empty() ? py::object(py::none())
+                                                                    : py::str(self.trace->failure());
+                             })
+      .def_property_readonly(
+          "outside", [](const TraceFace& self) { return WrapList(self.trace->Outside(), FrontendOf(&TensorType)); })
+      .def("set_owner", [](TraceFace& self, int input,
+                           const py::object& tensor) { self.trace->SetOwner(input, AsTensor(tensor.ptr())); })
+      .def(
+          "add_symbol", [](TraceFace& self, const std::string& name) { return self.trace->AddSymbol(name); },
+          py::arg("name"))
+      .def("finish", &Finish, "The graph that leads to these tensors.", py::arg("outputs"));
+  m.def("is_tracing", [] { return Door().tracer != nullptr; }, "Whether this thread's calls are written down.");
+  m.def(
+      "set_phantom", [](bool phantom) { return std::exchange(Door().phantom, phantom); },
+      "Have this thread's calls make shapes only; returns what was.", py::arg("phantom"));
+  m.def(
+      "decompose", [](const Graph& graph) { return std::make_shared<Graph>(Decompose(graph)); },
+      "The graph with every composition taken apart.", py::arg("graph"));
+}
+
+}  // namespace dragon::python
