@@ -50,9 +50,9 @@ class DRAGON_API Plan {
   const PlanMemory& memory() const { return memory_; }
   int step_count() const;
 
+  struct Instance;  // core/framework/plan_instance.h
+
  private:
-  struct Instance;
-  friend struct PlanBuilder;
   std::unique_ptr<Instance> Borrow();
   std::vector<Tensor> RunWith(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
 

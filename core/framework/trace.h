@@ -27,7 +27,8 @@ struct CapturedInput {
     kUpstream,  ///< the gradient of a result, in the backward pass
   };
   Source source = Source::kArgument;
-  Tensor tensor;  ///< the argument of the traced call; the tensor outside; the leaf whose gradient it is
+  Tensor tensor;          ///< the argument of the traced call; the tensor outside; the leaf whose gradient it is
+  int32_t argument = -1;  ///< for the gradient of an argument: which
 };
 
 /// What a captured call gives back, or leaves behind, per result.
@@ -49,6 +50,7 @@ struct CapturedOutput {
 /// What becomes of a leaf's gradient slot.
 struct CapturedGradient {
   Tensor leaf;
+  int32_t argument = -1;     ///< the leaf is an argument, this one
   bool guarded = false;      ///< what was there before matters:
   bool was_defined = false;  ///< there was a gradient
   bool written = false;      ///< and afterwards there is another one, or none:
@@ -66,12 +68,13 @@ struct Capture {
 
 /// The backward pass of a capture, as calls after those of the forward pass.
 struct Differentiation {
-  Graph graph;                 ///< its inputs are those of the capture and then the gradients of `roots`
-  int forward_calls = 0;       ///< calls from here on belong to the backward pass
-  std::vector<int> roots;      ///< the capture's outputs through which gradients come
-  std::vector<int> wanted;     ///< the capture's inputs that get gradients
-  std::vector<ValueId> grads;  ///< theirs; kNoValue where none flows
-  std::string failure;         ///< why there is none
+  Graph graph;             ///< its inputs are those of the capture and then the gradients of `roots`
+  int forward_calls = 0;   ///< calls from here on belong to the backward pass
+  std::vector<int> roots;  ///< the capture's outputs through which gradients come
+  std::vector<std::pair<int, std::string>> spent;  ///< those whose backward pass is over, or fails; what it then says
+  std::vector<int> wanted;                         ///< the capture's inputs that get gradients
+  std::vector<ValueId> grads;                      ///< theirs; kNoValue where none flows
+  std::string failure;                             ///< why there is none
 };
 
 class DRAGON_API Trace final : public Interpreter, public Tracer {
@@ -143,6 +146,16 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
     bool read_first = false;
   };
 
+  /// What a trial of the backward pass changes.
+  struct Snapshot {
+    Graph graph;
+    std::vector<CapturedInput> inputs;
+    std::vector<char> constant;
+    std::deque<Cell> cells;
+    std::unordered_map<Storage*, int> outside;
+    size_t arguments;
+  };
+
   Cell* Known(const Tensor& tensor);
   Cell& CellOf(const Tensor& tensor);
   ValueId AddOutside(Cell& cell, const Tensor& tensor);
@@ -153,6 +166,11 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
               std::span<const OutputSpec> specs);
   void TouchGrad(const Tensor& leaf, bool read);
   void TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result);
+  void FindSpentRoots(const std::vector<Tensor>& outputs, Differentiation* result);
+  Snapshot Save() const { return {graph_, inputs_, constant_, cells_, outside_, arguments_.size()}; }
+  void Restore(const Snapshot& snapshot);
+  std::string TryGradients(const std::vector<Tensor>& outputs, Differentiation* result);
+  int32_t ArgumentOf(const Tensor& tensor) const;
   CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known);
   bool IsConstant(const std::vector<ValueId>& values) const;
   ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);

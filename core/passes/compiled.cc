@@ -130,6 +130,17 @@ class CompiledNode final : public Node {
 
 namespace {
 
+/// Stands behind a result whose backward pass was run within the captured call.
+class SpentNode final : public Node {
+ public:
+  explicit SpentNode(std::string words) : words_(std::move(words)) {}
+  Tensors Backward(const Tensors&) override { throw RuntimeError("").Says(words_); }
+  std::string name() const override { return "compiled"; }
+
+ private:
+  std::string words_;
+};
+
 /// Copies parts of one graph into another, value by value.
 class Transplant {
  public:
@@ -225,6 +236,7 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
     : capture_(std::move(capture)) {
   Graph forward = capture_.graph;
   result_count_ = forward.outputs.size();
+  spent_ = whole.spent;
   if (!whole.roots.empty() && !whole.wanted.empty()) {
     roots_ = whole.roots;
     wanted_ = whole.wanted;
@@ -244,7 +256,7 @@ std::vector<Tensor> CompiledCapture::Gather(std::span<const Tensor> arguments) c
       inputs.push_back(next < arguments.size() ? arguments[next] : Tensor());
       ++next;
     } else if (input.source == CapturedInput::Source::kGradient) {
-      inputs.push_back(input.tensor.grad());
+      inputs.push_back((input.argument < 0 ? input.tensor : arguments[input.argument]).grad());
     } else {
       inputs.push_back(input.tensor);
     }
@@ -254,7 +266,7 @@ std::vector<Tensor> CompiledCapture::Gather(std::span<const Tensor> arguments) c
 
 std::string CompiledCapture::Staleness(std::span<const Tensor> arguments) const {
   for (const CapturedGradient& gradient : capture_.gradients) {
-    const bool defined = gradient.leaf.grad().defined();
+    const bool defined = LeafOf(gradient, arguments).grad().defined();
     if (gradient.guarded && defined != gradient.was_defined) {
       return defined ? "a tensor has a gradient now, and had none" : "a tensor has no gradient now, and had one";
     }
@@ -288,6 +300,23 @@ Tensor CompiledCapture::Present(const CapturedOutput& output, std::span<const Te
   return result;
 }
 
+void CompiledCapture::Record(std::span<const Tensor> inputs, std::span<const Tensor> values,
+                             std::span<const Tensor> results) {
+  if (backward_) {
+    auto node = MakeRef<CompiledNode>(backward_, *this, inputs, values);
+    for (size_t i = 0; i < roots_.size(); ++i) {
+      const Tensor& root = results[roots_[i]];
+      node->y_metas.push_back(TensorMeta(root));
+      SetHistory(root, Ref<Node>(node), static_cast<int>(i));
+    }
+  }
+  for (const auto& [output, words] : spent_) {
+    auto node = MakeRef<SpentNode>(words);
+    node->y_metas.push_back(TensorMeta(results[output]));
+    SetHistory(results[output], Ref<Node>(node), 0);
+  }
+}
+
 std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
   const std::vector<Tensor> inputs = Gather(arguments);
   const std::vector<Tensor> values = forward_->Run(inputs);
@@ -296,17 +325,11 @@ std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
   }
   std::vector<Tensor> results;
   for (const CapturedOutput& output : capture_.outputs) results.push_back(Present(output, inputs, values));
-  if (backward_ && Door().grad_enabled) {
-    auto node = MakeRef<CompiledNode>(backward_, *this, inputs, values);
-    for (size_t i = 0; i < roots_.size(); ++i) {
-      const Tensor& root = results[roots_[i]];
-      node->y_metas.push_back(TensorMeta(root));
-      SetHistory(root, Ref<Node>(node), static_cast<int>(i));
-    }
-  }
+  if (Door().grad_enabled) Record(inputs, values, results);
   for (const CapturedGradient& gradient : capture_.gradients) {
     if (!gradient.written) continue;
-    AutogradMeta::Of(gradient.leaf).grad = gradient.is_none ? Tensor() : Present(gradient.output, inputs, values);
+    AutogradMeta::Of(LeafOf(gradient, arguments)).grad =
+        gradient.is_none ? Tensor() : Present(gradient.output, inputs, values);
   }
   return results;
 }

@@ -41,12 +41,17 @@ class DRAGON_API CompiledCapture {
  private:
   struct Backward;
   friend class CompiledNode;
+  Tensor LeafOf(const CapturedGradient& gradient, std::span<const Tensor> arguments) const {
+    return gradient.argument < 0 ? gradient.leaf : arguments[gradient.argument];
+  }
+  void Record(std::span<const Tensor> inputs, std::span<const Tensor> values, std::span<const Tensor> results);
   std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
   void SplitForward(const Differentiation& whole, Graph* forward, Graph* backward);
 
   Capture capture_;
   std::vector<int> roots_, wanted_;
+  std::vector<std::pair<int, std::string>> spent_;
   std::vector<int> kept_;        ///< what the backward plan reads: input of the capture (>= 0) or ~output of forward
   std::vector<int> grad_index_;  ///< by wanted input: output of the backward plan; -1: no gradient flows
   size_t result_count_ = 0;      ///< outputs of the forward plan that are the call's own

@@ -1,0 +1,51 @@
+// What a plan is made of: calls with their operands in place, and what is bound to memory when it runs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/framework/plan.h"
+
+namespace dragon {
+
+/// One call with its operands in place.
+struct Step {
+  const Operator* op;
+  std::vector<Tensor> inputs;
+  std::vector<Value> attrs;
+  std::vector<int32_t> list_sizes;
+  Tensors outputs;
+  Device device;
+  int call;  ///< its position in the graph; -1: a copy that the plan added
+};
+
+/// A tensor whose memory is found when the plan runs.
+struct Bound {
+  TensorImpl* impl;
+  int64_t bytes;  ///< from the start of the memory it is bound to
+};
+
+struct Plan::Instance {
+  std::vector<Step> steps;
+  std::vector<Tensor> values;              ///< placeholders by value
+  std::vector<std::vector<Bound>> inputs;  ///< by input
+  struct Arena {
+    Device device;
+    int64_t bytes = 0;
+    std::vector<TensorImpl*> tensors;
+    Ref<Storage> storage;
+  };
+  std::vector<Arena> arenas;
+  struct Output {
+    Tensor like;
+    int64_t bytes = 0;
+    std::vector<Bound> tensors;
+    int same_as = -1;  ///< an earlier output that is the same value
+  };
+  std::vector<Output> outputs;
+};
+
+/// Decide where every value of the graph lives.
+std::unique_ptr<Plan::Instance> BuildInstance(const Graph& graph, const PlanOptions& options, PlanMemory* memory);
+
+}  // namespace dragon

@@ -1,0 +1,207 @@
+// What a trace comes to: a graph with its results, and the backward pass that belongs to them.
+#include "core/framework/autograd/backward.h"
+#include "core/framework/autograd/meta.h"
+#include "core/framework/op.h"
+#include "core/framework/trace.h"
+
+namespace dragon {
+
+CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known) {
+  CapturedOutput output;
+  const Geometry geometry(tensor);
+  output.shape = geometry.shape;
+  output.strides = geometry.strides;
+  output.dtype = geometry.dtype;
+  output.free_layout = tensor.impl()->free_layout;
+  output.requires_grad = tensor.requires_grad();
+  if (!Known(tensor) || Known(tensor)->made.defined()) Read(tensor);
+  if (!failure_.empty()) return output;
+  const Cell& cell = *Known(tensor);
+  output.offset = geometry.offset - cell.whole.offset;
+  if (!cell.inputs.empty()) {
+    output.index = cell.inputs[0];
+    const TensorImpl* owner = inputs_[output.index].tensor.impl();
+    const bool same = owner == tensor.impl() && inputs_[output.index].source != CapturedInput::Source::kGradient;
+    output.kind = same ? CapturedOutput::Kind::kInput : CapturedOutput::Kind::kAlias;
+    for (int input : cell.inputs) {
+      if (inputs_[input].tensor.impl() != tensor.impl()) continue;
+      output.index = input;
+      output.kind = CapturedOutput::Kind::kInput;
+    }
+    const Tensor& source = inputs_[output.index].tensor;
+    if (inputs_[output.index].source != CapturedInput::Source::kGradient) {
+      output.offset = geometry.offset - source.offset();
+    }
+    return output;
+  }
+  auto [place, fresh] =
+      known->try_emplace(tensor.impl()->storage.get(), static_cast<int>(capture->graph.outputs.size()));
+  if (fresh) capture->graph.outputs.push_back(cell.value);
+  output.index = place->second;
+  return output;
+}
+
+Capture Trace::Finish(const std::vector<Tensor>& outputs) {
+  if (running_) throw RuntimeError("trace").Says("it has not stopped");
+  Capture capture;
+  std::unordered_map<Storage*, int> known;
+  std::vector<CapturedOutput> described;
+  for (const Tensor& tensor : outputs) {
+    described.push_back(DescribeOutput(tensor, &capture, &known));
+    if (!failure_.empty()) throw RuntimeError("trace").Says(failure_);
+  }
+  for (auto& [impl, slot] : grads_) {
+    CapturedGradient gradient;
+    gradient.leaf = slot.leaf;
+    gradient.argument = ArgumentOf(slot.leaf);
+    gradient.guarded = slot.read_first;
+    gradient.was_defined = slot.before.defined();
+    const AutogradMeta* meta = impl->autograd.get();
+    const Tensor now = meta ? meta->grad : Tensor();
+    if (!now.is_same(slot.before)) {
+      gradient.written = true;
+      gradient.is_none = !now.defined();
+      if (now.defined()) gradient.output = DescribeOutput(now, &capture, &known);
+    }
+    if (gradient.guarded || gradient.written) capture.gradients.push_back(std::move(gradient));
+  }
+  if (!failure_.empty()) throw RuntimeError("trace").Says(failure_);
+  for (const Cell& cell : cells_) {
+    if (cell.written && !cell.inputs.empty()) graph_.updates.push_back({cell.inputs[0], cell.value});
+  }
+  std::vector<ValueId> results = std::move(capture.graph.outputs);
+  capture.graph = graph_;
+  capture.graph.outputs = std::move(results);
+  capture.inputs = inputs_;
+  capture.outputs = std::move(described);
+  capture.argument_count = static_cast<int>(arguments_.size());
+  return capture;
+}
+
+namespace {
+
+/// Leaves' hooks run where their gradients are accumulated, so they have no place in the graph that makes those.
+class HooksAside {
+ public:
+  explicit HooksAside(const std::vector<Tensor>& tensors) : tensors_(tensors) {
+    for (const Tensor& tensor : tensors_) kept_.push_back(std::exchange(AutogradMeta::Of(tensor).hooks, {}));
+  }
+  ~HooksAside() {
+    for (size_t i = 0; i < tensors_.size(); ++i) AutogradMeta::Of(tensors_[i]).hooks = std::move(kept_[i]);
+  }
+
+ private:
+  const std::vector<Tensor>& tensors_;
+  std::vector<std::vector<Ref<TensorHook>>> kept_;
+};
+
+}  // namespace
+
+Differentiation Trace::Differentiate(const std::vector<Tensor>& outputs, const Capture& capture) {
+  Differentiation result;
+  result.forward_calls = static_cast<int>(graph_.calls.size());
+  const size_t inputs = inputs_.size();
+  for (size_t i = 0; i < inputs; ++i) {
+    const CapturedInput& input = inputs_[i];
+    if (input.source == CapturedInput::Source::kGradient || !input.tensor.requires_grad()) continue;
+    result.wanted.push_back(static_cast<int>(i));
+    const Ref<Node> node = GradNode(input.tensor);
+    if (node && !node->is_accumulator() && node->extras_if_any())
+      result.failure = "an argument has hooks on its gradient";
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const CapturedOutput& output = capture.outputs[i];
+    if (output.kind == CapturedOutput::Kind::kValue && output.requires_grad)
+      result.roots.push_back(static_cast<int>(i));
+  }
+  for (const auto& [input, value] : capture.graph.updates) {
+    const Tensor& written = inputs_[input].tensor;
+    if (written.requires_grad() && !written.is_leaf()) result.failure = "a computed tensor is written in place";
+  }
+  if (!result.failure.empty()) return result;
+  FindSpentRoots(outputs, &result);
+  if (result.failure.empty() && !result.roots.empty()) result.failure = TryGradients(outputs, &result);
+  result.graph = graph_;
+  result.graph.outputs.clear();
+  result.graph.updates.clear();
+  return result;
+}
+
+/// A result whose backward pass has been run already cannot be differentiated again; eagerly it can be neither.
+void Trace::FindSpentRoots(const std::vector<Tensor>& outputs, Differentiation* result) {
+  const Snapshot before = Save();
+  const std::vector<int> candidates = result->roots;
+  std::string failure = TryGradients(outputs, result);
+  Restore(before);
+  result->grads.clear();
+  if (failure.empty()) return;
+  result->roots.clear();
+  for (int candidate : candidates) {
+    Differentiation alone;
+    alone.roots = {candidate};
+    alone.wanted = result->wanted;
+    failure = TryGradients(outputs, &alone);
+    Restore(before);
+    if (failure.empty()) {
+      result->roots.push_back(candidate);
+    } else if (failure.find("freed by an earlier") != failure.npos || failure.find("time(s) since") != failure.npos) {
+      result->spent.push_back({candidate, failure});
+    } else {
+      result->failure = failure;
+    }
+  }
+}
+
+void Trace::Restore(const Snapshot& snapshot) {
+  graph_ = snapshot.graph;
+  inputs_ = snapshot.inputs;
+  constant_ = snapshot.constant;
+  cells_ = snapshot.cells;
+  outside_ = snapshot.outside;
+  arguments_.resize(snapshot.arguments);
+  failure_.clear();
+}
+
+std::string Trace::TryGradients(const std::vector<Tensor>& outputs, Differentiation* result) {
+  const size_t inputs = inputs_.size();
+  std::string failure;
+  backward_ = true;
+  try {
+    TakeGradients(outputs, result);
+    if (inputs_.size() != inputs + result->roots.size()) {
+      failure = "the backward pass reads a tensor that the forward pass did not";
+    }
+    if (!failure_.empty()) failure = failure_;
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  if (running_) Stop();
+  Door().phantom = false;
+  backward_ = false;
+  return failure;
+}
+
+void Trace::TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result) {
+  std::vector<Tensor> roots, upstream, wanted;
+  for (int root : result->roots) {
+    roots.push_back(outputs[root]);
+    upstream.push_back(Tensor::Phantom(roots.back().shape(), {}, roots.back().dtype(), roots.back().device()));
+    AddInput(upstream.back());
+    inputs_.back().source = CapturedInput::Source::kUpstream;
+  }
+  for (int input : result->wanted) wanted.push_back(inputs_[input].tensor);
+  const HooksAside aside(wanted);
+  BackwardOptions options;
+  options.retain_graph = options.allow_unused = true;
+  Start();
+  Door().phantom = true;
+  const std::vector<Tensor> grads = Gradients(roots, upstream, wanted, options);
+  for (size_t i = 0; i < grads.size(); ++i) {
+    ValueId id = grads[i].defined() ? Read(grads[i]) : kNoValue;
+    result->grads.push_back(id);
+  }
+  Door().phantom = false;
+  Stop();
+}
+
+}  // namespace dragon
