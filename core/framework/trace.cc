@@ -299,10 +299,31 @@ void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
   cell.views.assign(1, {cell.whole, cell.value});
 }
 
+/// A call whose inputs are known beforehand: so are its results, whatever their shapes depend on.
+bool Trace::RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results) {
+  if (!outs.empty() || Door().phantom || call.op->schema.mutates()) return false;
+  for (const Tensor& x : call.inputs) {
+    const Cell* cell = x.defined() && x.impl()->storage ? Known(x) : nullptr;
+    if (x.defined() && !(cell && cell->constant)) return false;
+  }
+  *results = Below(call, outs);
+  for (const Tensor& result : *results) {
+    if (!result.defined()) continue;
+    const Call clone{&OpNamed<"clone">(), std::span<const Tensor>(&result, 1), {}, {}};
+    const Tensor numbers = Below(clone, {})[0];
+    const ValueId id = graph_.AddConstant(numbers);
+    constant_.resize(graph_.values.size(), 1);
+    Begin(result, id, true);
+  }
+  return true;
+}
+
 Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
   if (!failure_.empty()) return Through(original, outs);
   if (op.compose || (op.view && !outs.empty())) return Through(original, outs);
+  Tensors known;
+  if (op.dynamic && RecordKnown(original, outs, &known)) return known;
   if (op.dynamic) {
     GiveUp(op.name() + ": the shape of its result depends on numbers");
     if (Door().phantom) throw RuntimeError("trace").Says(failure_);

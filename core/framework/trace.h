@@ -162,6 +162,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void Begin(const Tensor& tensor, ValueId value, bool constant);
   void Write(const Tensor& tensor, ValueId value, bool constant);
   bool WriteWhole(Cell& cell, const Tensor& tensor, ValueId value);
+  bool RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results);
   void Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
               std::span<const OutputSpec> specs);
   void TouchGrad(const Tensor& leaf, bool read);

@@ -1,4 +1,5 @@
 // Short-time Fourier transforms: windows of a signal, transformed one by one, and put together again.
+#include "core/ops/check.h"
 #include "core/ops/fft/common.h"
 
 namespace dragon {
@@ -104,7 +105,7 @@ Tensors Istft(const CallReader& c) {
   const int64_t stop = c.Given(6) ? start + c.Int(6) : c.Bool(3) ? total - half : total;
   const auto part = [&](const Tensor& t) { return Op<"slice">(t, -1, start, std::min(stop, total), 1); };
   const Tensor weight = part(envelope);
-  if (!weight.is_meta() && weight.numel() > 0 && Op<"amin">(Op<"abs">(weight)).Item().real() < 1e-11) {
+  if (weight.numel() > 0 && !Holds(Op<"all">(Op<"ge">(Op<"abs">(weight), Number(1e-11))))) {
     throw RuntimeError(c.name()).Says("the windows leave samples uncovered, which cannot be found again");
   }
   y = part(y) / weight;

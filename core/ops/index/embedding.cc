@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/kernels/index.h"
+#include "core/ops/check.h"
 #include "core/ops/index/indices.h"
 
 namespace dragon {
@@ -201,9 +202,8 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
           if (x.is_meta() && classes == -1) {
             throw NotImplementedError("one_hot").Got("a meta tensor").Expected("numbers, or num_classes");
           }
-          if (!x.is_meta() && x.numel() > 0) {
-            const int64_t least = Op<"amin">(x).Item().integer();
-            if (least < 0) throw ValueError("one_hot").Got(least).Expected("no class below 0");
+          if (x.numel() > 0 && !Holds(Op<"all">(Op<"ge">(x, Number(int64_t{0}))))) {
+            throw ValueError("one_hot").Got(Op<"amin">(x).Item().integer()).Expected("no class below 0");
           }
           if (classes == -1) classes = Op<"amax">(x).Item().integer() + 1;
           Dims shape = x.shape();

@@ -1,6 +1,7 @@
 // Losses between numbers: squares, distances, likelihoods of counts and of normal variables.
 #include <cmath>
 
+#include "core/ops/check.h"
 #include "core/ops/loss/loss.h"
 
 namespace dragon {
@@ -104,7 +105,7 @@ Tensor VarianceLike(const CallReader& c, const Tensor& variance, const Dims& sha
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           const Tensor given = VarianceLike(c, c.x(2), x.shape());
-          if (!given.is_meta() && Op<"any">(Op<"lt">(given.Detach(), Number(0.0))).Item().boolean()) {
+          if (!Holds(Op<"logical_not">(Op<"any">(Op<"lt">(given.Detach(), Number(0.0)))))) {
             throw ValueError(c.name()).Got("a negative variance").Expected("variances of at least 0");
           }
           // Raised to eps for the value only: the gradient passes as if nothing had been done.

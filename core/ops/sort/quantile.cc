@@ -3,6 +3,7 @@
 
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
+#include "core/ops/check.h"
 
 namespace dragon {
 namespace {
@@ -14,9 +15,11 @@ void Check(const CallReader& c) {
   }
   if (q.ndim() > 1) throw ValueError(c.name()).Got("q of shape ", q.shape()).Expected("a number or a vector");
   if (x.numel() == 0) throw ValueError(c.name()).Got("an x without elements").Expected("at least one");
-  if (q.is_meta() || q.numel() == 0) return;
-  const double least = Op<"amin">(q).Item().real(), most = Op<"amax">(q).Item().real();
-  if (!(least >= 0 && most <= 1)) throw ValueError(c.name()).Got("q from ", least, " to ", most).Expected("0 to 1");
+  if (q.numel() == 0) return;
+  const Tensor plain = q.Detach();
+  if (Holds(Op<"all">(Op<"logical_and">(Op<"ge">(plain, Number(0.0)), Op<"le">(plain, Number(1.0)))))) return;
+  const double least = Op<"amin">(plain).Item().real(), most = Op<"amax">(plain).Item().real();
+  throw ValueError(c.name()).Got("q from ", least, " to ", most).Expected("0 to 1");
 }
 
 /// Between the ranks below and above, as the mode says.
