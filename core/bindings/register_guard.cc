@@ -375,6 +375,19 @@ class Guards {
 }  // namespace
 
 void RegisterGuard(py::module_& m) {
+  m.def(
+      "memory_key",
+      [](py::handle object) {
+        if (!IsTensor(object.ptr()))
+          throw TypeError("memory_key").Got(Py_TYPE(object.ptr())->tp_name).Expected("a tensor");
+        const TensorImpl& impl = *AsTensor(object.ptr()).impl();
+        const auto bytes = [](const Dims& dims) {
+          return py::bytes(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
+        };
+        return py::make_tuple(reinterpret_cast<uintptr_t>(impl.storage.get()), impl.offset, bytes(impl.shape),
+                              bytes(impl.strides), static_cast<int>(impl.dtype));
+      },
+      "What tensors have in common that show the same numbers.", py::arg("tensor"));
   py::class_<Guards>(m, "Guards", "What a captured graph takes for granted. Borrows the objects it is given.")
       .def(py::init<>())
       .def("add", &Guards::Add, "Watch a container's entries; returns the number of the place.", py::arg("kind"),

@@ -5,6 +5,7 @@ import threading
 import time
 import types
 
+from dragon import _C
 from dragon.core.capture import report
 from dragon.core.capture.lines import definition
 from dragon.core.capture.recording import Recording
@@ -15,6 +16,11 @@ ATTEMPTS = 8  # captures in vain, before a function is left alone
 RETRIES = 3  # calls that may change something in Python, where such calls are tried again
 
 
+def _refuse_backward(node, *grads):
+    raise RuntimeError("compiled: got a second backward pass, expected one: the captured function has gone backward "
+                       "itself, which frees what is needed")
+
+
 class Variant:
     """A graph with what it takes for granted; or, without a graph, a reason why the function itself is called."""
 
@@ -22,25 +28,37 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self._run = None
+        self.captured = self.compiled = None
         self._lock = threading.Lock()
         if reason is None:
             self._template = recording.template
             self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
+            self._requires_grad = [tensor.requires_grad and tensor.is_leaf is False for tensor in recording.template.tensors]
+            self._anchor = next((tensor for tensor in recording.outside if tensor.requires_grad), None)
+            if self._anchor is None:
+                self._anchor = next((tensor for tensor in recording.inputs if tensor.requires_grad), None)
             del self._template.tensors[:]
 
     def compile(self, captured, **options):
-        """Make the plan."""
+        """Make the plans; a call that went backward by itself gives results that nobody can go back from again."""
         begin = time.perf_counter()
         self.captured = captured
-        self._run = captured.compile(**options)
+        own_backward = captured.has_own_backward
+        self.compiled = captured.compile(differentiate=not own_backward, **options)
+        self._recorded = [number for number, recorded in enumerate(self._requires_grad) if recorded] if own_backward else []
         self.seconds["compile"] = time.perf_counter() - begin
 
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
-        outputs = self._run(tensors)
+        outputs = self.compiled.run(tensors)
+        if self._recorded:
+            self._refuse_backward([outputs[number] for number in self._recorded])
         return outputs[0] if self._single else self._template.fill(outputs)
+
+    def _refuse_backward(self, outputs):
+        """Have results say that they need gradients, as they would have, and that these are gone."""
+        _C.record("compiled", _refuse_backward, [self._anchor], outputs)
 
     @property
     def graph(self):
@@ -118,9 +136,14 @@ class Function:
 
     def _keep(self, recording, args, kwargs):
         captured = recording.finish()
-        recording.guards.bind(args, kwargs, recording.trace.implicit)
+        if captured is None:
+            return self._give_up(recording, recording.failure)
         variant = Variant(recording)
-        variant.compile(captured, level=settings.level if self._level is None else self._level, skip=self._skip)
+        level = settings.level if self._level is None else self._level
+        try:
+            variant.compile(captured, level=level, forward_level=min(level, 2), skip=set(self._skip))
+        except Exception as error:  # a graph that cannot be compiled must not keep the function from running
+            return self._give_up(recording, str(error))
         self._variants = [variant, *self._variants]
         if len(self._variants) > self._limit:
             del self._variants[self._limit:]
@@ -191,7 +214,7 @@ class Function:
         """Graph: the one that was used last."""
         if not self.variants:
             raise RuntimeError(f"{self.__name__}.graph: got no graph, expected a call before"
-                               + (f"; it runs as plain Python: {self._off}" if self._off else ""))
+                               + (f"; it runs as plain Python: {self.fallback}" if self.fallback else ""))
         return self.variants[0].graph
 
     @property
