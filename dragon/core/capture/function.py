@@ -31,9 +31,9 @@ class Variant:
         self.captured = self.compiled = None
         self._lock = threading.Lock()
         if reason is None:
-            self._template = recording.template
+            self._template, self._recorded = recording.template, ()
             self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
-            self._requires_grad = [tensor.requires_grad and tensor.is_leaf is False for tensor in recording.template.tensors]
+            self._requires_grad = [tensor.requires_grad and not tensor.is_leaf for tensor in self._template.tensors]
             self._anchor = next((tensor for tensor in recording.outside if tensor.requires_grad), None)
             if self._anchor is None:
                 self._anchor = next((tensor for tensor in recording.inputs if tensor.requires_grad), None)
@@ -45,7 +45,8 @@ class Variant:
         self.captured = captured
         own_backward = captured.has_own_backward
         self.compiled = captured.compile(differentiate=not own_backward, **options)
-        self._recorded = [number for number, recorded in enumerate(self._requires_grad) if recorded] if own_backward else []
+        if own_backward:
+            self._recorded = [number for number, recorded in enumerate(self._requires_grad) if recorded]
         self.seconds["compile"] = time.perf_counter() - begin
 
     def run(self, tensors):
@@ -118,6 +119,11 @@ class Function:
         """Call the function while its graph is written; keep the graph if it says all that the call did."""
         with self._lock:
             self._note_retrace(args, kwargs)
+            if settings.stance != "default" and self._variants:
+                if settings.stance == "fail_on_recompile":
+                    raise RuntimeError(f"{self.__name__}: got a call that no graph fits, expected none: "
+                                       f"{self._retraces.pop() if self._retraces else self.fallback}")
+                return self._function(*args, **kwargs)
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
             if recording.failure:
                 self._give_up(recording, recording.failure)

@@ -89,7 +89,7 @@ class Recording:
                 owners = {_C.memory_key(known): known for known in watched.values()}
             owner = owners.get(_C.memory_key(tensor))
             if owner is None:
-                self.failure = (f"it uses a tensor {tuple(tensor.shape)} that is held where no guard can watch: pass it "
+                self.failure = (f"it uses a tensor {tuple(tensor.shape)} held where no guard can watch: pass it "
                                 "as an argument, or make it an attribute")
                 return
             self.trace.set_owner(number, owner)
