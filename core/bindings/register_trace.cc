@@ -241,18 +241,6 @@ void RegisterTrace(py::module_& m) {
             return list;
           },
           "The leaves for which it matters whether they have a gradient.")
-      .def_property_readonly(
-          "has_own_backward",
-          [](const Captured& self) {
-            for (const CapturedGradient& gradient : self.capture.gradients) {
-              if (gradient.written && !gradient.is_none) return true;
-            }
-            for (const CapturedInput& input : self.capture.inputs) {
-              if (input.source == CapturedInput::Source::kGradient) return true;
-            }
-            return false;
-          },
-          "Whether the call went through a backward pass, or has used gradients, by itself.")
       .def("compile", &CompileCaptured, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
            py::arg("memory") = "", py::arg("differentiate") = true);

@@ -5,7 +5,6 @@ import threading
 import time
 import types
 
-from dragon import _C
 from dragon.core.capture import report
 from dragon.core.capture.lines import definition
 from dragon.core.capture.recording import Recording
@@ -14,11 +13,6 @@ from dragon.core.capture.settings import check_level, is_capturing, is_eager, se
 VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
 ATTEMPTS = 8  # captures in vain, before a function is left alone
 RETRIES = 3  # calls that may change something in Python, where such calls are tried again
-
-
-def _refuse_backward(node, *grads):
-    raise RuntimeError("compiled: got a second backward pass, expected one: the captured function has gone backward "
-                       "itself, which frees what is needed")
 
 
 class Variant:
@@ -31,35 +25,22 @@ class Variant:
         self.captured = self.compiled = None
         self._lock = threading.Lock()
         if reason is None:
-            self._template, self._recorded = recording.template, ()
+            self._template = recording.template
             self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
-            self._requires_grad = [tensor.requires_grad and not tensor.is_leaf for tensor in self._template.tensors]
-            self._anchor = next((tensor for tensor in recording.outside if tensor.requires_grad), None)
-            if self._anchor is None:
-                self._anchor = next((tensor for tensor in recording.inputs if tensor.requires_grad), None)
             del self._template.tensors[:]
 
     def compile(self, captured, **options):
-        """Make the plans; a call that went backward by itself gives results that nobody can go back from again."""
+        """Make the plans."""
         begin = time.perf_counter()
         self.captured = captured
-        own_backward = captured.has_own_backward
-        self.compiled = captured.compile(differentiate=not own_backward, **options)
-        if own_backward:
-            self._recorded = [number for number, recorded in enumerate(self._requires_grad) if recorded]
+        self.compiled = captured.compile(**options)
         self.seconds["compile"] = time.perf_counter() - begin
 
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
         outputs = self.compiled.run(tensors)
-        if self._recorded:
-            self._refuse_backward([outputs[number] for number in self._recorded])
         return outputs[0] if self._single else self._template.fill(outputs)
-
-    def _refuse_backward(self, outputs):
-        """Have results say that they need gradients, as they would have, and that these are gone."""
-        _C.record("compiled", _refuse_backward, [self._anchor], outputs)
 
     @property
     def graph(self):

@@ -71,7 +71,7 @@ class Recording:
         if self.failure:
             return None
         self.outside = [tensor for _, tensor in self.trace.outside_inputs]
-        self.guards.bind(self.args, self.kwargs, self.outside, captured.guarded_grads)
+        self.guards.bind(self.args, self.kwargs, self.inputs, self.outside, captured.guarded_grads)
         self.seconds["graph"] = time.perf_counter() - begin
         return captured
 
