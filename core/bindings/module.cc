@@ -3,6 +3,7 @@
 
 namespace dragon::python {
 void RegisterErrors(py::module_& m);
+void RegisterFusion(py::module_& m);
 void RegisterGuard(py::module_& m);
 }
 
@@ -25,5 +26,6 @@ PYBIND11_MODULE(_C, m) {
   RegisterShared(m);
   RegisterTrace(m);
   RegisterGraph(m);
+  RegisterFusion(m);
   RegisterPasses(m);
 }

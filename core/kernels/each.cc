@@ -6,6 +6,7 @@
 #include "core/kernels/convert.h"
 #include "core/kernels/plan.h"
 #include "core/kernels/stream.h"
+#include "core/kernels/transfer.h"
 
 namespace dragon::kernels {
 
@@ -114,31 +115,10 @@ class Walker {
     if (!direct_[k]) Transfer<false>(operand, at_[k], raw, n);
   }
 
-  /// Move n elements, row by row, between a strided operand and a buffer.
+  /// Move n elements between a strided operand and a buffer.
   template <bool kGather>
   void Transfer(const Plan::Operand& operand, char* address, char* buffer, int64_t n) const {
-    const int last = plan_.ndim - 1;
-    const int64_t inner = plan_.shape[last], stride = operand.strides[last], size = operand.item_size;
-    int64_t index[kMaxDims];
-    std::copy(index_, index_ + plan_.ndim, index);
-    while (true) {
-      const int64_t run = std::min(n, inner - index[last]);
-      if constexpr (kGather) {
-        CopyRun(buffer, size, address, stride, size, run);
-      } else {
-        CopyRun(address, stride, buffer, size, size, run);
-      }
-      if ((n -= run) == 0) return;
-      buffer += run * size;
-      address -= index[last] * stride;
-      index[last] = 0;
-      for (int axis = last - 1; axis >= 0; --axis) {
-        address += operand.strides[axis];
-        if (++index[axis] < plan_.shape[axis]) break;
-        address -= index[axis] * operand.strides[axis];
-        index[axis] = 0;
-      }
-    }
+    kernels::Transfer<kGather>(plan_.ndim, plan_.shape, operand.strides, index_, operand.item_size, address, buffer, n);
   }
 
   const Plan& plan_;
@@ -229,17 +209,6 @@ bool ShouldStream(const Loop& loop, const View* const* views) {
 /// From here on an operand that runs across the output's direction is first copied straight.
 constexpr int64_t kWorthStraightening = 1 << 16;
 
-/// True if gathering operand k row by row would touch a cache line per element, though it is dense along another axis.
-bool RunsAcross(const Plan& plan, int k) {
-  const Plan::Operand& operand = plan.operands[k];
-  const int last = plan.ndim - 1;
-  if (operand.strides[last] == operand.item_size || operand.strides[last] == 0 || plan.shape[last] < 16) return false;
-  for (int axis = 0; axis < last; ++axis) {
-    if (operand.strides[axis] == operand.item_size && plan.shape[axis] >= 16) return true;
-  }
-  return false;
-}
-
 /// Copy operand k tile by tile into memory in the plan's order, and let the plan read that.
 Scratch Straighten(Plan& plan, int k) {
   Plan::Operand& operand = plan.operands[k];
@@ -323,7 +292,9 @@ void RunEach(const Loop& loop, const void* functor, const View* const* views) {
   std::vector<Scratch> straightened;
   for (int k = loop.outputs; k < loop.count && loop.count > 1 + loop.outputs && plan.numel >= kWorthStraightening;
        ++k) {
-    if (RunsAcross(plan, k)) straightened.push_back(Straighten(plan, k));
+    const Plan::Operand& operand = plan.operands[k];
+    if (!RunsAcross(plan.ndim, plan.shape, operand.strides, operand.item_size)) continue;
+    straightened.push_back(Straighten(plan, k));
   }
   ParallelFor(plan.numel, grain, [&](int64_t begin, int64_t end) { Walker(plan, loop, begin, end).Run(functor); });
 }

@@ -132,8 +132,8 @@ bool SpreadNumber(Simplifier& s, GraphCall* call) {
   return false;
 }
 
-SimplifyRules MakeRules() {
-  SimplifyRules rules = {
+std::unordered_multimap<std::string_view, SimplifyRule> MakeRules() {
+  std::unordered_multimap<std::string_view, SimplifyRule> rules = {
       {"mul", TimesOne}, {"div", OverOne},     {"pow", OverOne},    {"pow", Squared},          {"sub", ZeroOff},
       {"add", ZeroOn},   {"where", EitherWay}, {"cast", CastTwice}, {"to_device", MovedTwice},
   };
@@ -153,7 +153,7 @@ SimplifyRules MakeRules() {
 
 }  // namespace
 
-const SimplifyRules& AlgebraRules() {
+const std::unordered_multimap<std::string_view, SimplifyRule>& AlgebraRules() {
   static const auto rules = MakeRules();
   return rules;
 }

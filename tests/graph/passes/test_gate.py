@@ -26,7 +26,7 @@ def test_reports_name_time_and_count():
     assert (name, before, after) == ("prune", 2, 1) and nanoseconds >= 0
 
 
-@pytest.mark.parametrize("options, left", [({"level": 0}, 2), ({"level": 1}, 1), ({"skip": {"prune"}}, 2)])
+@pytest.mark.parametrize("options, left", [({"level": 0}, 2), ({"level": 1}, 1), ({"level": 1, "skip": {"prune"}}, 2)])
 def test_levels_and_skipping(options, left):
     graph = unused()
     reports = _C.optimize(graph, **options)

@@ -1,0 +1,61 @@
+// Several pointwise loops over one tile of elements while it is in the cache: memory is passed over once for all of
+// them. The loops are those that `Each` compiled, so a program is made in microseconds and computes the same numbers.
+//
+// A program may also work by rows (a number of trailing axes): a reduction makes one number of each row, and loops that
+// read a row's number beside its elements get it repeated.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/kernels/kernel.h"
+#include "core/kernels/plan.h"
+
+namespace dragon::kernels {
+
+/// A tensor that a program reads or writes. The shape broadcasts to that of the program.
+struct TileOperand {
+  DType dtype;
+  Dims shape, strides;
+};
+
+/// Reduces x to y of the same rank, with size 1 along reduced axes: `kernels::Sum` and its like.
+using Reduction = Kernel<void(View y, View x)>;
+
+class DRAGON_API TileProgram {
+ public:
+  /// Values are numbered as they come to be.
+  using ValueId = int32_t;
+
+  /// `row_axes`: how many trailing axes make a row; 0 where nothing is reduced.
+  explicit TileProgram(Dims shape, int row_axes = 0);
+  ~TileProgram();
+  TileProgram(const TileProgram&) = delete;
+  TileProgram& operator=(const TileProgram&) = delete;
+
+  // --- building
+  ValueId AddInput(TileOperand operand);
+  /// A loop over values that were made before, whose result is stored as `dtype`. `shown` are the dtypes as which its
+  /// operands are shown, output first: where one differs from the value's own, the bits are taken as they are.
+  ValueId AddLoop(const Loop& loop, const void* functor, const std::vector<ValueId>& inputs, const DType* shown,
+                  DType dtype);
+  /// One number per row.
+  ValueId AddReduction(const Reduction& reduction, ValueId x, DType dtype);
+  /// One number of all, or of every column: the parts that tiles make are put together by `reduction` as well.
+  void AddOutput(ValueId value, TileOperand operand);
+  /// Decide on tiles, order and registers. Nothing may be added afterwards.
+  void Finish();
+
+  /// Run over these addresses, in the order in which the operands were added. Threads may share a program.
+  void Run(void* const* outputs, void* const* inputs) const;
+
+  /// True if a value has one number per row.
+  bool is_row(ValueId value) const;
+  int64_t tile() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dragon::kernels

@@ -1,0 +1,49 @@
+// Gathering a strided operand into a block of contiguous elements, and scattering it back.
+#pragma once
+
+#include <algorithm>
+
+#include "core/kernels/plan.h"
+
+namespace dragon::kernels {
+
+/// Move n elements, row by row, between a strided operand, whose element at `start` is at `address`, and a buffer.
+/// Axes are outermost first; strides are in bytes.
+template <bool kGather>
+void Transfer(int ndim, const int64_t* shape, const int64_t* strides, const int64_t* start, int64_t size, char* address,
+              char* buffer, int64_t n) {
+  const int last = ndim - 1;
+  const int64_t inner = shape[last], stride = strides[last];
+  int64_t index[kMaxDims];
+  std::copy(start, start + ndim, index);
+  while (true) {
+    const int64_t run = std::min(n, inner - index[last]);
+    if constexpr (kGather) {
+      CopyRun(buffer, size, address, stride, size, run);
+    } else {
+      CopyRun(address, stride, buffer, size, size, run);
+    }
+    if ((n -= run) == 0) return;
+    buffer += run * size;
+    address -= index[last] * stride;
+    index[last] = 0;
+    for (int axis = last - 1; axis >= 0; --axis) {
+      address += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      address -= index[axis] * strides[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+/// True if gathering an operand row by row would touch a cache line per element, though it is dense along another axis.
+inline bool RunsAcross(int ndim, const int64_t* shape, const int64_t* strides, int64_t size) {
+  const int last = ndim - 1;
+  if (strides[last] == size || strides[last] == 0 || shape[last] < 16) return false;
+  for (int axis = 0; axis < last; ++axis) {
+    if (strides[axis] == size && shape[axis] >= 16) return true;
+  }
+  return false;
+}
+
+}  // namespace dragon::kernels

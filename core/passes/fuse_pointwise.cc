@@ -1,0 +1,232 @@
+// Pointwise calls that feed each other become one `fused` call, whose intermediate values never go to memory.
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <unordered_map>
+
+#include "core/framework/fusion.h"
+#include "core/framework/graph_body.h"
+#include "core/passes/pass.h"
+
+namespace dragon {
+namespace {
+
+/// Limits of one fused call: tiles of all its operands share the nearest caches.
+constexpr size_t kMostCalls = 64, kMostOperands = 24;
+
+/// Calls gathered into groups; a call that cannot be fused is a group of its own.
+class Fusing {
+ public:
+  explicit Fusing(Graph& graph)
+      : graph_(graph), fused_op_(GetOp("fused")), producers_(graph.Producers()), consumers_(graph.Consumers()) {
+    const int count = static_cast<int>(graph.calls.size());
+    group_.resize(count), members_.resize(count), before_.resize(count, -1), seen_.resize(count, 0);
+    fusable_.resize(count);
+    int random = -1;
+    for (int i = 0; i < count; ++i) {
+      group_[i] = i;
+      members_[i] = {i};
+      fusable_[i] = IsFusable(graph.calls[i]);
+      if (graph.calls[i].is_random()) before_[i] = std::exchange(random, i);
+    }
+    for (ValueId id : graph.outputs) asked_.insert(id);
+    for (const auto& [input, id] : graph.updates) asked_.insert(id);
+  }
+
+  void Run() {
+    for (size_t i = 0; i < graph_.calls.size(); ++i) {
+      if (fusable_[i]) Gather(static_cast<int>(i));
+    }
+    std::vector<GraphCall> calls;
+    for (int group : Order()) {
+      std::vector<GraphCall> made = members_[group].size() > 1 ? Fuse(group) : std::vector<GraphCall>();
+      if (made.empty()) {
+        for (int i : members_[group]) made.push_back(graph_.calls[i]);
+      }
+      std::move(made.begin(), made.end(), std::back_inserter(calls));
+    }
+    graph_.calls = std::move(calls);
+    std::erase_if(graph_.constants, [&](const auto& constant) { return !IsRead(constant.first); });
+  }
+
+ private:
+  bool IsFusable(const GraphCall& call) const {
+    if (!call.op->pointwise || call.op == &fused_op_ || !call.symbolic.empty() || call.outputs.size() != 1)
+      return false;
+    if (call.outputs[0] == kNoValue || !graph_.values[call.outputs[0]].device.is_cpu()) return false;
+    return Fusion().is_loop && Fusion().is_loop(graph_, call);
+  }
+
+  const ValueInfo& Made(int i) const { return graph_.values[graph_.calls[i].outputs[0]]; }
+  bool SameShape(int a, int b) const { return Made(a).shape == Made(b).shape && Made(a).symbolic == Made(b).symbolic; }
+
+  /// Let a call join the groups that make its inputs, and those that read them too.
+  void Gather(int i) {
+    for (ValueId id : graph_.calls[i].inputs) {
+      if (id == kNoValue) continue;
+      if (producers_[id] >= 0) Merge(i, producers_[id]);
+      if (graph_.values[id].shape != Made(i).shape) continue;
+      for (int reader : consumers_[id]) {
+        if (reader < i) Merge(i, reader);
+      }
+    }
+  }
+
+  void Merge(int a, int b) {
+    const int from = group_[a], to = group_[b];
+    if (from == to || !fusable_[b] || !SameShape(a, b)) return;
+    if (members_[from].size() + members_[to].size() > kMostCalls) return;
+    if (Operands(from, to) > kMostOperands || Circles(from, to) || Circles(to, from)) return;
+    for (int member : members_[from]) group_[member] = to;
+    std::vector<int> both;
+    std::merge(members_[to].begin(), members_[to].end(), members_[from].begin(), members_[from].end(),
+               std::back_inserter(both));
+    members_[to] = std::move(both);
+    members_[from].clear();
+  }
+
+  bool IsInside(int call, int a, int b) const { return call >= 0 && (group_[call] == a || group_[call] == b); }
+
+  /// How many tensors the two groups together would read and write.
+  size_t Operands(int a, int b) const {
+    std::set<ValueId> read, written;
+    for (int group : {a, b}) {
+      for (int i : members_[group]) {
+        for (ValueId id : graph_.calls[i].inputs) {
+          if (id != kNoValue && !IsInside(producers_[id], a, b)) read.insert(id);
+        }
+        if (IsAsked(graph_.calls[i].outputs[0], a, b)) written.insert(graph_.calls[i].outputs[0]);
+      }
+    }
+    return read.size() + written.size();
+  }
+  bool IsAsked(ValueId id, int a, int b) const {
+    if (asked_.count(id)) return true;
+    return std::any_of(consumers_[id].begin(), consumers_[id].end(), [&](int i) { return !IsInside(i, a, b); });
+  }
+
+  template <typename F>
+  void ForSources(int group, F&& body) const {
+    for (int i : members_[group]) {
+      for (ValueId id : graph_.calls[i].inputs) {
+        if (id != kNoValue && producers_[id] >= 0) body(group_[producers_[id]]);
+      }
+      if (before_[i] >= 0) body(group_[before_[i]]);
+    }
+  }
+
+  /// Whether `group` needs `other` by way of some third group, so that the two cannot be one call.
+  bool Circles(int group, int other) {
+    ++mark_;
+    std::vector<int> waiting;
+    const auto visit = [&](int source) {
+      // What ends before `other` begins cannot need it.
+      if (seen_[source] == mark_ || members_[source].back() < members_[other].front()) return;
+      seen_[source] = mark_;
+      waiting.push_back(source);
+    };
+    ForSources(group, [&](int source) {
+      if (source != group && source != other) visit(source);
+    });
+    while (!waiting.empty()) {
+      const int next = waiting.back();
+      waiting.pop_back();
+      if (next == other) return true;
+      ForSources(next, visit);
+    }
+    return false;
+  }
+
+  /// The groups in an order in which they may run, as near to the present one as can be.
+  std::vector<int> Order() const {
+    std::vector<int> missing(graph_.calls.size(), 0), order;
+    std::vector<std::set<int>> readers(graph_.calls.size());
+    std::priority_queue<int, std::vector<int>, std::greater<int>> ready;  // by last member
+    for (size_t group = 0; group < members_.size(); ++group) {
+      std::set<int> sources;
+      ForSources(static_cast<int>(group), [&](int source) { sources.insert(source); });
+      sources.erase(static_cast<int>(group));
+      for (int source : sources) readers[source].insert(static_cast<int>(group));
+      missing[group] = static_cast<int>(sources.size());
+      if (sources.empty() && !members_[group].empty()) ready.push(members_[group].back());
+    }
+    while (!ready.empty()) {
+      const int group = group_[ready.top()];
+      ready.pop();
+      order.push_back(group);
+      for (int reader : readers[group]) {
+        if (--missing[reader] == 0) ready.push(members_[reader].back());
+      }
+    }
+    return order;
+  }
+
+  /// The one call of a group; none if the tile program cannot be made after all.
+  std::vector<GraphCall> Fuse(int group) {
+    Graph body;
+    body.name = "body";
+    body.symbols = graph_.symbols;
+    std::unordered_map<ValueId, ValueId> inside;
+    GraphCall fused;
+    fused.op = &fused_op_;
+    for (int i : members_[group]) {
+      GraphCall call = graph_.calls[i];
+      for (ValueId& id : call.inputs) {
+        if (id != kNoValue) id = Inside(id, body, inside, fused.inputs);
+      }
+      const ValueId made = call.outputs[0];
+      call.outputs[0] = inside[made] = body.AddValue(graph_.values[made]);
+      body.calls.push_back(std::move(call));
+      if (!IsAsked(made, group, group)) continue;
+      body.outputs.push_back(inside[made]);
+      fused.outputs.push_back(made);
+    }
+    if (body.outputs.empty() || !Fusion().is_program(body)) return {};
+    fused.scope = graph_.calls[members_[group].front()].scope;
+    fused.list_sizes = {static_cast<int32_t>(fused.inputs.size())};
+    fused.attrs = {Value(Ref<Object>(MakeRef<GraphBody>(std::move(body))))};
+    return {std::move(fused)};
+  }
+
+  /// A value of the graph as one of the body: lone numbers are constants there, other tensors inputs.
+  ValueId Inside(ValueId id, Graph& body, std::unordered_map<ValueId, ValueId>& inside, std::vector<ValueId>& inputs) {
+    const auto found = inside.find(id);
+    if (found != inside.end()) return found->second;
+    const auto constant = graph_.constants.find(id);
+    ValueId made;
+    if (constant != graph_.constants.end() && constant->second.numel() == 1) {
+      made = body.AddConstant(constant->second, graph_.values[id].name);
+    } else {
+      made = body.AddInput(graph_.values[id]);
+      inputs.push_back(id);
+    }
+    return inside[id] = made;
+  }
+
+  bool IsRead(ValueId id) const {
+    if (asked_.count(id)) return true;
+    for (const GraphCall& call : graph_.calls) {
+      if (std::find(call.inputs.begin(), call.inputs.end(), id) != call.inputs.end()) return true;
+    }
+    return false;
+  }
+
+  Graph& graph_;
+  const Operator& fused_op_;
+  const std::vector<int> producers_;
+  const std::vector<std::vector<int>> consumers_;
+  std::vector<int> group_;                 ///< of each call
+  std::vector<std::vector<int>> members_;  ///< of each group, in order
+  std::vector<int> before_;                ///< the random call that must have drawn before this one; -1
+  std::vector<char> fusable_;
+  std::set<ValueId> asked_;  ///< what the graph gives to the outside
+  std::vector<int> seen_;
+  int mark_ = 0;
+};
+
+void FusePointwise(Graph& graph) { Fusing(graph).Run(); }
+
+DRAGON_PASS(FusePointwise, 3, 500, "Run pointwise calls that feed each other in one pass over memory.");
+
+}  // namespace
+}  // namespace dragon

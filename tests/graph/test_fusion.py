@@ -1,0 +1,161 @@
+"""Fused calls compute what their parts compute one by one, bit for bit: they run the same loops."""
+import numpy as np
+import pytest
+
+import dragon
+from dragon import _C
+from harness.graphs import call, ops
+
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
+          "complex128")
+# Arguments that have no default.
+ARGUMENTS = {
+    "full_like": {"value": 3}, "fill": {"value": 2}, "cast": {"dtype": "float64"}, "polygamma": {"n": 1},
+    "threshold": {"threshold": 0.5, "value": 2.0},
+}
+# Memory with whatever is in it is no function of anything, masked_fill has a driver of its own, and a fused call is
+# not fused again.
+NO_LOOPS = {"empty_like", "masked_fill", "fused"}
+OPERATORS = [name for name in _C.op_names() if _C.schema(name)["pointwise"] and not _C.schema(name)["composite"]
+             and name not in NO_LOOPS
+             and not any(a["type"].startswith("Generator") for a in _C.schema(name)["arguments"])]
+
+
+def numbers(shape, dtype, seed=0):
+    """Return a tensor of ordinary numbers and, where the dtype has them, NaN, infinities and a negative zero."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 6, size=shape).astype("float64")
+    if dtype.startswith(("float", "bfloat", "complex")):
+        values = rng.uniform(-3, 3, size=shape)
+        if values.size > 8:
+            values.reshape(-1)[:4] = np.roll([np.nan, np.inf, -np.inf, -0.0], seed)
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.uniform(-3, 3, size=shape)
+    if dtype == "bfloat16":
+        return dragon.ops.cast(dragon.tensor(values.astype("float32")), "bfloat16")
+    return dragon.tensor(values.astype(dtype))
+
+
+def array(tensor):
+    return dragon.ops.cast(tensor, "float32").numpy() if str(tensor.dtype).endswith("bfloat16") else tensor.numpy()
+
+
+def check_same(mine, eager):
+    assert mine.dtype == eager.dtype
+    mine, eager = array(mine), array(eager)
+    assert mine.shape == eager.shape
+    np.testing.assert_array_equal(mine, eager)
+    if eager.dtype.kind == "f":
+        finite = ~np.isnan(eager)
+        np.testing.assert_array_equal(np.signbit(mine)[finite], np.signbit(eager)[finite])
+
+
+def dtype_name(tensor):
+    return str(tensor.dtype).split(".")[-1]
+
+
+def add_input(graph, tensor):
+    """Add an input of a tensor's geometry."""
+    return graph.add_input(list(tensor.shape), dtype_name(tensor))
+
+
+def fuse(graph):
+    """Return the graph after nothing but fusion."""
+    fused = graph.copy()
+    _C.optimize(fused, 3, {name for name, *_ in _C.pass_names() if name != "fuse_pointwise"}, verify=True)
+    return fused
+
+
+def run(graph, feeds):
+    """Return the outputs of a graph, call by call."""
+    known = dict(graph.constants)
+    known.update(zip(graph.inputs, feeds))
+    for node in graph.calls:
+        tensors = {name: [known[id] for id in ids] if isinstance(ids, (list, tuple)) else known.get(ids)
+                   for name, ids in node.tensors.items()}
+        results = getattr(dragon.ops, node.op)(**tensors, **node.attrs)
+        results = results if isinstance(results, (list, tuple)) else [results]
+        known.update(zip(node.outputs, results))
+    return [known[id] for id in graph.outputs]
+
+
+def check_fused(graph, feeds, calls=1):
+    """Check that fusion leaves so many calls that compute the same."""
+    fused = fuse(graph)
+    assert ops(fused) == ["fused"] * calls, ops(fused)
+    for mine, eager in zip(run(fused, feeds), run(graph, feeds)):
+        check_same(mine, eager)
+
+
+def chain_with(name, shapes, dtype):
+    """Return a graph in which an operator stands between two others, and its feeds; None if it refuses the dtype."""
+    tensors = [a for a in _C.schema(name)["arguments"] if a["type"].startswith("Tensor")]
+    dtypes = ["bool" if a["name"] in ("condition", "mask") else dtype for a in tensors]
+    names = [a["name"] for a in tensors]
+    feeds = [numbers(shape, kind, seed) for seed, (shape, kind) in enumerate(zip(shapes, dtypes))]
+    try:
+        graph = _C.Graph()
+        values = [add_input(graph, feed) for feed in feeds]
+        values[0], = graph.add_call("where", [call(graph, "isnan", values[0]), values[0], values[0]])
+        made, = graph.add_call(name, **dict(zip(names, values)), **ARGUMENTS.get(name, {}))
+        wanted = getattr(dragon.ops, name)(**dict(zip(names, feeds)), **ARGUMENTS.get(name, {}))
+        if dtype_name(wanted) != graph.value(made).dtype:
+            return None  # the door would cast first
+        graph.outputs = [made, call(graph, "isnan", made)]
+        run(graph, feeds)
+    except (TypeError, NotImplementedError, ValueError):
+        return None
+    return graph, feeds
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_in_a_chain(name):
+    """Of all dtypes that it takes, in full shape and broadcast."""
+    met = 0
+    for dtype in DTYPES:
+        for shapes in [((5, 7),) * 3, ((5, 7), (7,), (5, 1))]:
+            found = chain_with(name, shapes, dtype)
+            if found:
+                met += 1
+                check_fused(*found)
+    assert met
+
+
+def graph_of(feeds, program):
+    """Return the graph that `program(add, *values)` writes; `add(op, ...)` adds a call, numbers become constants."""
+    graph = _C.Graph()
+    values = [add_input(graph, feed) for feed in feeds]
+
+    def add(op, *inputs, **arguments):
+        dtype = next(graph.value(value).dtype for value in inputs if not isinstance(value, float))
+        known = [graph.add_constant(dragon.ops.cast(dragon.tensor(value), dtype)) if isinstance(value, float) else value
+                 for value in inputs]
+        return call(graph, op, *known, **arguments)
+
+    made = program(add, *values)
+    graph.outputs = made if isinstance(made, list) else [made]
+    return graph
+
+
+def gelu_like(add, x, *rest):
+    y = add("mul", add("tanh", add("mul", x, 0.75)), x)
+    for value in rest:
+        y = add("add", y, value)
+    return [y, add("relu", y)]
+
+
+@pytest.mark.parametrize("shapes", [((0, 3),), ((),), ((1,),), ((3, 0), (0,)), ((4, 1, 5), (3, 1), (4, 3, 5)),
+                                    ((70, 130),), ((33, 1000), (1000,)), ((9, 7, 64), (64,), (7, 1)), ((6000,), (1,))])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+def test_shapes(shapes, dtype):
+    """Nothing, one number, short and long rows, broadcasting inwards and outwards."""
+    feeds = [numbers(shape, dtype, seed) for seed, shape in enumerate(shapes)]
+    check_fused_close(graph_of(feeds, gelu_like), feeds)
+
+
+def check_fused_close(graph, feeds):
+    """As check_fused, but where tiles end elsewhere than the eager loop's pieces, vectors and single numbers may differ
+    by a few units in the last place."""
+    for mine, eager in zip(run(fuse(graph), feeds), run(graph, feeds)):
+        assert mine.dtype == eager.dtype and mine.shape == eager.shape
+        np.testing.assert_allclose(array(mine), array(eager), rtol=2e-2 if dtype_name(mine) == "bfloat16" else 1e-6)
