@@ -1,5 +1,6 @@
 """The front door of Dragon: tensors in NumPy's dialect, one autograd, one engine."""
 from dragon import _C
+from dragon.core.capture.function import function
 from dragon.core.config import (cpu_level, empty_cache, get_num_threads, load_library, memory_stats, reset_peak_memory,
                                 set_default_dtype, set_memory_limit, set_num_threads, synchronize)
 from dragon.core.device import Device, current_device, device
@@ -14,6 +15,6 @@ from dragon.tensor import (Tensor, asarray, bfloat16, bool_, complex64, complex1
 from dragon.creation import (arange, empty, empty_like, eye, full, full_like, linspace, logspace, ones, ones_like,
                              zeros, zeros_like)
 from dragon.tape import GradientTape, backward, grad
-from dragon import losses, math, nn, ops, optimizers, random
+from dragon import graph, losses, math, nn, ops, optimizers, random
 
 __version__ = "0.1.0"

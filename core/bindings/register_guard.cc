@@ -1,5 +1,7 @@
 // What a captured graph takes for granted, as a flat list that is checked before each run: which objects a function's
 // dictionaries, lists, cells and attributes hold, what its arguments look like, and the switches of the process.
+#include <pybind11/stl.h>
+
 #include <set>
 
 #include "core/bindings/guard.h"
@@ -102,6 +104,12 @@ class Guards {
     aliases_ = Aliases();
   }
 
+  void WatchArgumentGrads(const std::vector<int>& positions) {
+    EachForm([&](TensorForm& form, int position) {
+      for (int watched : positions) form.watches_grad |= watched == position;
+    });
+  }
+
   void WatchGrads(py::handle tensors) {
     std::set<PyObject*> watched;
     for (py::handle tensor : py::iter(tensors)) watched.insert(tensor.ptr());
@@ -112,9 +120,9 @@ class Guards {
 
   /// The first size of these tensor arguments (by number) may be any from 2 on, but the same for all of them.
   void FreeBatch(const std::vector<int>& positions) {
-    int position = 0;
-    for (Argument& argument : positional_) FreeBatchIn(argument, positions, &position);
-    for (auto& [name, argument] : named_) FreeBatchIn(argument, positions, &position);
+    EachForm([&](TensorForm& form, int position) {
+      for (int free : positions) form.any_batch |= free == position;
+    });
   }
 
   /// The tensors among the arguments, or None where something differs.
@@ -329,12 +337,17 @@ class Guards {
     return true;
   }
 
-  static void FreeBatchIn(Argument& argument, const std::vector<int>& positions, int* position) {
-    if (argument.kind == Argument::kTensor) {
-      for (int wanted : positions) argument.form->any_batch |= wanted == *position;
-      ++*position;
-    }
-    for (Argument& child : argument.children) FreeBatchIn(child, positions, position);
+  /// Call `visit` with the form of each tensor among the arguments, and its number.
+  template <typename Visit>
+  void EachForm(Visit visit) {
+    int position = 0;
+    for (Argument& argument : positional_) EachFormIn(argument, visit, &position);
+    for (auto& [name, argument] : named_) EachFormIn(argument, visit, &position);
+  }
+  template <typename Visit>
+  static void EachFormIn(Argument& argument, Visit& visit, int* position) {
+    if (argument.form) visit(*argument.form, (*position)++);
+    for (Argument& child : argument.children) EachFormIn(child, visit, position);
   }
 
   /// For each argument: the first one that is the same tensor, the first that shares its memory, and the first tensor
@@ -375,6 +388,19 @@ class Guards {
 }  // namespace
 
 void RegisterGuard(py::module_& m) {
+  m.def(
+      "memory_key",
+      [](py::handle object) {
+        if (!IsTensor(object.ptr()))
+          throw TypeError("memory_key").Got(Py_TYPE(object.ptr())->tp_name).Expected("a tensor");
+        const TensorImpl& impl = *AsTensor(object.ptr()).impl();
+        const auto bytes = [](const Dims& dims) {
+          return py::bytes(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
+        };
+        return py::make_tuple(reinterpret_cast<uintptr_t>(impl.storage.get()), impl.offset, bytes(impl.shape),
+                              bytes(impl.strides), static_cast<int>(impl.dtype));
+      },
+      "What tensors have in common that show the same numbers.", py::arg("tensor"));
   py::class_<Guards>(m, "Guards", "What a captured graph takes for granted. Borrows the objects it is given.")
       .def(py::init<>())
       .def("add", &Guards::Add, "Watch a container's entries; returns the number of the place.", py::arg("kind"),
@@ -384,6 +410,8 @@ void RegisterGuard(py::module_& m) {
       .def("set_aliases", &Guards::SetAliases, "Remember which arguments share memory.", py::arg("args"),
            py::arg("kwargs"), py::arg("implicit"))
       .def("watch_grads", &Guards::WatchGrads, "Have tensors' `grad` be there or not, as now.", py::arg("tensors"))
+      .def("watch_argument_grads", &Guards::WatchArgumentGrads, "The same for tensors among the arguments, by number.",
+           py::arg("positions"))
       .def("free_batch", &Guards::FreeBatch, "Let the first size of these tensor arguments be any from 2 on.",
            py::arg("positions"))
       .def("release", &Guards::Release, "Let an entry be whatever it is.", py::arg("place"), py::arg("check") = -1)

@@ -24,6 +24,12 @@ py::object Wrapped(const Tensor& tensor, const Frontend* frontend) {
   return py::reinterpret_steal<py::object>(Wrap(tensor, frontend));
 }
 
+/// The object that shows the tensor already, whatever its class.
+py::object Shown(const Tensor& tensor) {
+  auto* living = static_cast<PyTensor*>(tensor.impl()->python.load());
+  return Wrapped(tensor, living ? living->frontend : FrontendOf(&TensorType));
+}
+
 /// A trace with what only Python knows: the classes of its results.
 struct TraceFace {
   std::shared_ptr<Trace> trace = std::make_shared<Trace>();
@@ -225,6 +231,16 @@ void RegisterTrace(py::module_& m) {
                                for (const auto& [input, value] : self.capture.graph.updates) written.push_back(input);
                                return written;
                              })
+      .def_property_readonly(
+          "guarded_grads",
+          [](const Captured& self) {
+            py::list list;
+            for (const CapturedGradient& gradient : self.capture.gradients) {
+              if (gradient.guarded) list.append(Shown(gradient.leaf));
+            }
+            return list;
+          },
+          "The leaves for which it matters whether they have a gradient.")
       .def("compile", &CompileCaptured, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
            py::arg("memory") = "", py::arg("differentiate") = true);
@@ -259,6 +275,18 @@ void RegisterTrace(py::module_& m) {
                              })
       .def_property_readonly(
           "outside", [](const TraceFace& self) { return WrapList(self.trace->Outside(), FrontendOf(&TensorType)); })
+      .def_property_readonly(
+          "outside_inputs",
+          [](const TraceFace& self) {
+            py::list list;
+            const std::vector<CapturedInput>& inputs = self.trace->inputs();
+            for (size_t i = 0; i < inputs.size(); ++i) {
+              if (inputs[i].source != CapturedInput::Source::kOutside) continue;
+              list.append(py::make_tuple(i, Shown(inputs[i].tensor)));
+            }
+            return list;
+          },
+          "(number among the inputs, tensor) of each tensor that the function found by itself.")
       .def("set_owner", [](TraceFace& self, int input,
                            const py::object& tensor) { self.trace->SetOwner(input, AsTensor(tensor.ptr())); })
       .def(

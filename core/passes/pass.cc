@@ -5,6 +5,9 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
+
+#include "core/framework/apply.h"
 
 namespace dragon {
 
@@ -62,6 +65,16 @@ PassReport RunPass(const Pass& pass, Graph& graph, bool verify) {
   return report;
 }
 
+/// Passes fold constants and look at numbers, and whoever traces or records meanwhile must not hear of it.
+class Aside {
+ public:
+  Aside() : door_(std::exchange(Door(), DoorState{})) { Door().grad_enabled = false; }
+  ~Aside() { Door() = door_; }
+
+ private:
+  DoorState door_;
+};
+
 }  // namespace
 
 bool EnterPass(const char* function, int level, int order, const char* doc, void (*run)(Graph&)) {
@@ -77,6 +90,7 @@ const std::vector<Pass>& Passes() { return Registry(); }
 
 std::vector<PassReport> Optimize(Graph& graph, const PassOptions& options) {
   CheckOptions(options);
+  const Aside aside;
   const bool verify = options.verify || std::getenv("DRAGON_VERIFY_PASSES");
   if (verify) graph.Verify();  // what was wrong before is no pass's fault, and passes trust it
   std::vector<const Pass*> chosen;

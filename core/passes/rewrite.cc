@@ -128,16 +128,24 @@ ValueId Rewrite::AddConstant(Tensor tensor) {
   return id;
 }
 
-void Rewrite::Finish() {
+ValueId Rewrite::AddValue(ValueInfo info) {
+  const ValueId id = graph_.AddValue(std::move(info));
+  Grow();
+  made_[id] = 1;
+  return id;
+}
+
+void Rewrite::Finish(std::vector<std::pair<size_t, GraphCall>> inserted) {
   for (ValueId& id : graph_.outputs) id = Now(id);
   for (auto& [input, id] : graph_.updates) id = Now(id);
-  size_t next = 0;
+  std::vector<GraphCall> calls;
+  calls.reserve(graph_.calls.size() + inserted.size());
+  auto next = inserted.begin();
   for (size_t i = 0; i < graph_.calls.size(); ++i) {
-    if (dropped_[i]) continue;
-    if (next != i) graph_.calls[next] = std::move(graph_.calls[i]);
-    ++next;
+    for (; next != inserted.end() && next->first == i; ++next) calls.push_back(std::move(next->second));
+    if (!dropped_[i]) calls.push_back(std::move(graph_.calls[i]));
   }
-  graph_.calls.resize(next);
+  graph_.calls = std::move(calls);
 }
 
 }  // namespace dragon

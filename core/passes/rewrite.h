@@ -35,10 +35,13 @@ class Rewrite {
   bool Escapes(ValueId id) const { return escapes_[Root(id)]; }
   /// A new constant.
   ValueId AddConstant(Tensor tensor);
-  /// Rename outputs and updates, and drop the calls whose outputs are all gone from `calls`.
-  void Finish();
+  /// A new value, which a call will make.
+  ValueId AddValue(ValueInfo info);
   /// The call at this position has nothing left to make.
   void Drop(size_t position) { dropped_[position] = 1; }
+  /// Rename outputs and updates, take out the calls that were dropped, and put in new ones: (before which, call),
+  /// sorted.
+  void Finish(std::vector<std::pair<size_t, GraphCall>> inserted = {});
 
  private:
   ValueId Root(ValueId id) const;

@@ -132,8 +132,8 @@ bool SpreadNumber(Simplifier& s, GraphCall* call) {
   return false;
 }
 
-std::unordered_multimap<std::string_view, SimplifyRule> MakeRules() {
-  std::unordered_multimap<std::string_view, SimplifyRule> rules = {
+SimplifyRules MakeRules() {
+  SimplifyRules rules = {
       {"mul", TimesOne}, {"div", OverOne},     {"pow", OverOne},    {"pow", Squared},          {"sub", ZeroOff},
       {"add", ZeroOn},   {"where", EitherWay}, {"cast", CastTwice}, {"to_device", MovedTwice},
   };
@@ -153,7 +153,7 @@ std::unordered_multimap<std::string_view, SimplifyRule> MakeRules() {
 
 }  // namespace
 
-const std::unordered_multimap<std::string_view, SimplifyRule>& AlgebraRules() {
+const SimplifyRules& AlgebraRules() {
   static const auto rules = MakeRules();
   return rules;
 }

@@ -94,8 +94,8 @@ bool ExpandedTwice(Simplifier& s, GraphCall* call) {
 
 }  // namespace
 
-const std::unordered_multimap<std::string_view, SimplifyRule>& ViewRules() {
-  static const std::unordered_multimap<std::string_view, SimplifyRule> rules = {
+const SimplifyRules& ViewRules() {
+  static const SimplifyRules rules = {
       {"view", Nothing},
       {"expand", Nothing},
       {"squeeze", Nothing},

@@ -17,6 +17,7 @@ class Event(typing.NamedTuple):
     is_node: bool = False  # a node of the backward pass; else an operator
     bytes: int = 0  # of the results
     shapes: tuple = ()  # of the inputs, if they were asked for
+    scope: str = ""  # where in the program a plan's call came from
 
 
 class Line(typing.NamedTuple):
@@ -50,8 +51,8 @@ class Profile:
 
         Parameters
         ----------
-        noted : Iterable[Tuple[str, int, int, int]]
-            What its `profile()` returned: name, start, end and bytes of each call.
+        noted : Iterable[Tuple[str, int, int, int, str]]
+            What its `profile(inputs)` returned: name, start, end, bytes and scope of each call.
 
         Returns
         -------
@@ -59,7 +60,7 @@ class Profile:
             The profile.
 
         """
-        return cls(Event(name, start, end, bytes=size) for name, start, end, size in noted)
+        return cls(Event(name, start, end, bytes=size, scope=scope) for name, start, end, size, scope in noted)
 
     def lines(self):
         """Return the sums by operator, the one with the most time of its own first.
@@ -126,8 +127,7 @@ class Profile:
         return {"displayTimeUnit": "ms", "traceEvents": [
             {"ph": "X", "name": event.name, "cat": "backward" if event.is_node else "operator", "pid": process,
              "tid": thread, "ts": (event.start - first) / 1e3, "dur": (event.end - event.start) / 1e3,
-             "args": {"bytes": event.bytes, **({"shapes": [list(shape) for shape in event.shapes]}
-                                               if event.shapes else {})}} for event in self.events]}
+             "args": _details(event)} for event in self.events]}
 
     def save_chrome_trace(self, path):
         """Write the calls as a JSON file for chrome://tracing and Perfetto.
@@ -148,6 +148,13 @@ class Profile:
         return f"dragon.core.profile.Profile({len(self)} calls)"
 
     __str__ = table
+
+
+def _details(event):
+    """Return what a trace shows of an event besides its times."""
+    shapes = [list(shape) for shape in event.shapes]
+    return {"bytes": event.bytes, **({"shapes": shapes} if shapes else {}),
+            **({"scope": event.scope} if event.scope else {})}
 
 
 class profile(Profile):

@@ -129,7 +129,7 @@ class Workspace:
 
         """
         _check_name(name, "set_graph")
-        if not hasattr(graph, "compile"):
+        if not isinstance(graph, _C.Graph):
             raise TypeError(f"Workspace.set_graph: got {type(graph).__name__} for {name!r}, expected a graph")
         with self._lock:
             self._graphs[name] = graph
@@ -174,7 +174,7 @@ class Workspace:
         with self._lock:
             plan = self._compiled.get((name, level))
             if plan is None:
-                plan = self._compiled[name, level] = graph.compile(level)
+                plan = self._compiled[name, level] = _C.Plan(graph, level)
         with self:
             return list(plan.run(tensors))
 

@@ -70,7 +70,7 @@ def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_
     return w.AveragePool(zeros, pads=[0] * len(padding) + beyond, count_include_pad=0, **options)
 
 
-@maps("max_pool_with_indices")
+@maps("max_pool_with_indices", "max_pool")
 def max_pool_with_indices(w, x, size, window, stride, padding, dilation, adaptive):
     if adaptive:
         return adaptive_max(w, x, size)

@@ -103,7 +103,7 @@ class Writer:
 
     def wants(self, index):
         """Return whether somebody reads a result of the call being written."""
-        output = self.call.outputs[index]
+        output = self.call.outputs[index] if index < len(self.call.outputs) else None
         return output is not None and id(output) in self.read
 
     read = frozenset()  # ids of the captured values that somebody reads

@@ -30,10 +30,10 @@ def test_own_time_leaves_out_what_ran_inside():
 
 
 def test_a_table_sums_up_what_it_leaves_out():
-    found = Profile.of_plan([("add", 0, 50, 8), ("mul", 50, 60, 8), ("exp", 60, 65, 8)])
+    found = Profile.of_plan([("add", 0, 50, 8, "a"), ("mul", 50, 60, 8, ""), ("exp", 60, 65, 8, "")])
     text = found.table(rows=1).splitlines()
     assert len(text) == 3 and text[1].startswith("add") and text[2].startswith("2 others")
-    assert "100.0%" in Profile.of_plan([("add", 0, 50, 8)]).table()
+    assert "100.0%" in Profile.of_plan([("add", 0, 50, 8, "")]).table()
     assert Profile().table().splitlines()[0].startswith("operator")
 
 
@@ -45,6 +45,17 @@ def test_chrome_trace(tmp_path):
     assert len(trace["traceEvents"]) == len(found) > 0
     for event in trace["traceEvents"]:
         assert event["ph"] == "X" and event["dur"] >= 0 and event["ts"] >= 0 and event["args"]["bytes"] >= 0
+
+
+@pytest.mark.skipif(not hasattr(dragon._C, "Plan"), reason="this engine has no plans")
+def test_a_plan_is_profiled():
+    graph = dragon.Graph("f")
+    x = graph.add_input((64,), "float32", "x")
+    graph.outputs = graph.add_call("exp", [*graph.add_call("sin", [x])])
+    plan = dragon._C.Plan(graph, 0)
+    found = Profile.of_plan(plan.profile([dragon.ones((64,))]))
+    assert [event.name for event in found.events] == ["sin", "exp"]
+    assert {line.name: line.count for line in found.lines()} == {"sin": 1, "exp": 1}
 
 
 def test_two_profiles_at_once_are_refused():

@@ -25,21 +25,23 @@ def grow(seed):
 
 
 def run_eagerly(program, side):
-    """Return what each call shows on a side, what the results' memory is shared with, and the live results."""
-    function, shown, kept = program.function(side), [], []
+    """Return what each call shows on a side, its gradients taken outside, and the live results with the arguments."""
+    (function, outside), shown, grads, kept = program.function(side), [], [], []
     for call in range(CALLS):
         arguments = program.arguments(side, call)
         side.manual_seed(program.seed + call)
         results = captured.leaves(function(*arguments))
-        shown.append(captured.shown(results, arguments, side))
-        kept.append((results, arguments))
-    return shown, kept
+        tensors = arguments + outside
+        shown.append(captured.shown(results, tensors, side))
+        grads.append(captured.outer_gradients(results, tensors, side))
+        kept.append((results, tensors))
+    return shown, grads, kept
 
 
 def check(program, level):
     """Return what differs between eager calls and a captured function's, or None; "eager" where no graph was made."""
-    wanted, kept = run_eagerly(program, torch)
-    function, mine = program.function(torch), []
+    wanted, grads, kept = run_eagerly(program, torch)
+    (function, outside), mine = program.function(torch), []
     replay = None
     for call in range(CALLS):
         arguments = program.arguments(torch, call)
@@ -50,10 +52,16 @@ def check(program, level):
                 return "eager"
         else:
             results = replay(*arguments)
-        found = captured.difference(captured.shown(results, arguments, torch), wanted[call], TOLERANCE[level])
+        tensors = arguments + outside
+        found = captured.difference(captured.shown(results, tensors, torch), wanted[call], TOLERANCE[level])
         if found:
             return f"O{level}, call {call}: {found}"
-        mine.append((results, arguments))
+        if grads[call] is not None:
+            got = captured.outer_gradients(results, tensors, torch) or []
+            found = captured.difference(got, grads[call], TOLERANCE[level] or 1e-6)
+            if found:
+                return f"O{level}, gradients of call {call}: {found}"
+        mine.append((results, tensors))
     # Earlier results must have stayed as they were while later calls ran; and who shares memory must share it here too.
     for call, (ours, eager) in enumerate(zip(mine, kept)):
         got, expected = captured.after_writing(*ours, torch), captured.after_writing(*eager, torch)
@@ -115,14 +123,16 @@ def test_programs_mean_the_same_as_in_pytorch(first):
         assert program.source == Program(seed, genuine).source
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            wanted, _ = run_eagerly(program, genuine)
+            wanted, slopes, _ = run_eagerly(program, genuine)
             try:
-                got, _ = run_eagerly(program, torch)
+                got, mine, _ = run_eagerly(program, torch)
             except REJECTED:
                 refused += 1
                 continue
-        for mine, theirs in zip(got, wanted):
-            found = captured.difference(mine, theirs, 1e-3)
+        # What a side saves for its gradients is its own affair, and so what may not be written meanwhile.
+        both = [pair for pair in zip(mine, slopes) if None not in pair]
+        for one, other in [*zip(got, wanted), *both]:
+            found = captured.difference(one, other, 1e-3)
             assert not found, f"{found}\n{program}"
     assert refused <= 4
 

@@ -17,7 +17,8 @@ def leaves(value):
 def capture(function, arguments, level):
     """Call a function once, and return (the leaves of its result, a function that does the same from plans).
 
-    Where the trace gave up, the second is None.
+    Where the trace gave up, the second is None. Where the world changed (a gradient is there that was not), the
+    function is captured anew.
     """
     trace = _C.Trace()
     for number, argument in enumerate(arguments):
@@ -31,9 +32,13 @@ def capture(function, arguments, level):
     if trace.failure:
         return found, None
     places = [number for number, leaf in enumerate(found) if isinstance(leaf, _C.Tensor)]
-    plan = trace.finish([found[number] for number in places]).compile(level)
+    plan = _compile(trace.finish([found[number] for number in places]), level)
+    if plan is None:
+        return found, None
 
     def again(*arguments):
+        if plan.staleness(list(arguments)):
+            return capture(function, arguments, level)[0]
         again.plan = plan
         for number, tensor in zip(places, plan.run(list(arguments)), strict=True):
             fresh[number] = tensor
@@ -41,6 +46,14 @@ def capture(function, arguments, level):
 
     fresh = list(found)
     return found, again
+
+
+def _compile(captured, level):
+    """Return plans with a backward pass, or where a backward pass inside has freed what it needs, without; or None."""
+    try:
+        return captured.compile(level, forward_level=min(level, 2))
+    except RuntimeError as error:
+        return captured.compile(level, differentiate=False) if "freed" in str(error) else None
 
 
 def numbers(value):
@@ -51,14 +64,30 @@ def numbers(value):
     return numpy.array((value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy())
 
 
-def shown(results, arguments, torch):
-    """Return what a call shows: its results, the arguments afterwards and their gradients, the next random number."""
-    grads = [argument.grad for argument in arguments]
-    return [numbers(leaf) for leaf in [*results, *arguments, *grads, torch.rand(1)]]
+def shown(results, tensors, torch):
+    """Return what a call shows: its results, the tensors it knew as they are now, their gradients, the next number."""
+    grads = [tensor.grad for tensor in tensors]
+    return [numbers(leaf) for leaf in [*results, *tensors, *grads, torch.rand(1)]]
 
 
-def after_writing(results, arguments, torch):
-    """Return what results and arguments are after one is added to each result in turn: who shares memory shows."""
+def outer_gradients(results, tensors, torch):
+    """Return the leaves' gradients of a sum of squares of the results, taken outside of the function.
+
+    None where the results carry no gradient, or where what it needs was written or freed since.
+    """
+    terms = [(leaf.double() ** 2).sum() for leaf in results if hasattr(leaf, "detach") and leaf.requires_grad]
+    leaves = [tensor for tensor in tensors if tensor.requires_grad and tensor.is_leaf]
+    if not terms or not leaves:
+        return None
+    try:
+        grads = torch.autograd.grad(sum(terms), leaves, allow_unused=True)
+    except RuntimeError:
+        return None
+    return [numbers(torch.zeros_like(leaf) if grad is None else grad) for grad, leaf in zip(grads, leaves)]
+
+
+def after_writing(results, tensors, torch):
+    """Return what results and tensors are after one is added to each result in turn: who shares memory shows."""
     with torch.no_grad():
         for leaf in results:
             if hasattr(leaf, "detach") and leaf.is_floating_point() and leaf.numel():
@@ -66,7 +95,7 @@ def after_writing(results, arguments, torch):
                     leaf.detach().add_(1.0)
                 except RuntimeError:  # several elements lie at one place
                     continue
-    return [numbers(leaf) for leaf in [*results, *arguments]]
+    return [numbers(leaf) for leaf in [*results, *tensors]]
 
 
 def difference(got, wanted, tolerance):

@@ -42,10 +42,10 @@ VALUES = {
         {a}.transpose(0, {k}) | {a}.reshape(-1) | {a}.permute(*reversed(range({a}.dim()))) | {a}.flatten()
         {a}.unsqueeze({k}) | {a}.squeeze() | {a}.chunk(2, {k}) | {a}.narrow({k}, 0, 1) | {a}.unbind({k})
         {a}.split(1, {k})[-1] | {a}.view({a}.shape[0], -1) | {a}.reshape(2, -1) | {a}.expand(2, *{a}.shape)
-        {a}[:1].expand({a}.shape) | {a}.as_strided(({a}.numel() // 2, 2), (1, 1)) | {a}.select({k}, {j})
-        torch.as_strided({a}, ({a}.numel() - 1,), (1,), 1) | {a}.movedim(0, -1) | {a}.unfold({k}, 2, 1) | {a}.t()
-        {a}.mT | {a}.view(-1) | {a}.broadcast_to((2, *{a}.shape)) | {a}.alias() | {a}.detach()[:1] | {a}.diagonal()
-        {a}.swapaxes(0, {k})""",
+        {a}[:1].expand({a}.shape) | {a}.contiguous().as_strided(({a}.numel() // 2, 2), (1, 1)) | {a}.select({k}, {j})
+        torch.as_strided({a}.contiguous(), ({a}.numel() - 1,), (1,), 1) | {a}.movedim(0, -1) | {a}.unfold({k}, 2, 1)
+        {a}.t() | {a}.mT | {a}.view(-1) | {a}.broadcast_to((2, *{a}.shape)) | {a}.alias() | {a}.detach()[:1]
+        {a}.diagonal() | {a}.swapaxes(0, {k})""",
     "i": """{a} + {n} | {a} * {a} | {a}.float() | {a} % 3 | {a} // 2 | {a}.sum() | {a}.cumsum({k}) | {a} == {n}
         {a}.double() * {c} | F.one_hot({a} % 4, 4) | {a}.clamp(0, 3) | torch.bitwise_and({a}, 3) | {a}.abs()
         torch.arange({a}.shape[0]) + {a} | F.embedding({a} % 2, torch.ones(2, 3)) | {a}.to(torch.uint8)
@@ -139,15 +139,27 @@ class Program:
         self._finish()
 
     def _choose_inputs(self):
-        """Return (shape, dtype, requires grad) of each input."""
+        """Return (shape, dtype, requires grad) of each input.
+
+        Those that `outside` numbers are no arguments: they stay from call to call, as parameters and buffers do.
+        """
         found = []
         for _ in range(self.rng.randint(1, 4)):
             dtype = self.rng.choice(["float32"] * 6 + ["float64", "int64", "bool"])
             found.append((self.rng.choice(SHAPES), dtype, dtype.startswith("float") and self.rng.random() < 0.4))
+        self.outside = [number for number in range(1, len(found)) if self.rng.random() < 0.4]
         return found
 
+    def _name(self, number):
+        return f"w{number}" if number in self.outside else f"x{number}"
+
     def arguments(self, torch, call=0):
-        """Return fresh tensors for the inputs, the same ones for the same call."""
+        """Return fresh tensors for the arguments, the same ones for the same call."""
+        made = self._make(torch, call)
+        return [tensor for number, tensor in enumerate(made) if number not in self.outside]
+
+    def _make(self, torch, call):
+        """Return tensors for all inputs."""
         state = random.Random(1000 * self.seed + call)
         made = []
         for shape, dtype, needs in self.inputs:
@@ -163,18 +175,20 @@ class Program:
     @property
     def source(self):
         """Return the program as a function's source."""
-        names = ", ".join(f"x{number}" for number in range(len(self.inputs)))
+        names = ", ".join(f"x{number}" for number in range(len(self.inputs)) if number not in self.outside)
         body = "\n".join("    " + part for line in self.lines + [self.result] if line for part in line.split("\n"))
         return f"def program({names}):\n{body}\n"
 
     def function(self, torch):
-        """Return the program as a function of tensors, in a side's words."""
+        """Return the program as a function of tensors in a side's words, and the tensors outside that it speaks of."""
         names = {"torch": torch, "F": torch.nn.functional, "relu": torch.relu}
+        outside = {f"w{number}": tensor for number, tensor in enumerate(self._make(torch, 0)) if number in self.outside}
+        names.update(outside)
         exec(compile(self.source, f"<program {self.seed}>", "exec"), names)
-        return names["program"]
+        return names["program"], list(outside.values())
 
     def __str__(self):
-        inputs = [f"# x{number}: {dtype} {shape}{' requires grad' if needs else ''}"
+        inputs = [f"# {self._name(number)}: {dtype} {shape}{' requires grad' if needs else ''}"
                   for number, (shape, dtype, needs) in enumerate(self.inputs)]
         return "\n".join([f"# program {self.seed}", *inputs, self.source])
 
@@ -183,7 +197,7 @@ class Program:
         torch = self.torch
         torch.manual_seed(self.seed)
         names = {"torch": torch, "F": torch.nn.functional, "relu": torch.relu}
-        names.update((f"x{number}", tensor) for number, tensor in enumerate(self.arguments(torch)))
+        names.update((self._name(number), tensor) for number, tensor in enumerate(self._make(torch, 0)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -234,18 +248,29 @@ class Program:
     def _differentiate(self, names, picks):
         """Add a loss of all floating results and its gradients, as a call or as a backward pass."""
         losing = [pick for pick in picks if names[pick.split("[")[0]].requires_grad]
-        wanted = [f"x{number}" for number, (_, _, needs) in enumerate(self.inputs) if needs]
+        leaves = [self._name(number) for number, (_, _, needs) in enumerate(self.inputs) if needs]
+        held = [name for name in leaves if name[0] == "w"]
         if not losing:
             return
-        terms = " + ".join(f"(({pick}).double() ** 2).mean()" for pick in losing)
-        ways = [["loss.backward()"], [f"grads = torch.autograd.grad(loss, [{', '.join(wanted)}], allow_unused=True)"]]
-        way = self.rng.choice(ways)
-        lines = [f"loss = {terms}", *way]
+        lines = ["loss = " + " + ".join(f"(({pick}).double() ** 2).mean()" for pick in losing)]
+        backward = bool(held) and self.rng.random() < 0.5
+        if backward:
+            lines.append("loss.backward()" if held == leaves else f"loss.backward(inputs=[{', '.join(held)}])")
+            lines += self._update(held)
+        else:
+            lines.append(f"grads = torch.autograd.grad(loss, [{', '.join(leaves)}], allow_unused=True)")
         if self._run(lines) is not None:
             self.lines += lines
-            picks.append("loss.detach()")
-            if way is ways[1]:
-                picks.append("[grad for grad in grads if grad is not None]")
+            picks += ["loss.detach()"] + ([] if backward else ["[grad for grad in grads if grad is not None]"])
+
+    def _update(self, held):
+        """Return the lines of an optimizer's step on some leaves, of gradients left to grow, or of cleared ones."""
+        way = self.rng.choice(["step", "keep", "clear", "zero"])
+        if way == "keep":
+            return []
+        body = {"step": "    with torch.no_grad():\n        {0}.sub_(0.1 * {0}.grad)\n    {0}.grad = None",
+                "clear": "    {0}.grad = None", "zero": "    {0}.grad.zero_()"}[way]
+        return [("if {0}.grad is not None:\n" + body).format(name) for name in held]
 
 
 class _Filler:
@@ -268,7 +293,8 @@ class _Filler:
         letter = self.rng.choices(list(table), [{"f": 8, "t": 6, "g": 4}.get(key, 1) for key in table])[0]
         text = self._fill(self.rng.choice(table[letter]), letter, new)
         if text is None or way == "write":
-            return text
+            # Writing `w1 += 1` would make the name a local one.
+            return None if text and re.match(r"w\d+ [-+*]=", text) else text
         many = ".unbind(" in text or ".chunk(" in text or re.search(r"\.max\(-?\d\)$", text)
         return f"{new}, *_rest = {text}" if many else f"{new} = {text}"
 

@@ -25,6 +25,7 @@ WHOLE_OF = {
     "linalg_solve_matrices": "linalg_solve",
     "linear_fused": "linear",
     "lu_permutation": "lu_unpack",
+    "max_pool": "max_pool2d",
     "max_pool_with_indices": "max_pool2d",
     "max_unpool": "max_unpool2d",
     "native_batch_norm": "batch_norm",

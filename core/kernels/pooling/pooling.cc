@@ -57,6 +57,66 @@ void MaxPoolAs(const View& y, const View& indices, const View& x, const PoolGeom
   });
 }
 
+template <typename T>
+DRAGON_FN void TakeLarger(const T* x, int64_t step, int64_t count, Wide<T>* best) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const Wide<T> value = static_cast<Wide<T>>(x[i * step]);
+    best[i] = (value > best[i]) | (value != value) ? value : best[i];
+  }
+}
+
+/// The same when nobody asks for the places, a row of windows at a time, channels lying side by side.
+template <typename T>
+void MaxPoolOfChannels(const View& y, const View& x, const WindowPlan& plan) {
+  constexpr int64_t kRun = 64;  // of channels, whose maxima stay in registers
+  const WindowAxis &ad = plan.axes[0], &ah = plan.axes[1], &aw = plan.axes[2];
+  const auto one = [&](int64_t n, int64_t d, int64_t h, int64_t w) {
+    T* to = y.as<T>() + n * plan.y_batch + d * ad.y_stride + h * ah.y_stride + w * aw.y_stride;
+    for (int64_t c = 0; c < plan.channels; c += kRun) {
+      Wide<T> best[kRun];
+      const int64_t count = std::min(kRun, plan.channels - c);
+      for (int64_t i = 0; i < kRun; ++i) best[i] = Lowest<Wide<T>>();
+      ForTaps(plan, d, h, w, c, c + count, [&](const Lanes& at) {
+        const T* from = x.as<T>() + n * plan.x_batch + at.offset;
+        if (count == kRun) {
+          TakeLarger<T>(from, 1, kRun, best);
+        } else {
+          TakeLarger<T>(from, 1, count, best);
+        }
+      });
+      for (int64_t i = 0; i < count; ++i) to[(c + i) * plan.y_channel] = static_cast<T>(best[i]);
+    }
+  };
+  const int64_t work = std::max<int64_t>(1, aw.out * plan.channels * plan.axes[2].seen(aw.out / 2));
+  ParallelFor(plan.batch * ad.out * ah.out, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t w = 0; w < aw.out; ++w) one(row / (ad.out * ah.out), row / ah.out % ad.out, row % ah.out, w);
+    }
+  });
+}
+
+template <typename T>
+void MaxPoolOnly(const View& y, const View& x, const PoolGeometry& geometry) {
+  const WindowPlan plan(y, x, geometry);
+  if (plan.LanesAreChannels()) return MaxPoolOfChannels<T>(y, x, plan);
+  WalkWindows(plan, geometry, [&](int64_t lanes) {
+    return [&, best = std::vector<Wide<T>>(lanes)](int64_t count, int64_t y_offset, int64_t y_step, int64_t x_base,
+                                                   auto&& taps, auto&&) mutable {
+      std::fill(best.begin(), best.begin() + count, Lowest<Wide<T>>());
+      taps([&](const Lanes& at) {
+        const T* from = x.as<T>() + x_base + at.offset;
+        if (at.step == 1) {
+          TakeLarger<T>(from, 1, at.count, best.data() + at.first);
+        } else {
+          TakeLarger<T>(from, at.step, at.count, best.data() + at.first);
+        }
+      });
+      for (int64_t i = 0; i < count; ++i) y.as<T>()[y_offset + i * y_step] = static_cast<T>(best[i]);
+    };
+  });
+}
+
 /// Few channels that lie side by side: every step takes a full vector, of which the lanes beyond the channels (the next
 /// places of the picture) come to nothing.
 template <typename T>
@@ -129,6 +189,7 @@ void MaxPool(Context&, View y, View indices, View x, const PoolGeometry& geometr
   // Places of 32 bits keep pace with floats in vector registers.
   if (plane <= std::numeric_limits<int32_t>::max()) {
     if (const FewChannels<T> few(y, indices, x, geometry); few.usable()) return few.Run();
+    if (!indices) return MaxPoolOnly<T>(y, x, geometry);
     MaxPoolAs<T, int32_t>(y, indices, x, geometry);
   } else {
     MaxPoolAs<T, int64_t>(y, indices, x, geometry);

@@ -59,19 +59,33 @@ void SetLike(Infer& i, int result, const Dims& shape, DType dtype) {
   SetImage(i, result, shape, dtype, IsChannelsLast(i.x(0)));
 }
 
+void InferMaxPool(Infer& i, bool with_indices) {
+  const Tensor& x = i.x(0);
+  SpatialRank(i.name(), x);
+  CheckImage(i, x.shape(), i.Ints(0));
+  const Dims shape = ImageShape(x.size(0), x.size(1), i.Ints(0));
+  SetLike(i, 0, shape, x.dtype());
+  if (with_indices) SetLike(i, 1, shape, DType::kInt64);
+}
+
+[[maybe_unused]] const auto& max_pool_only =
+    DefineOp(
+        "max_pool(Tensor x, int[] size, int[] window, int[] stride, int[] padding, int[] dilation, bool adaptive) -> "
+        "Tensor")
+        .Doc("The largest element of each window, where nobody asks for its place: passes put it into graphs.")
+        .Infers([](Infer& i) { InferMaxPool(i, false); })
+        .Runs([](Run& r) {
+          kernels::MaxPool(r.ctx(), r.dtype(), r.out(0), View{}, r.in(0), GeometryOf(r, r.x(0).ndim() - 2));
+        })
+        .NotDifferentiable()
+        .Onnx("MaxPool");
+
 [[maybe_unused]] const auto& max_pool =
     DefineOp(
         "max_pool_with_indices(Tensor x, int[] size, int[] window, int[] stride, int[] padding, int[] dilation, bool "
         "adaptive) -> (Tensor out, Tensor indices)")
         .Doc("The largest element of each window of (N, C, spatial...), and its place in the flat plane.")
-        .Infers([](Infer& i) {
-          const Tensor& x = i.x(0);
-          SpatialRank(i.name(), x);
-          CheckImage(i, x.shape(), i.Ints(0));
-          const Dims shape = ImageShape(x.size(0), x.size(1), i.Ints(0));
-          SetLike(i, 0, shape, x.dtype());
-          SetLike(i, 1, shape, DType::kInt64);
-        })
+        .Infers([](Infer& i) { InferMaxPool(i, true); })
         .Runs([](Run& r) {
           kernels::MaxPool(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), GeometryOf(r, r.x(0).ndim() - 2));
         })

@@ -22,7 +22,7 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self._run = None
+        self.captured = self.compiled = None
         self._lock = threading.Lock()
         if reason is None:
             self._template = recording.template
@@ -30,16 +30,16 @@ class Variant:
             del self._template.tensors[:]
 
     def compile(self, captured, **options):
-        """Make the plan."""
+        """Make the plans."""
         begin = time.perf_counter()
         self.captured = captured
-        self._run = captured.compile(**options)
+        self.compiled = captured.compile(**options)
         self.seconds["compile"] = time.perf_counter() - begin
 
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
-        outputs = self._run(tensors)
+        outputs = self.compiled.run(tensors)
         return outputs[0] if self._single else self._template.fill(outputs)
 
     @property
@@ -100,6 +100,11 @@ class Function:
         """Call the function while its graph is written; keep the graph if it says all that the call did."""
         with self._lock:
             self._note_retrace(args, kwargs)
+            if settings.stance != "default" and self._variants:
+                if settings.stance == "fail_on_recompile":
+                    raise RuntimeError(f"{self.__name__}: got a call that no graph fits, expected none: "
+                                       f"{self._retraces.pop() if self._retraces else self.fallback}")
+                return self._function(*args, **kwargs)
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
             if recording.failure:
                 self._give_up(recording, recording.failure)
@@ -118,9 +123,14 @@ class Function:
 
     def _keep(self, recording, args, kwargs):
         captured = recording.finish()
-        recording.guards.bind(args, kwargs, recording.trace.implicit)
+        if captured is None:
+            return self._give_up(recording, recording.failure)
         variant = Variant(recording)
-        variant.compile(captured, level=settings.level if self._level is None else self._level, skip=self._skip)
+        level = settings.level if self._level is None else self._level
+        try:
+            variant.compile(captured, level=level, forward_level=min(level, 2), skip=set(self._skip))
+        except Exception as error:  # a graph that cannot be compiled must not keep the function from running
+            return self._give_up(recording, str(error))
         self._variants = [variant, *self._variants]
         if len(self._variants) > self._limit:
             del self._variants[self._limit:]
@@ -191,7 +201,7 @@ class Function:
         """Graph: the one that was used last."""
         if not self.variants:
             raise RuntimeError(f"{self.__name__}.graph: got no graph, expected a call before"
-                               + (f"; it runs as plain Python: {self._off}" if self._off else ""))
+                               + (f"; it runs as plain Python: {self.fallback}" if self.fallback else ""))
         return self.variants[0].graph
 
     @property

@@ -94,7 +94,7 @@ class Guards:
             if place.container is container and key in place.keys:
                 self._checker.release(number, place.keys.index(key))
 
-    def bind(self, args, kwargs, implicit, watched_grads=()):
+    def bind(self, args, kwargs, arguments, implicit, watched_grads=()):
         """Keep only what a capture has used, once it is known.
 
         Parameters
@@ -103,6 +103,8 @@ class Guards:
             The arguments.
         kwargs : dict
             The other arguments.
+        arguments : Sequence[Tensor]
+            The tensors among them.
         implicit : Sequence[Tensor]
             Tensors that the function has reached by itself.
         watched_grads : Sequence[Tensor]
@@ -121,6 +123,8 @@ class Guards:
                 self._checker.release(number)
         self._checker.set_aliases(args, kwargs, list(implicit))
         self._checker.watch_grads(list(watched_grads))
+        watched = {id(tensor) for tensor in watched_grads}
+        self._checker.watch_argument_grads([number for number, tensor in enumerate(arguments) if id(tensor) in watched])
 
     # --- for people
 

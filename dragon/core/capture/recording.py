@@ -3,10 +3,9 @@ import time
 
 from dragon import _C
 from dragon.core.capture.guards import Guards
+from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import Template
-
-Trace = getattr(_C, "Trace", None)
 
 
 class Recording:
@@ -25,7 +24,8 @@ class Recording:
     def call(self):
         """Call the function; return what it returns."""
         begin = time.perf_counter()
-        self.trace = trace = Trace()
+        self.trace = trace = _C.Trace()
+        trace.set_place(user_line)
         for tensor in self.inputs:
             trace.add_input(tensor)
         captures().append(self)
@@ -42,8 +42,7 @@ class Recording:
 
     def symbol(self, value, container, key):
         """Return a number that graphs read from `container[key]` before each run."""
-        self.symbols.append((container, key))
-        return self.trace.symbol(value, lambda: container[key])
+        return value
 
     def _look_back(self):
         """Find out what the call did besides computing."""
@@ -61,11 +60,39 @@ class Recording:
             self.changes.append(_ArgumentChange("arguments: hold other tensors than before"))
 
     def finish(self):
-        """Return the engine's captured graph, after the call."""
+        """Return the engine's captured graph, after the call; or None where `failure` says why there is none."""
         begin = time.perf_counter()
-        captured = self.trace.finish(self.template.tensors)
+        try:
+            self._find_owners()
+            captured = self.trace.finish(self.template.tensors)
+        except RuntimeError as error:
+            self.failure = str(error)
+            return None
+        if self.failure:
+            return None
+        self.outside = [tensor for _, tensor in self.trace.outside_inputs]
+        self.guards.bind(self.args, self.kwargs, self.inputs, self.outside, captured.guarded_grads)
         self.seconds["graph"] = time.perf_counter() - begin
         return captured
+
+    def _find_owners(self):
+        """Have aliases of tensors that are watched (`parameter.data`, say) be read from those.
+
+        A tensor that came in on another way might be replaced without any guard noticing.
+        """
+        watched = self.guards.tensors
+        owners = None
+        for number, tensor in self.trace.outside_inputs:
+            if id(tensor) in watched:
+                continue
+            if owners is None:
+                owners = {_C.memory_key(known): known for known in watched.values()}
+            owner = owners.get(_C.memory_key(tensor))
+            if owner is None:
+                self.failure = (f"it uses a tensor {tuple(tensor.shape)} held where no guard can watch: pass it "
+                                "as an argument, or make it an attribute")
+                return
+            self.trace.set_owner(number, owner)
 
 
 class _ArgumentChange:

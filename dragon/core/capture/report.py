@@ -30,8 +30,13 @@ def _explain_variant(number, variant):
 
 
 def _reports(variant):
-    """Return what the plan tells of itself: (title, text)."""
-    for title, name in (("passes", "pass_report"), ("memory", "memory_report")):
-        text = getattr(variant._run, name, None)
-        if text is not None:
-            yield title, str(text() if callable(text) else text)
+    """Return what the plans tell of themselves: (title, text)."""
+    rows = [f"{name}: {before} -> {after} operators, {nanoseconds / 1e6:.2f} ms"
+            for name, nanoseconds, before, after in variant.compiled.reports]
+    if rows:
+        yield "passes", "\n".join(rows)
+    for title, plan in (("forward", variant.compiled.forward), ("backward", variant.compiled.backward)):
+        if plan is not None:
+            memory = plan.memory
+            yield title, (f"{plan.step_count} steps; memory {memory['planned']} bytes in {memory['buffers']} buffers, "
+                          f"{memory['naive']} if each value had its own")

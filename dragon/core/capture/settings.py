@@ -17,6 +17,7 @@ class _Settings:
     def __init__(self):
         self.epoch = 0
         self.enabled = True
+        self.stance = "default"  # or "force_eager", "eager_on_recompile", "fail_on_recompile"
         self.level = _level(os.environ.get("DRAGON_GRAPH_LEVEL", "3"), "DRAGON_GRAPH_LEVEL")
 
 
@@ -76,7 +77,7 @@ def eager():
 
 def is_eager():
     """Return whether this thread runs captured functions as plain Python."""
-    return not settings.enabled or getattr(_local, "eager", False)
+    return not settings.enabled or settings.stance == "force_eager" or getattr(_local, "eager", False)
 
 
 def set_enabled(enabled):

@@ -1,7 +1,6 @@
-"""`torch.compiler`: compiled code is the Python code, run by the engine as it stands."""
-import contextlib
-
-from dragon.vm.torch.core.compiled import compile
+"""`torch.compiler`: what is asked of, and told to, captures of graphs."""
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.torch.core.compiled import compile, disable, is_compiling, reset, set_stance
 from dragon.vm.torch.core.missing import module_getattr
 
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
@@ -12,46 +11,22 @@ def allow_in_graph(fn):
     return fn
 
 
-assume_constant_result = allow_in_graph
+assume_constant_result = substitute_in_graph = allow_in_graph
+is_dynamo_compiling = is_compiling
 
 
-def disable(fn=None, recursive=True, *, reason=None):
-    """Return the function: nothing is compiled."""
-    return fn if fn is not None else lambda function: function
-
-
-def is_compiling():
-    """Return False."""
-    return False
-
-
-is_dynamo_compiling = is_exporting = is_compiling
-
-
-def reset():
-    """Do nothing: nothing is kept."""
+def is_exporting():
+    """Return whether a call is captured to be exported."""
+    return is_capturing() and not is_compiling()
 
 
 def cudagraph_mark_step_begin():
-    """Do nothing: there are no CUDA graphs."""
+    """Do nothing: results of a graph are memory of their own."""
 
 
 def list_backends(exclude_tags=("debug", "experimental")):
     """Return the names that `backend=` takes; all of them mean the engine."""
     return list(BACKENDS)
-
-
-@contextlib.contextmanager
-def _stance():
-    yield
-
-
-def set_stance(stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
-    """Do nothing, also as a context: every stance runs the Python code."""
-    if stance not in ("default", "force_eager", "eager_on_recompile", "fail_on_recompile",
-                      "eager_then_compile", "aot_eager_then_compile"):
-        raise RuntimeError(f"set_stance: got {stance!r}, expected 'default' or 'force_eager'")
-    return _stance()
 
 
 def wrap_numpy(fn):
