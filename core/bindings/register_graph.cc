@@ -6,6 +6,8 @@
 
 namespace dragon::python {
 
+void RegisterGraphFile(py::module_& m);
+
 namespace {
 
 using Symbols = std::vector<std::string>;
@@ -329,6 +331,7 @@ void RegisterGraph(py::module_& m) {
       .def("__len__", [](const Graph& self) { return self.calls.size(); })
       .def("copy", [](const Graph& self) { return Graph(self); }, "Return a copy; constants share their memory.");
   DefineEdits(graph);
+  RegisterGraphFile(m);
 }
 
 }  // namespace dragon::python

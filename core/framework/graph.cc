@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/framework/apply.h"
+#include "core/framework/graph_check.h"
 
 namespace dragon {
 
@@ -92,6 +93,7 @@ void CheckSchema(const GraphCall& call) {
   if (static_cast<int>(call.attrs.size()) != schema.attr_count()) {
     throw ValueError(schema.name()).Got(call.attrs.size(), " attributes").Expected(schema.attr_count());
   }
+  CheckAttributes(call);
 }
 
 }  // namespace
@@ -274,6 +276,7 @@ void Graph::Verify() const {
       throw ValueError(name).Got(by, " reading %", id).Expected("a value from 0 to ", count - 1);
     if (!known[id]) throw ValueError(name).Got(by, " reading %", id).Expected("a value that is made before it is read");
   };
+  for (ValueId id = 0; id < count; ++id) CheckValueInfo(name + ": %" + std::to_string(id), values[id]);
   for (ValueId id : inputs) define(id, "an input");
   for (const auto& [id, tensor] : constants) {
     define(id, "a constant");
@@ -322,6 +325,7 @@ void Graph::Verify() const {
           .Expected(to.shape, " ", to.dtype);
     }
   }
+  CheckSymbolic(*this);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 """`dragon.Graph`: a program of operators' calls that people may read, ask, draw and change without breaking it."""
 import contextlib
+import os
 
 from dragon import _C
 from dragon.core.drawing import draw_graph
@@ -66,6 +67,65 @@ class Graph(_C.Graph):
 
         """
         return Graph(self)
+
+    def to_bytes(self):
+        """Return the graph as the bytes of a GraphDef (`dragon.proto`), its constants among them.
+
+        Returns
+        -------
+        bytes
+            The bytes.
+
+        """
+        return _C.encode_graph(self)
+
+    @staticmethod
+    def from_bytes(data):
+        """Return the graph of the bytes of a GraphDef, verified.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` returned.
+
+        Returns
+        -------
+        dragon.Graph
+            The graph.
+
+        """
+        return Graph(_C.decode_graph(data))
+
+    def save(self, path):
+        """Write one file with the graph and its weights.
+
+        Parameters
+        ----------
+        path : Union[str, os.PathLike]
+            The file; one that is there is replaced.
+
+        """
+        _C.save_graph(self, os.fspath(path))
+
+    @staticmethod
+    def load(path, map=True):
+        """Read a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : Union[str, os.PathLike]
+            The file.
+        map : bool, optional, default=True
+            Use the weights where the system maps the file, so that they are read when they are first needed. The file
+            must not be changed then while the graph lives; saving over it is fine.
+
+        Returns
+        -------
+        dragon.Graph
+            The graph, verified.
+
+        """
+        return Graph(_C.load_graph(os.fspath(path), map))
 
     @contextlib.contextmanager
     def edit(self):
