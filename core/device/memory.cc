@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/device/absent.h"
 #include "core/device/allocator.h"
 
 namespace dragon {
@@ -17,7 +18,17 @@ std::mutex& LockOf(const UnifiedMemory* memory) {
   return locks[reinterpret_cast<uintptr_t>(memory) / 64 % 16];
 }
 
+void RefuseAbsent() {
+  if (!NumbersAreAbsent()) return;
+  throw NotImplementedError("memory").Got("a look at numbers that are not known yet").Expected("shapes only");
+}
+
 }  // namespace
+
+bool& NumbersAreAbsent() {
+  static thread_local bool absent = false;
+  return absent;
+}
 
 UnifiedMemory::UnifiedMemory(Device device, size_t bytes) : bytes_(bytes) {
   if (device.is_cpu()) {
@@ -69,6 +80,7 @@ void UnifiedMemory::FreeDeviceCopy() const {
 }
 
 void UnifiedMemory::EnsureHost() const {
+  if (state() == State::kUninitialized) RefuseAbsent();
   if (!host_) host_ = AllocateHost(bytes_);
   if (state() == State::kAtDevice) BackendOf(device_.type).CopyToHost(device_.index, host_, on_device_, bytes_);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/device/absent.h"
 #include "core/framework/apply.h"
 #include "core/framework/graph_check.h"
 
@@ -77,7 +78,13 @@ void CheckSchema(const GraphCall& call) {
       if (lists >= call.list_sizes.size() || call.list_sizes[lists] < 0) {
         throw ValueError(schema.name()).Got(call.list_sizes.size(), " lengths of lists").Expected("one for every list");
       }
-      expected += call.list_sizes[lists++];
+      const size_t end = expected + call.list_sizes[lists++];
+      for (size_t i = expected; i < std::min(end, call.inputs.size()); ++i) {
+        if (call.inputs[i] == kNoValue && !argument.optional) {
+          throw ValueError(schema.name()).Got("nothing among '", argument.name, "'").Expected("values");
+        }
+      }
+      expected = end;
       continue;
     }
     if (expected < call.inputs.size() && call.inputs[expected] == kNoValue && !argument.optional) {
@@ -110,9 +117,9 @@ std::vector<ValueInfo> InferCall(const Graph& graph, const GraphCall& call) {
   }
   if (call.op->compose) {
     struct Phantoms {
-      Phantoms() : before(std::exchange(Door().phantom, true)) {}
-      ~Phantoms() { Door().phantom = before; }
-      bool before;
+      Phantoms() : before(std::exchange(Door().phantom, true)), absent(std::exchange(NumbersAreAbsent(), true)) {}
+      ~Phantoms() { Door().phantom = before, NumbersAreAbsent() = absent; }
+      bool before, absent;
     } phantoms;
     GradMode off(false);
     for (const Tensor& result : call.op->compose(CallReader(concrete))) infos.push_back(InfoOf(result));

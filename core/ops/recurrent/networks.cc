@@ -96,6 +96,9 @@ Tensors Stacked(const CallReader& c, Tensor x, const Dims& batch_sizes, const Te
   return results;
 }
 
+/// A longer sequence is nobody's: the list of its batches' sizes would only eat memory.
+constexpr int64_t kMostSteps = 1 << 24;
+
 /// Sequences of one length, (T, B, size) or with the batch first.
 Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::span<const Tensor> params,
                const char* mode) {
@@ -103,7 +106,9 @@ Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::spa
   const bool batch_first = c.Bool(5);
   const Tensor x = batch_first ? Op<"transpose">(c.x(0), 0, 1) : c.x(0);
   const int64_t steps = x.size(0), batch = x.size(1), size = x.size(2);
-  if (steps < 1) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("at least one step");
+  if (steps < 1 || steps > kMostSteps) {
+    throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("1 to ", kMostSteps, " steps");
+  }
   if (batch == 0) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("at least one sequence");
   const Tensor rows = Op<"reshape">(x, Dims{steps * batch, size});
   Tensors results = Stacked(c, rows, Dims::Filled(steps, batch), h0, c0, params, mode);
