@@ -271,31 +271,30 @@ ValueId Graph::Find(const std::string& wanted) const {
 void Graph::Verify() const {
   const ValueId count = static_cast<ValueId>(values.size());
   std::vector<char> known(values.size(), 0);
+  const std::string me = name.empty() ? "graph" : "graph " + name;
   const auto who = [&](size_t i) { return "call " + std::to_string(i) + " (" + calls[i].op->name() + ")"; };
   const auto define = [&](ValueId id, const std::string& by) {
-    if (id < 0 || id >= count)
-      throw ValueError(name).Got(by, " making %", id).Expected("a value from 0 to ", count - 1);
-    if (known[id]) throw ValueError(name).Got(by, " making %", id, " once more").Expected("values that are made once");
+    if (id < 0 || id >= count) throw ValueError(me).Got(by, " making %", id).Expected("a value from 0 to ", count - 1);
+    if (known[id]) throw ValueError(me).Got(by, " making %", id, " once more").Expected("values that are made once");
     known[id] = 1;
   };
   const auto read = [&](ValueId id, const std::string& by) {
-    if (id < 0 || id >= count)
-      throw ValueError(name).Got(by, " reading %", id).Expected("a value from 0 to ", count - 1);
-    if (!known[id]) throw ValueError(name).Got(by, " reading %", id).Expected("a value that is made before it is read");
+    if (id < 0 || id >= count) throw ValueError(me).Got(by, " reading %", id).Expected("a value from 0 to ", count - 1);
+    if (!known[id]) throw ValueError(me).Got(by, " reading %", id).Expected("a value that is made before it is read");
   };
-  for (ValueId id = 0; id < count; ++id) CheckValueInfo(name + ": %" + std::to_string(id), values[id]);
+  for (ValueId id = 0; id < count; ++id) CheckValueInfo(me + ": %" + std::to_string(id), values[id]);
   for (ValueId id : inputs) define(id, "an input");
   for (const auto& [id, tensor] : constants) {
     define(id, "a constant");
     if (tensor.shape() != values[id].shape || tensor.dtype() != values[id].dtype) {
-      throw ValueError(name)
+      throw ValueError(me)
           .Got("constant %", id, " of shape ", tensor.shape(), " and ", tensor.dtype())
           .Expected("shape ", values[id].shape, " and ", values[id].dtype);
     }
   }
   for (size_t i = 0; i < calls.size(); ++i) {
     const GraphCall& call = calls[i];
-    if (!call.op) throw ValueError(name).Got("call ", i, " of nothing").Expected("an operator");
+    if (!call.op) throw ValueError(me).Got("call ", i, " of nothing").Expected("an operator");
     for (ValueId id : call.inputs) {
       if (id != kNoValue) read(id, who(i));
     }
@@ -303,17 +302,17 @@ void Graph::Verify() const {
     try {
       infos = InferCall(*this, call);
     } catch (const Error& error) {
-      throw ValueError(name).Says(who(i) + ": " + error.what());
+      throw ValueError(me).Says(who(i) + ": " + error.what());
     }
     if (infos.size() != call.outputs.size()) {
-      throw ValueError(name).Got(who(i), " with ", call.outputs.size(), " outputs").Expected(infos.size());
+      throw ValueError(me).Got(who(i), " with ", call.outputs.size(), " outputs").Expected(infos.size());
     }
     for (size_t k = 0; k < infos.size(); ++k) {
       const ValueId id = call.outputs[k];
       if (id == kNoValue) continue;
       define(id, who(i));
       if (values[id].shape != infos[k].shape || values[id].dtype != infos[k].dtype) {
-        throw ValueError(name)
+        throw ValueError(me)
             .Got(who(i), " making %", id, " of shape ", values[id].shape, " and ", values[id].dtype)
             .Expected("shape ", infos[k].shape, " and ", infos[k].dtype);
       }
@@ -322,12 +321,12 @@ void Graph::Verify() const {
   for (ValueId id : outputs) read(id, "the outputs");
   for (const auto& [input, id] : updates) {
     if (input < 0 || input >= static_cast<int>(inputs.size())) {
-      throw ValueError(name).Got("an update of input ", input).Expected("0 to ", inputs.size(), " - 1");
+      throw ValueError(me).Got("an update of input ", input).Expected("0 to ", inputs.size(), " - 1");
     }
     read(id, "the updates");
     const ValueInfo &from = values[id], &to = values[inputs[input]];
     if (from.shape != to.shape || from.dtype != to.dtype) {
-      throw ValueError(name)
+      throw ValueError(me)
           .Got("an update of input ", input, " by ", from.shape, " ", from.dtype)
           .Expected(to.shape, " ", to.dtype);
     }

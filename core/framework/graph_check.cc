@@ -34,7 +34,9 @@ bool Fits(const Argument& argument, const Value& value) {
 void CheckExpression(const Graph& graph, const std::string& who, const Expression& expression) {
   for (const auto& [symbol, coefficient] : expression.terms) {
     if (symbol < 0 || symbol >= static_cast<int64_t>(graph.symbols.size())) {
-      throw ValueError(graph.name).Got(who, " following symbol ", symbol).Expected("one of ", graph.symbols.size());
+      throw ValueError("graph " + graph.name)
+          .Got(who, " following symbol ", symbol)
+          .Expected("one of ", graph.symbols.size());
     }
   }
 }
@@ -76,7 +78,9 @@ void CheckSymbolic(const Graph& graph) {
     for (const auto& [axis, size] : info.symbolic) {
       const std::string who = "%" + std::to_string(id);
       if (axis < 0 || axis >= info.shape.size()) {
-        throw ValueError(graph.name).Got(who, " with a symbolic axis ", axis).Expected("one of ", info.shape.size());
+        throw ValueError("graph " + graph.name)
+            .Got(who, " with a symbolic axis ", axis)
+            .Expected("one of ", info.shape.size());
       }
       CheckExpression(graph, who, size);
     }
@@ -94,7 +98,7 @@ void CheckSymbolic(const Graph& graph) {
                                   : is_list && symbolic.element >= 0 && symbolic.element < attr->ints().size())) {
         continue;
       }
-      throw ValueError(graph.name)
+      throw ValueError("graph " + graph.name)
           .Got(who, " whose attribute ", symbolic.attr, ", element ", symbolic.element, " follows a symbol")
           .Expected("a number, or an element of a list");
     }

@@ -263,12 +263,16 @@ class Decoder {
 
   void AddConstant(ValueId id, Tensor tensor) {
     if (id < 0 || id >= static_cast<ValueId>(graph_.values.size())) {
-      throw ValueError(graph_.name).Got("a constant making %", id).Expected("one of ", graph_.values.size(), " values");
+      throw ValueError("graph " + graph_.name)
+          .Got("a constant making %", id)
+          .Expected("one of ", graph_.values.size(), " values");
     }
     const Device device = graph_.values[id].device;
     if (!device.is_cpu()) tensor = Op<"to_device">(tensor, device);
     if (!graph_.constants.emplace(id, std::move(tensor)).second) {
-      throw ValueError(graph_.name).Got("constant %", id, " once more").Expected("values that are made once");
+      throw ValueError("graph " + graph_.name)
+          .Got("constant %", id, " once more")
+          .Expected("values that are made once");
     }
   }
 

@@ -7,6 +7,9 @@ namespace {
 
 /// More pieces than anybody unpacks: such a number is a mistake that would only eat memory.
 constexpr int64_t kMostPieces = 1 << 24;
+/// In a graph every piece is a call, and a file of a few bytes may ask for them.
+constexpr int64_t kMostPiecesOfGraphs = 1 << 16;
+int64_t MostPieces() { return Door().phantom ? kMostPiecesOfGraphs : kMostPieces; }
 
 int64_t SplitAxis(const CallReader& c, int64_t axis) {
   if (c.x(0).ndim() == 0) throw ValueError(c.name()).Got("a 0-d tensor").Expected("at least one axis");
@@ -40,8 +43,8 @@ Tensors Split(const CallReader& c) {
   if (size < 0 || (size == 0 && c.x(0).size(axis) > 0)) {
     throw ValueError(c.name()).Got("size ", size).Expected("a positive size");
   }
-  if (size > 0 && c.x(0).size(axis) / size >= kMostPieces) {
-    throw ValueError(c.name()).Got(c.x(0).size(axis), " places in pieces of ", size).Expected("at most ", kMostPieces);
+  if (size > 0 && c.x(0).size(axis) / size >= MostPieces()) {
+    throw ValueError(c.name()).Got(c.x(0).size(axis), " places in pieces of ", size).Expected("at most ", MostPieces());
   }
   return SplitEvery(c.x(0), size, axis);
 }
@@ -63,8 +66,8 @@ Tensors SplitWithSizes(const CallReader& c) {
 
 Tensors Chunk(const CallReader& c) {
   const int64_t chunks = c.Int(0), axis = SplitAxis(c, c.Int(1)), size = c.x(0).size(axis);
-  if (chunks <= 0 || (size == 0 && chunks > kMostPieces)) {
-    throw ValueError(c.name()).Got(chunks, " chunks").Expected("1 to ", kMostPieces);
+  if (chunks <= 0 || (size == 0 ? chunks : std::min(chunks, size)) > MostPieces()) {
+    throw ValueError(c.name()).Got(chunks, " chunks").Expected("1 to ", MostPieces());
   }
   if (size > 0) return SplitEvery(c.x(0), size / chunks + (size % chunks != 0), axis);
   return SplitSizes(c.x(0), Dims::Filled(chunks, 0), axis);
@@ -74,8 +77,8 @@ Tensors Chunk(const CallReader& c) {
 Tensors SectionsOf(const CallReader& c, int64_t sections, int64_t axis, bool equal) {
   axis = SplitAxis(c, axis);
   const int64_t size = c.x(0).size(axis);
-  if (sections <= 0 || sections > kMostPieces) {
-    throw ValueError(c.name()).Got(sections, " sections").Expected("1 to ", kMostPieces);
+  if (sections <= 0 || sections > MostPieces()) {
+    throw ValueError(c.name()).Got(sections, " sections").Expected("1 to ", MostPieces());
   }
   if (equal && size % sections != 0) {
     throw ValueError(c.name()).Got(sections, " sections for axis ", axis).Expected("a divisor of its size ", size);
@@ -160,10 +163,10 @@ void NeedAxes(const CallReader& c, int least) {
                                           .Doc("Views of every position of an axis.")
                                           .As([](const CallReader& c) -> Tensors {
                                             const int64_t axis = SplitAxis(c, c.Int(0));
-                                            if (c.x(0).size(axis) > kMostPieces) {
+                                            if (c.x(0).size(axis) > MostPieces()) {
                                               throw ValueError(c.name())
                                                   .Got(c.x(0).size(axis), " places along axis ", axis)
-                                                  .Expected("at most ", kMostPieces);
+                                                  .Expected("at most ", MostPieces());
                                             }
                                             Tensors pieces;
                                             for (int64_t i = 0; i < c.x(0).size(axis); ++i)

@@ -46,6 +46,11 @@ AttentionOptions OptionsOf(const CallReader& c) { return {c.Real(0), c.Bool(1)};
 /// Key heads repeated for the query heads that share them.
 Tensor Shared(const Tensor& x, int64_t heads) {
   if (x.size(1) == heads) return x;
+  if (x.size(1) == 0 || heads % x.size(1) != 0) {
+    throw ValueError("scaled_dot_product_attention")
+        .Got(heads, " query and ", x.size(1), " key heads")
+        .Expected("key heads that divide the query heads");
+  }
   const Dims wide{x.size(0), x.size(1), heads / x.size(1), x.size(2), x.size(3)};
   return Op<"reshape">(Op<"expand">(Op<"unsqueeze">(x, 2), wide), Dims{x.size(0), heads, x.size(2), x.size(3)});
 }
