@@ -259,6 +259,18 @@ def as_strided_of(w, x, shape, strides, offset, x_strides, x_offset):
     return w.Gather(w.flatten(x), order[found].reshape(wanted.shape).astype("int64"), axis=0)
 
 
+@maps("restride")
+def restride(w, x, strides, offset, shape, to_strides, to_offset):
+    """Elements are added up where they lie in zeroed memory, which is then read at another geometry."""
+    need_static(w, "memory", [*x.shape, *strides, offset, *shape, *to_strides, to_offset])
+    lies, wanted = memory_places(x.shape, strides, offset), memory_places(shape, to_strides, to_offset)
+    size = max(lies.max(initial=-1), wanted.max(initial=-1)) + 1
+    memory = w.full([int(size)], 0, x.dtype)
+    if lies.size:
+        memory = w.ScatterND(memory, lies.reshape(-1, 1), w.flatten(x), reduction="add")
+    return w.Gather(memory, wanted, axis=0)
+
+
 @maps("write_view")
 def write_view(w, x, y, shape, strides, offset):
     """Elements of y at places of x's memory, counted from x's first element."""

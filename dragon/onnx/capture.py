@@ -95,10 +95,14 @@ def trace(function, args, kwargs):
                            leaves(function(*args, **kwargs))]
             finally:
                 tracer.stop()
+    except Exception as error:
+        if tracer.failure:
+            raise ExportError(f"the calls cannot be captured: {tracer.failure}") from error
+        raise
     finally:
         ACTIVE.pop()
     if tracer.failure:
-        raise ExportError(f"the calls could not be captured: {tracer.failure}")
+        raise ExportError(f"the calls cannot be captured: {tracer.failure}")
     if not results:
         raise ExportError("the function returns no tensors")
     return tracer.finish(results)

@@ -29,13 +29,16 @@ def conv_forward(w, x, weight, bias, size, stride, padding, dilation, groups):
 
 @maps("conv_backward_data")
 def conv_backward_data(w, dy, weight, bias, size, stride, padding, dilation, groups):
-    window = weight.shape[2:]
-    extra = []
-    for axis, places in enumerate(size):
-        reach = (window[axis] - 1) * dilation[axis] + 1
-        extra.append(int(places - ((dy.shape[2 + axis] - 1) * stride[axis] - 2 * padding[axis] + reach)))
-    after = padding
-    if any(not 0 <= more < most for more, most in zip(extra, stride)):
-        after, extra = [pad - more for pad, more in zip(padding, extra)], [0] * len(extra)
-    return w.ConvTranspose(dy, weight, bias, kernel_shape=list(window), strides=stride, pads=padding + after,
-                           dilations=dilation, group=groups, output_padding=extra if any(extra) else None)
+    """A transposed convolution; what it adds at the end may be more than ONNX's output_padding may say."""
+    window = list(weight.shape[2:])
+    whole = [(dy.shape[2 + axis] - 1) * stride[axis] + (window[axis] - 1) * dilation[axis] + 1
+             for axis in range(len(size))]
+    extra = [int(places - (length - 2 * pad)) for places, length, pad in zip(size, whole, padding)]
+    options = {"kernel_shape": window, "strides": stride, "dilations": dilation, "group": groups}
+    if all(0 <= more < steps for more, steps in zip(extra, stride)):
+        return w.ConvTranspose(dy, weight, bias, pads=padding + padding, output_padding=extra if any(extra) else None,
+                               **options)
+    ends = [int(places + pad - length) for places, length, pad in zip(size, whole, padding)]
+    y = w.ConvTranspose(dy, weight, **options)
+    y = w.Pad(y, [0, 0, *(-pad for pad in padding), 0, 0, *ends], w.constant(0, dy.dtype))
+    return y if bias is None else w.Add(y, w.reshape(bias, [1, -1] + [1] * len(size)))

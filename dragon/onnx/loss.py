@@ -24,8 +24,8 @@ def at_target(w, x, target):
 def target_weights(w, target, weight, ignore_index, dtype):
     counts, safe = count_target(w, target, ignore_index)
     if weight is None:
-        return w.cast(counts, dtype.name)
-    return w.Where(counts, weight_of(w, weight, safe, dtype.name), w.constant(0, dtype.name))
+        return w.cast(counts, dtype)
+    return w.Where(counts, weight_of(w, weight, safe, dtype), w.constant(0, dtype))
 
 
 @maps("nll_loss_terms")

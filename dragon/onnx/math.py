@@ -447,4 +447,4 @@ def fill(w, x, value):
 
 @maps("cast")
 def cast(w, x, dtype):
-    return w.cast(x, dtype.name)
+    return w.cast(x, dtype)

@@ -13,6 +13,11 @@ def add_scaled(w, x, product, beta, alpha):
     return w.Add(x if beta == 1 else w.Mul(x, beta), product)
 
 
+@maps("matmul")
+def matmul(w, x, y):
+    return w.full(w.out.shape, 0, x.dtype) if 0 in [*x.shape, *y.shape] else w.MatMul(x, y)
+
+
 @maps("addmm")
 def addmm(w, x, a, b, beta, alpha):
     if x.dtype not in GEMM_DTYPES:

@@ -1,6 +1,6 @@
 """A program as an ONNX model: every call through its mapping, or all that have none in one error."""
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from dragon.onnx import families  # noqa: F401: fills the table
 from dragon.onnx.errors import HardCodedError, UnsupportedOperatorError
@@ -40,7 +40,7 @@ def write_call(w, call):
     refuse_complex(call)
     mapping = find_mapping(call.op)
     if mapping is None:
-        raise Inexpressible("there is no mapping")
+        raise Inexpressible("ONNX has nothing that computes it")
     w.call, w.scope = call, call.scope.replace(".", "/")
     arguments = dict(call.arguments)
     try:
@@ -127,11 +127,14 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
         made = w.tensor(value)
         parameters.append((value, made))
         w.bind(value, made)
+    missing = set()
     for call in live_calls(program):
         try:
             write_call(w, call)
         except Inexpressible as why:
-            reasons.setdefault(call.op, str(why))
+            if find_mapping(call.op) is None or not any(id(value) in missing for value in call.inputs):
+                reasons.setdefault(call.op, str(why))
+            missing.update(map(id, call.outputs))
             for output in filter(None, call.outputs):
                 w.bind(output, Value(w.fresh("missing"), output.dtype, output.shape))
     if reasons:
@@ -159,6 +162,22 @@ def output_axes(value, named, symbols):
     return {**found, **(named or {})}
 
 
-def arrays_of(model):
-    """Return {name: array} of a model's initializers."""
-    return {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+def list_initializers(model, keep=True):
+    """List a model's initializers as inputs too.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Changed in place.
+    keep : bool, optional, default=True
+        Whether their numbers stay in the model.
+
+    """
+    graph = model.graph
+    for tensor in graph.initializer:
+        if not tensor.name.startswith("constant"):
+            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
+    if not keep:
+        kept = [tensor for tensor in graph.initializer if tensor.name.startswith("constant")]
+        del graph.initializer[:]
+        graph.initializer.extend(kept)

@@ -55,7 +55,7 @@ def native_layer_norm(w, x, normalized_shape, weight, bias, eps):
 
 @maps("native_group_norm")
 def native_group_norm(w, x, num_groups, weight, bias, eps):
-    groups = w.Reshape(x, [0, num_groups, -1])
+    groups = w.reshape(x, [x.shape[0], num_groups, product(x.shape[1:]) // num_groups])
     ones, zeros = (w.constant(numpy.full(num_groups, number), x.dtype) for number in (1, 0))
     y = w.InstanceNormalization(groups, ones, zeros, epsilon=eps)
     y = w.Reshape(y, w.Shape(x))

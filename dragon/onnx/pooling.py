@@ -27,6 +27,11 @@ def spatial_axes(x):
     return list(range(2, x.ndim))
 
 
+def planes(w, x):
+    """Return x with its axes after batch and channels joined."""
+    return w.reshape(x, [*x.shape[:2], product(x.shape[2:])])
+
+
 def adaptive_average(w, x, size):
     """Return means over adaptive windows: along each axis the product with a matrix."""
     if all(places == 1 for places in size if not isinstance(places, Size)) and not any(
@@ -97,7 +102,7 @@ def adaptive_max(w, x, size):
         y = w.ReduceMax(x, spatial_axes(x), keepdims=1)
         if not w.wants(1):
             return y
-        flat = w.Reshape(x, [0, 0, -1])
+        flat = planes(w, x)
         return y, w.reshape(w.ArgMax(flat, axis=2, keepdims=1), w.call.outputs[1].shape)
     window = even_windows(image, size)
     if window is not None:
@@ -112,7 +117,7 @@ def adaptive_max(w, x, size):
         shape[axis], shape[len(size) + axis] = grid.shape
         flat = flat * whole + grid.reshape(shape)
     flat = flat.reshape([*map(int, size), -1])
-    windows = w.Gather(w.Reshape(x, [0, 0, -1]), flat, axis=2)
+    windows = w.Gather(planes(w, x), flat, axis=2)
     y = w.ReduceMax(windows, [-1], keepdims=0)
     if not w.wants(1):
         return y
@@ -125,5 +130,5 @@ def adaptive_max(w, x, size):
 def max_unpool(w, x, indices, size):
     sizes = [*x.shape[:2], product(size)]
     zeros = w.full(sizes, 0, x.dtype)
-    flat = w.ScatterElements(zeros, w.Reshape(indices, [0, 0, -1]), w.Reshape(x, [0, 0, -1]), axis=2)
+    flat = w.ScatterElements(zeros, planes(w, indices), planes(w, x), axis=2)
     return w.reshape(flat, [*x.shape[:2], *size])

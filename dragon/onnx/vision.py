@@ -18,7 +18,7 @@ def resample(w, x, size, scales, mode, align_corners, antialias):
         return adaptive_average(w, x, size)
     options = dict(RESIZE[mode])
     if mode not in ("nearest", "nearest-exact"):
-        options["coordinate_transformation_mode"] = "align_corners" if align_corners else "pytorch_half_pixel"
+        options["coordinate_transformation_mode"] = "align_corners" if align_corners else "half_pixel"
     if antialias:
         options.update(antialias=1, exclude_outside=1)
         if mode == "bicubic":
@@ -49,10 +49,12 @@ def im2col_batch(w, x, kernel_size, dilation, padding, stride):
     need_static(w, "columns", x.shape[2:])
     wide = w.Pad(x, [0, 0, *padding, 0, 0, *padding], w.constant(0, x.dtype)) if any(padding) else x
     sizes = [whole + 2 * pad for whole, pad in zip(x.shape[2:], padding)]
+    batch, channels = x.shape[:2]
     rows, columns = (window_places(*numbers) for numbers in zip(sizes, kernel_size, dilation, stride))
     places = rows[:, None, :, None] * sizes[1] + columns[None, :, None, :]
-    taken = w.Gather(w.Reshape(wide, [0, 0, -1]), places.reshape(-1).astype("int64"), axis=2)
-    return w.Reshape(taken, [0, x.shape[1] * kernel_size[0] * kernel_size[1], rows.shape[1] * columns.shape[1]])
+    flat = w.reshape(wide, [batch, channels, sizes[0] * sizes[1]])
+    taken = w.Gather(flat, places.reshape(-1).astype("int64"), axis=2)
+    return w.reshape(taken, [batch, channels * kernel_size[0] * kernel_size[1], rows.shape[1] * columns.shape[1]])
 
 
 @maps("col2im_batch")

@@ -90,7 +90,7 @@ class Writer:
     def bind(self, captured, made):
         """Let a captured value be what was made for it."""
         self._held.append(captured)
-        self._values[id(captured)] = made
+        self._values[id(captured)] = Value(made.name, made.dtype, captured.shape)
 
     def resolve(self, value):
         """Return what a captured value became; others as they are."""
@@ -179,7 +179,7 @@ class Writer:
 
     def constant(self, array, dtype=None):
         """Return a constant; equal ones are written once."""
-        array = numpy.asarray(array)
+        array, dtype = numpy.asarray(array), getattr(dtype, "name", dtype)
         if dtype is not None:
             with numpy.errstate(all="ignore"):
                 array = array.astype(numpy_dtype(dtype))
@@ -201,8 +201,8 @@ class Writer:
     # --- dtypes
 
     def cast(self, x, dtype):
-        """Return a value in another dtype."""
-        x = self.resolve(x)
+        """Return a value in another dtype, given by name or as one of the engine's."""
+        x, dtype = self.resolve(x), getattr(dtype, "name", dtype)
         if x.dtype == dtype:
             return x
         made = self.add("Cast", x, dtype=dtype, to=ELEMENTS[dtype])
@@ -279,6 +279,8 @@ class Writer:
     def reshape(self, x, shape):
         """Return x in another shape, of which one size may be left to the runtime."""
         shape = list(shape)
+        if all(isinstance(size, int) for size in shape) and 0 in shape:
+            return self.full(shape, 0, x.dtype)
         unknown = [place for place, size in enumerate(shape) if isinstance(size, Size)]
         if len(unknown) == 1 and not any(size == 0 for size in shape if not isinstance(size, Size)):
             shape[unknown[0]] = -1

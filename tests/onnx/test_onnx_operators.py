@@ -1,12 +1,9 @@
 """Every operator with an ONNX expression: one call as a model, checked in full, equal under ONNX Runtime to eager."""
-import importlib.util
-import pathlib
-
 import pytest
 
 pytest.importorskip("onnxruntime")
 
-from harness import FLOATING, Row, engine, exported, oracle  # noqa: E402
+from harness import FLOATING, Row, engine, exported, oracle, rows  # noqa: E402
 from harness.checks import samples_of  # noqa: E402
 from harness.inputs import bind  # noqa: E402
 from harness.parts import PARTS, RESULTS  # noqa: E402
@@ -23,12 +20,8 @@ PARTLY = {"grid_sample": "volumes before opset 20", "random": "without an upper 
 
 def load_rows():
     """Return the rows of primitive operators, those of parts among them."""
-    path = pathlib.Path(__file__).parents[1] / "ops" / "test_rows.py"
-    spec = importlib.util.spec_from_file_location("onnx_rows", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    rows = [row for row in module.ROWS if row.call is None and not engine.schema(row.name)["composite"]]
-    return rows + [Row(name, samples, dtypes=("float32", "float64") if name == "recurrent_layer" else FLOATING,
+    found = [row for row in rows.load_rows() if row.call is None and not engine.schema(row.name)["composite"]]
+    return found + [Row(name, samples, dtypes=("float32", "float64") if name == "recurrent_layer" else FLOATING,
                        outputs=RESULTS.get(name), family="parts")
                    for name, samples in PARTS.items() if samples]
 

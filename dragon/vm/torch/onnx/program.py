@@ -1,0 +1,88 @@
+"""What `torch.onnx.export` returns: a model that can be saved and run."""
+import os
+
+from dragon.vm import torch
+
+
+class ONNXProgram:
+    """An exported model.
+
+    Parameters
+    ----------
+    model_proto : onnx.ModelProto
+        The model.
+
+    """
+
+    def __init__(self, model_proto):
+        self.model_proto = model_proto
+        self._session = None
+
+    def __repr__(self):
+        graph = self.model_proto.graph
+        return (f"ONNXProgram({len(graph.node)} nodes, inputs {[item.name for item in graph.input]}, outputs "
+                f"{[item.name for item in graph.output]})")
+
+    def __call__(self, *args, **kwargs):
+        """Run the model under ONNX Runtime; returns its results as a tuple of tensors."""
+        import onnxruntime
+
+        from dragon.onnx.capture import leaves
+        if self._session is None:
+            self._session = onnxruntime.InferenceSession(self.model_proto.SerializeToString(),
+                                                         providers=["CPUExecutionProvider"])
+        names = [item.name for item in self._session.get_inputs()]
+        tensors = leaves((args, kwargs))
+        if len(tensors) < len(names):
+            raise ValueError(f"ONNXProgram: got {len(tensors)} tensors; expected {len(names)}: {names}")
+        feeds = {name: tensor.detach().numpy() for name, tensor in zip(names, tensors)}
+        return tuple(torch.from_numpy(array) for array in self._session.run(None, feeds))
+
+    def release(self):
+        """Give the runtime's session back."""
+        self._session = None
+
+    def apply_weights(self, state_dict):
+        """Replace the numbers of initializers by those of parameters with the same names.
+
+        Parameters
+        ----------
+        state_dict : Dict[str, torch.Tensor]
+            The new numbers.
+
+        """
+        from onnx import numpy_helper
+
+        from dragon.onnx.source import array_of
+        for tensor in self.model_proto.graph.initializer:
+            if tensor.name in state_dict:
+                tensor.CopyFrom(numpy_helper.from_array(array_of(state_dict[tensor.name]), tensor.name))
+        self.release()
+
+    def save(self, destination, *, include_initializers=True, keep_initializers_as_inputs=False, external_data=None):
+        """Write the model to a file.
+
+        Parameters
+        ----------
+        destination : Union[str, os.PathLike]
+            Where to.
+        include_initializers : bool, optional, default=True
+            Whether the parameters' numbers are written.
+        keep_initializers_as_inputs : bool, optional, default=False
+            Whether parameters are listed as inputs too, so that they may be replaced.
+        external_data : Optional[bool]
+            Whether large tensors go into a file beside it; by itself, only where one file could not hold them.
+
+        """
+        import onnx
+
+        from dragon.onnx.model import list_initializers
+        model = onnx.ModelProto.FromString(self.model_proto.SerializeToString())
+        if keep_initializers_as_inputs or not include_initializers:
+            list_initializers(model, keep=include_initializers)
+        destination = os.fspath(destination)
+        if external_data or external_data is None and model.ByteSize() > 2 ** 30:
+            onnx.save_model(model, destination, save_as_external_data=True,
+                            location=os.path.basename(destination) + ".data")
+        else:
+            onnx.save_model(model, destination)

@@ -1,0 +1,196 @@
+"""Whole models with dynamic sizes: equal under ONNX Runtime to eager, at sizes that were never captured."""
+import pytest
+
+pytest.importorskip("onnxruntime")
+
+from harness import exported  # noqa: E402
+
+import dragon  # noqa: E402
+from dragon import onnx  # noqa: E402
+from dragon.onnx.capture import leaves  # noqa: E402
+from dragon.vm import torch, torchvision  # noqa: E402
+from dragon.vm.torch import nn  # noqa: E402
+
+
+class Tagger(nn.Module):
+    """Embeddings, a recurrent network and a classifier of its last step."""
+
+    def __init__(self, network, **options):
+        super().__init__()
+        self.embedding = nn.Embedding(50, 12)
+        self.network = network(12, 16, batch_first=True, **options)
+        self.classifier = nn.Linear(32 if options.get("bidirectional") else 16, 5)
+
+    def forward(self, words):
+        y, state = self.network(self.embedding(words))
+        return self.classifier(y[:, -1]), y, state
+
+
+class Encoder(nn.Module):
+    """A transformer's encoder with learnt positions."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.embedding = nn.Embedding(50, 16)
+        self.positions = nn.Parameter(torch.randn(1, 40, 16))
+        layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, **options)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(16, 3)
+
+    def forward(self, words):
+        y = self.embedding(words) + self.positions[:, :words.shape[1]]
+        return self.head(self.encoder(y).mean(1))
+
+
+class Decoder(nn.Module):
+    """Causal attention over tokens whose number is known at run time only."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(50, 16)
+        self.qkv, self.out = nn.Linear(16, 48), nn.Linear(16, 50)
+
+    def forward(self, words):
+        batch, length = words.shape
+        q, k, v = self.qkv(self.embedding(words)).view(batch, length, 3, 4, 4).permute(2, 0, 3, 1, 4)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(batch, length, 16))
+
+
+class Pyramid(nn.Module):
+    """Convolutions over images of any size, with a path down and up again."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, padding=1)
+        self.down = nn.Sequential(nn.Conv2d(8, 16, 3, 2, 1), nn.GroupNorm(4, 16), nn.SiLU())
+        self.up = nn.ConvTranspose2d(16, 8, 2, 2)
+        self.norm = nn.BatchNorm2d(16)
+        self.head = nn.Conv2d(16, 2, 1)
+
+    def forward(self, x):
+        x = self.stem(x)
+        y = torch.cat([x, self.up(self.down(x))], 1)
+        return self.head(torch.relu(self.norm(y))), nn.functional.adaptive_avg_pool2d(y, 1).flatten(1)
+
+
+def words(*shape):
+    """Return random words."""
+    return torch.randint(0, 50, shape)
+
+
+BATCH, BOTH = {0: "batch"}, {0: "batch", 1: "time"}
+IMAGES = [torch.Size((batch, 3, 32, 32)) for batch in (2, 1, 3, 5)]
+SENTENCES = [(3, 7), (1, 7), (2, 5), (4, 9)]
+MODELS = {
+    "mlp": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(12, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 3)), BATCH,
+            torch.randn, [(2, 3, 4), (1, 3, 4), (5, 3, 4)]),
+    "lstm": (lambda: Tagger(nn.LSTM, num_layers=2, bidirectional=True), BOTH, words, SENTENCES),
+    "gru": (lambda: Tagger(nn.GRU), BOTH, words, SENTENCES),
+    "rnn": (lambda: Tagger(nn.RNN, nonlinearity="relu", bias=False), BOTH, words, SENTENCES),
+    "encoder": (lambda: Encoder(activation="gelu"), BOTH, words, SENTENCES),
+    "encoder with norms first": (lambda: Encoder(norm_first=True), BOTH, words, SENTENCES),
+    "decoder": (Decoder, BOTH, words, SENTENCES),
+    "pyramid": (Pyramid, {0: "batch", 2: "height", 3: "width"}, torch.randn,
+                [(2, 3, 8, 12), (1, 3, 16, 8), (3, 3, 20, 20)]),
+    "resnet18": (lambda: torchvision.models.resnet18(weights=None), BATCH, torch.randn, IMAGES),
+}
+LARGE = {
+    "resnet50": (lambda: torchvision.models.resnet50(weights=None), BATCH, torch.randn, IMAGES),
+    "mobilenet_v2": (lambda: torchvision.models.mobilenet_v2(weights=None), BATCH, torch.randn, IMAGES),
+    "vit_b_16": (lambda: torchvision.models.vit_b_16(weights=None), BATCH, torch.randn,
+                 [(batch, 3, 224, 224) for batch in (2, 1, 3)]),
+}
+
+
+def build(make, sample):
+    """Return a model for inference whose statistics and zero weights are not those it began with."""
+    torch.manual_seed(0)
+    model = make().train()
+    with torch.no_grad():
+        model(sample)
+        for parameter in model.parameters():
+            if not parameter.any():
+                parameter.normal_(0, 0.1)
+    return model.eval()
+
+
+def check(make, axes, draw, shapes):
+    """Export at one size and compare at all."""
+    torch.manual_seed(1)
+    model = build(make, draw(*shapes[0]))
+    exporting = onnx.export(model, (draw(*shapes[0]),), input_names=["x"], dynamic_axes={"x": axes})
+    assert {axis.dim_param for axis in exporting.graph.input[0].type.tensor_type.shape.dim} - {""} == set(
+        axes.values())
+    names = {tensor.name for tensor in exporting.graph.initializer}
+    assert any(name in names for name in model.state_dict())
+    for shape in shapes:
+        x = draw(*shape)
+        with torch.no_grad():
+            wanted = leaves(model(x))
+        for mine, theirs in zip(wanted, exported.run(exporting, [x]), strict=True):
+            torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_equals_eager_at_other_sizes(name):
+    check(*MODELS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_large_models_equal_eager(name):
+    check(*LARGE[name])
+
+
+@pytest.mark.parametrize("opset", [18, 20, 21])
+def test_opsets(opset):
+    model = build(Pyramid, torch.randn(2, 3, 8, 8))
+    x = torch.randn(2, 3, 8, 8)
+    made = onnx.export(model, (x,), opset=opset)
+    assert made.opset_import[0].version == opset
+    torch.testing.assert_close(torch.from_numpy(exported.run(made, [x])[0].copy()), model(x)[0], rtol=1e-4, atol=1e-4)
+
+
+def test_writes_in_place_and_views():
+    def function(x):
+        y = x * 2
+        y[:, 1] += 10
+        y[0].mul_(3)
+        y.t()[2] = 0
+        return y, y[1:].sum()
+
+    x = torch.randn(3, 4)
+    made = onnx.export(function, x, opset=18)
+    for mine, theirs in zip(function(x), exported.run(made, [x]), strict=True):
+        torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine)
+
+
+def test_function_of_native_tensors():
+    made = onnx.export(lambda x, y: (x @ y).sum(axis=0), (dragon.ones((2, 3)), dragon.ones((3, 4))))
+    assert exported.run(made, [dragon.ones((2, 3)), dragon.ones((3, 4))])[0].tolist() == [6.0] * 4
+
+
+def test_graph_built_by_hand():
+    graph = dragon.Graph()
+    x = graph.add_input((3, 4), "float32", "x", symbolic={0: "batch"})
+    y, = graph.add_call("relu", [x])
+    graph.outputs = graph.add_call("sum", [y], axis=[1])
+    made = onnx.export(graph)
+    assert made.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+    assert exported.run(made, [dragon.ones((5, 4))])[0].tolist() == [4.0] * 5
+
+
+def test_sizes_in_numbers():
+    """Sizes that go into numbers, products of sizes, ranges and paddings follow at run time."""
+    def function(x):
+        rows, columns = x.shape
+        flat = x.reshape(rows * columns) / rows
+        grid = torch.arange(columns) * 2 + rows
+        return flat, grid, torch.zeros(rows, columns + 1), x[: rows // 1 - 1].mean(0), x.expand(2, rows, columns)
+
+    made = onnx.export(function, torch.randn(4, 6), dynamic_axes={"x": {0: "rows", 1: "columns"}})
+    for shape in ((4, 6), (3, 2), (7, 9)):
+        x = torch.randn(*shape)
+        for mine, theirs in zip(function(x), exported.run(made, [x]), strict=True):
+            torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine)
