@@ -13,8 +13,8 @@ using Location = TileSchedule::Location;
 class Registers {
  public:
   /// `kept`: for good, so nothing that was or will be in use in every tile.
-  int64_t Take(int64_t bytes, bool kept) {
-    auto& free = free_[bytes];
+  int64_t Take(int64_t bytes, int64_t item, bool kept) {
+    auto& free = free_[{bytes, item}];
     if (!kept && !free.empty()) {
       const int64_t at = free.back();
       free.pop_back();
@@ -23,11 +23,12 @@ class Registers {
     total_ += bytes;
     return total_ - bytes;
   }
-  void GiveBack(int64_t bytes, int64_t at) { free_[bytes].push_back(at); }
+  void GiveBack(int64_t bytes, int64_t item, int64_t at) { free_[{bytes, item}].push_back(at); }
   int64_t total() const { return total_; }
 
  private:
-  std::map<int64_t, std::vector<int64_t>> free_;
+  /// By bytes and by the size of an element: a loop writes over what it reads only where elements lie at equal places.
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> free_;
   int64_t total_ = 0;
 };
 
@@ -87,12 +88,14 @@ class TileScheduler {
   void Take(int32_t value) {
     Location& location = schedule_.locations[value];
     if (location.kind == Location::Kind::kNowhere)
-      location = {Location::Kind::kRegister, registers_.Take(Bytes(value), values_[value].invariant)};
+      location = {Location::Kind::kRegister,
+                  registers_.Take(Bytes(value), ItemSize(values_[value].dtype), values_[value].invariant)};
   }
   void GiveBack(int32_t value) {
     const Location& location = schedule_.locations[value];
     const bool kept = values_[value].invariant || (stores_late_ && !stores_[value].empty());
-    if (location.kind == Location::Kind::kRegister && !kept) registers_.GiveBack(Bytes(value), location.at);
+    if (location.kind == Location::Kind::kRegister && !kept)
+      registers_.GiveBack(Bytes(value), ItemSize(values_[value].dtype), location.at);
   }
   std::vector<TileStep>& ListFor(int32_t value) { return values_[value].invariant ? schedule_.once : schedule_.steps; }
 

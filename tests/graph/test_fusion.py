@@ -113,7 +113,7 @@ def test_every_operator_in_a_chain(name):
     """Of all dtypes that it takes, in full shape and broadcast."""
     met = 0
     for dtype in DTYPES:
-        for shapes in [((5, 7),) * 3, ((5, 7), (7,), (5, 1))]:
+        for shapes in [((3,),) * 3, ((5, 7),) * 3, ((5, 7), (7,), (5, 1))]:
             found = chain_with(name, shapes, dtype)
             if found:
                 met += 1
