@@ -49,11 +49,11 @@ def capture(function, arguments, level):
 
 
 def _compile(captured, level):
-    """Return plans with a backward pass, or where a backward pass inside has freed what it needs, without; or None."""
+    """Return plans with a backward pass; None where there can be none, since what it needs was written."""
     try:
         return captured.compile(level, forward_level=min(level, 2))
-    except RuntimeError as error:
-        return captured.compile(level, differentiate=False) if "freed" in str(error) else None
+    except RuntimeError:
+        return None
 
 
 def numbers(value):
