@@ -11,9 +11,9 @@ from ops.test_rows import ROWS
 
 EXACT = (0.0, 0.0)
 FEW = 3  # samples of a row that the quick half takes
-# These look at numbers themselves, to check them or to choose the way, so that calls of theirs stay eager.
-READERS = set("""argwhere flatnonzero gaussian_nll_loss histogram linalg_lstsq masked_scatter nanquantile nonzero_tuple
-    one_hot quantile repeat_interleave rrelu""".split())
+# Some calls of these look at numbers, to check them, to choose the way or to find places by a mask: they stay eager.
+READERS = set("""argwhere flatnonzero gaussian_nll_loss histogram index index_put linalg_lstsq masked_scatter nanquantile
+    nonzero_tuple one_hot quantile repeat_interleave rrelu""".split())
 
 pytestmark = pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
 
