@@ -1,6 +1,7 @@
 // From Python to the engine: what a schema asks for, or an error that names the operator and the argument.
 #include "core/bindings/python.h"
 #include "core/framework/promotion.h"
+#include "core/framework/trace.h"
 
 namespace dragon::python {
 
@@ -209,6 +210,21 @@ Device ParseDevice(PyObject* object, const Place& place) {
   return device;
 }
 
+namespace {
+
+/// A float with an attribute `symbol` is asked for anew whenever the graph that is being traced runs.
+void NoteSymbol(PyObject* object, int attr) {
+  py::object symbol = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "symbol"));
+  PyErr_Clear();
+  auto* trace = dynamic_cast<Trace*>(Door().tracer);
+  if (!trace || !symbol || !PyLong_Check(symbol.ptr())) return;
+  Expression value;
+  value.terms.push_back({static_cast<int32_t>(PyLong_AsLong(symbol.ptr())), 1});
+  trace->NoteSymbol(attr, -1, std::move(value));
+}
+
+}  // namespace
+
 Value ParseAttribute(PyObject* object, const Place& place) {
   const Argument& argument = *place.argument;
   if (object == Py_None) {
@@ -219,6 +235,7 @@ Value ParseAttribute(PyObject* object, const Place& place) {
     case ArgumentType::kInt:
       return Value(ParseInt(object, place));
     case ArgumentType::kFloat:
+      if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !PyFloat_CheckExact(object)) NoteSymbol(object, argument.slot);
       return Value(ParseReal(object, place));
     case ArgumentType::kBool:
       if (PyBool_Check(object)) return Value(object == Py_True);

@@ -72,12 +72,30 @@ std::unique_ptr<Plan::Instance> Plan::Borrow() {
 
 namespace {
 
+/// Give an attribute that follows symbols its number.
+void SetNumber(const GraphCall::Symbolic& symbolic, std::span<const double> symbols, Step* step) {
+  double number = static_cast<double>(symbolic.value.offset);
+  for (const auto& [symbol, coefficient] : symbolic.value.terms) number += coefficient * symbols[symbol];
+  Value& attr = step->attrs[symbolic.attr];
+  if (symbolic.element >= 0) {
+    Dims dims = attr.ints();
+    dims[symbolic.element] = static_cast<int64_t>(number);
+    attr = Value(std::move(dims));
+  } else {
+    attr = attr.kind() == Value::Kind::kInt ? Value(static_cast<int64_t>(number)) : Value(number);
+  }
+}
+
 /// Memory that small plans keep from one run to the next.
 constexpr int64_t kKeptArena = 1 << 18;
 
 }  // namespace
 
-std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::vector<PlanEvent>* events) {
+std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
+                                  std::vector<PlanEvent>* events) {
+  if (symbols.size() < graph_.symbols.size()) {
+    throw ValueError(graph_.name).Got(symbols.size(), " numbers for symbols").Expected(graph_.symbols.size());
+  }
   std::unique_ptr<Instance> instance = Borrow();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& actual = *inputs[i].impl();
@@ -107,6 +125,7 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::vector<Pl
   {
     ClosedDoor closed;
     for (Step& step : instance->steps) {
+      for (const GraphCall::Symbolic& symbolic : step.symbolic) SetNumber(symbolic, symbols, &step);
       const Call call{step.op, step.inputs, step.attrs, step.list_sizes};
       Context ctx{step.device, StreamOf(step.device)};
       dragon::Run run(call, ctx, step.outputs);
@@ -135,25 +154,25 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::vector<Pl
   return results;
 }
 
-std::vector<Tensor> Plan::Run(std::span<const Tensor> inputs) {
+std::vector<Tensor> Plan::Run(std::span<const Tensor> inputs, std::span<const double> symbols) {
   if (DRAGON_UNLIKELY(IsProfiling())) {
     std::vector<PlanEvent> events;
-    std::vector<Tensor> results = RunWith(inputs, &events);
+    std::vector<Tensor> results = RunWith(inputs, symbols, &events);
     for (PlanEvent& event : events) AddProfileEvent({event.name, event.start, event.end, false, event.bytes, {}});
     return results;
   }
-  return RunWith(inputs, nullptr);
+  return RunWith(inputs, symbols, nullptr);
 }
 
 std::vector<Tensor> Plan::Profile(std::span<const Tensor> inputs, std::vector<PlanEvent>* events) {
-  return RunWith(inputs, events);
+  return RunWith(inputs, {}, events);
 }
 
 std::vector<Tensor> Plan::Measure(std::span<const Tensor> inputs) {
   const Device device = inputs.empty() ? Device{} : inputs[0].device();
   ResetPeak(device);
   const int64_t before = MemoryStatsOf(device).current;
-  std::vector<Tensor> results = RunWith(inputs, nullptr);
+  std::vector<Tensor> results = RunWith(inputs, {}, nullptr);
   memory_.measured = MemoryStatsOf(device).peak - before;
   return results;
 }

@@ -38,7 +38,8 @@ class DRAGON_API Plan {
 
   /// Run over these inputs, which must fit the graph's (shape, dtype, device; strides where the graph's are not
   /// row-major). The inputs that the graph updates are written; the results are fresh. Any number of threads may call.
-  std::vector<Tensor> Run(std::span<const Tensor> inputs);
+  /// `symbols` are the values of the graph's symbols, for numbers that change from run to run.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, std::span<const double> symbols = {});
   /// The same, and note every call's time.
   std::vector<Tensor> Profile(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
   /// The same, and note the peak of memory in `memory().measured`.
@@ -54,7 +55,8 @@ class DRAGON_API Plan {
 
  private:
   std::unique_ptr<Instance> Borrow();
-  std::vector<Tensor> RunWith(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
+  std::vector<Tensor> RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
+                              std::vector<PlanEvent>* events);
 
   Graph graph_;
   PlanOptions options_;

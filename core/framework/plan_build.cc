@@ -187,15 +187,11 @@ class PlanBuilder {
 
   void Place(int t) {
     const GraphCall& call = graph.calls[t];
-    Step step{call.op, {}, call.attrs, call.list_sizes, {}, {}, t};
+    Step step{call.op, {}, call.attrs, call.list_sizes, {}, {}, t, call.symbolic};
     for (ValueId id : call.inputs) step.inputs.push_back(ValueOf(id));
     if (call.op->view) return PlaceView(call, step);
     if (call.op->compose) {
       throw RuntimeError(call.op->name()).Says("a composition; take it apart first (Decompose)");
-    }
-    for (const auto& symbolic : call.symbolic) {
-      if (symbolic.attr >= static_cast<int>(call.attrs.size()))
-        throw ValueError(call.op->name()).Says("no such attribute");
     }
     const Call concrete{call.op, step.inputs, step.attrs, step.list_sizes};
     Infer infer(concrete);
@@ -283,14 +279,17 @@ class PlanBuilder {
       }
       const Tensor value = instance->values[id];
       Slot& slot = slots[slot_of[id]];
-      if (slot.kind == Slot::Kind::kBuffer && slot.occupant == id) {
+      const ValueInfo& info = graph.values[id];
+      const Dims strides = info.strides.empty() ? ContiguousStrides(info.shape) : info.strides;
+      const bool alike = value.numel() <= 1 || value.strides() == strides;
+      if (slot.kind == Slot::Kind::kBuffer && slot.occupant == id && alike) {
         slot.kind = Slot::Kind::kOutput;
         slot.index = static_cast<int>(k);
         output.like = value;
         continue;
       }
-      const bool dense = IsDense(value.shape(), value.strides());
-      Tensor copy = Make(value.shape(), dense ? value.strides() : Dims{}, value.dtype(), value.device());
+      const bool dense = IsDense(value.shape(), strides);
+      Tensor copy = Make(value.shape(), dense ? strides : Dims{}, value.dtype(), value.device());
       const int fresh = AddSlot(Slot::Kind::kOutput, kNoValue, value.device());
       slots[fresh].index = static_cast<int>(k);
       slots[fresh].life.bytes = static_cast<int64_t>(copy.impl()->storage->bytes);

@@ -17,6 +17,7 @@ struct Step {
   Tensors outputs;
   Device device;
   int call;  ///< its position in the graph; -1: a copy that the plan added
+  std::vector<GraphCall::Symbolic> symbolic = {};
 };
 
 /// A tensor whose memory is found when the plan runs.

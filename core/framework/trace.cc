@@ -244,7 +244,12 @@ void Trace::Begin(const Tensor& tensor, ValueId value, bool constant) {
 /// A destination that covers the whole cell gets the value as it is.
 bool Trace::WriteWhole(Cell& cell, const Tensor& tensor, ValueId value) {
   const Geometry geometry(tensor);
+  const ValueInfo& info = graph_.values[value];
+  const Dims strides = info.strides.empty() ? ContiguousStrides(info.shape) : info.strides;
   if (geometry == cell.whole) {
+    // The call may have chosen another order of axes in memory than its destination has.
+    const bool alike = strides == geometry.strides || tensor.numel() <= 1;
+    if (!alike) value = Emit("write_view", {cell.value, value}, {geometry.shape, geometry.strides, int64_t{0}});
     cell.value = value;
     return true;
   }
@@ -265,7 +270,9 @@ void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
   const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
   Cell* known = Known(tensor);
   if (known && known->made.defined()) Read(tensor), known = Known(tensor);
-  if (!known && FillsMemory(tensor) && ours) {
+  const ValueInfo& info = graph_.values[value];
+  const bool alike = tensor.strides() == (info.strides.empty() ? ContiguousStrides(info.shape) : info.strides);
+  if (!known && FillsMemory(tensor) && ours && alike) {
     Begin(tensor, value, constant);
     return;
   }
@@ -321,7 +328,11 @@ bool Trace::RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors*
 Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
   if (!failure_.empty()) return Through(original, outs);
-  if (op.compose || (op.view && !outs.empty())) return Through(original, outs);
+  if (op.compose || (op.view && !outs.empty())) {
+    if (!std::exchange(pending_, {}).empty()) GiveUp(op.name() + ": a number that changes from call to call");
+    return Through(original, outs);
+  }
+  std::vector<GraphCall::Symbolic> symbolic = std::exchange(pending_, {});
   Tensors known;
   if (op.dynamic && RecordKnown(original, outs, &known)) return known;
   if (op.dynamic) {
@@ -336,7 +347,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   record.op = &op;
   record.attrs.assign(call.attrs.begin(), call.attrs.end());
   record.list_sizes.assign(call.list_sizes.begin(), call.list_sizes.end());
-  record.symbolic = std::exchange(pending_, {});
+  record.symbolic = std::move(symbolic);
   for (const Tensor& x : call.inputs) record.inputs.push_back(Read(x));
   InlineVector<OutputSpec, 2> specs;
   if (!op.view) {

@@ -29,7 +29,14 @@ CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std
       output.kind = CapturedOutput::Kind::kInput;
     }
     const Tensor& source = inputs_[output.index].tensor;
-    if (inputs_[output.index].source != CapturedInput::Source::kGradient) {
+    const bool gradient = inputs_[output.index].source == CapturedInput::Source::kGradient;
+    if (source.dtype() != output.dtype && !gradient) {
+      if (source.offset() != 0 || output.requires_grad) {
+        GiveUp("a result that shows memory from outside as another dtype");
+        return output;
+      }
+      output.offset = geometry.offset;
+    } else if (!gradient) {
       output.offset = geometry.offset - source.offset();
     }
     return output;
@@ -67,7 +74,14 @@ Capture Trace::Finish(const std::vector<Tensor>& outputs) {
   }
   if (!failure_.empty()) throw RuntimeError("trace").Says(failure_);
   for (const Cell& cell : cells_) {
-    if (cell.written && !cell.inputs.empty()) graph_.updates.push_back({cell.inputs[0], cell.value});
+    if (!cell.written || cell.inputs.empty()) continue;
+    graph_.updates.push_back({cell.inputs[0], cell.value});
+    const Tensor& written = inputs_[cell.inputs[0]].tensor;
+    if (inputs_[cell.inputs[0]].source == CapturedInput::Source::kGradient) continue;
+    if (written.requires_grad() && !written.is_leaf()) {
+      GiveUp("a tensor from outside has a history, or gets one by being written in place");
+      throw RuntimeError("trace").Says(failure_);
+    }
   }
   std::vector<ValueId> results = std::move(capture.graph.outputs);
   capture.graph = graph_;
@@ -114,11 +128,6 @@ Differentiation Trace::Differentiate(const std::vector<Tensor>& outputs, const C
     if (output.kind == CapturedOutput::Kind::kValue && output.requires_grad)
       result.roots.push_back(static_cast<int>(i));
   }
-  for (const auto& [input, value] : capture.graph.updates) {
-    const Tensor& written = inputs_[input].tensor;
-    if (written.requires_grad() && !written.is_leaf()) result.failure = "a computed tensor is written in place";
-  }
-  if (!result.failure.empty()) return result;
   FindSpentRoots(outputs, &result);
   if (result.failure.empty() && !result.roots.empty()) result.failure = TryGradients(outputs, &result);
   result.graph = graph_;

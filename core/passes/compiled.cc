@@ -75,6 +75,7 @@ class CompiledNode final : public Node {
   CompiledNode(std::shared_ptr<Plan> plan, const CompiledCapture& owner, std::span<const Tensor> inputs,
                std::span<const Tensor> values)
       : plan_(std::move(plan)), grad_index_(owner.grad_index_), root_count_(owner.roots_.size()) {
+    symbols_ = owner.symbols_;
     for (int kept : owner.kept_) {
       if (kept >= 0) {
         saved_.emplace_back(inputs[kept], /*is_output=*/false);
@@ -107,7 +108,7 @@ class CompiledNode final : public Node {
       Tensor grad = grads[i].defined() ? grads[i].Detach() : Op<"zeros">(meta.shape, meta.dtype, meta.device);
       inputs.push_back(grad.is_contiguous() ? grad : Op<"to_row_major">(grad));
     }
-    const std::vector<Tensor> results = plan_->Run(inputs);
+    const std::vector<Tensor> results = plan_->Run(inputs, symbols_);
     Tensors out;
     for (size_t i = 0; i < grad_index_.size(); ++i)
       out.push_back(grad_index_[i] < 0 ? Tensor() : results[grad_index_[i]]);
@@ -125,6 +126,7 @@ class CompiledNode final : public Node {
   std::vector<int> grad_index_;
   std::vector<TensorMeta> x_metas_;
   size_t root_count_;
+  std::vector<double> symbols_;
   bool released_ = false;
 };
 
@@ -284,10 +286,12 @@ Tensor CompiledCapture::Present(const CapturedOutput& output, std::span<const Te
   if (output.kind == CapturedOutput::Kind::kInput) return inputs[output.index];
   if (output.kind == CapturedOutput::Kind::kAlias) {
     const Tensor& x = inputs[output.index];
-    if (x.requires_grad() && Door().grad_enabled) {
+    if (output.requires_grad && x.requires_grad() && Door().grad_enabled) {
       return Op<"as_strided">(x, output.shape, output.strides, x.offset() + output.offset);
     }
-    Tensor alias = x.Alias(output.shape, output.strides, x.offset() + output.offset, output.dtype);
+    const int64_t start = x.offset() * x.item_size() / ItemSize(output.dtype);
+    Tensor alias = x.Alias(output.shape, output.strides, start + output.offset, output.dtype);
+    if (!output.requires_grad && x.requires_grad()) return alias;  // detached
     alias.impl()->base = x.impl()->base ? x.impl()->base : x.ref();
     alias.impl()->view_version = alias.impl()->version_value();
     return alias;
@@ -319,7 +323,7 @@ void CompiledCapture::Record(std::span<const Tensor> inputs, std::span<const Ten
 
 std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
   const std::vector<Tensor> inputs = Gather(arguments);
-  const std::vector<Tensor> values = forward_->Run(inputs);
+  const std::vector<Tensor> values = forward_->Run(inputs, symbols_);
   for (const auto& [input, value] : capture_.graph.updates) {
     if (inputs[input].impl()->storage) inputs[input].impl()->version().Bump();
   }
