@@ -75,7 +75,12 @@ namespace {
 /// Give an attribute that follows symbols its number.
 void SetNumber(const GraphCall::Symbolic& symbolic, std::span<const double> symbols, Step* step) {
   double number = static_cast<double>(symbolic.value.offset);
-  for (const auto& [symbol, coefficient] : symbolic.value.terms) number += coefficient * symbols[symbol];
+  for (const auto& [symbol, coefficient] : symbolic.value.terms) {
+    if (symbol >= static_cast<int>(symbols.size())) {
+      throw ValueError(step->op->name()).Got(symbols.size(), " numbers for symbols").Expected("more than ", symbol);
+    }
+    number += coefficient * symbols[symbol];
+  }
   Value& attr = step->attrs[symbolic.attr];
   if (symbolic.element >= 0) {
     Dims dims = attr.ints();
@@ -93,9 +98,6 @@ constexpr int64_t kKeptArena = 1 << 18;
 
 std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
                                   std::vector<PlanEvent>* events) {
-  if (symbols.size() < graph_.symbols.size()) {
-    throw ValueError(graph_.name).Got(symbols.size(), " numbers for symbols").Expected(graph_.symbols.size());
-  }
   std::unique_ptr<Instance> instance = Borrow();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& actual = *inputs[i].impl();
