@@ -12,8 +12,8 @@ from ops.test_rows import ROWS
 EXACT = (0.0, 0.0)
 FEW = 3  # samples of a row that the quick half takes
 # Some calls of these look at numbers, to check them, to choose the way or to find places by a mask: they stay eager.
-READERS = set("""argwhere flatnonzero gaussian_nll_loss histogram index index_put linalg_lstsq masked_scatter nanquantile
-    nonzero_tuple one_hot quantile repeat_interleave rrelu""".split())
+READERS = set("""argwhere flatnonzero gaussian_nll_loss histogram index index_put linalg_lstsq masked_scatter
+    nanquantile nonzero_tuple one_hot quantile repeat_interleave rrelu""".split())
 
 pytestmark = pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
 
