@@ -72,3 +72,13 @@ def test_gradients_that_nobody_reads_are_not_computed():
     attrs = after.calls[-1].attrs
     assert (attrs["with_x"], attrs["with_weight"], attrs["with_bias"]) == (False, True, False)
     check_equal(graph, after, seed=1)
+
+
+def test_a_pooling_without_indices():
+    graph, (x,) = build((1, 2, 6, 6))
+    pooled = call(graph, "max_pool_with_indices", x, size=(3, 3), window=(3, 3), stride=(2, 2), padding=(1, 1),
+                  dilation=(1, 1), adaptive=False)
+    graph.outputs = [pooled[0]]
+    assert ops(optimized(graph, "prune")) == ["max_pool"]
+    graph.outputs = [pooled[1]]
+    assert ops(optimized(graph, "prune")) == ["max_pool_with_indices"]
