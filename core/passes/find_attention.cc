@@ -12,6 +12,7 @@ struct Scores {
   ValueId q = kNoValue, keys = kNoValue;  ///< keys as they are multiplied: their last two axes exchanged
   ValueId mask = kNoValue;
   double scale = 1;
+  bool causal = false;  ///< query i sees keys 0 to i, and there is no mask
 };
 
 bool HasShapeOf(const Simplifier& s, ValueId id, ValueId other) { return s.info(id).shape == s.info(other).shape; }
@@ -27,6 +28,29 @@ bool ReadScaledProduct(const Simplifier& s, ValueId id, Scores* scores) {
   return true;
 }
 
+/// A constant mask that hides from query i exactly the keys beyond i.
+template <typename T>
+bool HidesTheFuture(const Tensor& mask, T hidden, T seen) {
+  const int64_t size = mask.size(-1);
+  const T* numbers = static_cast<const T*>(mask.data());
+  for (int64_t row = 0; row < mask.numel() / size; ++row) {
+    for (int64_t key = 0; key < size; ++key) {
+      if (numbers[row * size + key] != (key > row % size ? hidden : seen)) return false;
+    }
+  }
+  return true;
+}
+bool HidesTheFuture(const Simplifier& s, ValueId mask, bool true_is_hidden) {
+  const auto known = s.graph().constants.find(mask);
+  if (known == s.graph().constants.end()) return false;
+  const Tensor& tensor = known->second;
+  const bool square = tensor.ndim() >= 2 && tensor.size(-1) == tensor.size(-2) && tensor.size(-1) > 1;
+  if (!square || !tensor.device().is_cpu() || !tensor.is_contiguous()) return false;
+  if (tensor.dtype() == DType::kBool) return HidesTheFuture<bool>(tensor, true_is_hidden, !true_is_hidden);
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  return tensor.dtype() == DType::kFloat32 && HidesTheFuture<float>(tensor, kNever, 0);
+}
+
 /// Scores that are -inf where a key is not seen: masked_fill(scores, hidden, -inf) or where(seen, scores, -inf).
 bool ReadHidden(Simplifier& s, ValueId id, Scores* scores) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
@@ -34,23 +58,29 @@ bool ReadHidden(Simplifier& s, ValueId id, Scores* scores) {
   if (fill && s.RealOf(fill->inputs[2]) == kNever && HasShapeOf(s, fill->inputs[0], id)) {
     const ValueId hidden = fill->inputs[1];
     if (!ReadScaledProduct(s, fill->inputs[0], scores)) return false;
+    scores->causal = HidesTheFuture(s, hidden, true);
+    if (scores->causal) return true;
     scores->mask = s.Insert("logical_not", {hidden}, {});
     return scores->mask != kNoValue;
   }
   const GraphCall* where = s.Only(id, "where");
   if (!where || s.RealOf(where->inputs[2]) != kNever || !HasShapeOf(s, where->inputs[1], id)) return false;
-  scores->mask = where->inputs[0];
+  scores->causal = HidesTheFuture(s, where->inputs[0], false);
+  if (!scores->causal) scores->mask = where->inputs[0];
   return ReadScaledProduct(s, where->inputs[1], scores);
 }
 
 bool ReadScores(Simplifier& s, ValueId id, Scores* scores) {
   if (ReadHidden(s, id, scores)) return true;
-  scores->mask = kNoValue;
+  *scores = Scores();
   const GraphCall* add = s.Only(id, "add");
   if (!add || !IsOne(add->attrs[0])) return ReadScaledProduct(s, id, scores);
   for (int k = 0; k < 2; ++k) {
     scores->mask = add->inputs[1 - k];
-    if (HasShapeOf(s, add->inputs[k], id) && ReadScaledProduct(s, add->inputs[k], scores)) return true;
+    if (!HasShapeOf(s, add->inputs[k], id) || !ReadScaledProduct(s, add->inputs[k], scores)) continue;
+    scores->causal = HidesTheFuture(s, scores->mask, false);
+    if (scores->causal) scores->mask = kNoValue;
+    return true;
   }
   return false;
 }
@@ -81,6 +111,8 @@ bool Attention(Simplifier& s, GraphCall* call) {
   if (!last || (ndim != 3 && ndim != 4) || s.info(softmax->inputs[0]).dtype != weights.dtype) return false;
   Scores scores;
   if (!ReadScores(s, softmax->inputs[0], &scores)) return false;
+  // A mask for more queries than keys, or fewer, says something else than the operator's flag.
+  if (scores.causal && weights.shape[ndim - 1] != weights.shape[ndim - 2]) return false;
   const ValueId v = call->inputs[1];
   for (ValueId id : {scores.q, scores.keys, v}) {
     const ValueInfo& info = s.info(id);
@@ -95,7 +127,7 @@ bool Attention(Simplifier& s, GraphCall* call) {
   }
   const ValueId k = s.Insert("transpose", {scores.keys}, {Value(int64_t{-2}), Value(int64_t{-1})});
   if (k == kNoValue) return false;
-  std::vector<Value> attrs = {Value(scores.scale), Value(false)};
+  std::vector<Value> attrs = {Value(scores.scale), Value(scores.causal)};
   if (ndim == 4) return s.Exchange(call, "attention", {scores.q, k, v, scores.mask}, attrs);
   const ValueId wide =
       s.Insert("attention", {FourAxes(s, scores.q), FourAxes(s, k), FourAxes(s, v), scores.mask}, attrs);

@@ -79,12 +79,13 @@ ValueId Simplifier::Number(const Value& number, DType dtype) {
 }
 
 bool Simplifier::Exchange(GraphCall* call, const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs,
-                          std::vector<GraphCall::Symbolic> symbolic) {
+                          std::vector<GraphCall::Symbolic> symbolic, std::vector<int32_t> list_sizes) {
   GraphCall candidate = *call;
   candidate.op = &GetOp(op);
   candidate.inputs = std::move(inputs);
   candidate.attrs = std::move(attrs);
   candidate.symbolic = std::move(symbolic);
+  candidate.list_sizes = std::move(list_sizes);
   std::vector<ValueInfo> made;
   try {
     made = InferCall(graph_, candidate);

@@ -43,7 +43,7 @@ class Simplifier {
   bool Become(const GraphCall& call, ValueId by) { return rewrite_.Substitute(call.outputs[0], by); }
   /// Put another call in this one's place, if its first result is of the same form; nobody asks for its others.
   bool Exchange(GraphCall* call, const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs,
-                std::vector<GraphCall::Symbolic> symbolic = {});
+                std::vector<GraphCall::Symbolic> symbolic = {}, std::vector<int32_t> list_sizes = {});
   /// Put a call before the present one; kNoValue if the operator refuses these inputs. Of use only to an Exchange that
   /// follows, and pruned if that fails.
   ValueId Insert(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs,

@@ -68,6 +68,10 @@ bool WithItself(Simplifier& s, GraphCall* call) {
 bool EitherWay(Simplifier& s, GraphCall* call) {
   return call->inputs[1] == call->inputs[2] && s.Become(*call, call->inputs[1]);
 }
+bool KnownWay(Simplifier& s, GraphCall* call) {
+  const double condition = s.RealOf(call->inputs[0]);
+  return !std::isnan(condition) && s.Become(*call, call->inputs[condition != 0 ? 1 : 2]);
+}
 
 // --- copies and casts
 
@@ -134,8 +138,8 @@ bool SpreadNumber(Simplifier& s, GraphCall* call) {
 
 SimplifyRules MakeRules() {
   SimplifyRules rules = {
-      {"mul", TimesOne}, {"div", OverOne},     {"pow", OverOne},    {"pow", Squared},          {"sub", ZeroOff},
-      {"add", ZeroOn},   {"where", EitherWay}, {"cast", CastTwice}, {"to_device", MovedTwice},
+      {"mul", TimesOne}, {"div", OverOne},     {"pow", OverOne},    {"pow", Squared},    {"sub", ZeroOff},
+      {"add", ZeroOn},   {"where", EitherWay}, {"where", KnownWay}, {"cast", CastTwice}, {"to_device", MovedTwice},
   };
   const auto all = [&](SimplifyRule rule, std::initializer_list<const char*> ops) {
     for (const char* op : ops) rules.emplace(op, rule);

@@ -182,3 +182,52 @@ def test_attention_whose_weights_are_read_stays():
     q, k, v = f.inputs
     weights = f.softmax(f.matmul(q, f.transpose(k, axis0=2, axis1=3)), axis=-1)
     assert "attention" not in f.found(f.matmul(weights, v), [weights])
+
+
+@pytest.mark.parametrize("how", ["masked_fill", "where", "add"])
+def test_attention_that_looks_back(how):
+    f = Formula((2, 3, 6, 5), (2, 3, 6, 5), (2, 3, 6, 5))
+    q, k, v = f.inputs
+    scores = f.matmul(q, f.transpose(k, axis0=2, axis1=3))
+    future = np.triu(np.ones((1, 6, 6), bool), 1)
+    if how == "add":
+        mask = f.graph.add_constant(dragon.tensor(np.where(future, -np.inf, 0).astype("float32")))
+        scores = f.add(scores, mask)
+    elif how == "where":
+        scores = f.where(f.graph.add_constant(dragon.tensor(~future)), scores, -math.inf)
+    else:
+        scores = f.masked_fill(scores, f.graph.add_constant(dragon.tensor(future)), -math.inf)
+    found = f.found(f.matmul(f.softmax(scores, axis=-1), v))
+    assert "attention" in found and not {"expand", "logical_not"} & set(found)
+    attention = [node for node in optimized(f.graph, tolerance=ROUNDING).calls if node.op == "attention"][0]
+    assert attention.attrs["causal"] and attention.inputs[3] is None
+
+
+def part(f, x, shape, axis, start, place=False):
+    strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+    own = strides[:axis] + strides[axis + 1:] if place else strides
+    return f.restride(x, strides=own, offset=start * strides[axis], shape=shape, to_strides=strides, to_offset=0)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_parts_that_make_up_a_whole(axis):
+    lengths, whole, shapes = (2, 1, 3), [4, 5, 3], []
+    whole[axis] = 6
+    for length in lengths:
+        shapes.append([length if i == axis else size for i, size in enumerate(whole)])
+    f = Formula(*shapes)
+    parts = [part(f, x, whole, axis, sum(lengths[:i])) for i, x in enumerate(f.inputs)]
+    assert f.found(f.exp(f.add(f.add(parts[2], parts[0]), parts[1]))) == ["cat", "exp"]
+
+
+def test_places_that_make_up_a_whole():
+    f = Formula(*[(4, 5)] * 3)
+    parts = [part(f, x, (4, 3, 5), 1, i, place=True) for i, x in enumerate(f.inputs)]
+    assert f.found(f.exp(f.add(f.add(parts[0], parts[1]), parts[2]))) == ["unsqueeze"] * 3 + ["cat", "exp"]
+
+
+@pytest.mark.parametrize("starts", [(0, 1), (0, 0), (1, 3), (0, 3)])
+def test_parts_that_overlap_or_leave_gaps_are_added(starts):
+    f = Formula((2, 3), (2, 3))
+    parts = [part(f, x, (5, 3), 0, start) for x, start in zip(f.inputs, starts)]
+    assert "cat" not in f.found(f.exp(f.add(*parts)))

@@ -163,3 +163,11 @@ def test_sizes_known_only_later():
     after = graph.copy()
     _C.optimize(after, 1, verify=True)
     check_equal(graph, after)
+
+
+@pytest.mark.parametrize("condition, left", [(True, ["sin", "exp"]), (False, ["cos", "exp"])])
+def test_a_condition_that_is_known(condition, left):
+    graph, (x,) = build((2, 3))
+    known = number(graph, condition, "bool")
+    graph.outputs = [call(graph, "exp", call(graph, "where", known, call(graph, "sin", x), call(graph, "cos", x)))]
+    assert simplified(graph) == left
