@@ -45,7 +45,9 @@ def escape_bars(app, what, name, obj, options, lines):
 def setup(app):
     """Run before the sources are read."""
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    import onnx_coverage
     from torch_coverage import write_coverage
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("builder-inited", write_operators)
     app.connect("builder-inited", write_coverage)
+    app.connect("builder-inited", onnx_coverage.write_coverage)

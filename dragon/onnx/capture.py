@@ -4,6 +4,7 @@ import contextlib
 import numpy
 
 from dragon import _C
+from dragon.core.capture.settings import eager
 from dragon.onnx.errors import ExportError, HardCodedError
 from dragon.onnx.source import Plain, Program, ops, overlay, read_graph
 
@@ -87,7 +88,7 @@ def trace(function, args, kwargs):
         tracer.add_input(tensor)
     ACTIVE.append(function)
     try:
-        with shapes_only():
+        with shapes_only(), eager():
             tracer.start()
             try:
                 # Fresh row-major results, so that each of them is a value of the graph.

@@ -1,6 +1,7 @@
 """Recurrent layers, by ONNX's own operators, which take the inputs themselves rather than their part of the gates."""
 import numpy
 
+from dragon.onnx.reduction import scan
 from dragon.onnx.size import Repeated, Size
 from dragon.onnx.source import Value
 from dragon.onnx.table import maps
@@ -66,13 +67,33 @@ def inputs_of(w, gates_x):
     return gates_x, Value(w.constant(numpy.eye(width), gates_x.dtype).name, gates_x.dtype, (width, width)), None
 
 
+def projected_layer(w, steps, gates_x, h0, c0, weight, bias, projection, reverse):
+    """Return the results of an LSTM whose outputs are projected, which ONNX has not: a loop over the steps."""
+    if steps.lengths is not None:
+        w.refuse("packed sequences of an LSTM with a projection")
+    units = gates_x.shape[1] // 4
+    matrix, down = (w.Transpose(value, perm=[1, 0]) for value in (weight, projection))
+
+    def step(body, states, places):
+        h, c = states
+        sums = body.Add(places[0], body.MatMul(h, matrix))
+        sums = sums if bias is None else body.Add(sums, w.resolve(bias))
+        i, f, g, o = (body.Slice(sums, [gate * units], [(gate + 1) * units], [1]) for gate in range(4))
+        c = body.Add(body.Mul(body.Sigmoid(f), c), body.Mul(body.Sigmoid(i), body.Tanh(g)))
+        h = body.MatMul(body.Mul(body.Sigmoid(o), body.Tanh(c)), down)
+        return [h, c], [h]
+
+    (h, c), (y,) = scan(w, [steps.unpack(w, gates_x, gates_x.shape[1])], 0, [h0, c0], step, reverse)
+    return steps.pack(w, y, projection.shape[0]), h, c
+
+
 @maps("recurrent_layer")
 def recurrent_layer(w, gates_x, h0, c0, weight, bias, projection, mode, reverse, batch_sizes):
-    if projection is not None:
-        w.refuse("LSTMs with a projection")
     op, order = GATES[mode]
     units = weight.shape[1]
     steps = Steps(w, batch_sizes)
+    if projection is not None:
+        return projected_layer(w, steps, gates_x, h0, c0, weight, bias, projection, reverse)
     inputs, weight_x, bias_x = inputs_of(w, gates_x)
     x = steps.unpack(w, inputs, inputs.shape[1])
     matrices = [w.Unsqueeze(reordered(w, matrix, units, order), [0]) for matrix in (weight_x, weight)]

@@ -183,8 +183,8 @@ def cumsum(w, x, axis, dtype):
     return w.CumSum(x, w.constant(axis, "int64")) if w.out.ndim else x
 
 
-def scan(w, x, axis, start, step):
-    """Return the states of a loop along an axis.
+def scan(w, x, axis, start, step, reverse=False):
+    """Return the last states of a loop along an axis, and its results.
 
     Parameters
     ----------
@@ -198,11 +198,13 @@ def scan(w, x, axis, start, step):
         The first states.
     step : callable
         step(writer, states, places) -> (new states, results).
+    reverse : bool, optional, default=False
+        Whether it runs from the end.
 
     Returns
     -------
-    list of Value
-        The results of all steps, stacked along the axis.
+    (list of Value, list of Value)
+        The last states, and the results of all steps, stacked along the axis.
 
     """
     body = Writer(w.opset)
@@ -229,12 +231,12 @@ def scan(w, x, axis, start, step):
         constants.append(tensor)
     graph = helper.make_graph(body.nodes, w.fresh("body"), infos(states + places), infos(made + results), constants)
     node_results = w.add("Scan", *start, *x, outputs=len(start) + len(results), body=graph, num_scan_inputs=len(x),
-                         scan_input_axes=[axis] * len(x), scan_output_axes=[axis] * len(results))
-    node_results = node_results if isinstance(node_results, list) else [node_results]
-    found = node_results[len(start):]
-    for value, result in zip(found, results):
+                         scan_input_axes=[axis] * len(x), scan_output_axes=[axis] * len(results),
+                         scan_input_directions=[int(reverse)] * len(x),
+                         scan_output_directions=[int(reverse)] * len(results))
+    for value, result in zip(node_results, made + results):
         value.dtype = result.dtype
-    return found
+    return node_results[:len(start)], node_results[len(start):]
 
 
 def renamed(w, body, name):
@@ -263,7 +265,7 @@ def cumprod(w, x, axis, dtype):
     def step(body, states, places):
         now = body.Mul(states[0], places[0])
         return [now], [now]
-    return scan(w, [y], axis, [start], step)[0]
+    return scan(w, [y], axis, [start], step)[1][0]
 
 
 @maps("logcumsumexp")
@@ -279,7 +281,7 @@ def logcumsumexp(w, x, axis):
         apart = body.Where(body.Equal(before, now), body.constant(0, x.dtype), body.Abs(body.Sub(before, now)))
         total = body.Add(body.Max(before, now), log_of_one_more(body, body.Exp(body.Neg(apart))))
         return [total], [total]
-    return scan(w, [x], axis, [start], step)[0]
+    return scan(w, [x], axis, [start], step)[1][0]
 
 
 def running_extreme(w, x, axis, op):
@@ -298,7 +300,7 @@ def running_extreme(w, x, axis, op):
         now = body.Where(wins, places[0], best)
         place = body.Where(wins, number, where)
         return [now, place, body.Add(number, 1)], [now, place]
-    return scan(w, [y], axis, [first, zero, count], step)
+    return scan(w, [y], axis, [first, zero, count], step)[1]
 
 
 @maps("cummax")
@@ -319,4 +321,4 @@ def linear_scan(w, a, b, axis):
     def step(body, states, places):
         now = body.Add(places[1], body.Mul(places[0], states[0]))
         return [now], [now]
-    return scan(w, [a, b], axis, [start], step)[0]
+    return scan(w, [a, b], axis, [start], step)[1][0]

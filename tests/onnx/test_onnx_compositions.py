@@ -18,7 +18,7 @@ REASONS = {
     "no ONNX expression": """fft_fft fft_fft2 fft_fftn fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_ihfft2 fft_ihfftn
         fft_rfft fft_rfft2 fft_rfftn fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
         fractional_max_pool3d_with_indices histogram inverse istft linalg_cond linalg_cond_name linalg_lstsq
-        linalg_matrix_norm linalg_matrix_norm_name linalg_norm linalg_norm_name linalg_solve linalg_solve_ex lstm
+        linalg_matrix_norm linalg_matrix_norm_name linalg_norm linalg_norm_name linalg_solve linalg_solve_ex
         lu_unpack pinverse stft triangular_solve cholesky_inverse cholesky_solve clip_grad_norm""",
     "depends on numbers": "argwhere combinations flatnonzero index index_put nonzero_tuple repeat_interleave",
     "looks at a tensor's numbers": "rrelu histogram linalg_lstsq",

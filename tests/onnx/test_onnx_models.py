@@ -18,7 +18,7 @@ class Tagger(nn.Module):
     def __init__(self, network, **options):
         super().__init__()
         self.embedding = nn.Embedding(50, 12)
-        self.network = network(12, 16, batch_first=True, **options)
+        self.network = network(12, 24 if "proj_size" in options else 16, batch_first=True, **options)
         self.classifier = nn.Linear(32 if options.get("bidirectional") else 16, 5)
 
     def forward(self, words):
@@ -86,6 +86,7 @@ MODELS = {
     "mlp": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(12, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 3)), BATCH,
             torch.randn, [(2, 3, 4), (1, 3, 4), (5, 3, 4)]),
     "lstm": (lambda: Tagger(nn.LSTM, num_layers=2, bidirectional=True), BOTH, words, SENTENCES),
+    "lstm with projection": (lambda: Tagger(nn.LSTM, proj_size=16), BOTH, words, SENTENCES),
     "gru": (lambda: Tagger(nn.GRU), BOTH, words, SENTENCES),
     "rnn": (lambda: Tagger(nn.RNN, nonlinearity="relu", bias=False), BOTH, words, SENTENCES),
     "encoder": (lambda: Encoder(activation="gelu"), BOTH, words, SENTENCES),

@@ -139,6 +139,7 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     if args and isinstance(args[-1], dict) and kwargs is None:
         args, kwargs = args[:-1], args[-1]
+    model = getattr(model, "_orig_mod", model)  # what `torch.compile` wraps
     mode = TrainingMode.PRESERVE if dynamo else TrainingMode(training)
     if dynamo and getattr(model, "training", False):
         warnings.warn("torch.onnx.export: the module is in training mode; call `eval()` first for a model that infers",
