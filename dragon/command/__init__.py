@@ -5,11 +5,13 @@ import sys
 USAGE = """usage: dragon run [--as torch] (script.py | -m module | -c code | -) [arguments ...]
        dragon check [--json] (script.py | folder | package) ...
        dragon info [--json]
+       dragon run-graph graph.dragon [options]
 
 run    runs a program that imports torch, unmodified, on Dragon; the rest of the line is the program's own
 check  lists every name and keyword argument of torch in a program that Dragon lacks, without running it
-info   tells about the build, devices, threads and versions"""
-COMMANDS = ("run", "check", "info")
+info   tells about the build, devices, threads and versions
+run-graph  runs, times and compares a saved graph; --help tells its options"""
+COMMANDS = ("run", "check", "info", "run-graph")
 
 
 def main(arguments=None):
@@ -31,7 +33,7 @@ def main(arguments=None):
         sys.exit(0)
     if arguments[0] not in COMMANDS:
         fail(f"got {arguments[0]!r}, expected one of {', '.join(COMMANDS)}")
-    sys.exit(importlib.import_module(f"dragon.command.{arguments[0]}").main(arguments[1:]))
+    sys.exit(importlib.import_module(f"dragon.command.{arguments[0].replace('-', '_')}").main(arguments[1:]))
 
 
 def fail(message):

@@ -16,6 +16,7 @@ CORE = {
     "framework": {"base", "proto", "device"},
     "ops": {"base", "device", "kernels", "framework"},
     "passes": {"base", "proto", "device", "framework"},
+    "tools": {"base", "proto", "device", "framework", "passes"},
     "bindings": {"base", "proto", "device", "framework", "passes"},
 }
 # Single doors in walls that are otherwise closed.

@@ -1,0 +1,123 @@
+"""dragon_run: saved graphs against libdragon alone, their times and operators, and how far they are from references."""
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import dragon
+from harness.graph_samples import make_network, make_updates
+
+PROGRAM = pathlib.Path(dragon.__file__).resolve().parent / "lib" / "dragon_run"
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+NAMES = ("network", "updates", "attributes", "constants")
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no dragon_run")
+
+
+def run(*words, status=0):
+    """Run the program; return what it says."""
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_graphs_give_their_results(name, level):
+    reference = GOLDEN / f"{name}-v1.reference"
+    said = run(GOLDEN / f"{name}-v1.dragon", "--inputs", reference, "--reference", reference, "--level", level)
+    assert "too much" not in said and f"at level {level}" in said
+
+
+def test_it_needs_no_python():
+    linked = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, timeout=60).stdout
+    assert "libdragon.so" in linked and "python" not in linked
+
+
+def test_times_and_table():
+    said = run(GOLDEN / "network-v1.dragon", "--repeat", 7, "--threads", 1, "--profile", "--print", "--level", 0)
+    assert re.search(r"7 runs: fastest [\d.]+ ms, median [\d.]+ ms", said)
+    assert re.search(r"^softmax +1 +[\d.]+ +[\d.]+ +[\d.]+$", said, re.MULTILINE)
+    assert "graph network(%0:image float32[2, 3, 8, 8]) {" in said
+
+
+def test_arrays_of_numpy(tmp_path):
+    make_updates().save(tmp_path / "graph.dragon")
+    x = numpy.random.default_rng(0).normal(size=(4, 3))
+    numpy.save(tmp_path / "x.npy", x)
+    joined = numpy.concatenate([x[:, [0, 2]], x, x[:, [0, 2]]], axis=1)
+    for place, array in enumerate((joined, joined, x)):
+        numpy.save(tmp_path / f"{place}.npy", array)
+    reference = ",".join(str(tmp_path / f"{place}.npy") for place in range(3))
+    words = (tmp_path / "graph.dragon", "--inputs", tmp_path / "x.npy", "--reference", reference)
+    assert run(*words, "--repeat", 2).count("max difference 0\n") == 3
+    numpy.save(tmp_path / "1.npy", joined + numpy.eye(4, 7) * 0.5)
+    assert "output 1: max difference 0.5, too much" in run(*words, status=1)
+    run(*words, "--tolerance", 0.5)
+    numpy.save(tmp_path / "1.npy", joined[:2])
+    assert "output 1: got float64(4, 7), expected float64(2, 7)" in run(*words, status=1)
+    numpy.save(tmp_path / "1.npy", joined * numpy.nan)
+    assert "inf, too much" in run(*words, status=1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "float32", "complex64"])
+def test_dtypes_of_arrays(dtype, tmp_path):
+    graph = dragon.Graph()
+    with graph.edit():
+        graph.outputs = graph.add_call("square", [graph.add_input((2, 2), dtype)])
+    graph.save(tmp_path / "graph.dragon")
+    numpy.save(tmp_path / "x.npy", numpy.eye(2).astype(dtype))
+    run(tmp_path / "graph.dragon", "--inputs", tmp_path / "x.npy", "--reference", tmp_path / "x.npy")
+
+
+def test_results_are_saved(tmp_path):
+    path = tmp_path / "graph.dragon"
+    make_network().save(path)
+    run(path, "--save", tmp_path / "results", "--seed", 5)
+    results = dragon.Graph.load(tmp_path / "results")
+    assert sorted(value.name for value in results.values) == ["input image", "output 0", "output 1"]
+    run(path, "--seed", 5, "--reference", tmp_path / "results")
+    run(path, "--inputs", tmp_path / "results", "--reference", tmp_path / "results", "--threads", 2)
+    assert "too much" in run(path, "--seed", 6, "--reference", tmp_path / "results", "--tolerance", 1e-9, status=1)
+
+
+WRONG = {
+    "nothing": ((), "got no graph"),
+    "no file": (("nobody",), "cannot open 'nobody'"),
+    "an option": (("graph", "--fast"), "got '--fast'"),
+    "no number": (("graph", "--repeat", "often"), "--repeat: got 'often', expected a number"),
+    "no value": (("graph", "--repeat"), "--repeat: got nothing"),
+    "a level": (("graph", "--level", "9"), "level 9"),
+    "a pass": (("graph", "--skip", "lunch"), "lunch"),
+    "no dump": (("graph", "--inputs", "graph"), "expected a constant 'input image'"),
+    "too many": (("graph", "--inputs", "x.npy,y.npy"), "got 2 files, expected 1"),
+    "another shape": (("graph", "--inputs", "x.npy"), "image"),
+    "a broken array": (("graph", "--inputs", "broken.npy"), "bytes of numbers"),
+    "no array": (("graph", "--inputs", "text.npy"), "does not begin as one"),
+    "another order": (("graph", "--inputs", "order.npy"), "row-major"),
+    "no dtype of ours": (("graph", "--inputs", "uint16.npy"), "<u2"),
+    "a broken graph": (("broken",), "cut short or changed"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_told(case, tmp_path):
+    words, text = WRONG[case]
+    make_network().save(tmp_path / "graph")
+    numpy.save(tmp_path / "x.npy", numpy.zeros((5, 5), "float32"))
+    numpy.save(tmp_path / "order.npy", numpy.asfortranarray(numpy.zeros((5, 4))))
+    numpy.save(tmp_path / "uint16.npy", numpy.zeros((5, 4), "uint16"))
+    (tmp_path / "broken.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-3])
+    (tmp_path / "text.npy").write_text("no array at all")
+    (tmp_path / "broken").write_bytes((tmp_path / "graph").read_bytes()[:-64])
+    done = subprocess.run([PROGRAM, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and text in done.stderr, done.stderr
+
+
+def test_command():
+    done = subprocess.run([sys.executable, "-m", "dragon", "run-graph", str(GOLDEN / "updates-v1.dragon")],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "updates: 1 inputs" in done.stdout, done.stderr
