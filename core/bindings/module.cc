@@ -5,6 +5,7 @@ namespace dragon::python {
 void RegisterErrors(py::module_& m);
 void RegisterFusion(py::module_& m);
 void RegisterGuard(py::module_& m);
+void RegisterSymbolic(py::module_& m);
 }
 
 PYBIND11_MODULE(_C, m) {
@@ -23,6 +24,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterRandom(m);
   RegisterDoor(m);
   RegisterGuard(m);
+  RegisterSymbolic(m);
   RegisterShared(m);
   RegisterTrace(m);
   RegisterGraph(m);

@@ -358,3 +358,42 @@ def test_many_variants_are_told_of():
     captured = function(lambda x, n: x * n, limit=3)
     _, said = caught(lambda: [captured(torch.ones(1), n) for n in range(6)])
     assert len(captured.variants) == 3 and len(said) == 1 and "was 2, now 3" in said[0]
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adadelta", "Adamax"])
+def test_schedules_cause_no_retrace(kind):
+    def make():
+        torch.manual_seed(0)
+        net = nn.Linear(3, 1)
+        return net, getattr(torch.optim, kind)(net.parameters(), lr=0.05, weight_decay=0.01)
+
+    def step_of(net, optimizer):
+        def step(x):
+            optimizer.zero_grad()
+            loss = (net(x) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+        return step
+    (mine, my_optimizer), (theirs, their_optimizer) = make(), make()
+    captured, plain = function(step_of(mine, my_optimizer), effects="retry"), step_of(theirs, their_optimizer)
+    schedules = [torch.optim.lr_scheduler.ExponentialLR(one, 0.8) for one in (my_optimizer, their_optimizer)]
+    x = torch.randn(4, 3)
+    for _ in range(8):
+        same(captured(x), plain(x))
+        for schedule in schedules:
+            schedule.step()
+    same(dict(mine.state_dict()), dict(theirs.state_dict()))
+    assert len(captured.variants) == 1 and captured.fallback is None, captured.explain()
+
+
+def test_numbers_that_are_looked_at_are_guarded():
+    from dragon.core.capture.recording import symbol
+    options = {"rate": 2.0, "scale": 3.0}
+    captured = function(lambda x: x * (symbol(options, "rate") + 1) if symbol(options, "scale") > 2 else x)
+    x = torch.ones(1)
+    assert [captured(x).item(), captured(x).item()] == [3, 3]
+    options["rate"] = 4.0
+    assert captured(x).item() == 5
+    options["scale"] = 1.0
+    assert captured(x).item() == 1

@@ -5,6 +5,7 @@ import threading
 import time
 import types
 
+from dragon import _C
 from dragon.core.capture import report
 from dragon.core.capture.lines import definition
 from dragon.core.capture.recording import Recording
@@ -25,7 +26,7 @@ class Variant:
         self.captured = self.compiled = None
         self._lock = threading.Lock()
         if reason is None:
-            self._template = recording.template
+            self._template, self._symbols = recording.template, recording.symbols
             self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
             del self._template.tensors[:]
 
@@ -39,8 +40,17 @@ class Variant:
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
+        if self._symbols:
+            self.compiled.set_symbols([float(container[key]) for container, key in self._symbols])
         outputs = self.compiled.run(tensors)
         return outputs[0] if self._single else self._template.fill(outputs)
+
+    @property
+    def is_random(self):
+        """Whether runs draw random numbers."""
+        return any(_C.schema(call.op)["arguments"] and any(
+            argument["type"] == "Generator?" for argument in _C.schema(call.op)["arguments"])
+            for call in self.captured.graph.calls)
 
     @property
     def graph(self):
@@ -50,6 +60,8 @@ class Variant:
 
 class Function:
     """A function whose calls run as graphs; made by `dragon.function`."""
+
+    is_trace = False  # captured as an example of what is to come, rather than to be faster
 
     def __init__(self, function, level=None, skip=(), dynamic_batch=True, name=None, effects="once", strict=False,
                  limit=VARIANTS):
@@ -106,6 +118,7 @@ class Function:
                                        f"{self._retraces.pop() if self._retraces else self.fallback}")
                 return self._function(*args, **kwargs)
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
+            recording.is_trace = self.is_trace
             if recording.failure:
                 self._give_up(recording, recording.failure)
                 return self._run_plainly(args, kwargs)
@@ -208,6 +221,11 @@ class Function:
     def retraces(self):
         """List[str]: for each graph after the first, which guard failed, with the old and the new value."""
         return list(self._retraces)
+
+    @property
+    def has_effects(self):
+        """Whether calls change something besides tensors."""
+        return "effects" in self._warned
 
     @property
     def fallback(self):

@@ -17,7 +17,7 @@ class Recording:
         self.guards = Guards(function, args, kwargs, name)
         self.inputs = self.guards.check(args, kwargs)
         self.failure = self.guards.refusal
-        self.symbols = []
+        self.symbols, self._numbers = [], []
         self.changes = []
         self.seconds = {"guards": time.perf_counter() - begin}
 
@@ -42,7 +42,11 @@ class Recording:
 
     def symbol(self, value, container, key):
         """Return a number that graphs read from `container[key]` before each run."""
-        return value
+        number = SymbolicNumber(value)
+        number.symbol = self.trace.add_symbol(str(key))
+        self.symbols.append((container, key))
+        self._numbers.append(number)
+        return number
 
     def _look_back(self):
         """Find out what the call did besides computing."""
@@ -50,8 +54,9 @@ class Recording:
         drawn = self.guards.drawn()
         if drawn and not self.failure:
             self.failure = f"it draws random numbers from {drawn}, which is not the engine's"
-        for container, key in self.symbols:
-            self.guards.release_entry(container, key)
+        for (container, key), number in zip(self.symbols, self._numbers):
+            if not number.is_looked_at:  # else something may depend on what it was
+                self.guards.release_entry(container, key)
         self.changes = self.guards.changes()
         after = self.guards.check_arguments(self.args, self.kwargs)
         if isinstance(after, str):
@@ -93,6 +98,28 @@ class Recording:
                                 "as an argument, or make it an attribute")
                 return
             self.trace.set_owner(number, owner)
+
+
+class SymbolicNumber(float):
+    """A number that the graph reads again before each run, and that notices when Python code looks at it."""
+
+    symbol = -1
+    is_looked_at = False
+
+
+def _looking(name):
+    plain = getattr(float, name)
+
+    def look(self, *args):
+        self.is_looked_at = True
+        return plain(self, *args)
+    return look
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod",
+              "rmod", "pow", "rpow", "neg", "pos", "abs", "lt", "le", "gt", "ge", "eq", "ne", "hash", "float", "int", "bool",
+              "round", "trunc", "floor", "ceil", "repr", "format", "divmod", "rdivmod"):
+    setattr(SymbolicNumber, f"__{_name}__", _looking(f"__{_name}__"))
 
 
 class _ArgumentChange:

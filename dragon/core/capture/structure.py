@@ -63,17 +63,17 @@ def describe(value, path, reach):
 
 
 class Template:
-    """The structure of a function's results, with numbers in the places of tensors."""
+    """A structure with numbers in the places of tensors; `merge`: the same one for the same tensor."""
 
-    def __init__(self, value):
+    def __init__(self, value, merge=True):
         self.tensors = []
-        self._seen = {}
+        self._seen = {} if merge else None
         self._root = self._pack(value)
         del self._seen
 
     def _pack(self, value):
         if isinstance(value, _C.Tensor):
-            number = self._seen.setdefault(id(value), len(self.tensors))
+            number = len(self.tensors) if self._seen is None else self._seen.setdefault(id(value), len(self.tensors))
             if number == len(self.tensors):
                 self.tensors.append(value)
             return number

@@ -256,5 +256,3 @@ def explain(f, *extra_args, **extra_kwargs):
             graphs=graphs, graph_count=len(graphs), graph_break_count=len(reasons), break_reasons=reasons,
             op_count=sum(len(graph.calls) for graph in graphs), text=function.explain(), out_guards=None)
     return report(*extra_args, **extra_kwargs) if extra_args or extra_kwargs else report
-
-

@@ -1,11 +1,12 @@
-"""`torch.jit`: scripted and traced code is the Python code itself, run as it stands."""
+"""`torch.jit`: traced code runs as graphs, scripted code as it stands."""
 import contextlib
 from typing import Final, Optional, Union, get_args, get_origin
 
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script
-from dragon.vm.torch.jit._trace import TopLevelTracedModule, TracerWarning, is_tracing, trace, trace_module
+from dragon.vm.torch.jit._trace import (FrozenModule, TopLevelTracedModule, TracedModule, TracerWarning,  # noqa: F401
+                                        TracingCheckError, freeze_traced, is_tracing, load, save, trace, trace_module)
 
 Error = RuntimeError
 
@@ -122,14 +123,16 @@ def wait(future):
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """Return a module in evaluation mode, as it is."""
+    """Return a module in evaluation mode with its weights as constants of a graph; a scripted one as it is."""
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode; call .eval() before")
-    return mod
+    return freeze_traced(mod) if isinstance(mod, (TopLevelTracedModule, FrozenModule)) else mod
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """Return the module."""
+    """Return a traced module frozen: constants are folded and packed when its graph is made ready."""
+    if isinstance(mod, TopLevelTracedModule) and not mod.training:
+        return freeze_traced(mod)
     return mod
 
 
@@ -138,15 +141,14 @@ run_frozen_optimizations = optimize_for_inference
 
 def _refuse(name):
     def refuse(*args, **kwargs):
-        raise NotImplementedError(f"torch.jit.{name}: Dragon has no TorchScript archives: save the state_dict with "
-                                  "torch.save, and make the model from its Python code")
+        raise NotImplementedError(f"torch.jit.{name}: Dragon has no flat buffers: use torch.jit.save and load")
     refuse.__name__ = name
-    refuse.__doc__ = "Raise: TorchScript archives are neither written nor read."
+    refuse.__doc__ = "Raise: flat buffers are neither written nor read."
     return refuse
 
 
-save, load, jit_module_from_flatbuffer, save_jit_module_to_flatbuffer = map(
-    _refuse, ("save", "load", "jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer"))
+jit_module_from_flatbuffer, save_jit_module_to_flatbuffer = map(
+    _refuse, ("jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer"))
 
 
 @contextlib.contextmanager

@@ -1,16 +1,26 @@
-"""Tracing: a call with the examples to see that it works; then the Python code itself."""
-import functools
+"""Tracing: a call with the examples becomes a graph, which later calls run."""
+import copy
+import os
+import warnings
 
+from dragon import _C
+from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
+from dragon.core.capture.function import Function
+from dragon.core.graph import Graph
 from dragon.vm.torch.core.missing import module_getattr
-from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule, script
-from dragon.vm.torch.nn import Module
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
+from dragon.vm.torch.nn import Module, Parameter
 
-TopLevelTracedModule = ScriptModule
 _tracing = []
 
 
 class TracerWarning(Warning):
     """Warnings of tracing."""
+
+
+class TracingCheckError(Exception):
+    """What was traced does not do what the Python code does."""
 
 
 def is_tracing():
@@ -26,12 +36,130 @@ class _Tracing:
         _tracing.pop()
 
 
+class _Traced:
+    """What traced functions and modules have in common: the Python code, and graphs of its calls."""
+
+    def _begin(self, function, name, args, kwargs):
+        self.__dict__["_examples"] = (args, kwargs)
+        self.__dict__["_function"] = function
+        self.__dict__["_graphs"] = Function(function, name=name)
+        self._graphs.is_trace = True
+        self._graphs._warned.add("eager")  # it is said as a TracerWarning
+        with _Tracing():
+            self._graphs(*args, **kwargs)
+        if self._graphs.fallback:
+            warnings.warn(f"{name} is not a graph, and runs as Python code: {self._graphs.fallback}", TracerWarning,
+                          stacklevel=4)
+
+    @property
+    def graph(self):
+        """Graph: the graph of the call that was traced or made last."""
+        return Graph(self._graphs.graph)
+
+    inlined_graph = graph
+
+    @property
+    def code(self):
+        """str: the graph as text."""
+        return str(self.graph)
+
+    @property
+    def code_with_constants(self):
+        """tuple: the text, and the constants by name."""
+        graph = self.graph
+        return str(graph), {f"c{value}": tensor for value, tensor in graph.constants.items()}
+
+    def graph_for(self, *args, **kwargs):
+        """Return the graph that a call with these arguments runs, with all optimisations."""
+        self._graphs(*args, **kwargs)
+        return Graph(self._graphs.variants[0].compiled.forward.graph)
+
+    def explain(self):
+        """Return a report on the graphs."""
+        return self._graphs.explain()
+
+    def _named_tensors(self):
+        return {}
+
+    def _capture(self):
+        """Return (graph, tensors from outside by position) of the examples' call."""
+        args, kwargs = self._examples
+        with _Tracing():
+            graph, outside, _ = capture_graph(self._function, args, kwargs, self._named_tensors(),
+                                              self._graphs.__name__)
+        return graph, outside
+
+    def save(self, f, **kwargs):
+        """Write one file with the graph and the weights, as `torch.jit.save` does."""
+        save(self, f)
+
+
+class TracedFunction(_Traced, ScriptFunction):
+    """A function that was traced."""
+
+    def __call__(self, *args, **kwargs):
+        return self._graphs(*args, **kwargs)
+
+
+class TracedModule(ScriptModule):
+    """A part of a traced module: its parameters, buffers and parts."""
+
+    def __init__(self, source, shared):
+        super().__init__()
+        shared[id(source)] = self
+        self.__dict__["original_name"] = type(source).__name__
+        self.training = source.training
+        for table in ("_parameters", "_buffers", "_non_persistent_buffers_set"):
+            self.__dict__[table] = source.__dict__[table]
+        for name, part in source._modules.items():
+            self._modules[name] = None if part is None else shared.get(id(part)) or TracedModule(part, shared)
+
+    def forward(self, *args, **kwargs):
+        """Raise: only the whole that was traced can be called."""
+        raise NotImplementedError(f"{self.original_name}: is part of a traced module, expected a call of the whole")
+
+    def _get_name(self):
+        return self.original_name
+
+    def extra_repr(self):
+        """Return what the module was."""
+        return f"original_name={self.original_name}"
+
+
+class TopLevelTracedModule(_Traced, TracedModule):
+    """A module that was traced, in the mode in which it was: calls run its graphs, whatever `train` says later."""
+
+    def __init__(self, source, method, args, kwargs):
+        TracedModule.__init__(self, source, {})
+        twin = _twin(source, {})
+        self._begin(twin if method == "forward" else getattr(twin, method), type(source).__name__, args, kwargs)
+
+    def forward(self, *args, **kwargs):
+        """Run the graph that fits the arguments."""
+        return self._graphs(*args, **kwargs)
+
+    def _named_tensors(self):
+        return {**dict(self.named_parameters()), **dict(self.named_buffers())}
+
+
+def _twin(module, known):
+    """Return a copy of a module that shares parameters and buffers, but no flags: what is traced stays as it was."""
+    if id(module) not in known:
+        known[id(module)] = twin = copy.copy(module)
+        twin.__dict__ = dict(module.__dict__)
+        twin.__dict__["_modules"] = {}
+        for name, part in module._modules.items():
+            twin.__dict__["_modules"][name] = None if part is None else _twin(part, known)
+    return known[id(module)]
+
+
 def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5,
           strict=True, _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None,
           _store_inputs=True):
-    """Call a function or module with examples, then return it: later calls run its Python code.
+    """Call a function or module with examples, and return what runs the graph of that call.
 
-    PyTorch's traces keep the way that the examples took; Dragon's go the way that the arguments ask for.
+    Arguments of other shapes get graphs of their own. Code that looks at tensors' numbers is no graph: it stays Python
+    code, with a warning.
 
     Parameters
     ----------
@@ -39,35 +167,244 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
         What to trace.
     example_inputs : Union[Tensor, tuple], optional
         Arguments.
+    check_trace : bool, optional, default=True
+        Whether to compare the graph with another call of the code.
+    check_inputs : Sequence[tuple], optional
+        More arguments to compare with.
+    check_tolerance : float, optional, default=1e-5
+        How far results may be apart.
     example_kwarg_inputs : dict, optional
         Keyword arguments, instead.
 
     Returns
     -------
-    Union[Module, ScriptFunction]
-        What runs the Python code.
+    Union[TopLevelTracedModule, TracedFunction]
+        What runs the graph.
 
     """
     if example_inputs is None and example_kwarg_inputs is None:
         raise RuntimeError("torch.jit.trace: got no examples, expected example_inputs or example_kwarg_inputs")
+    if isinstance(func, (_Traced, ScriptFunction)) and not isinstance(func, Module):
+        warnings.warn("The input to trace is already a ScriptFunction, tracing it is a no-op. Returning the object as "
+                      "is.", stacklevel=2)
+        return func
     if isinstance(example_inputs, dict):
         example_inputs, example_kwarg_inputs = None, example_inputs
-    if example_inputs is not None and not isinstance(example_inputs, (tuple, list)):
-        example_inputs = (example_inputs,)
-    with _Tracing():
-        func(*(example_inputs or ()), **(example_kwarg_inputs or {}))
+    args, kwargs = _as_tuple(example_inputs), dict(example_kwarg_inputs or {})
     if isinstance(func, Module):
-        return script(func)
-    traced = ScriptFunction(func)
-    return functools.update_wrapper(traced, func)
+        traced = TopLevelTracedModule(func, "forward", args, kwargs)
+    elif isinstance(getattr(func, "__self__", None), Module):
+        traced = TopLevelTracedModule(func.__self__, func.__name__, args, kwargs)
+    else:
+        traced = TracedFunction(func)
+        traced._begin(func, getattr(func, "__name__", "function"), args, kwargs)
+    if check_trace:
+        for inputs in [(args, kwargs), *(((_as_tuple(more)), {}) for more in check_inputs or ())]:
+            _check(traced, *inputs, check_tolerance)
+    return traced
 
 
-def trace_module(mod, inputs, **options):
-    """Call methods of a module with examples, then return it."""
-    with _Tracing():
-        for name, arguments in inputs.items():
-            getattr(mod, name)(*(arguments if isinstance(arguments, (tuple, list)) else (arguments,)))
-    return script(mod)
+def _as_tuple(inputs):
+    if inputs is None:
+        return ()
+    return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+
+
+def _check(traced, args, kwargs, tolerance):
+    """Compare the graph with a call of the code, unless calls change something."""
+    variants = traced._graphs.variants
+    if not variants or variants[0].captured.written or variants[0].is_random or traced._graphs.has_effects:
+        return
+    previous = _C.set_grad_enabled(False)
+    try:
+        found, expected = leaves(traced(*args, **kwargs)), leaves(traced._function(*args, **kwargs))
+    finally:
+        _C.set_grad_enabled(previous)
+    from dragon.vm.torch import allclose
+    for one, other in zip(found, expected):
+        if one.shape != other.shape or not allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True):
+            raise TracingCheckError("Tracing failed sanity checks: got a result that differs from the Python code's "
+                                    f"by more than {tolerance}")
+
+
+def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5, strict=True,
+                 _force_outplace=False, _module_class=None, _compilation_unit=None, example_inputs_is_kwarg=False,
+                 _store_inputs=True):
+    """Trace methods of a module.
+
+    Parameters
+    ----------
+    mod : Module
+        The module.
+    inputs : dict
+        {method: arguments of the example}
+
+    Returns
+    -------
+    TopLevelTracedModule
+        Its methods run graphs.
+
+    """
+    if not isinstance(mod, Module):
+        raise AttributeError("expected torch.nn.Module as the first argument")
+    if not isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    methods = {}
+    for name, arguments in inputs.items():
+        args, kwargs = ((), dict(arguments)) if example_inputs_is_kwarg else (_as_tuple(arguments), {})
+        methods[name] = TopLevelTracedModule(mod, name, args, kwargs)
+        if check_trace:
+            _check(methods[name], args, kwargs, check_tolerance)
+    traced = methods.get("forward") or next(iter(methods.values()))
+    traced.__dict__.update((name, other) for name, other in methods.items() if name != "forward")
+    return traced
+
+
+class FrozenModule(ScriptModule):
+    """A graph with its weights: what `freeze` makes of a traced module, and `load` of a file."""
+
+    def __init__(self, graph, trainable=False):
+        super().__init__()
+        self.__dict__["original_name"] = graph.name
+        self.__dict__["_frozen"] = graph
+        self.training = False
+        evaluated = self.__dict__["_evaluated"] = self._take_weights(graph) if trainable else graph
+
+        def run(*tensors):
+            return _C.evaluate_graph(evaluated, [*tensors, *self._weights()], Tensor)
+        self.__dict__["_graphs"] = Function(run, name=graph.name)
+
+    def _take_weights(self, graph):
+        """Make named constants parameters, and inputs of the graph that is run."""
+        graph = graph.copy()
+        self.__dict__["_order"] = []
+        with graph.edit():
+            for value, tensor in sorted(graph.constants.items()):
+                name = graph.value(value).name
+                if not _is_path(name):
+                    continue
+                old = graph.value(value)
+                new = graph.add_input(tuple(old.shape), old.dtype, name)
+                graph.replace(value, new)
+                self._put(name, _as_torch(tensor))
+        return graph
+
+    def _put(self, path, tensor):
+        *way, last = path.split(".")
+        holder = self
+        for name in way:
+            if name not in holder._modules:
+                holder._modules[name] = ScriptModule()
+            holder = holder._modules[name]
+        if tensor.dtype.is_floating_point:
+            holder._parameters[last] = Parameter(tensor.clone(), requires_grad=False)
+        else:
+            holder._buffers[last] = tensor.clone()
+        self._order.append((holder, last))
+
+    def _weights(self):
+        return [getattr(holder, name) for holder, name in self.__dict__.get("_order", ())]
+
+    def _current(self):
+        """Return the graph with the weights as they are now."""
+        if not self.__dict__.get("_order"):
+            return self._frozen
+        graph = self._evaluated.copy()
+        count = len(graph.inputs) - len(self._order)
+        return freeze(graph, dict(enumerate(self._weights(), start=count)))
+
+    def forward(self, *args, **kwargs):
+        """Run the graph."""
+        return result_of(self._frozen, self._graphs(*leaves((args, kwargs))))
+
+    @property
+    def graph(self):
+        """Graph: the graph."""
+        return self._frozen
+
+    @property
+    def code(self):
+        """str: the graph as text."""
+        return str(self._frozen)
+
+    def save(self, f, **kwargs):
+        """Write one file with the graph and the weights."""
+        save(self, f)
+
+    def explain(self):
+        """Return a report on the plans."""
+        return self._graphs.explain()
+
+    def _get_name(self):
+        return self.original_name
+
+
+def _is_path(name):
+    return bool(name) and all(part.isidentifier() or part.isdigit() for part in name.split("."))
+
+
+def _as_torch(tensor):
+    from dragon.vm.torch import from_numpy
+    return tensor if isinstance(tensor, Tensor) else from_numpy(tensor.numpy())
+
+
+def freeze_traced(mod):
+    """Return a traced module in evaluation mode as a graph whose weights are constants."""
+    if isinstance(mod, FrozenModule):
+        return mod
+    graph, outside = mod._capture()
+    return FrozenModule(freeze(graph, outside))
+
+
+def save(m, f, _extra_files=None):
+    """Write what was traced, with its weights, to one file, which `dragon_run` runs as well.
+
+    Parameters
+    ----------
+    m : Union[TopLevelTracedModule, TracedFunction]
+        What `trace` has returned.
+    f : Union[str, os.PathLike, BinaryIO]
+        A file, or an object with `write`.
+
+    """
+    if _extra_files:
+        raise NotImplementedError("torch.jit.save: got _extra_files, expected none: a graph's file holds the graph")
+    if type(m) is FrozenModule:
+        graph = m._current()
+    elif isinstance(m, _Traced):
+        graph = freeze(*m._capture())
+    else:
+        raise NotImplementedError(f"torch.jit.save: got {type(m).__name__}, expected what torch.jit.trace returns: "
+                                  "scripted code has no graph")
+    if hasattr(f, "write"):
+        f.write(graph.to_bytes())
+    else:
+        graph.save(os.fspath(f))
+
+
+def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """Return a module that runs the graph of a file.
+
+    Parameters
+    ----------
+    f : Union[str, os.PathLike, BinaryIO]
+        What `save` wrote.
+
+    Returns
+    -------
+    FrozenModule
+        Its parameters are those that were saved.
+
+    """
+    if hasattr(f, "read"):
+        graph = Graph.from_bytes(f.read())
+    else:
+        with open(f, "rb") as file:
+            if file.read(4) == b"PK\x03\x04":
+                raise NotImplementedError(f"torch.jit.load: got {f}, a TorchScript archive of PyTorch, expected what "
+                                          "torch.jit.save of Dragon wrote: trace the model's Python code")
+        graph = Graph.load(f)
+    return FrozenModule(graph, trainable=True)
 
 
 __getattr__ = module_getattr("torch.jit._trace", globals())

@@ -1,5 +1,7 @@
 """Optimizers whose step is one operator of the engine, over all parameters of a group at once."""
 from dragon import _C
+from dragon.core.capture.recording import symbol
+from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim.optimizer import Optimizer, _get_scalar_dtype, _get_value
@@ -136,15 +138,23 @@ def zeros(param, value=0.0):
 
 
 def rate(group):
-    """Return a group's learning rate as a number."""
-    return float(_get_value(group["lr"]))
+    """Return a group's learning rate as a number, which graphs read anew at each run."""
+    return number_of(group, "lr")
+
+
+def number_of(group, name):
+    """Return an option of a group as a number, which graphs read anew at each run."""
+    value = group[name]
+    if type(value) is float:
+        return symbol(group, name) if captures() else value
+    return float(_get_value(value))
 
 
 def adam_options(group, *more):
     """Return what Adam and its kin share."""
     beta1, beta2 = group["betas"]
     options = {"lr": rate(group), "beta1": float(beta1), "beta2": float(beta2), "eps": group["eps"],
-               "weight_decay": float(group["weight_decay"]), "maximize": group["maximize"]}
+               "weight_decay": number_of(group, "weight_decay"), "maximize": group["maximize"]}
     for name in more:
         options[name] = group[name]
     return options

@@ -43,7 +43,7 @@ class ASGD(RuleOptimizer):
 
     def start(self, state, param, group):
         state["step"] = number(0.0)
-        state["eta"] = number(rate(group))
+        state["eta"] = number(float(rate(group)))
         state["mu"] = number(1.0)
         state["ax"] = zeros(param)
 

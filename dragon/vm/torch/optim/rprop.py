@@ -43,7 +43,7 @@ class Rprop(RuleOptimizer):
     def start(self, state, param, group):
         state["step"] = number(0.0)
         state["prev"] = zeros(param)
-        state["step_size"] = zeros(param, rate(group))
+        state["step_size"] = zeros(param, float(rate(group)))
 
     def options(self, group):
         return {"etaminus": group["etas"][0], "etaplus": group["etas"][1], "smallest": float(group["step_sizes"][0]),

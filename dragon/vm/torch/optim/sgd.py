@@ -1,7 +1,7 @@
 """Gradient descent."""
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
-from dragon.vm.torch.optim._rules import RuleOptimizer, check, rate, zeros
+from dragon.vm.torch.optim._rules import RuleOptimizer, check, number_of, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
 
 
@@ -49,8 +49,8 @@ class SGD(RuleOptimizer):
         if not params:
             return
         momentum = float(group["momentum"])
-        options = {"lr": rate(group), "momentum": momentum, "dampening": float(group["dampening"]),
-                   "weight_decay": float(_get_value(group["weight_decay"])), "nesterov": group["nesterov"],
+        options = {"lr": rate(group), "momentum": number_of(group, "momentum"), "dampening": float(group["dampening"]),
+                   "weight_decay": number_of(group, "weight_decay"), "nesterov": group["nesterov"],
                    "maximize": group["maximize"]}
         if momentum == 0:
             return self.run(params, [param.grad for param in params], [[]], options)

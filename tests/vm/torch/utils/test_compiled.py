@@ -56,7 +56,7 @@ def test_isinstance(value, kind):
 
 
 @pytest.mark.parametrize("call", [
-    lambda: dt.jit.save(None, "f"), lambda: dt.jit.load("f"), lambda: dt.fx.symbolic_trace(double),
+    lambda: dt.jit.save(None, "f"), lambda: dt.fx.symbolic_trace(double),
     lambda: dt.fx.GraphModule({}, None), lambda: dt.fx.Graph(), lambda: dt.compile(double, backend=print),
     lambda: dt.export.export(None), lambda: dt.jit.script(double).graph])
 def test_graphs_are_refused(call):

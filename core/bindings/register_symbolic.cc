@@ -1,0 +1,46 @@
+// Graphs for all sizes of a batch, seen from Python.
+#include <pybind11/stl.h>
+
+#include "core/bindings/python.h"
+#include "core/framework/symbolic.h"
+
+namespace dragon::python {
+
+void RegisterSymbolic(py::module_& m) {
+  m.def(
+      "unify_graphs",
+      [](const Graph& a, int64_t size_a, const Graph& b, int64_t size_b, const std::string& symbol) -> py::object {
+        std::optional<Graph> graph = Unify(a, size_a, b, size_b, symbol);
+        return graph ? py::cast(std::make_shared<Graph>(std::move(*graph))) : py::object(py::none());
+      },
+      "The graph that is one at one size and the other at another; None if there is none.", py::arg("a"),
+      py::arg("size_a"), py::arg("b"), py::arg("size_b"), py::arg("symbol") = "batch");
+  m.def(
+      "specialise_graph",
+      [](const Graph& graph, const std::vector<int64_t>& sizes) {
+        return std::make_shared<Graph>(Specialise(graph, sizes));
+      },
+      "The graph with numbers in the places of symbols.", py::arg("graph"), py::arg("sizes"));
+  m.def("same_graph", &SameGraph, "Whether two graphs are the same.", py::arg("a"), py::arg("b"));
+  m.def(
+      "evaluate_graph",
+      [](const Graph& graph, const py::sequence& inputs, py::type tensor_class) {
+        std::vector<Tensor> tensors;
+        for (py::handle input : inputs) {
+          if (!IsTensor(input.ptr())) {
+            throw TypeError(graph.name).Got(Py_TYPE(input.ptr())->tp_name).Expected("a tensor");
+          }
+          tensors.push_back(AsTensor(input.ptr()));
+        }
+        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+        py::list outputs;
+        for (const Tensor& tensor : Evaluate(graph, tensors)) {
+          outputs.append(py::reinterpret_steal<py::object>(Wrap(tensor, frontend)));
+        }
+        return outputs;
+      },
+      "The outputs of a graph, each call made at the door.", py::arg("graph"), py::arg("inputs"),
+      py::arg("tensor_class"));
+}
+
+}  // namespace dragon::python
