@@ -5,9 +5,22 @@
 
 namespace dragon {
 
+/// How a reduction fits into a tile program.
+struct FoldForm {
+  enum class Kind : uint8_t {
+    kNone,     ///< it does not
+    kRows,     ///< over the last `axes`: what it makes can be read within the program
+    kColumns,  ///< over all but the last `axes`: complete when the program ends
+    kAll       ///< over all axes: complete when the program ends
+  };
+  Kind kind = Kind::kNone;
+  int axes = 0;
+};
+
 struct FusionRules {
   /// Whether a call is nothing but one loop over elements that a tile program can run.
   bool (*is_loop)(const Graph& graph, const GraphCall& call) = nullptr;
+  FoldForm (*fold)(const Graph& graph, const GraphCall& call) = nullptr;
   /// Whether a `fused` call can run this body as one tile program.
   bool (*is_program)(const Graph& body) = nullptr;
 };

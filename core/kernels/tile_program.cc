@@ -168,6 +168,15 @@ TileProgram::ValueId TileProgram::AddReduction(const Reduction& reduction, Value
   return state_->AddStep(std::move(step), dtype);
 }
 
+void TileProgram::AddFold(const Reduction& reduction, ValueId x, bool columns, bool mean) {
+  TileStep step{TileStep::Kind::kFold};
+  step.external = static_cast<int32_t>(state_->folds.size());
+  step.operands = {-1, state_->Expanded(x)};
+  state_->cost += 1;
+  state_->steps.push_back(std::move(step));
+  state_->folds.push_back({&reduction, state_->values[x].dtype, columns ? state_->row : 1, mean});
+}
+
 void TileProgram::AddOutput(ValueId value, TileOperand operand) {
   const bool row = state_->IsRow(operand.shape);
   value = state_->Converted(value, operand.dtype);
@@ -222,6 +231,7 @@ void TileProgram::State::FindInvariants() {
     value.invariant = !input_places[k].direct && period > 0 && tile % period == 0;
   }
   for (const TileStep& step : steps) {
+    if (step.operands[0] < 0) continue;
     bool invariant = true;
     for (size_t k = 1; k < step.operands.size(); ++k) invariant &= values[step.operands[k]].invariant;
     values[step.operands[0]].invariant = invariant;

@@ -41,12 +41,15 @@ class DRAGON_API TileProgram {
                   DType dtype);
   /// One number per row.
   ValueId AddReduction(const Reduction& reduction, ValueId x, DType dtype);
-  /// One number of all, or of every column: the parts that tiles make are put together by `reduction` as well.
   void AddOutput(ValueId value, TileOperand operand);
+  /// One number of all, or (`columns`) of every place in a row, dense: an output after those of AddOutput. The parts
+  /// that tiles make are put together by `reduction` as well; with `mean`, the result is divided by how many there
+  /// were.
+  void AddFold(const Reduction& reduction, ValueId x, bool columns, bool mean);
   /// Decide on tiles, order and registers. Nothing may be added afterwards.
   void Finish();
 
-  /// Run over these addresses, in the order in which the operands were added. Threads may share a program.
+  /// Run over these addresses, in the order in which the operands were added, folds last. Threads may share a program.
   void Run(void* const* outputs, void* const* inputs) const;
 
   /// True if a value has one number per row.

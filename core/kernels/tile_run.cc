@@ -1,9 +1,11 @@
 // Running a tile program: tiles are shared among threads, and each goes through all steps while it is in the cache.
 #include <algorithm>
+#include <mutex>
 
 #include "core/device/parallel.h"
 #include "core/kernels/array.h"
 #include "core/kernels/stream.h"
+#include "core/kernels/tile_fold.h"
 #include "core/kernels/tile_state.h"
 #include "core/kernels/transfer.h"
 
@@ -46,18 +48,20 @@ char* Seek(const TilePlace& place, void* data, int64_t position, int64_t* index)
 class TileWorker {
  public:
   TileWorker(const TileSchedule& schedule, const std::vector<TileValue>& values,
-             const std::vector<TilePlace>& input_places, const std::vector<TilePlace>& output_places, int64_t row,
-             void* const* outputs, void* const* inputs)
+             const std::vector<TilePlace>& input_places, const std::vector<TilePlace>& output_places,
+             const std::vector<TileFold>& folds, int64_t row, void* const* outputs, void* const* inputs)
       : schedule_(schedule),
         values_(values),
         input_places_(input_places),
         output_places_(output_places),
+        folds_(folds),
         row_(row),
         outputs_(outputs),
         inputs_(inputs),
         memory_(Device{}, static_cast<size_t>(schedule.register_bytes + 64)),
         at_(values.size()) {
     auto* registers = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) / 64 * 64);
+    for (const TileFold& fold : folds) parts_.emplace_back(fold);
     for (size_t value = 0; value < values.size(); ++value) {
       const Location& location = schedule.locations[value];
       if (location.kind == Location::Kind::kRegister) at_[value] = registers + location.at;
@@ -80,6 +84,8 @@ class TileWorker {
     }
     if (streamed_) _mm_sfence();
   }
+
+  std::vector<TileParts>& parts() { return parts_; }
 
  private:
   /// Do the steps, and between them ask for the next tile's inputs, a share each: memory is read while we compute.
@@ -114,6 +120,11 @@ class TileWorker {
         return Expand(at_[step.operands[0]], at_[step.operands[1]], ItemSize(values_[step.operands[0]].dtype));
       case TileStep::Kind::kReduce:
         return Reduce(step);
+      case TileStep::Kind::kFold: {
+        TileParts& parts = parts_[step.external];
+        FoldRows(folds_[step.external], at_[step.operands[1]], count_ / folds_[step.external].width, parts.Next());
+        return parts.Added();
+      }
       case TileStep::Kind::kConvert: {
         const int32_t to = step.operands[0], from = step.operands[1];
         return ConvertRun(at_[to], values_[to].dtype, at_[from], values_[from].dtype, Count(step.row));
@@ -172,15 +183,55 @@ class TileWorker {
   const TileSchedule& schedule_;
   const std::vector<TileValue>& values_;
   const std::vector<TilePlace>&input_places_, &output_places_;
+  const std::vector<TileFold>& folds_;
   const int64_t row_;
   void* const* outputs_;
   void* const* inputs_;
   Scratch memory_;
+  std::vector<TileParts> parts_;
   std::vector<char*> at_;
   std::vector<int32_t> moving_;   ///< values that lie outside, tile after tile
   std::vector<int32_t> fetched_;  ///< inputs among them
   int64_t position_ = 0, count_ = 0;
   bool streamed_ = false;
+};
+
+/// What threads have of the folds, put together in the order of their tiles, so that results do not change by chance.
+class FoldShares {
+ public:
+  explicit FoldShares(const std::vector<TileFold>& folds) : folds_(folds) {}
+
+  void Add(int64_t begin, std::vector<TileParts>& parts) {
+    std::vector<std::vector<char>> results;
+    for (size_t k = 0; k < folds_.size(); ++k) {
+      results.emplace_back(static_cast<size_t>(folds_[k].width * ItemSize(folds_[k].dtype)));
+      parts[k].Finish(results.back().data());
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    shares_[begin] = std::move(results);
+  }
+  void Finish(int64_t numel, void* const* to) {
+    for (size_t k = 0; k < folds_.size(); ++k) {
+      const TileFold& fold = folds_[k];
+      std::vector<char> all;
+      for (const auto& [begin, share] : shares_) all.insert(all.end(), share[k].begin(), share[k].end());
+      FoldRows(fold, all.data(), static_cast<int64_t>(shares_.size()), to[k]);
+      if (!fold.mean) continue;
+      static const Kernel<void(View y, View a, View b)> divide{"div"};
+      const int64_t one = 1;
+      double wide = static_cast<double>(numel / fold.width);
+      float narrow = static_cast<float>(wide);
+      const View y{to[k], &fold.width, &one, fold.width, 1, fold.dtype};
+      Context host;
+      void* count = fold.dtype == DType::kFloat32 ? static_cast<void*>(&narrow) : &wide;
+      divide(host, fold.dtype, y, y, View{count, nullptr, nullptr, 1, 0, fold.dtype});
+    }
+  }
+
+ private:
+  const std::vector<TileFold>& folds_;
+  std::mutex mutex_;
+  std::map<int64_t, std::vector<std::vector<char>>> shares_;
 };
 
 }  // namespace
@@ -210,11 +261,14 @@ void TileProgram::Run(void* const* outputs, void* const* given) const {
   }
   const int64_t tiles = (state.numel + state.tile - 1) / state.tile;
   const int64_t grain = std::max<int64_t>(1, kGrain / (state.tile * std::max<int64_t>(state.cost, 1)));
+  FoldShares shares(state.folds);
   ParallelFor(tiles, grain, [&](int64_t begin, int64_t end) {
-    TileWorker worker(*schedule, state.values, state.input_places, state.output_places, state.row, outputs,
+    TileWorker worker(*schedule, state.values, state.input_places, state.output_places, state.folds, state.row, outputs,
                       inputs.data());
     worker.Run(begin * state.tile, std::min(end * state.tile, state.numel), state.tile);
+    if (!state.folds.empty()) shares.Add(begin, worker.parts());
   });
+  shares.Finish(state.numel, outputs + state.outputs.size());
 }
 
 }  // namespace dragon::kernels

@@ -137,9 +137,13 @@ class TileScheduler {
     if (step.kind == TileStep::Kind::kLoop) {
       for (int32_t value : dying) GiveBack(value);
     }
-    Take(made);
+    if (made >= 0) Take(made);
     if (step.kind != TileStep::Kind::kLoop) {
       for (int32_t value : dying) GiveBack(value);
+    }
+    if (made < 0) {
+      schedule_.steps.push_back(step);
+      return;
     }
     ListFor(made).push_back(step);
     if (!stores_late_) {

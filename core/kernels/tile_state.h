@@ -36,14 +36,22 @@ struct TileValue {
 };
 
 struct TileStep {
-  enum class Kind : uint8_t { kLoad, kLoop, kConvert, kExpand, kReduce, kStore };
+  enum class Kind : uint8_t { kLoad, kLoop, kConvert, kExpand, kReduce, kFold, kStore };
   Kind kind;
   bool row = false;  ///< works on one number per row
   Loop loop = {};
   std::shared_ptr<const std::max_align_t[]> functor = nullptr;
   const Reduction* reduction = nullptr;
-  int32_t external = -1;               ///< the input loaded or the output stored
-  std::vector<int32_t> operands = {};  ///< values, made ones first
+  int32_t external = -1;               ///< the input loaded, the output stored or the fold
+  std::vector<int32_t> operands = {};  ///< values, the one made first (-1: none)
+};
+
+/// A result to which every tile adds its part.
+struct TileFold {
+  const Reduction* reduction;
+  DType dtype;
+  int64_t width;  ///< numbers in the result
+  bool mean;
 };
 
 /// Steps in order, and where each value lies.
@@ -62,6 +70,7 @@ struct TileProgram::State {
   int row_axes = 0;
   int64_t numel = 1, row = 1, tile = 1, cost = 0;
   std::vector<TileOperand> inputs, outputs;
+  std::vector<TileFold> folds;
   std::vector<TilePlace> input_places, output_places;
   std::vector<int32_t> input_values, output_values;
   std::vector<TileValue> values;

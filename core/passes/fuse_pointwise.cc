@@ -1,4 +1,5 @@
-// Pointwise calls that feed each other become one `fused` call, whose intermediate values never go to memory.
+// Pointwise calls that feed each other, and reductions of what they make, become one `fused` call, whose intermediate
+// values never go to memory.
 #include <algorithm>
 #include <numeric>
 #include <queue>
@@ -26,7 +27,10 @@ class Fusing {
     for (int i = 0; i < count; ++i) {
       group_[i] = i;
       members_[i] = {i};
-      fusable_[i] = IsFusable(graph.calls[i]);
+      forms_.push_back(FormOf(graph.calls[i]));
+      fusable_[i] = forms_[i].kind != FoldForm::Kind::kNone || IsFusable(graph.calls[i]);
+      axes_.push_back(forms_[i].axes > 0 ? forms_[i].axes : -1);
+      FindSpace(i);
       if (graph.calls[i].is_random()) before_[i] = std::exchange(random, i);
     }
     for (ValueId id : graph.outputs) asked_.insert(id);
@@ -57,15 +61,50 @@ class Fusing {
     return Fusion().is_loop && Fusion().is_loop(graph_, call);
   }
 
-  const ValueInfo& Made(int i) const { return graph_.values[graph_.calls[i].outputs[0]]; }
-  bool SameShape(int a, int b) const { return Made(a).shape == Made(b).shape && Made(a).symbolic == Made(b).symbolic; }
+  FoldForm FormOf(const GraphCall& call) const {
+    const bool plain = !call.op->pointwise && call.symbolic.empty() && call.outputs.size() == 1 &&
+                       call.inputs.size() == 1 && call.outputs[0] != kNoValue;
+    if (!plain || !graph_.values[call.outputs[0]].device.is_cpu() || !Fusion().fold) return {};
+    return Fusion().fold(graph_, call);
+  }
+
+  /// What a call walks over is what it makes or, if it reduces, what it reads. A call on one number per row, as a
+  /// reduction within the program makes them, walks with that.
+  void FindSpace(int i) {
+    const GraphCall& call = graph_.calls[i];
+    space_.push_back(kNoValue);
+    by_row_.push_back(0);
+    if (!fusable_[i]) return;
+    space_[i] = call.op->pointwise ? call.outputs[0] : call.inputs[0];
+    for (ValueId id : call.inputs) {
+      const int maker = id == kNoValue ? -1 : producers_[id];
+      if (maker < 0 || !call.op->pointwise || graph_.values[id].shape != graph_.values[call.outputs[0]].shape) continue;
+      if (!by_row_[maker] && (forms_[maker].kind != FoldForm::Kind::kRows || !KeepsAxes(maker))) continue;
+      by_row_[i] = 1;
+      space_[i] = space_[maker];
+    }
+  }
+  bool KeepsAxes(int i) const {
+    const GraphCall& call = graph_.calls[i];
+    return graph_.values[call.inputs[0]].shape.size() == graph_.values[call.outputs[0]].shape.size();
+  }
+  /// A reduction that is complete only when the program ends, or lines up with other axes then.
+  bool IsLast(int i) const {
+    const FoldForm::Kind kind = forms_[i].kind;
+    return kind != FoldForm::Kind::kNone && (kind != FoldForm::Kind::kRows || !KeepsAxes(i));
+  }
+
+  const ValueInfo& Space(int i) const { return graph_.values[space_[i]]; }
+  bool SameShape(int a, int b) const {
+    return Space(a).shape == Space(b).shape && Space(a).symbolic == Space(b).symbolic;
+  }
 
   /// Let a call join the groups that make its inputs, and those that read them too.
   void Gather(int i) {
     for (ValueId id : graph_.calls[i].inputs) {
       if (id == kNoValue) continue;
       if (producers_[id] >= 0) Merge(i, producers_[id]);
-      if (graph_.values[id].shape != Made(i).shape) continue;
+      if (graph_.values[id].shape != Space(i).shape) continue;
       for (int reader : consumers_[id]) {
         if (reader < i) Merge(i, reader);
       }
@@ -76,7 +115,9 @@ class Fusing {
     const int from = group_[a], to = group_[b];
     if (from == to || !fusable_[b] || !SameShape(a, b)) return;
     if (members_[from].size() + members_[to].size() > kMostCalls) return;
-    if (Operands(from, to) > kMostOperands || Circles(from, to) || Circles(to, from)) return;
+    if (axes_[from] >= 0 && axes_[to] >= 0 && axes_[from] != axes_[to]) return;
+    if (ReadsTooEarly(from, to) || Operands(from, to) > kMostOperands || Circles(from, to) || Circles(to, from)) return;
+    axes_[to] = std::max(axes_[to], axes_[from]);
     for (int member : members_[from]) group_[member] = to;
     std::vector<int> both;
     std::merge(members_[to].begin(), members_[to].end(), members_[from].begin(), members_[from].end(),
@@ -86,6 +127,19 @@ class Fusing {
   }
 
   bool IsInside(int call, int a, int b) const { return call >= 0 && (group_[call] == a || group_[call] == b); }
+
+  /// Whether within the two groups someone reads a result that is there only when the program ends.
+  bool ReadsTooEarly(int a, int b) const {
+    for (int group : {a, b}) {
+      for (int i : members_[group]) {
+        if (!IsLast(i)) continue;
+        for (int reader : consumers_[graph_.calls[i].outputs[0]]) {
+          if (IsInside(reader, a, b)) return true;
+        }
+      }
+    }
+    return false;
+  }
 
   /// How many tensors the two groups together would read and write.
   size_t Operands(int a, int b) const {
@@ -219,7 +273,11 @@ class Fusing {
   std::vector<std::vector<int>> members_;  ///< of each group, in order
   std::vector<int> before_;                ///< the random call that must have drawn before this one; -1
   std::vector<char> fusable_;
-  std::set<ValueId> asked_;  ///< what the graph gives to the outside
+  std::vector<FoldForm> forms_;  ///< how each call reduces
+  std::vector<ValueId> space_;   ///< a value of the shape that each call walks over
+  std::vector<char> by_row_;     ///< whether it makes one number per row
+  std::vector<int> axes_;        ///< of each group: how many axes make a row; -1: no matter
+  std::set<ValueId> asked_;      ///< what the graph gives to the outside
   std::vector<int> seen_;
   int mark_ = 0;
 };

@@ -159,3 +159,50 @@ def check_fused_close(graph, feeds):
     for mine, eager in zip(run(fuse(graph), feeds), run(graph, feeds)):
         assert mine.dtype == eager.dtype and mine.shape == eager.shape
         np.testing.assert_allclose(array(mine), array(eager), rtol=2e-2 if dtype_name(mine) == "bfloat16" else 1e-6)
+
+
+def spread(add, x):
+    """The shape of a softmax: reductions whose results are read again along the rows."""
+    above = add("exp", add("sub", x, add("amax", x, axis=[-1], keepdims=True)))
+    return add("div", above, add("sum", above, axis=[-1], keepdims=True))
+
+
+def scaled(add, x, weight):
+    """The shape of a root-mean-square norm: numbers of a row are computed with before they meet the row again."""
+    size = add("mean", add("mul", x, x), axis=[-1], keepdims=True)
+    return add("mul", add("mul", x, add("rsqrt", add("add", size, 1e-5))), weight)
+
+
+def backward(add, dy, y):
+    """The shape of a gradient: what is passed on, and its sum over all but the last axis."""
+    dx = add("mul", dy, add("sub", 1.0, add("mul", y, y)))
+    return [dx, add("sum", dx, axis=[0, 1])]
+
+
+REDUCTIONS = {
+    "softmax": (spread, [(6, 50)]), "softmax of long rows": (spread, [(3, 5000)]), "norm": (scaled, [(40, 96), (96,)]),
+    "norm of three axes": (scaled, [(4, 10, 32), (32,)]), "gradient": (backward, [(30, 20, 48)] * 2),
+    "all": (lambda add, x, y: add("mean", add("square", add("sub", x, y))), [(300, 70)] * 2),
+    "all, kept": (lambda add, x: add("sum", add("exp", x), keepdims=True), [(9000,)]),
+    "rows": (lambda add, x: add("sum", add("exp", x), axis=[1]), [(9, 70)]),
+    "rows of two axes": (lambda add, x: add("amin", add("neg", x), axis=[1, 2]), [(7, 5, 9)]),
+    "columns": (lambda add, x: add("amax", add("neg", x), axis=[0]), [(1000, 33)]),
+    "columns of two axes": (lambda add, x: add("mean", add("square", x), axis=[0]), [(100, 3, 4)]),
+    "several": (lambda add, x: [add("sum", add("exp", x)), add("amax", x), add("sum", x, axis=[1])], [(80, 70)]),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_reductions(name, dtype):
+    """A chain and what reduces it are one call, as exact as the engine's own reduction."""
+    program, shapes = REDUCTIONS[name]
+    feeds = [dragon.tensor(np.random.default_rng(seed).normal(size=shape).astype(dtype))
+             for seed, shape in enumerate(shapes)]
+    graph = graph_of(feeds, program)
+    fused = fuse(graph)
+    assert ops(fused) == ["fused"], ops(fused)
+    for mine, eager in zip(run(fused, feeds), run(graph, feeds)):
+        assert mine.dtype == eager.dtype and mine.shape == eager.shape
+        tolerance = 2e-6 if dtype == "float32" else 1e-13
+        np.testing.assert_allclose(array(mine), array(eager), tolerance, tolerance * max(1, np.abs(array(eager)).max()))
