@@ -6,6 +6,7 @@
 
 #include "core/device/absent.h"
 #include "core/framework/apply.h"
+#include "core/framework/graph_body.h"
 #include "core/framework/graph_check.h"
 
 namespace dragon {
@@ -344,6 +345,15 @@ std::string Type(const ValueInfo& info) {
   return text.str();
 }
 
+/// A graph within a graph is told by its operators.
+std::string Contents(const Object& object) {
+  const auto* body = dynamic_cast<const GraphBody*>(&object);
+  if (!body) return "<object>";
+  std::string names;
+  for (const GraphCall& call : body->graph().calls) names += (names.empty() ? "" : ", ") + call.op->name();
+  return "{" + names + "}";
+}
+
 }  // namespace
 
 std::string Graph::str() const {
@@ -390,7 +400,7 @@ std::string Graph::str() const {
         ++attr;
         if (argument.has_default && given == argument.default_value) continue;
         if (!argument.has_default && argument.optional && given.is_none()) continue;
-        shown = argument.name + "=" + given.str() + shown;
+        shown = argument.name + "=" + (given.object() ? Contents(*given.object()) : given.str()) + shown;
       }
       text << (first ? "" : ", ") << shown;
       first = false;

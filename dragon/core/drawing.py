@@ -61,6 +61,13 @@ def _explain(call, values, constants):
     return "\n".join([f"%{', %'.join(map(str, call.outputs))} = {call.op}"] + told)
 
 
+def _list_bodies(call):
+    """Return the operators of the graphs within a call, a few to a line."""
+    names = [inner.op for value in call.attrs.values() if isinstance(value, _C.GraphBody)
+             for inner in value.graph.calls]
+    return [", ".join(names[start:start + 4]) for start in range(0, len(names), 4)]
+
+
 def _make_nodes(graph):
     """Return the boxes, and the lines as (from, to) pairs of boxes; constants are told in the boxes that read them."""
     values, constants = graph.values, graph.constants
@@ -70,7 +77,7 @@ def _make_nodes(graph):
         nodes.append(made[number])
     for call in graph.calls:
         first = next((number for number in call.outputs if number is not None), None)
-        lines = [call.op] + ([_describe(values[first])] if first is not None else [])
+        lines = [call.op] + _list_bodies(call) + ([_describe(values[first])] if first is not None else [])
         node = _Node(_kind_of(call), lines, _explain(call, values, constants))
         nodes.append(node)
         sources = dict.fromkeys(made[number] for number in call.inputs if number in made)

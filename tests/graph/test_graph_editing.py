@@ -4,6 +4,7 @@ import xml.etree.ElementTree
 import pytest
 
 import dragon
+from harness.graph_samples import make_nested
 
 
 def make_graph():
@@ -165,6 +166,12 @@ def test_drawing():
     assert texts.count("relu") == 1 and "float32[batch, 3]" in texts and "y" in texts
     assert graph._repr_svg_() == graph.svg()
     xml.etree.ElementTree.fromstring(dragon.Graph("<&>").svg())
+
+
+def test_graphs_within_graphs_are_told_by_their_operators():
+    graph = make_nested()
+    assert "fused([%0:x, %0:x], body={mul, add})" in str(graph)
+    assert "mul, add" in graph.svg()
 
 
 def test_boxes_do_not_overlap():

@@ -12,7 +12,7 @@ from harness.graph_samples import make_network, make_updates
 
 PROGRAM = pathlib.Path(dragon.__file__).resolve().parent / "lib" / "dragon_run"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-NAMES = ("network", "updates", "attributes", "constants")
+NAMES = ("network", "updates", "attributes", "constants", "nested")
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no dragon_run")
 

@@ -62,7 +62,22 @@ def make_constants():
     return graph
 
 
-SAMPLES = {make.__name__[5:]: make for make in (make_network, make_updates, make_attributes, make_constants)}
+def make_nested():
+    """Return a graph whose call holds a graph, with a constant of its own."""
+    body = dragon.Graph("body")
+    with body.edit():
+        x, y = body.add_input((2, 3), name="x"), body.add_input((2, 3), name="y")
+        (product,) = body.add_call("mul", [x, y])
+        body.outputs = body.add_call("add", [product, body.add_constant(dragon.tensor(0.5))]) + [product]
+    graph = dragon.Graph("nested")
+    with graph.edit():
+        x = graph.add_input((2, 3), name="x")
+        graph.outputs = graph.add_call("fused", [[x, x]], body=_C.GraphBody(body))
+    return graph
+
+
+SAMPLES = {make.__name__[5:]: make for make in (make_network, make_updates, make_attributes, make_constants,
+                                                make_nested)}
 
 
 def same(graph, other):

@@ -3,7 +3,7 @@ import pathlib
 
 import dragon
 from dragon import _C
-from harness.graph_samples import make_attributes, make_constants, make_network, make_updates
+from harness.graph_samples import make_attributes, make_constants, make_nested, make_network, make_updates
 
 HERE = pathlib.Path(__file__).parent
 
@@ -26,6 +26,7 @@ def main():
     weight, classes = (network.constants[network.find(name)] for name in ("weight", "classes"))
     pooled = ops.mean(ops.relu(ops.conv2d(image, weight, padding=1, stride=2)), axis=[2, 3])
     scores = ops.linear(pooled, classes)
+    small = image[0, 0, :2, :3]
     x = dragon.arange(12, dtype="float64").reshape((4, 3)) / 7
     picked = ops.index(x, [None, dragon.tensor([0, 2])])
     joined = ops.cat([picked, x, picked], axis=1)
@@ -35,6 +36,7 @@ def main():
         "updates": (make_updates(), {"x": x}, [joined, joined, x]),
         "attributes": (make_attributes(), {"x": dragon.zeros((1, 2, 4, 4)),
                                            "z": dragon.zeros((2,), dtype="complex64")}, []),
+        "nested": (make_nested(), {"x": small}, [small ** 2 + 0.5, small ** 2]),
         "constants": (constants, {}, [constants.constants[number] for number in constants.outputs]),
     }
     for name, (graph, inputs, results) in goldens.items():
