@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "core/bindings/python.h"
+#include "core/framework/batch.h"
 #include "core/passes/compiled.h"
 
 namespace dragon::python {
@@ -40,6 +41,13 @@ struct Captured {
   Capture capture;
   std::vector<Tensor> outputs;
   std::vector<const Frontend*> frontends;
+  std::shared_ptr<Differentiation> backward;  ///< once it was asked for
+
+  const Differentiation& Differentiated() {
+    if (!backward) backward = std::make_shared<Differentiation>(trace->Differentiate(outputs, capture));
+    if (!backward->failure.empty()) throw RuntimeError("backward").Says(backward->failure);
+    return *backward;
+  }
 };
 
 struct CompiledFace {
@@ -88,17 +96,41 @@ Captured Finish(TraceFace& face, const py::sequence& outputs) {
   return captured;
 }
 
+CompiledFace MakeCompiled(const Capture& capture, const Differentiation& backward,
+                          const std::vector<const Frontend*>& frontends, int level, int forward_level,
+                          const std::set<std::string>& skip, const std::string& memory) {
+  const bool both = !backward.roots.empty() && !backward.wanted.empty();
+  const CompileOptions options{PassesOf(both ? forward_level : level, skip), PassesOf(level, skip),
+                               PlanOf(level, memory)};
+  py::gil_scoped_release release;
+  return {std::make_shared<CompiledCapture>(capture, backward, options), frontends};
+}
+
 CompiledFace CompileCaptured(Captured& captured, int level, int forward_level, const std::set<std::string>& skip,
                              const std::string& memory, bool differentiate) {
-  Differentiation backward;
-  if (differentiate) {
-    backward = captured.trace->Differentiate(captured.outputs, captured.capture);
-    if (!backward.failure.empty()) throw RuntimeError("backward").Says(backward.failure);
+  const Differentiation backward = differentiate ? captured.Differentiated() : Differentiation{};
+  return MakeCompiled(captured.capture, backward, captured.frontends, level, forward_level, skip, memory);
+}
+
+/// A call for every size of its batch.
+struct SymbolicFace {
+  std::shared_ptr<SymbolicCapture> symbolic;
+  std::vector<const Frontend*> frontends;
+};
+
+SymbolicFace Unify(const std::vector<std::pair<Captured*, int64_t>>& samples, bool differentiate) {
+  std::vector<SizedCapture> sized;
+  for (const auto& [captured, size] : samples) {
+    sized.push_back({captured->capture, differentiate ? captured->Differentiated() : Differentiation{}, size});
   }
-  const bool both = !backward.roots.empty() && !backward.wanted.empty();
-  CompileOptions options{PassesOf(both ? forward_level : level, skip), PassesOf(level, skip), PlanOf(level, memory)};
-  py::gil_scoped_release release;
-  return {std::make_shared<CompiledCapture>(captured.capture, std::move(backward), options), captured.frontends};
+  return {std::make_shared<SymbolicCapture>(std::move(sized)), samples.at(0).first->frontends};
+}
+
+py::object PhantomLike(const py::object& tensor, const py::object& shape) {
+  const Tensor& x = AsTensor(tensor.ptr());
+  const Tensor phantom = Tensor::Phantom(ParseDims(shape.ptr(), {"phantom_like", nullptr}), {}, x.dtype(), x.device());
+  if (x.requires_grad()) phantom.set_requires_grad(true);
+  return Wrapped(phantom, FrontendOf(Py_TYPE(tensor.ptr())));
 }
 
 py::dict MemoryDict(const Plan& plan) {
@@ -292,7 +324,27 @@ void RegisterTrace(py::module_& m) {
       .def(
           "add_symbol", [](TraceFace& self, const std::string& name) { return self.trace->AddSymbol(name); },
           py::arg("name"))
+      .def(
+          "restore_gradients", [](TraceFace& self) { self.trace->RestoreGradients(); },
+          "Give leaves their gradients back, after a call of which only the shapes were wanted.")
       .def("finish", &Finish, "The graph that leads to these tensors.", py::arg("outputs"));
+  py::class_<SymbolicFace>(m, "Symbolic", "A captured call for every size of its batch.")
+      .def(
+          "compile_at",
+          [](const SymbolicFace& self, int64_t size, int level, int forward_level, const std::set<std::string>& skip,
+             const std::string& memory) {
+            const SizedCapture sized = self.symbolic->At(size);
+            return MakeCompiled(sized.capture, sized.backward, self.frontends, level, forward_level, skip, memory);
+          },
+          "Optimise and plan for one size.", py::arg("size"), py::arg("level") = 3, py::arg("forward_level") = 3,
+          py::arg("skip") = std::set<std::string>(), py::arg("memory") = "")
+      .def_property_readonly(
+          "graph", [](const SymbolicFace& self) { return std::make_shared<Graph>(self.symbolic->graph()); },
+          "The graph, whose sizes follow the symbol 'batch'.");
+  m.def("unify", &Unify, "Make one of captures (captured, size) of a call at three sizes; a ValueError says why not.",
+        py::arg("samples"), py::arg("differentiate") = true);
+  m.def("phantom_like", &PhantomLike, "Return a tensor of a shape but without numbers, otherwise like another.",
+        py::arg("tensor"), py::arg("shape"));
   m.def("is_tracing", [] { return Door().tracer != nullptr; }, "Whether this thread's calls are written down.");
   m.def(
       "set_phantom", [](bool phantom) { return std::exchange(Door().phantom, phantom); },

@@ -98,6 +98,8 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void SetOwner(int input, const Tensor& owner) { inputs_[input].tensor = owner; }
   /// The graph that leads to these results. The trace must have stopped.
   Capture Finish(const std::vector<Tensor>& outputs);
+  /// Give leaves whose gradients were touched back what they had: after a call of which only the shapes were wanted.
+  void RestoreGradients();
   /// Go on from there through the backward pass, without computing anything.
   Differentiation Differentiate(const std::vector<Tensor>& outputs, const Capture& capture);
 

@@ -48,6 +48,10 @@ CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std
   return output;
 }
 
+void Trace::RestoreGradients() {
+  for (auto& [impl, slot] : grads_) AutogradMeta::Of(slot.leaf).grad = slot.before;
+}
+
 Capture Trace::Finish(const std::vector<Tensor>& outputs) {
   if (running_) throw RuntimeError("trace").Says("it has not stopped");
   Capture capture;

@@ -1,0 +1,234 @@
+// Finding the linear functions of the batch's size among the numbers of a capture.
+#include "core/framework/batch.h"
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+namespace dragon {
+
+namespace {
+
+/// Called for every number of a capture that may follow the size, in one fixed order; and for where it stands.
+using Visitor = std::function<void(int64_t&, const std::string& place)>;
+
+void VisitDims(Dims& dims, const std::string& place, const Visitor& visit) {
+  for (int64_t& size : dims) visit(size, place);
+}
+
+void VisitOutput(CapturedOutput& output, const Visitor& visit) {
+  VisitDims(output.shape, "the shape of a result", visit);
+  VisitDims(output.strides, "the strides of a result", visit);
+  visit(output.offset, "the offset of a result");
+}
+
+/// A constant that stands for one number: a size that the program computed with.
+bool IsWholeNumber(const Tensor& tensor) {
+  if (tensor.ndim() != 0 || !tensor.device().is_cpu() || tensor.is_complex() || tensor.dtype() == DType::kBool) {
+    return false;
+  }
+  const double number = tensor.Detach().Item().real();
+  return std::abs(number) < 1e15 && number == std::floor(number);
+}
+
+void VisitConstant(Tensor& tensor, const Visitor& visit) {
+  if (!IsWholeNumber(tensor)) return;
+  const auto number = static_cast<int64_t>(tensor.Detach().Item().real());
+  int64_t changed = number;
+  visit(changed, "a constant");
+  if (changed == number) return;
+  const bool weak = tensor.impl()->weak;
+  tensor = Tensor::Scalar(Value(static_cast<double>(changed)), tensor.dtype());
+  tensor.impl()->weak = weak;
+}
+
+void VisitGraph(Graph& graph, const Visitor& visit) {
+  for (ValueInfo& info : graph.values) {
+    VisitDims(info.shape, "the shape of a value", visit);
+    VisitDims(info.strides, "the strides of a value", visit);
+  }
+  for (auto& [id, tensor] : graph.constants) VisitConstant(tensor, visit);
+  for (GraphCall& call : graph.calls) {
+    for (size_t i = 0; i < call.attrs.size(); ++i) {
+      Value& attr = call.attrs[i];
+      const std::string place = call.op->name() + ": " + call.op->schema.attr(static_cast<int>(i)).name;
+      if (attr.kind() == Value::Kind::kInt) {
+        int64_t number = attr.integer();
+        visit(number, place);
+        if (number != attr.integer()) attr = Value(number);
+      } else if (attr.kind() == Value::Kind::kInts) {
+        Dims dims = attr.ints();
+        VisitDims(dims, place, visit);
+        if (dims != attr.ints()) attr = Value(std::move(dims));
+      }
+    }
+  }
+}
+
+void VisitNumbers(SizedCapture& sized, const Visitor& visit) {
+  VisitGraph(sized.capture.graph, visit);
+  for (CapturedOutput& output : sized.capture.outputs) VisitOutput(output, visit);
+  for (CapturedGradient& gradient : sized.capture.gradients) VisitOutput(gradient.output, visit);
+  VisitGraph(sized.backward.graph, visit);
+}
+
+[[noreturn]] void Differ(const std::string& what) {
+  throw ValueError("batch").Got(what, " that changes with the batch's size").Expected("the same calls at every size");
+}
+
+bool SameConstant(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.ndim() != b.ndim()) return false;
+  if (IsWholeNumber(a) && IsWholeNumber(b)) return true;
+  if (a.shape() != b.shape() || a.strides() != b.strides()) return false;
+  if (a.is_same(b) || a.numel() == 0) return true;
+  return a.is_contiguous() && a.device().is_cpu() && std::memcmp(a.data(), b.data(), a.numel() * a.item_size()) == 0;
+}
+
+/// Everything but the numbers.
+void CheckAlike(const Graph& a, const Graph& b) {
+  if (a.calls.size() != b.calls.size() || a.values.size() != b.values.size()) Differ("a number of calls");
+  if (a.inputs != b.inputs || a.outputs != b.outputs || a.updates != b.updates) Differ("a set of inputs or results");
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    const ValueInfo &one = a.values[i], &other = b.values[i];
+    if (one.dtype != other.dtype || one.device != other.device || one.shape.size() != other.shape.size() ||
+        one.strides.size() != other.strides.size()) {
+      Differ("a value's form");
+    }
+  }
+  if (a.constants.size() != b.constants.size()) Differ("a number of constants");
+  for (auto one = a.constants.begin(), other = b.constants.begin(); one != a.constants.end(); ++one, ++other) {
+    if (one->first != other->first || !SameConstant(one->second, other->second)) Differ("a constant");
+  }
+  for (size_t i = 0; i < a.calls.size(); ++i) {
+    const GraphCall &one = a.calls[i], &other = b.calls[i];
+    if (one.op != other.op || one.inputs != other.inputs || one.outputs != other.outputs ||
+        one.list_sizes != other.list_sizes || one.attrs.size() != other.attrs.size()) {
+      Differ("call " + std::to_string(i) + " (" + one.op->name() + ")");
+    }
+    for (size_t k = 0; k < one.attrs.size(); ++k) {
+      const Value &mine = one.attrs[k], &theirs = other.attrs[k];
+      const bool ints = mine.kind() == Value::Kind::kInts && theirs.kind() == mine.kind() &&
+                        mine.ints().size() == theirs.ints().size();
+      const bool ints_or_int = ints || (mine.kind() == Value::Kind::kInt && theirs.kind() == mine.kind());
+      if (!ints_or_int && !(mine == theirs)) Differ(one.op->name() + ": " + one.op->schema.attr(k).name);
+    }
+  }
+}
+
+void CheckAlike(const SizedCapture& a, const SizedCapture& b) {
+  CheckAlike(a.capture.graph, b.capture.graph);
+  CheckAlike(a.backward.graph, b.backward.graph);
+  if (a.capture.inputs.size() != b.capture.inputs.size() || a.capture.outputs.size() != b.capture.outputs.size() ||
+      a.capture.gradients.size() != b.capture.gradients.size() || a.backward.roots != b.backward.roots ||
+      a.backward.wanted != b.backward.wanted || a.backward.grads != b.backward.grads ||
+      a.backward.forward_calls != b.backward.forward_calls || a.backward.spent.size() != b.backward.spent.size()) {
+    Differ("a set of inputs, results or gradients");
+  }
+  for (size_t i = 0; i < a.capture.inputs.size(); ++i) {
+    const CapturedInput &one = a.capture.inputs[i], &other = b.capture.inputs[i];
+    const bool given = one.source == CapturedInput::Source::kArgument || one.argument >= 0;
+    if (one.source != other.source || one.argument != other.argument ||
+        (!given && !one.tensor.is_same(other.tensor) && one.tensor.impl()->storage != other.tensor.impl()->storage)) {
+      Differ("a tensor from outside");
+    }
+  }
+  for (size_t i = 0; i < a.capture.outputs.size(); ++i) {
+    const CapturedOutput &one = a.capture.outputs[i], &other = b.capture.outputs[i];
+    if (one.kind != other.kind || one.index != other.index || one.dtype != other.dtype ||
+        one.requires_grad != other.requires_grad || one.shape.size() != other.shape.size()) {
+      Differ("a result");
+    }
+  }
+  for (size_t i = 0; i < a.capture.gradients.size(); ++i) {
+    const CapturedGradient &one = a.capture.gradients[i], &other = b.capture.gradients[i];
+    if (!(one.argument >= 0 ? one.argument == other.argument : one.leaf.is_same(other.leaf)) ||
+        one.written != other.written || one.is_none != other.is_none || one.output.index != other.output.index ||
+        one.output.kind != other.output.kind || one.output.shape.size() != other.output.shape.size()) {
+      Differ("a gradient");
+    }
+  }
+}
+
+std::vector<int64_t> NumbersOf(SizedCapture sized, std::vector<std::string>* places) {
+  std::vector<int64_t> numbers;
+  VisitNumbers(sized, [&](int64_t& number, const std::string& place) {
+    numbers.push_back(number);
+    if (places) places->push_back(place);
+  });
+  return numbers;
+}
+
+}  // namespace
+
+SymbolicCapture::SymbolicCapture(std::vector<SizedCapture> samples) {
+  if (samples.size() < 3) throw ValueError("batch").Got(samples.size(), " captures").Expected("three or more");
+  base_ = samples[0];
+  std::vector<std::string> places;
+  std::vector<std::vector<int64_t>> numbers;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (i) CheckAlike(base_, samples[i]);
+    numbers.push_back(NumbersOf(samples[i], i ? nullptr : &places));
+    if (numbers[i].size() != numbers[0].size()) Differ("a number of sizes");
+  }
+  const int64_t n0 = samples[0].size, n1 = samples[1].size;
+  if (n0 == n1) throw ValueError("batch").Got("two captures at size ", n0).Expected("different sizes");
+  for (size_t k = 0; k < numbers[0].size(); ++k) {
+    const int64_t difference = numbers[1][k] - numbers[0][k];
+    const int64_t coefficient = difference / (n1 - n0), offset = numbers[0][k] - coefficient * n0;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (offset + coefficient * samples[i].size != numbers[i][k]) Differ(places[k]);
+    }
+    numbers_.push_back({offset, coefficient});
+  }
+}
+
+SizedCapture SymbolicCapture::At(int64_t size) const {
+  SizedCapture sized = base_;
+  sized.size = size;
+  size_t k = 0;
+  VisitNumbers(sized, [&](int64_t& number, const std::string&) {
+    const auto& [offset, coefficient] = numbers_[k++];
+    number = offset + coefficient * size;
+  });
+  return sized;
+}
+
+Graph SymbolicCapture::graph() const {
+  Graph graph = base_.capture.graph;
+  const int32_t symbol = static_cast<int32_t>(graph.symbols.size());
+  graph.symbols.push_back("batch");
+  size_t k = 0;
+  const auto follow = [&](Expression* expression) {
+    const auto& [offset, coefficient] = numbers_[k++];
+    expression->offset = offset;
+    if (coefficient) expression->terms.push_back({symbol, coefficient});
+    return coefficient != 0;
+  };
+  for (ValueInfo& info : graph.values) {
+    for (int axis = 0; axis < info.shape.size(); ++axis) {
+      Expression expression;
+      if (follow(&expression)) info.symbolic.push_back({axis, expression});
+    }
+    k += info.strides.size();
+  }
+  for (const auto& [id, tensor] : graph.constants) {
+    Expression expression;
+    if (IsWholeNumber(tensor) && follow(&expression)) {
+      throw NotImplementedError("batch").Says("the graph computes with the batch's size as a number");
+    }
+  }
+  for (GraphCall& call : graph.calls) {
+    for (size_t i = 0; i < call.attrs.size(); ++i) {
+      const Value& attr = call.attrs[i];
+      const bool list = attr.kind() == Value::Kind::kInts;
+      const int count = list ? attr.ints().size() : attr.kind() == Value::Kind::kInt ? 1 : 0;
+      for (int element = 0; element < count; ++element) {
+        GraphCall::Symbolic symbolic{static_cast<int32_t>(i), list ? element : -1, {}};
+        if (follow(&symbolic.value)) call.symbolic.push_back(symbolic);
+      }
+    }
+  }
+  return graph;
+}
+
+}  // namespace dragon
