@@ -1,8 +1,9 @@
 """Creation, copies, joins, views and rearrangements."""
 import numpy
 
+from dragon.onnx.geometry import find_box, logical_places, memory_places, take, write
 from dragon.onnx.size import Size, product
-from dragon.onnx.source import is_dynamic
+from dragon.onnx.source import is_dynamic, row_major
 from dragon.onnx.table import maps
 from dragon.onnx.writer import LARGEST, SMALLEST, numpy_dtype
 
@@ -238,25 +239,17 @@ def unfold(w, x, axis, size, step):
     return w.transpose(windows, axes)
 
 
-def memory_places(shape, strides, offset):
-    """Return where in memory each element lies."""
-    places = numpy.full(shape, offset, "int64")
-    for axis, (size, stride) in enumerate(zip(shape, strides)):
-        places += (numpy.arange(size) * stride).reshape([-1] + [1] * (len(shape) - 1 - axis))
-    return places
-
-
 @maps("as_strided_of")
 def as_strided_of(w, x, shape, strides, offset, x_strides, x_offset):
     """Memory is not to be had in ONNX; the elements of x are found by where they lay."""
+    parts = find_box(w, x, x_strides, shape, strides, offset - x_offset)
+    if parts is not None:
+        return take(w, x, parts, shape)
     need_static(w, "memory", [*x.shape, *shape, *strides, offset])
-    lies = memory_places(x.shape, x_strides, x_offset).ravel()
-    order = numpy.argsort(lies, kind="stable")
-    wanted = memory_places(shape, strides, offset)
-    found = numpy.searchsorted(lies[order], wanted.ravel())
-    if wanted.size and (found.max(initial=0) >= lies.size or (lies[order][found] != wanted.ravel()).any()):
+    places = logical_places(x.shape, x_strides, memory_places(shape, strides, offset - x_offset))
+    if places is None:
         w.refuse("it reads memory outside of the tensor's elements")
-    return w.Gather(w.flatten(x), order[found].reshape(wanted.shape).astype("int64"), axis=0)
+    return w.Gather(w.flatten(x), places.astype("int64"), axis=0)
 
 
 @maps("restride")
@@ -274,25 +267,17 @@ def restride(w, x, strides, offset, shape, to_strides, to_offset):
 @maps("write_view")
 def write_view(w, x, y, shape, strides, offset):
     """Elements of y at places of x's memory, counted from x's first element."""
-    parts = whole_slices(x, shape, strides, offset)
+    parts = find_box(w, x, x.strides, shape, strides, offset) if x.strides else None
     if parts is not None:
-        return write_slices(w, x, y, parts)
+        return write(w, x, y, parts)
     need_static(w, "writing memory", [*x.shape, *shape, *strides, offset])
-    places = memory_places(shape, strides, offset).reshape(-1, 1)
+    places = logical_places(x.shape, x.strides or row_major(x.shape), memory_places(shape, strides, offset))
+    if places is None:
+        w.refuse("it writes memory outside of the tensor's elements")
     if places.size == 0:
         return x
-    flat = w.ScatterND(w.flatten(x), places, w.flatten(y))
+    flat = w.ScatterND(w.flatten(x), places.reshape(-1, 1).astype("int64"), w.flatten(y))
     return w.reshape(flat, x.shape)
-
-
-def whole_slices(x, shape, strides, offset):
-    """Return None, or (start, count, step, kept) per axis of a row-major x if the written places are slices of it."""
-    return None
-
-
-def write_slices(w, x, y, parts):
-    """Write y over slices of x."""
-    return x
 
 
 # --- rearrangements

@@ -19,12 +19,12 @@ ops = _C.Ops(Plain, NATIVE, Device)
 
 
 class Value:
-    """A tensor of the model: its ONNX name, dtype name and shape (None where nobody needs it)."""
+    """A tensor of the model: its ONNX name, dtype name, and shape and strides (None where nobody needs them)."""
 
-    __slots__ = ("name", "dtype", "shape", "tensor")
+    __slots__ = ("name", "dtype", "shape", "tensor", "strides")
 
-    def __init__(self, name, dtype, shape=None, tensor=None):
-        self.name, self.dtype, self.shape, self.tensor = name, dtype, shape, tensor
+    def __init__(self, name, dtype, shape=None, tensor=None, strides=None):
+        self.name, self.dtype, self.shape, self.tensor, self.strides = name, dtype, shape, tensor, strides
 
     @property
     def ndim(self):
@@ -33,6 +33,15 @@ class Value:
 
     def __repr__(self):
         return f"{self.name} {self.dtype}{list(self.shape or ())}"
+
+
+def row_major(shape):
+    """Return the strides of a row-major tensor."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step = step * size
+    return tuple(reversed(strides))
 
 
 class Call:
@@ -122,7 +131,10 @@ def read_graph(graph):
         shape = list(face.shape)
         for axis, text in face.symbolic.items():
             shape[axis] = evaluate(text, symbols)
-        values.append(Value(face.name, face.dtype, tuple(shape)))
+        strides = tuple(face.strides)
+        if face.symbolic:
+            strides = row_major(shape) if strides == row_major(tuple(face.shape)) else None
+        values.append(Value(face.name, face.dtype, tuple(shape), strides=strides))
     for number, tensor in graph.constants.items():
         values[number].tensor = tensor
 
@@ -156,7 +168,10 @@ class Overlay:
             if any(len(other.shape) != len(first.shape) or other.dtype != first.dtype for other in values):
                 raise HardCodedError(f"a tensor was {first} in one capture and otherwise in another")
             shape = tuple(map(make_size, zip(*(value.shape for value in values))))
-            self.merged[id(first)] = Value(first.name, first.dtype, shape, self.tensor(values))
+            strides = None
+            if all(value.strides is not None for value in values):
+                strides = tuple(map(make_size, zip(*(value.strides for value in values))))
+            self.merged[id(first)] = Value(first.name, first.dtype, shape, self.tensor(values), strides)
         return self.merged[id(values[0])]
 
     def tensor(self, values):

@@ -99,6 +99,8 @@ MODELS = {
 LARGE = {
     "resnet50": (lambda: torchvision.models.resnet50(weights=None), BATCH, torch.randn, IMAGES),
     "mobilenet_v2": (lambda: torchvision.models.mobilenet_v2(weights=None), BATCH, torch.randn, IMAGES),
+    "efficientnet_b0": (lambda: torchvision.models.efficientnet_b0(weights=None), BATCH, torch.randn, IMAGES),
+    "swin_t": (lambda: torchvision.models.swin_t(weights=None), BATCH, torch.randn, IMAGES),
     "vit_b_16": (lambda: torchvision.models.vit_b_16(weights=None), BATCH, torch.randn,
                  [(batch, 3, 224, 224) for batch in (2, 1, 3)]),
 }
@@ -153,18 +155,56 @@ def test_opsets(opset):
     torch.testing.assert_close(torch.from_numpy(exported.run(made, [x])[0].copy()), model(x)[0], rtol=1e-4, atol=1e-4)
 
 
-def test_writes_in_place_and_views():
-    def function(x):
-        y = x * 2
-        y[:, 1] += 10
-        y[0].mul_(3)
-        y.t()[2] = 0
-        return y, y[1:].sum()
+CONVOLUTION = nn.Conv2d(3, 4, 3, padding=1)
 
-    x = torch.randn(3, 4)
-    made = onnx.export(function, x, opset=18)
-    for mine, theirs in zip(function(x), exported.run(made, [x]), strict=True):
-        torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine)
+
+def write_views(x):
+    """Write rows, columns, every other place, and through a transposed view."""
+    y = x * 2
+    y[:, 1] += 10
+    y[0].mul_(3)
+    y.transpose(1, 2)[:, :, 2] = 0
+    y[:, ::2, 1:3] *= 2
+    y[:, -1, -1:] = 7
+    return y, y[1:].sum()
+
+
+def write_channels_last(x):
+    """Write what lies channels-last in memory."""
+    y = CONVOLUTION(x)
+    nn.functional.silu(y, inplace=True)
+    y[:, 1] = 0
+    y[:, :, 1:-1, 2:].add_(1)
+    z = y.permute(0, 2, 3, 1)
+    z[..., 2] *= 5
+    return y, z
+
+
+def write_flat(x):
+    """Write through a view that joins axes."""
+    y = x.clone()
+    y.view(y.shape[0], -1)[:, 3:5] = 1
+    return y
+
+
+def fill_buffer(x):
+    """Put a part beside a constant."""
+    y = torch.zeros(x.shape[0], x.shape[1] + 1, 4)
+    y[:, :x.shape[1]] = x[:, :, :4, 0]
+    y[:, -1] = 5
+    return y
+
+
+@pytest.mark.parametrize("axes", [{}, {0: "batch"}, {0: "batch", 2: "height"}], ids=len)
+@pytest.mark.parametrize("function", [write_views, write_channels_last, write_flat, fill_buffer])
+def test_writes_in_place(function, axes):
+    made = onnx.export(function, torch.randn(3, 3, 6, 5), input_names=["x"], dynamic_axes={"x": axes})
+    for batch, height in ((3, 6), (2, 6), (5, 8))[:1 if not axes else None]:
+        x = torch.randn(batch, 3, height if 2 in axes else 6, 5)
+        with torch.no_grad():
+            wanted = leaves(function(x))
+        for mine, theirs in zip(wanted, exported.run(made, [x]), strict=True):
+            torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine, rtol=1e-4, atol=1e-5)
 
 
 def test_function_of_native_tensors():
