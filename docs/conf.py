@@ -15,7 +15,7 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 # Frontends have classes of the same names; a bare name in a table of bases may mean either.
 suppress_warnings = ["ref.python"]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "api/generated/operators.inc"]
+exclude_patterns = ["_build", "api/generated/operators.inc", "api/generated/passes.inc"]
 html_theme = "alabaster"
 html_theme_options = {"description": "One small engine under the frontends people already use", "fixed_sidebar": True}
 autosummary_generate = True
@@ -37,6 +37,16 @@ def write_operators(app):
     (GENERATED / "operators.inc").write_text("\n".join(lines), encoding="utf-8")
 
 
+def write_passes(app):
+    """Print the passes of graphs as a table, in the order in which they run."""
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    lines = [".. list-table::", "   :header-rows: 1", "", "   * - order", "     - pass", "     - from level",
+             "     - what it does"]
+    for name, level, order, doc in dragon._C.pass_names():
+        lines += [f"   * - {order}", f"     - ``{name}``", f"     - {level}", f"     - {doc}"]
+    (GENERATED / "passes.inc").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def escape_bars(app, what, name, obj, options, lines):
     """Keep |x| in a docstring from being read as a substitution."""
     lines[:] = [line.replace("|", r"\|") if "::" not in line and ">>>" not in line else line for line in lines]
@@ -49,5 +59,6 @@ def setup(app):
     from torch_coverage import write_coverage
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("builder-inited", write_operators)
+    app.connect("builder-inited", write_passes)
     app.connect("builder-inited", write_coverage)
     app.connect("builder-inited", onnx_coverage.write_coverage)

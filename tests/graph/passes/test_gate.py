@@ -1,6 +1,7 @@
 """The gate of the passes: order, levels, skipping, reports, and graphs that are checked after each."""
 import pytest
 
+import dragon
 from dragon import _C
 from tests.harness.graphs import build, call
 
@@ -45,3 +46,9 @@ def test_a_graph_that_was_broken_before_is_refused():
     graph.outputs = [99]
     with pytest.raises(ValueError, match="%99"):
         _C.optimize(graph, 1, verify=True)
+
+
+def test_the_same_from_the_front_door():
+    assert dragon.graph.passes()[0].name == "prune" and len(dragon.graph.passes()) == len(_C.pass_names())
+    report = dragon.graph.optimize(unused(), level=1, skip=["simplify"], verify=True)[0]
+    assert (report.calls_before, report.calls_after) == (2, 1)
