@@ -116,8 +116,9 @@ def take(w, x, parts, to_shape):
     cut = [(axis, part) for axis, part in enumerate(parts) if not is_whole(part, x.shape[axis])]
     y = x
     if cut:
+        starts, steps = [part.start for _, part in cut], [part.step for _, part in cut]
         stops = [part.start + (part.count - 1) * part.step + 1 for _, part in cut]
-        y = w.Slice(x, [part.start for _, part in cut], stops, [axis for axis, _ in cut], [part.step for _, part in cut])
+        y = w.Slice(x, starts, stops, [axis for axis, _ in cut], steps)
     single = [axis for axis, part in enumerate(parts) if part.target is None]
     y = w.Squeeze(y, single) if single else y
     targets = [part.target for part in parts if part.target is not None]
