@@ -83,8 +83,28 @@ bool Join(Simplifier& s, GraphCall* call) {
   return false;
 }
 
+/// A whole that is copied into another order of axes: its parts are seen in that order and joined in one pass.
+bool JoinInOrder(Simplifier& s, GraphCall* call) {
+  const GraphCall* permute = s.Only(call->inputs[0], "permute");
+  const GraphCall* cat = permute ? s.Only(permute->inputs[0], "cat") : nullptr;
+  if (!cat || !cat->symbolic.empty() || !permute->symbolic.empty()) return false;
+  const Dims order = permute->attrs[0].ints();
+  const int ndim = order.size();
+  const int64_t axis = (cat->attrs[0].integer() + ndim) % ndim;
+  int64_t joined = 0;
+  while ((order[joined] + ndim) % ndim != axis) ++joined;
+  std::vector<ValueId> values;
+  const std::vector<ValueId> parts = cat->inputs;
+  for (ValueId id : parts) {
+    values.push_back(s.Insert("permute", {id}, {Value(order)}));
+    if (values.back() == kNoValue) return false;
+  }
+  const int32_t count = static_cast<int32_t>(values.size());
+  return s.Exchange(call, "cat", std::move(values), {Value(joined)}, {}, {count});
+}
+
 void JoinParts(Graph& graph) {
-  static const SimplifyRules rules = {{"add", Join}};
+  static const SimplifyRules rules = {{"add", Join}, {"to_row_major", JoinInOrder}};
   Simplifier(graph).Run({&rules});
 }
 

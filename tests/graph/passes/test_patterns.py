@@ -231,3 +231,11 @@ def test_parts_that_overlap_or_leave_gaps_are_added(starts):
     f = Formula((2, 3), (2, 3))
     parts = [part(f, x, (5, 3), 0, start) for x, start in zip(f.inputs, starts)]
     assert "cat" not in f.found(f.exp(f.add(*parts)))
+
+
+def test_a_whole_that_is_copied_in_another_order():
+    f = Formula((4, 5), (4, 5), (4, 5))
+    whole = f.add(f.add(*[part(f, x, (3, 4, 5), 0, i, place=True) for i, x in enumerate(f.inputs[:2])]),
+                  part(f, f.inputs[2], (3, 4, 5), 0, 2, place=True))
+    found = f.found(f.exp(f.to_row_major(f.permute(whole, axes=(1, 0, 2)))))
+    assert "cat" in found and not {"to_row_major", "restride", "add"} & set(found)
