@@ -6,33 +6,33 @@ from dragon import _C
 from dragon.onnx.capture import capture_dynamic, leaves, names_of
 from dragon.onnx.errors import ExportError
 from dragon.onnx.model import make_model
-from dragon.onnx.source import read_graph
+from dragon.onnx.replay import Replay
 
 
-def symbol_of(size, place, axis):
-    """Return the name of a dynamic size: a string, something with a `__name__`, or made from where it stands."""
-    if isinstance(size, str):
-        return size
-    return getattr(size, "__name__", None) or f"dynamic_{axis}"
+def symbol_of(size, axis):
+    """Return the name of a dynamic size: a string, something with a `__name__`, or made from where it stands.
+
+    Sizes without names are the same where they stand at the same axis, as a batch does.
+    """
+    return size if size and isinstance(size, str) else getattr(size, "__name__", None) or f"dynamic_axes_{axis + 1}"
 
 
-def axes_of_input(named, place, ndim, name):
+def axes_of_input(named, ndim, name):
     """Return {axis: symbol} from what was said of one input's axes."""
     if not named:
         return {}
     if not isinstance(named, dict):
         items = enumerate(named)
         if all(isinstance(item, int) and not isinstance(item, bool) for item in named):
-            items = ((axis, None) for axis in named)
-            return {axis % ndim: symbol_of(None, place, axis % ndim) for axis, _ in items}
+            items = ((axis, "") for axis in named)
         named = {axis: size for axis, size in items if size is not None}
     found = {}
     for axis, size in named.items():
-        if size is None or isinstance(size, int) and not isinstance(size, bool):
+        if size is None or isinstance(size, int) or getattr(size, "kind", "") == "STATIC":
             continue
         if not -ndim <= axis < ndim:
             raise ValueError(f"onnx.export: got dynamic axis {axis} of input '{name}'; expected {-ndim} to {ndim - 1}")
-        found[axis % ndim] = symbol_of(size, place, axis % ndim)
+        found[axis % ndim] = symbol_of(size, axis % ndim)
     return found
 
 
@@ -75,8 +75,7 @@ def input_axes(dynamic_axes, dynamic_shapes, tensors, names, arguments):
     for name, named in (dynamic_axes or {}).items():
         if name in names:
             said[names.index(name)] = named
-    return [axes_of_input(named, place, len(tensor.shape), name)
-            for place, (named, tensor, name) in enumerate(zip(said, tensors, names))]
+    return [axes_of_input(named, len(tensor.shape), name) for named, tensor, name in zip(said, tensors, names)]
 
 
 def output_labels(dynamic_axes, names):
@@ -84,7 +83,8 @@ def output_labels(dynamic_axes, names):
     labels = {}
     for name, named in (dynamic_axes or {}).items():
         if name in names:
-            labels[name] = dict(named) if isinstance(named, dict) else {axis: f"{name}_{axis}" for axis in named}
+            labels[name] = dict(named) if isinstance(named, dict) else {
+                axis: f"{name}_dynamic_axes_{number}" for number, axis in enumerate(named, 1)}
     return labels
 
 
@@ -122,9 +122,10 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
 
     """
     if isinstance(target, _C.Graph):
-        program = read_graph(target)
-        inputs = spread_names(input_names, len(program.inputs), "input", [value.name or f"input_{place}" for
-                                                                          place, value in enumerate(program.inputs)])
+        replay = Replay(target)
+        hints = [face.name or f"input_{place}" for place, face in enumerate(replay.faces)]
+        inputs = spread_names(input_names, len(hints), "input", hints)
+        program = capture_dynamic(replay, replay.examples(), {}, names_of(replay), replay.axes())
     elif callable(target):
         args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
         if args and isinstance(args[-1], dict) and kwargs is None:

@@ -25,7 +25,7 @@ def logical_places(shape, strides, wanted):
 
 
 class Part:
-    """What a view has of one axis: places from `start`, `count` of them, `step` apart, as axis `target` of the view."""
+    """What a view has of an axis: `count` places from `start`, `step` apart, as the view's axis `target`."""
 
     def __init__(self, start, count, step, target):
         self.start, self.count, self.step, self.target = start, count, step, target
@@ -38,9 +38,9 @@ def match_axes(shape, strides, to_shape, to_strides):
         size, stride = to_shape[target], to_strides[target]
         if size == 1:
             continue
-        fitting = [axis for axis in range(len(shape)) if axis not in found and shape[axis] > 1 and strides[axis] > 0 and
-                   stride > 0 and stride % strides[axis] == 0 and
-                   (size - 1) * (stride // strides[axis]) < shape[axis]]
+        fitting = [axis for axis in range(len(shape))
+                   if axis not in found and shape[axis] > 1 and min(stride, strides[axis]) > 0 and
+                   stride % strides[axis] == 0 and (size - 1) * (stride // strides[axis]) < shape[axis]]
         if not fitting:
             return None
         axis = max(fitting, key=lambda place: strides[place])

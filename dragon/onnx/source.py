@@ -77,47 +77,23 @@ def array_of(tensor):
 
 
 def evaluate(text, symbols):
-    """Return what an expression such as "2*batch + 1" is in each capture."""
-    def number(word, sample):
-        return symbols[word][sample] if word in symbols else int(word)
-
-    count = len(next(iter(symbols.values())))
-    totals = [0] * count
+    """Return what an expression such as "2*batch + 1" is, given {symbol: number}."""
+    total = 0
     for sign, term in re.findall(r"([+-]?)\s*([^\s+*-]+(?:\s*\*\s*[^\s+*-]+)*)", text):
-        for sample in range(count):
-            part = -1 if sign == "-" else 1
-            for word in term.split("*"):
-                part *= number(word.strip(), sample)
-            totals[sample] += part
-    return make_size(totals)
-
-
-def assume(symbols, primes=(7, 11, 17, 29, 37)):
-    """Return distinct numbers for each symbol in a few imagined captures."""
-    return {name: tuple((index + 2) * prime + index * prime % 5 for prime in primes)
-            for index, name in enumerate(symbols)}
-
-
-def read_attributes(call, symbols):
-    """Return a call's plain arguments, Sizes where they follow a symbol."""
-    attributes = {name: list(value) if isinstance(value, (tuple, list)) else value
-                  for name, value in call.attrs.items()}
-    for name, element, text in call.symbolic:
-        size = evaluate(text, symbols)
-        if element < 0:
-            attributes[name] = size
-        else:
-            attributes[name][element] = size
-    return attributes
+        part = -1 if sign == "-" else 1
+        for word in map(str.strip, term.split("*")):
+            part *= symbols[word] if word in symbols else int(word)
+        total += part
+    return total
 
 
 def read_graph(graph):
-    """Read an engine graph.
+    """Read an engine graph of primitive calls whose sizes are all known.
 
     Parameters
     ----------
     graph : dragon._C.Graph
-        What was captured or built.
+        What was captured.
 
     Returns
     -------
@@ -125,16 +101,7 @@ def read_graph(graph):
         The same for the exporter.
 
     """
-    symbols = assume(graph.symbols)
-    values = []
-    for face in graph.values:
-        shape = list(face.shape)
-        for axis, text in face.symbolic.items():
-            shape[axis] = evaluate(text, symbols)
-        strides = tuple(face.strides)
-        if face.symbolic:
-            strides = row_major(shape) if strides == row_major(tuple(face.shape)) else None
-        values.append(Value(face.name, face.dtype, tuple(shape), strides=strides))
+    values = [Value(face.name, face.dtype, tuple(face.shape), strides=tuple(face.strides)) for face in graph.values]
     for number, tensor in graph.constants.items():
         values[number].tensor = tensor
 
@@ -146,10 +113,11 @@ def read_graph(graph):
     calls = []
     for face in graph.calls:
         arguments = {name: find(argument) for name, argument in face.tensors.items()}
-        arguments.update(read_attributes(face, symbols))
+        arguments.update((name, list(value) if isinstance(value, (tuple, list)) else value)
+                         for name, value in face.attrs.items())
         calls.append(Call(face.op, arguments, find(face.outputs), face.scope))
     return Program(graph.name, find(graph.inputs), find(graph.outputs), [values[n] for n in graph.constants], calls,
-                   [(place, values[number]) for place, number in graph.updates], symbols)
+                   [(place, values[number]) for place, number in graph.updates])
 
 
 class Overlay:

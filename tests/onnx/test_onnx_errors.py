@@ -80,9 +80,12 @@ def make_model():
     return nn.Sequential(nn.Linear(3, 4), nn.Dropout(), nn.Linear(4, 2)).eval()
 
 
-@pytest.mark.parametrize("options", [{"dynamic_shapes": ({0: "batch"},)}, {"dynamic_shapes": {"input": {0: "batch"}}},
-                                     {"dynamic_axes": {"input": {0: "batch"}}, "dynamo": False}],
-                         ids=["tuple", "dictionary", "axes"])
+@pytest.mark.parametrize("options", [
+    {"dynamic_shapes": ({0: torch.export.Dim("batch", min=1)},)},
+    {"dynamic_shapes": [{0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.STATIC}]},
+    {"dynamic_shapes": [(torch.export.Dim.AUTO, None)]}, {"dynamic_shapes": {"input": {0: "batch"}}},
+    {"dynamic_axes": {"input": {0: "batch"}}, "dynamo": False}],
+                         ids=["tuple", "list", "by axis", "dictionary", "axes"])
 def test_torch_export(options, tmp_path):
     model, x = make_model(), torch.randn(2, 3)
     path = tmp_path / "model.onnx"

@@ -222,6 +222,19 @@ def test_graph_built_by_hand():
     assert exported.run(made, [dragon.ones((5, 4))])[0].tolist() == [4.0] * 5
 
 
+def test_graph_of_compositions():
+    graph = dragon.Graph()
+    x = graph.add_input((2, 3, 8, 8), "float32", "x", symbolic={0: "batch"})
+    weight = graph.add_constant(dragon.ones((4, 3, 3, 3)), "weight")
+    y, = graph.add_call("conv2d", [x, weight], padding=[1, 1])
+    graph.outputs = graph.add_call("layer_norm", [y], normalized_shape=[8])
+    made = onnx.export(graph)
+    assert "weight" in {tensor.name for tensor in made.graph.initializer}
+    x = dragon.ops.normal(dragon.ones((5, 3, 8, 8)))
+    wanted = dragon.ops.layer_norm(dragon.ops.conv2d(x, dragon.ones((4, 3, 3, 3)), padding=[1, 1]), [8])
+    assert abs(exported.run(made, [x])[0] - wanted.numpy()).max() < 1e-4
+
+
 def test_sizes_in_numbers():
     """Sizes that go into numbers, products of sizes, ranges and paddings follow at run time."""
     def function(x):
