@@ -117,8 +117,8 @@ def _looking(name):
 
 
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod",
-              "rmod", "pow", "rpow", "neg", "pos", "abs", "lt", "le", "gt", "ge", "eq", "ne", "hash", "float", "int", "bool",
-              "round", "trunc", "floor", "ceil", "repr", "format", "divmod", "rdivmod"):
+              "rmod", "pow", "rpow", "neg", "pos", "abs", "lt", "le", "gt", "ge", "eq", "ne", "hash", "float", "int",
+              "bool", "round", "trunc", "floor", "ceil", "repr", "format", "divmod", "rdivmod"):
     setattr(SymbolicNumber, f"__{_name}__", _looking(f"__{_name}__"))
 
 
