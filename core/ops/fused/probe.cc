@@ -1,9 +1,11 @@
 // Running operators on a few numbers while a listener stands in for the driver of loops.
 #include "core/ops/fused/probe.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/framework/apply.h"
+#include "core/kernels/array.h"
 
 namespace dragon {
 
@@ -102,12 +104,31 @@ std::optional<HeardLoop> HearOnce(const Graph& graph, const GraphCall& call, con
   return listener.Result();
 }
 
+/// A lone number that is not known may decide which loop is run (the exponent of a power): that shows when it differs.
+bool ReadsLoneNumber(const Graph& graph, const GraphCall& call, const std::vector<Tensor>& values) {
+  return std::any_of(call.inputs.begin(), call.inputs.end(), [&](ValueId id) {
+    return id != kNoValue && values[id].numel() == 1 && !graph.constants.count(id);
+  });
+}
+
+/// Kernels are loaded when the first of them is asked for: before anybody listens.
+void LoadKernels() {
+  static const bool loaded = [] {
+    const Tensor x = Tensor::Scalar(Value(0.0), DType::kFloat32), y = Tensor::Empty({}, DType::kFloat32);
+    Context host;
+    kernels::Copy(host, DType::kFloat32, y.mutable_view(), x.view());
+    return true;
+  }();
+  static_cast<void>(loaded);
+}
+
 bool Same(const HeardLoop& a, const HeardLoop& b) {
   for (size_t k = 0; k < a.numbers.size() && k < b.numbers.size(); ++k) {
     if (std::memcmp(a.numbers[k].data(), b.numbers[k].data(), a.numbers[k].item_size()) != 0) return false;
   }
-  return a.loop.run == b.loop.run && a.inputs == b.inputs && a.loop.functor_bytes == b.loop.functor_bytes &&
-         std::memcmp(a.functor.data(), b.functor.data(), a.loop.functor_bytes) == 0;
+  if (a.loop.run != b.loop.run || a.inputs != b.inputs || a.loop.functor_bytes != b.loop.functor_bytes) return false;
+  // The one byte of a functor without members is whatever lay there.
+  return a.loop.functor_bytes == 1 || std::memcmp(a.functor.data(), b.functor.data(), a.loop.functor_bytes) == 0;
 }
 
 }  // namespace
@@ -137,11 +158,12 @@ std::optional<HeardLoop> HearLoop(const Graph& graph, const GraphCall& call, con
   if (!call.op->pointwise || !call.op->run || call.op->dynamic || call.is_random()) return std::nullopt;
   if (call.outputs.size() != 1 || call.outputs[0] == kNoValue) return std::nullopt;
   const QuietDoor quiet;
+  LoadKernels();
   try {
-    // What depends on the numbers themselves differs from one sample to the next.
-    std::optional<HeardLoop> heard = HearOnce(graph, call, values, 2), again = HearOnce(graph, call, values, 5);
-    if (!heard || !again || !Same(*heard, *again)) return std::nullopt;
-    return heard;
+    std::optional<HeardLoop> heard = HearOnce(graph, call, values, 2);
+    if (!heard || !ReadsLoneNumber(graph, call, values)) return heard;
+    const std::optional<HeardLoop> again = HearOnce(graph, call, values, 5);
+    return again && Same(*heard, *again) ? heard : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }
