@@ -73,37 +73,18 @@ def numbers(shape):
     return numpy.random.default_rng(0).standard_normal(shape).astype("float32")
 
 
-def freeze(net, x):
-    """Return the plan of a net's call, with parameters and buffers as constants."""
-    from dragon import _C
-    from dragon.vm import torch
-    trace = _C.Trace()
-    trace.add_input(x, "x")
-    with torch.no_grad():
-        trace.start()
-        try:
-            y = net(x)
-        finally:
-            trace.stop()
-    captured = trace.finish([y])
-    graph = captured.graph
-    for (source, tensor), value in zip(captured.inputs, graph.inputs):
-        if source != "argument":
-            graph.replace(value, graph.add_constant(tensor))
-    graph.updates, graph.inputs = [], graph.inputs[:1]
-    return _C.Plan(graph)
-
-
 def open_dragon(name, batch, path):
     """Return a function of a NumPy array, run by Dragon."""
     from dragon.vm import torch
     torch.set_num_threads(THREADS)
     net, shape = build(name, torch)
     x = torch.from_numpy(numbers((batch, *shape)))
-    plan = freeze(net, x)
+    with torch.no_grad():
+        frozen = torch.jit.freeze(torch.jit.trace(net, x))
 
     def run():
-        return plan.run([x])[0]
+        with torch.no_grad():
+            return frozen(x)
     return run, lambda: run().numpy()
 
 

@@ -35,6 +35,23 @@ void ConcatRows(char* y, const View* xs, int count, int64_t outer, int64_t item_
   });
 }
 
+/// The axes in the order in which they follow each other in memory.
+Dims MemoryOrder(const View& y) {
+  Dims order;
+  for (int axis = 0; axis < y.ndim; ++axis) order.push_back(axis);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return y.strides[a] > y.strides[b]; });
+  return order;
+}
+
+OwnedView Permuted(const View& x, const Dims& order) {
+  Dims shape, strides;
+  for (int64_t axis : order) {
+    shape.push_back(x.shape[axis]);
+    strides.push_back(x.strides[axis]);
+  }
+  return OwnedView(x.data, x.dtype, std::move(shape), std::move(strides));
+}
+
 }  // namespace
 
 template <typename T>
@@ -47,6 +64,16 @@ void Concat(Context& ctx, View y, const View* xs, int count, int axis) {
     int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= y.shape[i];
     return ConcatRows(y.as<char>(), xs, count, outer, sizeof(T));
+  }
+  const Dims order = MemoryOrder(y);
+  if (const OwnedView dense = Permuted(y, order); !y.is_contiguous() && dense.view.is_contiguous()) {
+    bool alike = true;
+    int64_t outer = 1;
+    for (int n = 0; n < count; ++n) {
+      alike = alike && xs[n].ndim == y.ndim && Permuted(xs[n], order).view.is_contiguous();
+    }
+    for (int k = 0; order[k] != axis; ++k) outer *= y.shape[order[k]];
+    if (alike) return ConcatRows(y.as<char>(), xs, count, outer, sizeof(T));
   }
   int64_t place = 0;
   for (int n = 0; n < count; ++n) {

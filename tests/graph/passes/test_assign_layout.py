@@ -1,4 +1,5 @@
 """Copies into row-major order go where nobody needs them."""
+import dragon
 from tests.harness.graphs import build, call, ops, optimized
 
 
@@ -36,3 +37,14 @@ def test_reductions_end_what_a_copy_changes():
     y = call(graph, "to_row_major", call(graph, "transpose", x, axis0=0, axis1=1))
     graph.outputs = [call(graph, "sum", call(graph, "exp", y), axis=[0], keepdims=False)]
     assert ops(optimized(graph, "assign_layout", tolerance=1e-6)) == ["transpose", "exp", "sum"]
+
+
+def test_joined_images_keep_channels_side_by_side():
+    graph, (x,) = build((2, 3, 5, 6))
+    weight = graph.add_constant(dragon.ones((4, 3, 1, 1)))
+    y = call(graph, "conv_forward", x, weight, None, size=[5, 6], stride=[1, 1], padding=[0, 0], dilation=[1, 1],
+             groups=1)
+    joined = call(graph, "cat", [y, call(graph, "exp", y)], axis=1)
+    assert tuple(graph.value(joined).strides) == (5 * 6 * 8, 1, 6 * 8, 8)
+    graph.outputs = [call(graph, "mean", joined, axis=[2, 3], keepdims=False)]
+    optimized(graph, tolerance=1e-5)
