@@ -31,12 +31,21 @@ bool Fits(const Argument& argument, const Value& value) {
   }
 }
 
+/// Sizes are solved for symbols, so coefficients divide; nothing in memory is longer than this.
+constexpr int64_t kLargest = int64_t{1} << 48;
+
 void CheckExpression(const Graph& graph, const std::string& who, const Expression& expression) {
+  const auto is_large = [](int64_t number) { return number > kLargest || number < -kLargest; };
   for (const auto& [symbol, coefficient] : expression.terms) {
     if (symbol < 0 || symbol >= static_cast<int64_t>(graph.symbols.size())) {
       throw ValueError("graph " + graph.name)
           .Got(who, " following symbol ", symbol)
           .Expected("one of ", graph.symbols.size());
+    }
+    if (coefficient == 0 || is_large(coefficient) || is_large(expression.offset)) {
+      throw ValueError("graph " + graph.name)
+          .Got(who, " as ", expression.offset, " and ", coefficient, " of a symbol")
+          .Expected("numbers of which one can be a size");
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "core/framework/graph_proto.h"
 #include "core/framework/op.h"
 #include "core/framework/profile.h"
+#include "core/framework/symbolic.h"
 #include "core/passes/compiled.h"
 #include "core/tools/npy.h"
 
@@ -28,6 +29,7 @@ constexpr const char* kUsage =
     "  --reference FILE[,FILE...]  what the outputs should be: constants named 'output 0', ..., or .npy files\n"
     "  --tolerance T               a difference of T * (1 + |expected|) is none (default 1e-5)\n"
     "  --save FILE                 write inputs and outputs, as a file that the two above read\n"
+    "  --symbol NAME=SIZE          a size that the graph leaves open, such as the batch; that of the inputs otherwise\n"
     "  --repeat N                  run N times more, and tell the times (default 0)\n"
     "  --threads N                 host threads\n"
     "  --level L                   optimisation, 0 to 3 (default 3)\n"
@@ -41,6 +43,7 @@ constexpr const char* kUsage =
 struct Options {
   std::string graph, save;
   std::vector<std::string> inputs, reference, skip;
+  std::map<std::string, int64_t> symbols;
   double tolerance = 1e-5;
   int64_t repeat = 0, threads = 0, level = 3, seed = 0;
   bool profile = false, print = false;
@@ -89,6 +92,11 @@ Options Parse(int count, char** words) {
       *number->second = static_cast<int64_t>(Number(word, next()));
     } else if (const auto list = lists.find(word); list != lists.end()) {
       *list->second = Pieces(next());
+    } else if (word == "--symbol") {
+      const std::string text = next();
+      const size_t equals = std::min(text.find('='), text.size());
+      options.symbols[text.substr(0, equals)] =
+          static_cast<int64_t>(Number(word, text.substr(std::min(equals + 1, text.size()))));
     } else if (word == "--tolerance") {
       options.tolerance = Number(word, next());
     } else if (word == "--save") {
@@ -144,16 +152,46 @@ Tensor RandomInput(const ValueInfo& info) {
   return numbers;
 }
 
-std::vector<Tensor> MakeInputs(const Graph& graph, const Options& options) {
-  std::vector<Tensor> inputs;
+std::vector<Tensor> GivenInputs(const Graph& graph, const Options& options) {
   std::vector<std::vector<std::string>> names;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     names.push_back({"input " + InputName(graph, i), InputName(graph, i), "input " + std::to_string(i)});
   }
-  if (!options.inputs.empty()) inputs = ReadTensors(options.inputs, names);
+  return ReadTensors(options.inputs, names);
+}
+
+/// The graph with all sizes known: as the inputs have them, as was said, or as they were when it was captured.
+Graph WithSizes(const Graph& graph, std::vector<Tensor> inputs, const Options& options) {
+  for (const auto& [name, size] : options.symbols) {
+    if (std::find(graph.symbols.begin(), graph.symbols.end(), name) == graph.symbols.end()) {
+      throw ValueError("--symbol")
+          .Got("'", name, "'")
+          .Expected("a symbol of the graph, of which it has ", graph.symbols.size());
+    }
+  }
+  if (graph.symbols.empty()) return graph;
+  const bool given = !inputs.empty();
+  if (!given) {
+    for (ValueId id : graph.inputs) inputs.push_back(graph.Phantom(id));
+  }
+  std::vector<int64_t> sizes = SolveSymbols(graph, inputs);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto said = options.symbols.find(graph.symbols[i]);
+    if (said == options.symbols.end()) continue;
+    if (given && said->second != sizes[i]) {
+      throw ValueError("--symbol").Got(said->first, "=", said->second).Expected(sizes[i], ", as the inputs have it");
+    }
+    sizes[i] = said->second;
+  }
+  return Specialise(graph, sizes);
+}
+
+/// Bring inputs to where the graph wants them, and make those that nobody gave.
+std::vector<Tensor> PlaceInputs(const Graph& graph, std::vector<Tensor> inputs) {
+  const bool given = !inputs.empty();
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueInfo& info = graph.values[graph.inputs[i]];
-    if (options.inputs.empty()) inputs.push_back(RandomInput(info));
+    if (!given) inputs.push_back(RandomInput(info));
     Tensor& input = inputs[i];
     if (!info.device.is_cpu()) input = Op<"to_device">(input, info.device);
     if (info.strides.empty() || input.strides() == info.strides || input.shape() != info.shape) continue;
@@ -250,7 +288,8 @@ int Main(const Options& options) {
   const int64_t start = ProfileClock();
   const Graph loaded = LoadGraph(options.graph);
   const int64_t ready = ProfileClock();
-  Graph graph = Decompose(loaded);
+  const std::vector<Tensor> read = options.inputs.empty() ? std::vector<Tensor>() : GivenInputs(loaded, options);
+  Graph graph = Decompose(WithSizes(loaded, read, options));
   PassOptions passes;
   passes.level = static_cast<int>(options.level);
   passes.skip = {options.skip.begin(), options.skip.end()};
@@ -266,7 +305,7 @@ int Main(const Options& options) {
               (ProfileClock() - ready) * 1e-6, plan.memory().planned * 1e-6);
   if (options.print) std::printf("%s\n", plan.graph().str().c_str());
 
-  const std::vector<Tensor> inputs = MakeInputs(plan.graph(), options);
+  const std::vector<Tensor> inputs = PlaceInputs(plan.graph(), read);
   std::vector<Tensor> given = inputs;  // what the graph updates is written, so that keeps a copy
   for (const auto& [input, value] : plan.graph().updates) given[input] = Op<"clone">(inputs[input]);
   plan.CheckInputs(given);

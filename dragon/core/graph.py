@@ -127,6 +127,44 @@ class Graph(_C.Graph):
         """
         return Graph(_C.load_graph(os.fspath(path), map))
 
+    def at(self, **sizes):
+        """Return the graph with numbers in the places of symbols.
+
+        Parameters
+        ----------
+        **sizes : int
+            A size for each symbol: `graph.at(batch=16)`.
+
+        Returns
+        -------
+        dragon.Graph
+            A graph of its own, verified.
+
+        """
+        if set(sizes) != set(self.symbols):
+            raise ValueError(f"at: got sizes for {sorted(sizes)}, expected them for {sorted(self.symbols)}")
+        graph = Graph(_C.specialise_graph(self, [sizes[symbol] for symbol in self.symbols]))
+        graph.verify()
+        return graph
+
+    def compile(self, level=3, skip=()):
+        """Make the graph, as it is now, ready to run.
+
+        Parameters
+        ----------
+        level : int, optional, default=3
+            From 0, which runs it as it is, to 3, which does all that is known to help.
+        skip : Sequence[str], optional
+            Names of passes to leave out.
+
+        Returns
+        -------
+        dragon._C.Plan
+            Its `run(tensors)` returns the outputs; `profile`, `memory` and `graph` tell about it.
+
+        """
+        return _C.Plan(self, level, set(skip))
+
     @contextlib.contextmanager
     def edit(self):
         """Verify once, after several changes: the `with` block succeeds as a whole or leaves the graph as it was."""

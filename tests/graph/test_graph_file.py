@@ -188,6 +188,8 @@ WRONG = {
     "constant twice": (lambda m: m.constants.append(m.constants[0]), ValueError, "once more"),
     "no tensor": (lambda m: m.constants[0].ClearField("tensor"), ValueError, "without a tensor"),
     "symbol beyond": (lambda m: m.symbols.pop(), ValueError, "following symbol 0"),
+    "no coefficient": (lambda m: m.values[0].symbolic[0].size.terms[0].ClearField("coefficient"), ValueError,
+                       "0 of a symbol, expected numbers of which one can be a size"),
     "axis beyond": (lambda m: setattr(m.values[0].symbolic[0], "axis", 9), ValueError, "symbolic axis 9"),
     "update beyond": (lambda m: m.updates.add(input=4), ValueError, "update of input 4"),
 }

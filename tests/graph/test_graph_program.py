@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import dragon
+from dragon import _C
 from harness.graph_samples import make_network, make_updates
 
 PROGRAM = pathlib.Path(dragon.__file__).resolve().parent / "lib" / "dragon_run"
@@ -84,6 +85,27 @@ def test_results_are_saved(tmp_path):
     assert "too much" in run(path, "--seed", 6, "--reference", tmp_path / "results", "--tolerance", 1e-9, status=1)
 
 
+def test_any_batch(tmp_path):
+    small, large = make_network(2, symbolic=False), make_network(5, symbolic=False)
+    graph = dragon.Graph(_C.unify_graphs(small, 2, large, 5))
+    assert graph.symbols == ["batch"]
+    path = tmp_path / "graph.dragon"
+    graph.save(path)
+    graph = dragon.Graph.load(path)
+    assert str(graph.at(batch=5)) == str(large) and graph.at(batch=5).to_bytes() == large.to_bytes()
+    for batch in (1, 2, 7):
+        image = dragon.random.randn(batch, 3, 8, 8)
+        numpy.save(tmp_path / "image.npy", image.numpy())
+        for place, result in enumerate(graph.at(batch=batch).compile(level=0).run([image])):
+            numpy.save(tmp_path / f"{place}.npy", result.numpy())
+        run(path, "--inputs", tmp_path / "image.npy", "--reference", f"{tmp_path}/0.npy,{tmp_path}/1.npy")
+    assert "graph network(%0:image float32[9, 3, 8, 8])" in run(path, "--symbol", "batch=9", "--print")
+    assert "as the inputs have it" in run(path, "--symbol", "batch=9", "--inputs", tmp_path / "image.npy", status=2)
+    assert "--symbol: got 'length'" in run(path, "--symbol", "length=9", status=2)
+    with pytest.raises(ValueError, match=r"got sizes for \['length'\], expected them for \['batch'\]"):
+        graph.at(length=3)
+
+
 WRONG = {
     "nothing": ((), "got no graph"),
     "no file": (("nobody",), "cannot open 'nobody'"),
@@ -94,7 +116,7 @@ WRONG = {
     "a pass": (("graph", "--skip", "lunch"), "lunch"),
     "no dump": (("graph", "--inputs", "graph"), "expected a constant 'input image'"),
     "too many": (("graph", "--inputs", "x.npy,y.npy"), "got 2 files, expected 1"),
-    "another shape": (("graph", "--inputs", "x.npy"), "image"),
+    "another shape": (("graph", "--inputs", "x.npy"), "for input 0"),
     "a broken array": (("graph", "--inputs", "broken.npy"), "bytes of numbers"),
     "no array": (("graph", "--inputs", "text.npy"), "does not begin as one"),
     "another order": (("graph", "--inputs", "order.npy"), "row-major"),

@@ -3,11 +3,11 @@ import dragon
 from dragon import _C
 
 
-def make_network():
-    """Return a little convolutional network with a symbolic batch."""
+def make_network(batch=2, symbolic=True):
+    """Return a little convolutional network with a symbolic input."""
     graph = dragon.Graph("network")
     with graph.edit():
-        x = graph.add_input((2, 3, 8, 8), "float32", "image", symbolic={0: "batch"})
+        x = graph.add_input((batch, 3, 8, 8), "float32", "image", symbolic={0: "batch"} if symbolic else {})
         weight = graph.add_constant(dragon.arange(4 * 3 * 3 * 3, dtype="float32").reshape((4, 3, 3, 3)) / 64, "weight")
         (y,) = graph.add_call("conv2d", [x, weight], padding=1, stride=(2, 2), scope="conv1")
         (y,) = graph.add_call("relu", [y], scope="conv1")
