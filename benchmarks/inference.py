@@ -36,7 +36,18 @@ def build(name, torch):
     else:
         layer = torch.nn.TransformerEncoderLayer(768, 12, 3072, 0.0, "gelu", batch_first=True)
         net, shape = torch.nn.TransformerEncoder(layer, 12, enable_nested_tensor=False), (128, 768)
+    settle(net, torch, shape)
     return net.eval(), shape
+
+
+def settle(net, torch, shape):
+    """Have batch norms take over the statistics of one batch, lest signals vanish on their way."""
+    norms = [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    for norm in norms:
+        norm.momentum = 1.0
+    if norms:
+        with torch.no_grad():
+            net.train()(torch.from_numpy(numbers((4, *shape))))
 
 
 def make_mobilenet(nn):
