@@ -32,7 +32,7 @@ def capture(function, arguments, level):
     if trace.failure:
         return found, None
     places = [number for number, leaf in enumerate(found) if isinstance(leaf, _C.Tensor)]
-    plan = _compile(trace.finish([found[number] for number in places]), level)
+    plan = _compile(trace, [found[number] for number in places], level)
     if plan is None:
         return found, None
 
@@ -48,10 +48,10 @@ def capture(function, arguments, level):
     return found, again
 
 
-def _compile(captured, level):
+def _compile(trace, results, level):
     """Return plans with a backward pass; None where there can be none, since what it needs was written."""
     try:
-        return captured.compile(level, forward_level=min(level, 2))
+        return trace.finish(results).compile(level, forward_level=min(level, 2))
     except RuntimeError:
         return None
 

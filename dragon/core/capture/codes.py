@@ -2,6 +2,7 @@
 import builtins
 import dis
 import functools
+import pathlib
 import sys
 import types
 from typing import FrozenSet, NamedTuple
@@ -11,6 +12,7 @@ ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR",
 # Who uses one of these may ask for attributes whose names stand nowhere.
 DYNAMIC = frozenset(("getattr", "setattr", "hasattr", "delattr", "vars", "eval", "exec", "globals", "locals", "dir",
                      "__dict__", "__getattribute__", "__getattr__", "attrgetter"))
+_PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = frozenset(sys.stdlib_module_names) | {"dragon", "numpy"}
 
 
@@ -58,7 +60,19 @@ def names_of(code):
 
 def is_library(module):
     """Return whether a module's name is one of Dragon's, NumPy's or Python's own, whose code is taken as it is."""
-    return isinstance(module, str) and module.partition(".")[0] in LIBRARIES
+    return isinstance(module, str) and (module.partition(".")[0] in LIBRARIES or is_own(module))
+
+
+def is_own(module):
+    """Return whether a module's name is one of Dragon's, by whatever name a script knows it."""
+    return module.startswith("dragon.") or _is_guest(module.partition(".")[0])
+
+
+@functools.lru_cache(maxsize=None)
+def _is_guest(root):
+    """Return whether a package lies within Dragon's own: `torch`, as a script under `dragon run` knows it."""
+    file = getattr(sys.modules.get(root), "__file__", None)
+    return bool(file) and pathlib.Path(file).resolve().is_relative_to(_PACKAGE)
 
 
 def is_library_code(function):

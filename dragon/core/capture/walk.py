@@ -278,7 +278,7 @@ class Walk:
         library = codes.is_library(kind.__module__)
         self._visit_class(kind, kind.__qualname__)
         fields = getattr(value, "__dict__", None)
-        if library and not kind.__module__.startswith("dragon.") and not isinstance(value, PLAIN):
+        if library and not codes.is_own(kind.__module__) and not isinstance(value, PLAIN):
             return
         if isinstance(fields, dict):
             never = _of_class(Rules.never, kind)
@@ -313,7 +313,7 @@ class Walk:
                 continue
             self._seen[base, made] = path
             if codes.is_library(base.__module__):
-                if base not in Rules.roots and base.__module__.startswith("dragon."):
+                if base not in Rules.roots and codes.is_own(base.__module__):
                     self._learn(_names_in_class(base))
                 continue
             if (base, not made) not in self._seen:
