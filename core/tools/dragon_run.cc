@@ -27,7 +27,7 @@ constexpr const char* kUsage =
     "turn;\n"
     "                              random numbers otherwise\n"
     "  --reference FILE[,FILE...]  what the outputs should be: constants named 'output 0', ..., or .npy files\n"
-    "  --tolerance T               a difference of T * (1 + |expected|) is none (default 1e-5)\n"
+    "  --tolerance T               a difference of T * (1 + |expected|) is none (default 1e-4)\n"
     "  --save FILE                 write inputs and outputs, as a file that the two above read\n"
     "  --symbol NAME=SIZE          a size that the graph leaves open, such as the batch; that of the inputs otherwise\n"
     "  --repeat N                  run N times more, and tell the times (default 0)\n"
@@ -44,7 +44,7 @@ struct Options {
   std::string graph, save;
   std::vector<std::string> inputs, reference, skip;
   std::map<std::string, int64_t> symbols;
-  double tolerance = 1e-5;
+  double tolerance = 1e-4;
   int64_t repeat = 0, threads = 0, level = 3, seed = 0;
   bool profile = false, print = false;
 };

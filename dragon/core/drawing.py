@@ -58,7 +58,8 @@ def _explain(call, values, constants):
     told = [f"{name} = {value!r}" for name, value in call.attrs.items()]
     told += [f"{name}: {_describe(values[number])} {values[number].name}".rstrip()
              for name, number in call.tensors.items() if isinstance(number, int) and number in constants]
-    return "\n".join([f"%{', %'.join(map(str, call.outputs))} = {call.op}"] + told)
+    where = [f"in {call.scope}"] if call.scope else []
+    return "\n".join([f"%{', %'.join(map(str, call.outputs))} = {call.op}"] + told + where)
 
 
 def _list_bodies(call):

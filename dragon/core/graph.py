@@ -9,9 +9,9 @@ from dragon.core.drawing import draw_graph
 class Graph(_C.Graph):
     """Hold calls of operators over values that are each written once.
 
-    A value is spoken of by its number, and a call by its position. What `calls` and `values` return are snapshots:
-    they stay as they were when the graph is changed. Every change is verified; one that fails leaves the graph as it
-    was.
+    A value is spoken of by its number, and a call by its position. What `calls`, `values`, `inputs` and the like
+    return are snapshots: they stay as they were when the graph is changed, and changing them changes no graph. Every
+    change is verified; one that fails leaves the graph as it was.
 
     Parameters
     ----------
@@ -42,6 +42,9 @@ class Graph(_C.Graph):
     def __repr__(self):
         return (f"<dragon.Graph {self.name!r}: {len(self.inputs)} inputs, {len(self.constants)} constants, "
                 f"{len(self)} calls, {len(self.outputs)} outputs>")
+
+    def __reduce__(self):
+        return Graph.from_bytes, (self.to_bytes(),)
 
     def _repr_svg_(self):
         return self.svg()

@@ -1,6 +1,8 @@
 """Graphs as bytes and files: nothing is lost, protobuf agrees byte for byte, what is wrong is told with its place."""
+import copy
 import os
 import pathlib
+import pickle
 import random
 import struct
 import subprocess
@@ -44,6 +46,11 @@ def test_bytes_lose_nothing(graph):
     for number, tensor in graph.constants.items():
         copy = again.constants[number]
         assert (copy.dtype, copy.shape, copy.tolist()) == (tensor.dtype, tensor.shape, tensor.tolist())
+
+
+def test_copies_and_pickles(graph):
+    for again in (copy.copy(graph), copy.deepcopy(graph), pickle.loads(pickle.dumps(graph)), graph.copy()):
+        assert type(again) is dragon.Graph and again is not graph and same(again, graph)
 
 
 @pytest.mark.parametrize("map", [True, False])
