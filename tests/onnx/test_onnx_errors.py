@@ -120,7 +120,7 @@ def test_torch_export_parameters_as_inputs(tmp_path):
     torch.onnx.export(model, (x,), tmp_path / "model.onnx", keep_initializers_as_inputs=True)
     saved = onnx_library.load(tmp_path / "model.onnx")
     assert {"0.weight", "2.bias"} <= {item.name for item in saved.graph.input}
-    large = torch.onnx.export(nn.Linear(3, 400), (x,), verify=True)
+    large = torch.onnx.export(nn.Linear(3, 400).eval(), (x,), verify=True)
     large.save(tmp_path / "big.onnx", external_data=True)
     assert (tmp_path / "big.onnx.data").exists()
     torch.testing.assert_close(torch.from_numpy(exported.run(saved, [x])[0].copy()), model(x))
