@@ -1,4 +1,6 @@
 // At inference, a batch norm behind a convolution is other weights and another bias.
+#include <optional>
+
 #include "core/framework/op.h"
 #include "core/passes/pass.h"
 #include "core/passes/tails.h"
@@ -23,32 +25,59 @@ Tensor InDouble(const Graph& graph, ValueId id) {
 
 bool IsConstantOrNone(const Graph& graph, ValueId id) { return id == kNoValue || graph.constants.count(id); }
 
-/// weight and bias of the product, scaled and moved as the norm would do it.
-bool Fold(Graph& graph, GraphCall& product, const GraphCall& norm) {
-  const bool convolution = product.op->name() == "conv_forward";
-  const bool linear = product.op->name() == "linear" && graph.values[product.inputs[1]].shape.size() == 2 &&
-                      graph.values[norm.inputs[0]].shape.size() == 2;
-  if (!convolution && !linear) return false;
+/// x * scale + shift, which is what the norm does, in double precision.
+struct Affine {
+  Tensor scale, shift;
+};
+
+std::optional<Affine> AffineOf(const Graph& graph, const GraphCall& norm) {
   for (int i = 1; i < 5; ++i) {
-    if (!IsConstantOrNone(graph, norm.inputs[i])) return false;
+    if (!IsConstantOrNone(graph, norm.inputs[i])) return std::nullopt;
   }
-  for (int i = 1; i < 3; ++i) {
-    if (!IsConstantOrNone(graph, product.inputs[i])) return false;
-  }
-  const DType dtype = graph.values[product.inputs[1]].dtype;
   Tensor scale = Op<"rsqrt">(InDouble(graph, norm.inputs[4]) + norm.attrs[2].real());
   if (norm.inputs[1] != kNoValue) scale = scale * InDouble(graph, norm.inputs[1]);
-  Tensor shift = -InDouble(graph, norm.inputs[3]);
-  if (product.inputs[2] != kNoValue) shift = shift + InDouble(graph, product.inputs[2]);
-  shift = shift * scale;
+  Tensor shift = -InDouble(graph, norm.inputs[3]) * scale;
   if (norm.inputs[2] != kNoValue) shift = shift + InDouble(graph, norm.inputs[2]);
+  return Affine{scale, shift};
+}
+
+/// Whether the norm of a product's result can be its weights' and bias' business.
+bool TakesAffine(const Graph& graph, const GraphCall& product, const GraphCall& norm) {
+  const bool linear = product.op->name() == "linear" && graph.values[product.inputs[1]].shape.size() == 2 &&
+                      graph.values[norm.inputs[0]].shape.size() == 2;
+  if (product.op->name() != "conv_forward" && !linear) return false;
+  return IsConstantOrNone(graph, product.inputs[1]) && IsConstantOrNone(graph, product.inputs[2]);
+}
+
+/// weight and bias of the product, scaled and moved.
+void Fold(Graph& graph, GraphCall& product, const Affine& affine) {
+  const DType dtype = graph.values[product.inputs[1]].dtype;
+  Tensor shift = affine.shift;
+  if (product.inputs[2] != kNoValue) shift = shift + InDouble(graph, product.inputs[2]) * affine.scale;
   Dims along = Dims::Filled(graph.values[product.inputs[1]].shape.size(), 1);
-  along[0] = scale.numel();
-  const Tensor weight = InDouble(graph, product.inputs[1]) * Op<"reshape">(scale, along);
+  along[0] = affine.scale.numel();
+  const Tensor weight = InDouble(graph, product.inputs[1]) * Op<"reshape">(affine.scale, along);
   const std::string name = graph.values[product.inputs[1]].name;
   product.inputs[1] = graph.AddConstant(Op<"cast">(weight, dtype), name.empty() ? name : name + ".folded");
   product.inputs[2] = graph.AddConstant(Op<"cast">(shift, dtype));
-  return true;
+}
+
+/// A norm that stands by itself, as one pointwise call, which fuses with its neighbours.
+void AsPointwise(Graph& graph, GraphCall& norm, const Affine& affine) {
+  const ValueInfo info = graph.values[norm.inputs[0]];
+  if (info.dtype != DType::kFloat32 && info.dtype != DType::kFloat64) return;
+  Dims along = Dims::Filled(info.shape.size() - 1, 1);
+  along[0] = affine.scale.numel();
+  const auto constant = [&](const Tensor& numbers) {
+    return graph.AddConstant(Op<"cast">(Op<"reshape">(numbers, along), info.dtype));
+  };
+  GraphCall call;
+  call.op = &GetOp("addcmul");
+  call.scope = norm.scope;
+  call.inputs = {constant(affine.shift), norm.inputs[0], constant(affine.scale)};
+  call.attrs = {Value(int64_t{1})};
+  call.outputs = {norm.outputs[0]};
+  if (InferCall(graph, call)[0].strides == graph.values[norm.outputs[0]].strides) norm = std::move(call);
 }
 
 void FoldBatchNorm(Graph& graph) {
@@ -60,12 +89,16 @@ void FoldBatchNorm(Graph& graph) {
     if (norm.op->name() != "native_batch_norm" || norm.attrs[0].boolean()) continue;
     PassStatisticsOn(graph, norm);
     const ValueId x = norm.inputs[0];
-    const auto asked = [&](int result) {
-      return norm.outputs[result] != kNoValue && readers[norm.outputs[result]] > 0;
-    };
-    if (producers[x] < 0 || readers[x] != 1 || asked(1) || asked(2) || norm.outputs[0] == kNoValue) continue;
-    if (graph.values[x].strides != graph.values[norm.outputs[0]].strides) continue;
-    if (!Fold(graph, graph.calls[producers[x]], norm)) continue;
+    const auto asked = [&](int k) { return norm.outputs[k] != kNoValue && readers[norm.outputs[k]] > 0; };
+    if (asked(1) || asked(2) || norm.outputs[0] == kNoValue) continue;
+    const std::optional<Affine> affine = AffineOf(graph, norm);
+    if (!affine) continue;
+    const bool alone = producers[x] < 0 || readers[x] != 1 || !TakesAffine(graph, graph.calls[producers[x]], norm);
+    if (alone || graph.values[x].strides != graph.values[norm.outputs[0]].strides) {
+      AsPointwise(graph, graph.calls[i], *affine);
+      continue;
+    }
+    Fold(graph, graph.calls[producers[x]], *affine);
     graph.Replace(norm.outputs[0], x);
     folded.push_back(static_cast<int>(i));
   }

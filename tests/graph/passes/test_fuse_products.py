@@ -110,7 +110,7 @@ def test_products_with_constant_matrices_are_linear_layers():
 
 
 def test_batch_norms_fold_into_weights():
-    for weight_is_constant, left in ((True, ["conv_forward"]), (False, ["conv_forward", "native_batch_norm"])):
+    for weight_is_constant, left in ((True, ["conv_forward"]), (False, ["conv_forward", "addcmul"])):
         graph, (x, weight) = build((2, 3, 5, 5), (4, 3, 3, 3))
         graph.outputs = [normalise(graph, convolve(graph, x, 4, weight=None if weight_is_constant else weight))]
         assert ops(optimized(graph, "fold_batch_norm", "prune", tolerance=1e-4)) == left
@@ -120,14 +120,22 @@ def test_batch_norms_fold_into_weights():
     assert ops(optimized(graph, "fold_batch_norm", "prune", tolerance=1e-4)) == ["linear"]
 
 
-def test_batch_norms_in_training_or_read_twice_stay():
+def test_batch_norms_in_training_stay():
     graph, (x,) = build((2, 3, 5, 5))
     graph.outputs = [normalise(graph, convolve(graph, x, 4), training=True)]
     assert "native_batch_norm" in ops(optimized(graph, "fold_batch_norm"))
-    graph, (x,) = build((2, 3, 5, 5))
-    y = convolve(graph, x, 4)
-    graph.outputs = [normalise(graph, y), y]
-    assert "native_batch_norm" in ops(optimized(graph, "fold_batch_norm"))
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 5), (4, 6), (2, 3, 7)])
+def test_batch_norms_that_stand_alone_are_pointwise(shape):
+    graph, (x,) = build(shape)
+    graph.outputs = [normalise(graph, x)]
+    assert ops(optimized(graph, "fold_batch_norm", tolerance=1e-5)) == ["addcmul"]
+    if len(shape) == 4:
+        graph, (x,) = build(shape)
+        y = convolve(graph, x, 4)
+        graph.outputs = [normalise(graph, y), y]  # what is read twice keeps its weights
+        assert ops(optimized(graph, "fold_batch_norm", tolerance=1e-4)) == ["conv_forward", "addcmul"]
 
 
 def test_statistics_at_inference_are_no_updates():
