@@ -5,8 +5,8 @@
     python benchmarks/torch_compile.py --memory resnet50,gpt    # peaks at O1, O2, O3 and eager, training and inference
 
 The nets and the workers' protocol are those of `torch_training.py`. Every side runs in a process of its own with two
-threads; while one measures, the others wait, and what `torch.compile` needs to warm up is left out. `model` compiles
-the net, as most scripts do; `step` compiles forward, backward and update as one.
+threads, or OMP_NUM_THREADS; while one measures, the others wait, and what `torch.compile` needs to warm up is left out.
+`model` compiles the net, as most scripts do; `step` compiles forward, backward and update as one.
 """
 import argparse
 import json
@@ -32,7 +32,7 @@ WARM_UP = 6
 def make_step(name, compiled):
     """Return a training step of a net, compiled as told."""
     import torch
-    torch.set_num_threads(2)
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     model, x, y, optimizer = build(name)
     loss_of = torch.nn.CrossEntropyLoss()
     net = torch.compile(model) if compiled == "model" else model
@@ -73,8 +73,8 @@ def start(side, name, seconds, extra=(), **environment):
     dragon, compiled = SIDES[side]
     command = [os.path.abspath(__file__), "--worker", name, "--compiled", compiled, "--seconds", str(seconds), *extra]
     line = [sys.executable, *(["-m", "dragon", "run"] if dragon else []), *command]
-    return subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                            env={**os.environ, "OMP_NUM_THREADS": "2", **environment})
+    environment = {"OMP_NUM_THREADS": "2", **os.environ, **environment}
+    return subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def read(worker):

@@ -13,7 +13,8 @@ EXACT = (0.0, 0.0)
 FEW = 3  # samples of a row that the quick half takes
 # Some calls of these look at numbers, to check them, to choose the way or to find places by a mask: they stay eager.
 READERS = set("""argwhere flatnonzero gaussian_nll_loss histogram index index_put linalg_lstsq masked_scatter
-    nanquantile nonzero_tuple one_hot quantile repeat_interleave rrelu""".split())
+    nanquantile nonzero_tuple one_hot quantile repeat_interleave rrelu
+    view_as_real view_as_complex imag""".split())  # the last: gradients that look at memory under another dtype
 
 pytestmark = pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
 
