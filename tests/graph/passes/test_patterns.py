@@ -239,3 +239,31 @@ def test_a_whole_that_is_copied_in_another_order():
                   part(f, f.inputs[2], (3, 4, 5), 0, 2, place=True))
     found = f.found(f.exp(f.to_row_major(f.permute(whole, axes=(1, 0, 2)))))
     assert "cat" in found and not {"to_row_major", "restride", "add"} & set(found)
+
+
+@pytest.mark.parametrize("merges", [True, False])
+def test_attention_reads_its_operands_where_they_lie(merges):
+    f = Formula((2, 4, 36), (2, 4, 1, 36))  # (batch, length, 3 x heads x width), as one projection makes them
+    x, y = f.inputs
+    copy = f.to_row_major(f.permute(f.view(x, shape=(2, 4, 3, 12)), axes=(2, 1, 0, 3)))  # (3, length, batch, 12)
+    operands = []
+    for i in range(3):
+        one = f.select(copy, axis=0, index=i)
+        if merges:  # batch and heads in one axis on the way
+            one = f.transpose(f.view(one, shape=(4, 6, 4)), axis0=0, axis1=1)
+            operands.append(f.view(one, shape=(2, 3, 4, 4)))
+        else:
+            operands.append(f.permute(f.view(one, shape=(4, 2, 3, 4)), axes=(1, 2, 0, 3)))
+    output = f.attention(*operands, None, scale=0.5, causal=False)[0]
+    assert "to_row_major" not in f.found(f.exp(output))
+
+
+def test_copies_that_are_cut_stay():
+    f = Formula((2, 3, 4, 8))
+    x, = f.inputs
+    copy = f.to_row_major(f.transpose(x, axis0=1, axis1=2))
+    cut = f.slice(copy, axis=3, start=0, stop=4)
+    output = f.attention(cut, cut, cut, None, scale=0.5, causal=False)[0]
+    f.graph.outputs = [f.exp(output)]
+    left = ops(optimized(f.graph, "see_through_copies", "prune"))
+    assert left == ["transpose", "to_row_major", "slice", "attention", "exp"]
