@@ -17,29 +17,29 @@ def family_of(name):
 
 def list_operators():
     """Return ({family: names with a mapping}, names of forward operators without, others without)."""
-    families, missing, others = collections.defaultdict(list), [], []
+    found, missing, others = collections.defaultdict(list), [], []
     for name in sorted(_C.op_names()):
         if _C.schema(name)["composite"]:
             continue
         if find_mapping(name):
-            families[family_of(name)].append(name)
-        elif name.endswith(("_backward", "_step", "_fused")) or name.startswith(("pack_", "foreach_", "clip_grad")):
+            found[family_of(name)].append(name)
+        elif name.endswith(("_backward", "_step", "fused")) or name.startswith(("pack_", "foreach_", "clip_grad")):
             others.append(name)
         else:
             missing.append(name)
-    return families, missing, others
+    return found, missing, others
 
 
 def write_coverage(app=None):
     """Write the page."""
-    families, missing, others = list_operators()
-    count = sum(map(len, families.values()))
+    found, missing, others = list_operators()
+    count = sum(map(len, found.values()))
     lines = ["# Operators as ONNX", "",
              f"Of {count + len(missing)} primitive operators that a forward pass may call, {count} have an ONNX "
              "expression; compositions are made of these. The others raise an `UnsupportedOperatorError` that names "
              "all of them at once. Gradients, optimizers and what passes make of calls are not exported.", "",
              "| family | operators |", "|---|---|"]
-    for family, names in sorted(families.items()):
+    for family, names in sorted(found.items()):
         lines.append(f"| {family} | {' '.join(f'`{name}`' for name in names)} |")
     lines += ["", "## Without an expression", "", " ".join(f"`{name}`" for name in missing), "",
               "## Not for forward passes", "", " ".join(f"`{name}`" for name in others)]

@@ -25,7 +25,6 @@ REASONS = {
 }
 
 
-
 def export_sample(row, arguments):
     """Return (results of eager, results of ONNX Runtime) for one call."""
     args, kwargs = arguments.map(engine.tensor)

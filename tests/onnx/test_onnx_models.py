@@ -248,3 +248,23 @@ def test_sizes_in_numbers():
         x = torch.randn(*shape)
         for mine, theirs in zip(function(x), exported.run(made, [x]), strict=True):
             torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "autocast", "channels last"])
+def test_other_dtypes_and_layouts(kind):
+    model = build(Pyramid, torch.randn(2, 3, 8, 8))
+    dtype = getattr(torch, kind, torch.float32) if "float" in kind else torch.float32
+    layout = torch.channels_last if kind == "channels last" else torch.contiguous_format
+    model = model.to(dtype).to(memory_format=layout)
+
+    def function(x):
+        with torch.autocast("cpu", torch.bfloat16, enabled=kind == "autocast"):
+            return model(x)[0]
+
+    made = onnx.export(function, torch.randn(2, 3, 8, 8).to(dtype), input_names=["x"], dynamic_axes={"x": [0]})
+    x = torch.randn(3, 3, 8, 8).to(dtype).contiguous(memory_format=layout)
+    with torch.no_grad():
+        wanted = function(x)
+    got = torch.from_numpy(exported.run(made, [x])[0].copy())
+    loose = 1e-4 if kind == "channels last" else 5e-2
+    torch.testing.assert_close(got.float(), wanted.float(), rtol=loose, atol=loose)

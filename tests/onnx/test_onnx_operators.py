@@ -21,9 +21,11 @@ PARTLY = {"grid_sample": "volumes before opset 20", "random": "without an upper 
 def load_rows():
     """Return the rows of primitive operators, those of parts among them."""
     found = [row for row in rows.load_rows() if row.call is None and not engine.schema(row.name)["composite"]]
-    return found + [Row(name, samples, dtypes=("float32", "float64") if name == "recurrent_layer" else FLOATING,
-                       outputs=RESULTS.get(name), family="parts")
-                   for name, samples in PARTS.items() if samples]
+    for name, samples in PARTS.items():
+        dtypes = ("float32", "float64") if name == "recurrent_layer" else FLOATING
+        if samples:
+            found.append(Row(name, samples, dtypes=dtypes, outputs=RESULTS.get(name), family="parts"))
+    return found
 
 
 ROWS = load_rows()
