@@ -74,7 +74,12 @@ def spread(start, stop, steps):
 
 @maps("linspace")
 def linspace(w, start, stop, steps, dtype, device):
-    return w.constant(spread(start, stop, int(steps)), w.out.dtype)
+    if not isinstance(steps, Size):
+        return w.constant(spread(start, stop, steps), w.out.dtype)
+    places = w.Range(w.constant(0, "int64"), w.number(steps), w.constant(1, "int64"))
+    last = w.Max(w.Sub(w.number(steps), 1), 1)
+    step = w.Div(w.constant(stop - start, w.out.dtype), w.cast(last, w.out.dtype))
+    return w.Add(w.Mul(w.cast(places, w.out.dtype), step), start)
 
 
 @maps("logspace")
@@ -84,7 +89,9 @@ def logspace(w, start, stop, steps, base, dtype, device):
 
 @maps("eye")
 def eye(w, n, m, dtype, device):
-    return w.constant(numpy.eye(int(n), None if m is None else int(m)), w.out.dtype)
+    if is_dynamic(w.out.shape):
+        return w.cast(w.EyeLike(w.full(w.out.shape, 0, "float32")), w.out.dtype)
+    return w.constant(numpy.eye(n, m), w.out.dtype)
 
 
 # --- joins and copies of axes
@@ -340,7 +347,7 @@ def pad(w, x, pad, mode, value):
         for axis, before, after in amounts:
             x = wrap_axis(w, x, axis, before, after)
         return x
-    if not any(pad):
+    if all(amount == 0 for amount in pad):
         return x
     begins, ends = [0] * x.ndim, [0] * x.ndim
     for axis, before, after in amounts:

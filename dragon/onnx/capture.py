@@ -137,6 +137,7 @@ def resize(tensor, sizes):
 def choices(size):
     """Yield triples of sizes to capture at: the given one where it is not special, and others near or far."""
     first = size if size > 1 else 2
+    yield first, first + 1, 4 * first + 3
     yield first, first + 1, first + 3
     yield first, 2 * first, 3 * first
     if size > 3:

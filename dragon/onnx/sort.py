@@ -36,23 +36,24 @@ def topk(w, x, k, axis, largest, sorted):
 
 def nth(w, x, number, axis, keepdims):
     """Return the number-th smallest element of an axis, counted from 0, and its place."""
-    values, places = ordered(w, x, number + 1, axis, False)
     if x.ndim == 0:
-        return values, places
-    index = [number] if keepdims else number
-    index = w.constant(numpy.array(index, "int64")) if not isinstance(number, Size) else \
-        w.size(number) if keepdims else w.number(number)
+        return x, w.constant(0, "int64")
+    number = w.constant([number], "int64") if isinstance(number, int) else number
+    values, places = ordered(w, x, w.Add(number, 1), axis, False)
+    index = number if keepdims else w.Squeeze(number, [0])
     return w.Gather(values, index, axis=axis % x.ndim), w.Gather(places, index, axis=axis % x.ndim)
 
 
 @maps("kthvalue")
 def kthvalue(w, x, k, axis, keepdims):
-    return nth(w, x, k - 1, axis, keepdims)
+    return nth(w, x, w.size(k - 1) if isinstance(k, Size) else k - 1, axis, keepdims)
 
 
 @maps("median_axis")
 def median_axis(w, x, axis, keepdims):
-    return nth(w, x, (x.shape[axis] - 1) // 2 if x.ndim else 0, axis, keepdims)
+    size = x.shape[axis] if x.ndim else 1
+    middle = w.Div(w.Sub(w.size(size), 1), 2) if isinstance(size, Size) else (size - 1) // 2
+    return nth(w, x, middle, axis, keepdims)
 
 
 @maps("nanmedian_axis")

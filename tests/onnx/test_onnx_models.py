@@ -268,3 +268,30 @@ def test_other_dtypes_and_layouts(kind):
     got = torch.from_numpy(exported.run(made, [x])[0].copy())
     loose = 1e-4 if kind == "channels last" else 5e-2
     torch.testing.assert_close(got.float(), wanted.float(), rtol=loose, atol=loose)
+
+
+DYNAMIC = {
+    "causal mask": lambda x: (x[:, :1] * torch.ones(x.shape[0], x.shape[0]).tril()).sum(1),
+    "pairs of places": lambda x: x[torch.arange(x.shape[0]), torch.zeros(x.shape[0], dtype=torch.long)],
+    "running maximum": lambda x: x.cumsum(0).cummax(0).values,
+    "moments": lambda x: x.var(0) + x.std(),
+    "padding": lambda x: nn.functional.pad(x, (0, x.shape[0])),
+    "unit matrix": lambda x: torch.eye(x.shape[0]) @ x,
+    "line": lambda x: x + torch.linspace(0, 1, x.shape[0])[:, None],
+    "all but one": lambda x: x.topk(x.shape[0] - 1, 0).values,
+    "median": lambda x: x.median(0).values,
+    "order": lambda x: x.sort(0).values.roll(1, 0).flip(0),
+    "grid": lambda x: torch.stack(torch.meshgrid(torch.arange(x.shape[0]), torch.arange(3), indexing="ij")).float(),
+    "products of all pairs": lambda x: torch.einsum("bi,bj->ij", x, x) + torch.cdist(x, x).sum(),
+    "last": lambda x: x[-1] + x[x.shape[0] - 2],
+}
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_dynamic_operators(name):
+    function = DYNAMIC[name]
+    made = onnx.export(function, torch.randn(4, 3), input_names=["x"], dynamic_axes={"x": {0: "batch"}})
+    for batch in (4, 2, 3, 7, 20):
+        x = torch.randn(batch, 3)
+        torch.testing.assert_close(torch.from_numpy(exported.run(made, [x])[0].copy()), function(x), rtol=1e-4,
+                                   atol=1e-4)
