@@ -60,6 +60,7 @@ class TileWorker {
         inputs_(inputs),
         memory_(Device{}, static_cast<size_t>(schedule.register_bytes + 64)),
         at_(values.size()) {
+    moving_.reserve(values.size());
     auto* registers = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) / 64 * 64);
     for (const TileFold& fold : folds) parts_.emplace_back(fold);
     for (size_t value = 0; value < values.size(); ++value) {
@@ -268,7 +269,7 @@ void TileProgram::Run(void* const* outputs, void* const* given) const {
     worker.Run(begin * state.tile, std::min(end * state.tile, state.numel), state.tile);
     if (!state.folds.empty()) shares.Add(begin, worker.parts());
   });
-  shares.Finish(state.numel, outputs + state.outputs.size());
+  if (!state.folds.empty()) shares.Finish(state.numel, outputs + state.outputs.size());
 }
 
 }  // namespace dragon::kernels

@@ -56,21 +56,24 @@ void InferFused(Infer& i) {
   }
 }
 
+/// Numbers that the geometry of a few operands takes.
+constexpr size_t kUsualKey = 64;
+
 void RunFused(Run& r) {
   const GraphBody& holder = BodyOf(r.name(), r.attr(0));
   const Graph& body = holder.graph();
   std::vector<int64_t> key;
-  InlineVector<Tensor, 4> outputs;
+  key.reserve(kUsualKey);
   for (int i = 0; i < r.x_count(); ++i) AddGeometry(r.x(i), &key);
-  for (int k = 0; k < r.y_count(); ++k) {
-    outputs.push_back(r.y(k));
-    AddGeometry(r.y(k), &key);
-  }
+  for (int k = 0; k < r.y_count(); ++k) AddGeometry(r.y(k), &key);
   if (!r.ctx().device.is_cpu()) return RunByCalls(body, r);
-  const auto prepared = std::static_pointer_cast<const FusedProgram>(
-      holder.Prepared(key, [&] { return BuildFused(body, InferBody(body, r.call().inputs), outputs); }));
+  const auto prepared = std::static_pointer_cast<const FusedProgram>(holder.Prepared(key, [&] {
+    std::vector<Tensor> outputs;
+    for (int k = 0; k < r.y_count(); ++k) outputs.push_back(r.y(k));
+    return BuildFused(body, InferBody(body, r.call().inputs), outputs);
+  }));
   if (!prepared->program) return RunByCalls(body, r);
-  std::vector<void*> to, from;
+  InlineVector<void*, 8> to, from;
   for (int32_t k : prepared->output_order) to.push_back(r.y(k).mutable_data());
   for (int i = 0; i < r.x_count(); ++i) from.push_back(const_cast<void*>(r.x(i).data()));
   for (const Tensor& constant : prepared->constants) from.push_back(const_cast<void*>(constant.data()));
@@ -100,13 +103,15 @@ FoldForm Fold(const Graph& graph, const GraphCall& call) {
   return call.inputs.size() == 1 ? FoldFormOf(call, graph.Phantom(call.inputs[0])) : FoldForm{};
 }
 
-bool IsProgram(const Graph& body) {
+bool IsProgram(const Graph& body) try {
   std::vector<Tensor> inputs;
   for (ValueId id : body.inputs) inputs.push_back(body.Phantom(id));
   const std::vector<Tensor> values = InferBody(body, inputs);
   std::vector<Tensor> outputs;
   for (ValueId id : body.outputs) outputs.push_back(values[id]);
   return BuildFused(body, values, outputs)->program != nullptr;
+} catch (const Error&) {  // shapes that do not meet
+  return false;
 }
 
 [[maybe_unused]] const bool entered = (Fusion() = {IsLoop, Fold, IsProgram}, true);
