@@ -60,6 +60,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   return GuardedInt([&] {
     tensor.Observe("its memory as a buffer or a NumPy array");
     tensor.Settle();
+    if (tensor.impl()->storage) tensor.impl()->storage->lent = true;
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
       PyErr_SetString(PyExc_BufferError, "buffer: the tensor is not in row-major order; call contiguous() first");
       return -1;

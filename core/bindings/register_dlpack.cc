@@ -88,6 +88,7 @@ PyObject* Export(py::object object, py::object max_version, py::object copy) {
   }
   source->Observe("its memory through DLPack");
   source->Settle();
+  if (source->impl()->storage) source->impl()->storage->lent = true;
   Tensor tensor = source->Detach();
   if (!copy.is_none() && copy.cast<bool>()) tensor = Op<"clone">(tensor);
   auto lent = std::make_unique<Lent>(Lent{tensor, tensor.shape(), tensor.strides()});

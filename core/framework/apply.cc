@@ -204,9 +204,16 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
   return outputs;
 }
 
+/// One more write to the tensor's memory.
+void CountWrite(const Tensor& x) {
+  if (!x.defined() || !x.impl()->storage) return;
+  x.impl()->version().Bump();
+  x.impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);
+}
+
 void BumpVersions(const Call& call, std::span<const Tensor> outs) {
   for (const Tensor& out : outs) {
-    if (out.defined() && out.impl()->storage) out.impl()->version().Bump();
+    CountWrite(out);
   }
   const Schema& schema = call.op->schema;
   if (!schema.mutates()) return;
@@ -214,8 +221,7 @@ void BumpVersions(const Call& call, std::span<const Tensor> outs) {
   for (int slot = 0; slot < schema.tensor_count(); ++slot) {
     const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
     for (size_t k = 0; k < count; ++k, ++i) {
-      const Tensor& x = call.inputs[i];
-      if (schema.tensor(slot).mutated && x.defined() && x.impl()->storage) x.impl()->version().Bump();
+      if (schema.tensor(slot).mutated) CountWrite(call.inputs[i]);
     }
   }
 }

@@ -178,6 +178,7 @@ class PlanBuilder {
   }
 
   void Occupy(int slot, ValueId id, Tensor tensor) {
+    memory.naive += static_cast<int64_t>(tensor.impl()->storage->bytes);
     slots[slot].occupant = id;
     slots[slot].life.last = std::max(slots[slot].life.last, last_read[id]);
     Hold(id, slot, std::move(tensor));

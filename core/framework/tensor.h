@@ -58,6 +58,9 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   size_t bytes;
   VersionCounter version;
   uint64_t mark;  ///< a trace's note of what it knows about this memory; see core/framework/trace.h
+  /// Every write through the door counts here, those that autograd must not see as well. Once `lent`, others may write.
+  std::atomic<uint32_t> writes{0};
+  std::atomic<bool> lent{false};
 };
 
 class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {

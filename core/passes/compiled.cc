@@ -246,6 +246,8 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
     SplitForward(whole, &forward, &backward);
     backward_ = Compile(std::move(backward), options.backward, options.plan, &reports_);
   }
+  const bool pure = !backward_ && capture_.gradients.empty() && forward.updates.empty();
+  if (options.freeze && pure && options.forward.level >= 3) frozen_ = std::make_unique<FrozenPlan>(capture_, options);
   forward_ = Compile(std::move(forward), options.forward, options.plan, &reports_);
 }
 
@@ -323,9 +325,13 @@ void CompiledCapture::Record(std::span<const Tensor> inputs, std::span<const Ten
 
 std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
   const std::vector<Tensor> inputs = Gather(arguments);
-  const std::vector<Tensor> values = forward_->Run(inputs, symbols_);
+  const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh(&reports_) : nullptr;
+  const std::vector<Tensor> values =
+      frozen ? frozen->Run(frozen_->Arguments(inputs), symbols_) : forward_->Run(inputs, symbols_);
   for (const auto& [input, value] : capture_.graph.updates) {
-    if (inputs[input].impl()->storage) inputs[input].impl()->version().Bump();
+    if (!inputs[input].impl()->storage) continue;
+    inputs[input].impl()->version().Bump();
+    inputs[input].impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);
   }
   std::vector<Tensor> results;
   for (const CapturedOutput& output : capture_.outputs) results.push_back(Present(output, inputs, values));

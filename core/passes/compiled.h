@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 namespace dragon {
 
 struct CompileOptions {
+  bool freeze = true;  ///< inference takes tensors from outside for constants while nobody writes them
   PassOptions forward, backward;
   PlanOptions plan;
 };
@@ -19,6 +21,37 @@ struct CompileOptions {
 /// The graph optimised and planned.
 DRAGON_API std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes, const PlanOptions& options,
                                          std::vector<PassReport>* reports = nullptr);
+/// A plan that takes what comes from outside (parameters, as a rule) for constants, so that weights are folded and
+/// packed at compile time; made anew when somebody has written them.
+class FrozenPlan {
+ public:
+  FrozenPlan(const Capture& capture, CompileOptions options);
+  /// The plan for the present numbers; null where freezing does not pay (numbers change too often, or others may
+  /// write).
+  std::shared_ptr<Plan> Fresh(std::vector<PassReport>* reports);
+  /// The inputs that are left.
+  std::vector<Tensor> Arguments(std::span<const Tensor> inputs) const;
+
+ private:
+  struct Seen {
+    Tensor tensor;
+    ValueId value = kNoValue;
+    const Storage* storage = nullptr;
+    uint32_t writes = 0;
+  };
+  bool Unchanged() const;
+  void Build(std::vector<PassReport>* reports);
+
+  Graph graph_;
+  std::vector<int> left_;  ///< positions among the capture's inputs of those that are given at each call
+  std::vector<Seen> seen_;
+  CompileOptions options_;
+  std::shared_ptr<Plan> plan_;
+  std::mutex mutex_;
+  int builds_ = 0;
+  bool allowed_ = true;
+};
+
 /// The graph with every composition replaced by the operators it is made of.
 DRAGON_API Graph Decompose(const Graph& graph);
 
@@ -56,6 +89,7 @@ class DRAGON_API CompiledCapture {
   std::vector<int> grad_index_;  ///< by wanted input: output of the backward plan; -1: no gradient flows
   size_t result_count_ = 0;      ///< outputs of the forward plan that are the call's own
   std::shared_ptr<Plan> forward_, backward_;
+  std::unique_ptr<FrozenPlan> frozen_;
   std::vector<PassReport> reports_;
   std::vector<double> symbols_;
 };

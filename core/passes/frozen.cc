@@ -1,0 +1,70 @@
+// Inference over parameters that nobody writes: they are constants for as long as that holds.
+#include "core/passes/compiled.h"
+
+namespace dragon {
+
+namespace {
+
+/// Weights that change more often than this are not worth packing.
+constexpr int kMostBuilds = 4;
+/// Below this, folding and packing gain nothing.
+constexpr int64_t kLeastElements = 256;
+
+}  // namespace
+
+FrozenPlan::FrozenPlan(const Capture& capture, CompileOptions options) : graph_(capture.graph), options_(options) {
+  std::vector<ValueId> inputs;
+  int64_t elements = 0;
+  for (size_t i = 0; i < capture.inputs.size(); ++i) {
+    const CapturedInput& input = capture.inputs[i];
+    if (input.source != CapturedInput::Source::kOutside) {
+      left_.push_back(static_cast<int>(i));
+      inputs.push_back(graph_.inputs[i]);
+      continue;
+    }
+    seen_.push_back({input.tensor, graph_.inputs[i]});
+    elements += input.tensor.numel();
+    allowed_ &= input.tensor.device().is_cpu() && input.tensor.is_contiguous();
+  }
+  allowed_ &= elements >= kLeastElements;
+  graph_.inputs = inputs;
+}
+
+bool FrozenPlan::Unchanged() const {
+  for (const Seen& seen : seen_) {
+    const Storage* storage = seen.tensor.impl()->storage.get();
+    if (storage != seen.storage || storage->writes.load(std::memory_order_relaxed) != seen.writes) return false;
+    if (DRAGON_UNLIKELY(storage->lent.load(std::memory_order_relaxed))) return false;
+  }
+  return true;
+}
+
+void FrozenPlan::Build(std::vector<PassReport>* reports) {
+  plan_ = nullptr;
+  allowed_ = ++builds_ <= kMostBuilds;
+  Graph graph = graph_;
+  for (Seen& seen : seen_) {
+    const Storage* storage = seen.tensor.impl()->storage.get();
+    allowed_ &= storage && !storage->lent && !storage->memory.is_borrowed();
+    if (!allowed_) return;
+    seen.storage = storage;
+    seen.writes = storage->writes.load(std::memory_order_relaxed);
+    graph.constants[seen.value] = seen.tensor.Detach();
+  }
+  plan_ = Compile(std::move(graph), options_.forward, options_.plan, reports);
+}
+
+std::shared_ptr<Plan> FrozenPlan::Fresh(std::vector<PassReport>* reports) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!allowed_) return nullptr;
+  if (!plan_ || !Unchanged()) Build(reports);
+  return allowed_ ? plan_ : nullptr;
+}
+
+std::vector<Tensor> FrozenPlan::Arguments(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> arguments;
+  for (int i : left_) arguments.push_back(inputs[i]);
+  return arguments;
+}
+
+}  // namespace dragon
