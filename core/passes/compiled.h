@@ -13,9 +13,9 @@
 namespace dragon {
 
 struct CompileOptions {
-  bool freeze = true;  ///< inference takes tensors from outside for constants while nobody writes them
   PassOptions forward, backward;
   PlanOptions plan;
+  bool freeze = true;  ///< inference takes tensors from outside for constants while nobody writes them
 };
 
 /// The graph optimised and planned.
