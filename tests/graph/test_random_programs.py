@@ -144,6 +144,52 @@ def test_programs_run_as_eagerly(first):
     assert compared >= PER_TEST - 4 and gave_up < PER_TEST / 2
 
 
+def check_function(program, level, rows):
+    """Return (what differs between eager calls and `dragon.function`'s, or None; how many graphs it made)."""
+    function, outside = program.function(torch)
+    plain, held = program.function(torch)
+    compiled = None
+    for call, size in enumerate((None, None, rows, None, rows + 1)):
+        shown = []
+        for run, tensors in ((plain, held), (compiled, outside)):
+            arguments = program.arguments(torch, call, size)
+            torch.manual_seed(program.seed + call)
+            if run is plain:
+                try:
+                    results = captured.leaves(run(*arguments))
+                except REJECTED:  # not for this number of rows; what was written until then is written
+                    return None, len(compiled.function.graphs)
+            elif compiled is None:
+                results, compiled = captured.capture_function(function, arguments, level)
+            else:
+                results = run(*arguments)
+            shown.append(captured.shown(results, arguments + tensors, torch))
+        found = captured.difference(shown[1], shown[0], TOLERANCE[level] or 1e-6)
+        if found:
+            return f"O{level}, call {call} of dragon.function: {found}", 0
+    return None, len(compiled.function.graphs)
+
+
+@pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
+@pytest.mark.parametrize("first", range(0, 150, PER_TEST))
+def test_functions_run_as_eagerly_with_any_number_of_rows(first):
+    failures, graphs = [], 0
+    for seed in range(first, first + PER_TEST):
+        program = grow(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                run_eagerly(program, torch)
+            except REJECTED:
+                continue
+            found, made = check_function(program, (0, 3)[seed % 2], 3 + seed % 4)
+        graphs += bool(made)
+        if found:
+            failures.append(f"{found}\n{program}")
+    assert not failures, f"{len(failures)} programs differ:\n" + "\n".join(failures[:3])
+    assert graphs > 0.8 * PER_TEST
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
 @pytest.mark.parametrize("first", range(1000, 3400, 8 * PER_TEST))

@@ -1,6 +1,7 @@
 """The one place of the tests that knows how a function is captured into plans, and what a call shows."""
 import numpy
 
+import dragon
 from dragon import _C
 
 AVAILABLE = hasattr(_C, "Trace")
@@ -46,6 +47,17 @@ def capture(function, arguments, level):
 
     fresh = list(found)
     return found, again
+
+
+def capture_function(function, arguments, level):
+    """Do the same by `dragon.function`, which checks what it takes for granted and may serve any number of rows."""
+    compiled = dragon.function(function, level=level)
+
+    def again(*arguments):
+        return leaves(compiled(*arguments))
+
+    again.function = compiled
+    return again(*arguments), again
 
 
 def _compile(trace, results, level):

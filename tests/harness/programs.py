@@ -153,16 +153,18 @@ class Program:
     def _name(self, number):
         return f"w{number}" if number in self.outside else f"x{number}"
 
-    def arguments(self, torch, call=0):
-        """Return fresh tensors for the arguments, the same ones for the same call."""
-        made = self._make(torch, call)
+    def arguments(self, torch, call=0, rows=None):
+        """Return fresh tensors for the arguments, the same ones for the same call; `rows` is another first size."""
+        made = self._make(torch, call, rows)
         return [tensor for number, tensor in enumerate(made) if number not in self.outside]
 
-    def _make(self, torch, call):
+    def _make(self, torch, call, rows=None):
         """Return tensors for all inputs."""
         state = random.Random(1000 * self.seed + call)
-        made = []
+        made, usual = [], self.inputs[0][0][:1]
         for shape, dtype, needs in self.inputs:
+            if rows is not None and usual and shape[:1] == usual:
+                shape = (rows, *shape[1:])
             count = 1
             for size in shape:
                 count *= size
