@@ -133,12 +133,13 @@ struct TensorForm {
   size_t hooks = 0;
   bool free_layout, requires_grad, leaf, has_grad;
   bool watches_grad = false;  ///< whether somebody reads or writes `.grad`
-  bool any_batch = false;     ///< the first size may be any from 2 on
+  bool any_batch = false;     ///< the first size may be any from `low` to `high`
+  int64_t low = 2, high = 0;
 
  private:
   bool FitsSizes(const TensorImpl& impl) const {
     if (!any_batch) return impl.shape == shape;
-    if (impl.shape.size() != shape.size() || impl.shape[0] < 2) return false;
+    if (impl.shape.size() != shape.size() || impl.shape[0] < low || impl.shape[0] > high) return false;
     return std::equal(shape.begin() + 1, shape.end(), impl.shape.begin() + 1);
   }
   bool FitsShape(const TensorImpl& impl) const {

@@ -6,7 +6,7 @@ void RegisterErrors(py::module_& m);
 void RegisterFusion(py::module_& m);
 void RegisterGuard(py::module_& m);
 void RegisterSymbolic(py::module_& m);
-}
+}  // namespace dragon::python
 
 PYBIND11_MODULE(_C, m) {
   using namespace dragon::python;  // NOLINT: the module is this namespace

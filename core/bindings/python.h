@@ -63,6 +63,11 @@ PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* fr
 PyObject* WrapDType(DType dtype, const Frontend* frontend);
 PyObject* WrapDevice(Device device, const Frontend* frontend);
 PyObject* WrapShape(const Dims& shape, const Frontend* frontend);
+/// A size as an int, or what this thread's maker of sizes makes of it: a capture looks on at what sizes decide.
+PyObject* WrapSize(int64_t size);
+extern thread_local PyObject* t_size_maker;
+/// The same for `len`, which must be an int: the maker only hears of it, as -1 - length.
+Py_ssize_t TellLength(int64_t length);
 /// Numbers, strings, lists, None.
 PyObject* WrapValue(const Value& value);
 

@@ -2,6 +2,7 @@
 // dictionaries, lists, cells and attributes hold, what its arguments look like, and the switches of the process.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/bindings/guard.h"
@@ -118,10 +119,12 @@ class Guards {
     }
   }
 
-  /// The first size of these tensor arguments (by number) may be any from 2 on, but the same for all of them.
-  void FreeBatch(const std::vector<int>& positions) {
+  /// The first size of these tensor arguments (by number) may be any from `low` to `high`, the same for all of them.
+  void FreeBatch(const std::vector<int>& positions, int64_t low, int64_t high) {
     EachForm([&](TensorForm& form, int position) {
-      for (int free : positions) form.any_batch |= free == position;
+      form.any_batch = std::find(positions.begin(), positions.end(), position) != positions.end();
+      form.low = low;
+      form.high = high;
     });
   }
 
@@ -412,8 +415,9 @@ void RegisterGuard(py::module_& m) {
       .def("watch_grads", &Guards::WatchGrads, "Have tensors' `grad` be there or not, as now.", py::arg("tensors"))
       .def("watch_argument_grads", &Guards::WatchArgumentGrads, "The same for tensors among the arguments, by number.",
            py::arg("positions"))
-      .def("free_batch", &Guards::FreeBatch, "Let the first size of these tensor arguments be any from 2 on.",
-           py::arg("positions"))
+      .def("free_batch", &Guards::FreeBatch,
+           "Let the first size of these tensor arguments, and of no others, be anything between two bounds.",
+           py::arg("positions"), py::arg("low"), py::arg("high"))
       .def("release", &Guards::Release, "Let an entry be whatever it is.", py::arg("place"), py::arg("check") = -1)
       .def("check", &Guards::Run, "Return the tensors among the arguments, or None where something differs.",
            py::arg("args"), py::arg("kwargs") = py::none())

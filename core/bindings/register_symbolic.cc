@@ -21,6 +21,15 @@ void RegisterSymbolic(py::module_& m) {
         return std::make_shared<Graph>(Specialise(graph, sizes));
       },
       "The graph with numbers in the places of symbols.", py::arg("graph"), py::arg("sizes"));
+  m.def(
+      "set_size_maker",
+      [](const py::object& maker) {
+        PyObject* previous = t_size_maker;
+        t_size_maker = maker.is_none() ? nullptr : maker.inc_ref().ptr();
+        return previous ? py::reinterpret_steal<py::object>(previous) : py::object(py::none());
+      },
+      "Have this thread's tensors tell their sizes through a function of ints; None: as ints. Returns what was.",
+      py::arg("maker"));
   m.def("same_graph", &SameGraph, "Whether two graphs are the same.", py::arg("a"), py::arg("b"));
   m.def(
       "evaluate_graph",

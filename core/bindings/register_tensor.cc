@@ -329,7 +329,7 @@ PyGetSetDef fields[] = {
      nullptr},
     {"storage_offset", DRAGON_FIELD(PyLong_FromLongLong(x.offset())), nullptr, "Place of the first element.", nullptr},
     {"ndim", DRAGON_FIELD(PyLong_FromLong(x.ndim())), nullptr, "Number of axes.", nullptr},
-    {"size", DRAGON_FIELD(PyLong_FromLongLong(x.numel())), nullptr, "Number of elements.", nullptr},
+    {"size", DRAGON_FIELD(WrapSize(x.numel())), nullptr, "Number of elements.", nullptr},
     {"dtype", DRAGON_FIELD(WrapDType(x.dtype(), f)), nullptr, "Type of the elements.", nullptr},
     {"device", DRAGON_FIELD(WrapDevice(x.device(), f)), nullptr, "Where the elements are.", nullptr},
     {"itemsize", DRAGON_FIELD(PyLong_FromLongLong(x.item_size())), nullptr, "Bytes per element.", nullptr},
@@ -380,7 +380,7 @@ PyObject* Extent(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
     if (axis < -x.ndim() || axis >= x.ndim()) {
       throw IndexError("size").Got("axis ", axis).Expected(-x.ndim(), " to ", x.ndim() - 1, " for ", x.ndim(), " axes");
     }
-    return PyLong_FromLongLong(x.size(axis));
+    return WrapSize(x.size(axis));
   });
 }
 
@@ -407,7 +407,7 @@ PyMethodDef methods[] = {
 
 Py_ssize_t Length(PyObject* self) {
   const Tensor& x = AsTensor(self);
-  if (x.ndim() > 0) return x.shape()[0];
+  if (x.ndim() > 0) return TellLength(x.shape()[0]);
   PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
   return -1;
 }

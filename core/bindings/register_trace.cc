@@ -48,6 +48,15 @@ struct Captured {
     if (!backward->failure.empty()) throw RuntimeError("backward").Says(backward->failure);
     return *backward;
   }
+  /// Let go of what the traced call has computed.
+  void Forget() {
+    Differentiated();
+    trace.reset();
+    outputs.clear();
+    for (CapturedInput& input : capture.inputs) {
+      if (input.source == CapturedInput::Source::kArgument) input.tensor = Tensor();
+    }
+  }
 };
 
 struct CompiledFace {
@@ -273,6 +282,7 @@ void RegisterTrace(py::module_& m) {
             return list;
           },
           "The leaves for which it matters whether they have a gradient.")
+      .def("forget", &Captured::Forget, "Let go of what the traced call has computed.")
       .def("compile", &CompileCaptured, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
            py::arg("memory") = "", py::arg("differentiate") = true);

@@ -397,3 +397,80 @@ def test_numbers_that_are_looked_at_are_guarded():
     assert captured(x).item() == 5
     options["scale"] = 1.0
     assert captured(x).item() == 1
+
+
+BATCHES = {
+    "pointwise": lambda x: (x * 2 + 1).relu(),
+    "reshape": lambda x: x.reshape(x.shape[0], -1).t() @ x.reshape(x.shape[0] * 2, -1)[:x.shape[0]],
+    "layers": lambda x: NET(x.reshape(x.shape[0], 1, 2, 2)),
+    "several results": lambda x: (x[1:], {"first": x[0], "all": x.expand(2, *x.shape)}),
+    "attention": lambda x: nn.functional.scaled_dot_product_attention(*[x.reshape(-1, 1, 2, 2)] * 3),
+}
+NET = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3))
+
+
+@pytest.mark.parametrize("name", BATCHES)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_one_graph_for_all_sizes(name, recorded):
+    calls = []
+    plain = BATCHES[name]
+
+    def counted(x):
+        calls  # noqa: B018: not written, so that it is no side effect
+        return plain(x)
+    captured = function(counted)
+    torch.manual_seed(0)
+    for size in (4, 6, 3, 9, 2, 6, 17):
+        x = torch.randn(size, 4, requires_grad=recorded)
+        other = x.detach().clone().requires_grad_(recorded)
+        NET.eval()
+        mine, theirs = captured(x), plain(other)
+        same(mine, theirs)
+        if recorded and name != "several results":
+            mine.sum().backward(), theirs.sum().backward()
+            same(x.grad, other.grad)
+    if name == "reshape" and recorded:
+        return  # its gradient has a stride that follows the size, which graphs cannot say: captured for each size
+    assert len(captured.variants) == 1 and len(captured.retraces) == 1, captured.explain()
+    assert captured.variants[0].family.sizes
+
+
+@pytest.mark.parametrize("plain", [
+    lambda x: x * x.shape[0], lambda x: x.reshape(x.shape[0] // 2, -1) if x.shape[0] % 2 == 0 else x,
+    lambda x: x.sum() / len(x) ** 2, lambda x: (x, len(x)), lambda x: torch.arange(len(x) ** 2) * x.sum(),
+    lambda x: x[:len(x) // 2] if len(x) > 5 else x * 2])
+def test_what_does_not_follow_the_size_is_captured_again(plain):
+    captured = function(plain)
+    for size in (4, 6, 3, 8, 5, 10):
+        x = torch.randn(size, 4)
+        same(captured(x), plain(x))
+
+
+def test_decisions_on_sizes_bound_the_graph():
+    def plain(x):
+        return x * 2 if x.shape[0] > 5 else x * 3
+    captured = function(plain)
+    for size in (8, 6, 9, 4, 3, 5, 7, 2, 12):
+        x = torch.randn(size, 2)
+        same(captured(x), plain(x))
+    assert captured.variants[-1].family or captured.variants[0].family
+    assert len(captured.variants) == 5, captured.explain()  # one for all above 5, one for each other
+
+
+def test_sizes_of_one_are_captured_by_themselves():
+    captured = function(lambda x, y: x + y)
+    y = torch.ones(4, 3)
+    for size in (4, 1):
+        same(captured(torch.ones(size, 3), y), torch.ones(size, 3) + y)
+    with pytest.raises(ValueError):
+        captured(torch.ones(3, 3), y)
+
+
+def test_batch_statistics_of_all_sizes():
+    mine, theirs = nn.BatchNorm1d(3), nn.BatchNorm1d(3)
+    captured = function(lambda x: mine(x))
+    for size in (4, 6, 3, 9):
+        x = torch.randn(size, 3)
+        same(captured(x), theirs(x))
+    same(dict(mine.state_dict()), dict(theirs.state_dict()))
+    assert len(captured.variants) == 1

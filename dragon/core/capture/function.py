@@ -1,4 +1,5 @@
 """`dragon.function`: calls of a Python function that run as one optimised graph."""
+import contextlib
 import functools
 import inspect
 import threading
@@ -7,6 +8,7 @@ import types
 
 from dragon import _C
 from dragon.core.capture import report
+from dragon.core.capture.batch import batch_of, unify
 from dragon.core.capture.lines import definition
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
@@ -23,10 +25,12 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self.compiled = None
+        self.captured = self.compiled = self.family = None
+        self.shapes = [tuple(tensor.shape) for tensor in recording.inputs]
         self._lock = threading.Lock()
         if reason is None:
             self._template, self._symbols = recording.template, recording.symbols
+            self.signature = self._template.signature()
             self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
             del self._template.tensors[:]
 
@@ -42,7 +46,8 @@ class Variant:
         self.calls += 1
         if self._symbols:
             self.compiled.set_symbols([float(container[key]) for container, key in self._symbols])
-        outputs = self.compiled.run(tensors)
+        compiled = self.compiled if self.family is None else self.family.plan(self.guards.batch)
+        outputs = compiled.run(tensors)
         return outputs[0] if self._single else self._template.fill(outputs)
 
     @property
@@ -54,7 +59,10 @@ class Variant:
 
     @property
     def graph(self):
-        """The graph as it was captured."""
+        """The graph as it was captured; of a family, with the size of the batch as a symbol."""
+        if self.family is not None:
+            with contextlib.suppress(NotImplementedError):  # a size is computed with as a number
+                return self.family.graph
         return self.captured.graph
 
 
@@ -140,15 +148,36 @@ class Function:
             return self._give_up(recording, recording.failure)
         variant = Variant(recording)
         level = settings.level if self._level is None else self._level
+        options = {"level": level, "forward_level": min(level, 2), "skip": set(self._skip)}
         try:
-            variant.compile(captured, level=level, forward_level=min(level, 2), skip=set(self._skip))
+            variant.compile(captured, **options)
         except Exception as error:  # a graph that cannot be compiled must not keep the function from running
             return self._give_up(recording, str(error))
-        self._variants = [variant, *self._variants]
+        merged = self._generalise(recording, variant, options, args, kwargs)
+        captured.forget()
+        self._variants = [variant, *(other for other in self._variants if other is not merged)]
         if len(self._variants) > self._limit:
             del self._variants[self._limit:]
             self._say_once("limit", f"{self.__name__} ({definition(self._function)}): more than {self._limit} graphs; "
                            f"the oldest are dropped. The last ones were made because of: {self._retraces[-1]}")
+
+    def _generalise(self, recording, variant, options, args, kwargs):
+        """Let a variant serve all sizes of the batch, if an older one differs in nothing else; return that one."""
+        if not self._dynamic_batch or recording.changes or recording.symbols:
+            return None
+        for older in self.variants:
+            found = None if older.family else batch_of(older.shapes, variant.shapes)
+            if found is None:
+                continue
+            older.guards.free_batch(found[0])
+            fits = older.check(args, kwargs) is not None
+            older.guards.free_batch(())
+            unified = unify(older, recording, variant, options) if fits else None
+            if unified is not None:
+                variant.family = unified[0]
+                variant.guards.free_batch(*unified[1:])
+                return older
+        return None
 
     # --- calls that are no graph
 

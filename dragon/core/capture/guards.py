@@ -82,6 +82,15 @@ class Guards:
         """Return the tensors among the arguments, or how the arguments differ from what they were."""
         return self._checker.check_arguments(args, kwargs)
 
+    def free_batch(self, numbers, low=2, high=1 << 62):
+        """Let the first size of these tensor arguments, and of no others, be anything between two bounds."""
+        self._checker.free_batch(list(numbers), low, high)
+
+    @property
+    def batch(self):
+        """The size that these arguments had in the last check."""
+        return self._checker.batch
+
     def release(self, place, check=-1):
         """Let an entry be whatever it is from now on."""
         if self.places[place].kind == TENSOR:

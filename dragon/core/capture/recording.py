@@ -86,12 +86,12 @@ class Recording:
         A tensor that came in on another way might be replaced without any guard noticing.
         """
         watched = self.guards.tensors
-        owners = None
+        self.owners = owners = {}
         for number, tensor in self.trace.outside_inputs:
             if id(tensor) in watched:
                 continue
-            if owners is None:
-                owners = {_C.memory_key(known): known for known in watched.values()}
+            if not owners:
+                self.owners = owners = {_C.memory_key(known): known for known in watched.values()}
             owner = owners.get(_C.memory_key(tensor))
             if owner is None:
                 self.failure = (f"it uses a tensor {tuple(tensor.shape)} held where no guard can watch: pass it "
@@ -116,9 +116,11 @@ def _looking(name):
     return look
 
 
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod",
-              "rmod", "pow", "rpow", "neg", "pos", "abs", "lt", "le", "gt", "ge", "eq", "ne", "hash", "float", "int",
-              "bool", "round", "trunc", "floor", "ceil", "repr", "format", "divmod", "rdivmod"):
+_LOOKS = """
+    add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod pow rpow neg pos abs
+    lt le gt ge eq ne hash float int bool round trunc floor ceil repr format
+"""
+for _name in _LOOKS.split():
     setattr(SymbolicNumber, f"__{_name}__", _looking(f"__{_name}__"))
 
 

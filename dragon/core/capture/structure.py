@@ -87,6 +87,10 @@ class Template:
             return _Record(type(value), list(value.__dict__), [self._pack(item) for item in value.__dict__.values()])
         return _Constant(value)
 
+    def signature(self):
+        """Return what two templates have in common that differ in nothing but tensors."""
+        return _signature(self._root)
+
     def fill(self, tensors):
         """Return the structure with these tensors in it.
 
@@ -153,6 +157,17 @@ class _Record:
         made = self.kind.__new__(self.kind)
         made.__dict__.update((key, _fill(part, tensors)) for key, part in zip(self.keys, self.parts))
         return made
+
+
+def _signature(part):
+    """Return nested tuples; a constant that cannot be compared is only equal to itself."""
+    if isinstance(part, int):
+        return part
+    if isinstance(part, _Constant):
+        return (type(part.value), part.value) if is_scalar(part.value) else (type(part.value), id(part.value))
+    fields = tuple(part.fields.items()) if isinstance(part, _Mapping) else ()
+    return (part.kind, tuple(getattr(part, "keys", ())), tuple(map(_signature, part.parts)),
+            tuple((key, _signature(item)) for key, item in fields))
 
 
 def _fill(part, tensors):
