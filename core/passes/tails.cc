@@ -40,6 +40,11 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
 /// The activation that a call computes of its first input.
 std::optional<Tail> ActivationOf(const Graph& graph, const GraphCall& call) {
   const std::string& name = call.op->name();
+  // oneDNN's minima and maxima drop NaN. In inference that is a matter of taste; a training step has to show that it
+  // has diverged.
+  const bool drops_nan =
+      name == "relu" || name == "relu6" || name == "hardtanh" || name == "clamp" || name == "hardsigmoid";
+  if (drops_nan && !graph.updates.empty()) return std::nullopt;
   for (const char* plain : {"relu", "hardsigmoid", "hardswish", "sigmoid", "silu", "tanh"}) {
     if (name == plain) return Tail{kNoValue, name, 0, 0};
   }

@@ -1,6 +1,6 @@
 """Copies into row-major order go where nobody needs them."""
 import dragon
-from tests.harness.graphs import build, call, ops, optimized
+from harness.graphs import build, call, ops, optimized
 
 
 def test_heads_of_attention_are_read_where_they_lie():

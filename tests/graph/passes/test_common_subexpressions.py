@@ -3,7 +3,7 @@ import numpy as np
 
 import dragon
 from dragon import _C
-from tests.harness.graphs import build, call, check_equal, ops, optimized
+from harness.graphs import build, call, check_equal, ops, optimized
 
 
 def merged(graph):

@@ -3,7 +3,7 @@ import numpy as np
 
 import dragon
 from dragon import _C
-from tests.harness.graphs import build, call, ops, optimized
+from harness.graphs import build, call, ops, optimized
 
 
 def test_a_chain_of_constants_becomes_one():

@@ -3,8 +3,9 @@ import numpy
 import pytest
 
 import dragon
-from tests.harness.graphs import build, call, check_equal, evaluate, feeds_of, ops, optimized
+from harness.graphs import build, call, check_equal, evaluate, feeds_of, ops, optimized
 from dragon import _C
+from dragon.vm import torch
 
 CONV = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "groups": 1}
 FUSE = ("fuse_convolution", "fuse_linear", "prune")
@@ -195,3 +196,24 @@ def test_weights_that_are_inputs_are_not_packed():
     assert [node.attrs["weight_layout"] for node in after.calls] == [""]
     check_equal(graph, after, tolerance=1e-4)
     assert len(feeds_of(after)) == 2
+
+
+def test_a_training_step_shows_that_it_has_diverged():
+    """A fused maximum would turn NaN into 0, and the loss would look healthy."""
+    conv = torch.nn.Conv2d(3, 4, 3)
+    x = torch.randn(2, 3, 8, 8)
+
+    def step(x):
+        loss = torch.relu(conv(x)).sum()
+        with torch.no_grad():
+            conv.bias.add_(1.0)
+        return loss.detach()
+
+    trace = _C.Trace()
+    trace.add_input(x)
+    trace.start()
+    loss = step(x)
+    trace.stop()
+    compiled = trace.finish([loss]).compile(differentiate=False)
+    x[0, 0, 0, 0] = float("nan")
+    assert compiled.run([x])[0].isnan() and step(x).isnan()

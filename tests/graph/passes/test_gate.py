@@ -3,7 +3,7 @@ import pytest
 
 import dragon
 from dragon import _C
-from tests.harness.graphs import build, call
+from harness.graphs import build, call
 
 
 def unused():

@@ -8,7 +8,7 @@ import pytest
 import dragon
 from dragon import _C
 from tests.graph.passes.test_patterns import Formula, cube, gate, part
-from tests.harness.graphs import check_equal, evaluate, feeds_of
+from harness.graphs import check_equal, evaluate, feeds_of
 
 KEEP = {"axis": (-1,), "keepdims": True}
 

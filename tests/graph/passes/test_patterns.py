@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import dragon
-from tests.harness.graphs import build, call, ops, optimized
+from harness.graphs import build, call, ops, optimized
 
 ROUNDING = 2e-6  # float32, values around 1: the operators sum and round in another order
 

@@ -1,6 +1,6 @@
 """Pruning: calls, constants, updates and results that nobody reads."""
 import dragon
-from tests.harness.graphs import build, call, check_equal, ops, optimized
+from harness.graphs import build, call, check_equal, ops, optimized
 from dragon import _C
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import dragon
 from dragon import _C
-from tests.harness.graphs import build, call, check_equal
+from harness.graphs import build, call, check_equal
 
 UNARY = ("neg", "abs", "relu", "square", "floor", "clone", "copy", "sin", "to_row_major")
 BINARY = ("add", "sub", "mul", "maximum", "minimum")

@@ -4,7 +4,7 @@ import pytest
 
 import dragon
 from dragon import _C
-from tests.harness.graphs import build, call, check_equal, ops, optimized
+from harness.graphs import build, call, check_equal, ops, optimized
 
 
 def number(graph, value, dtype="float32"):
