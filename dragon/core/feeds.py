@@ -37,6 +37,33 @@ def check_feeds(who, graph, feeds):
     return [feeds[name] for name in wanted]
 
 
+def read_sizes(who, graph, tensors):
+    """Return the sizes that feeds give to a graph's symbols.
+
+    Parameters
+    ----------
+    who : str
+        Who speaks in the errors.
+    graph : dragon.Graph
+        The graph to be run.
+    tensors : Sequence[dragon.Tensor]
+        What `check_feeds` returned.
+
+    Returns
+    -------
+    Dict[str, int]
+        A size for each symbol. A ValueError tells where two feeds give different ones.
+
+    """
+    sizes = {}
+    for number, tensor in zip(graph.inputs, tensors):
+        for axis, symbol in graph.value(number).symbolic.items():
+            if symbol in graph.symbols and sizes.setdefault(symbol, tensor.shape[axis]) != tensor.shape[axis]:
+                raise ValueError(f"{who}: got {tensor.shape[axis]} for {symbol!r} on axis {axis} of feed "
+                                 f"{_name(graph, number)!r}, expected {sizes[symbol]}, as before")
+    return sizes
+
+
 def _check_feed(got, info, tensor):
     """Raise what is wrong with one feed."""
     if not isinstance(tensor, _C.Tensor):

@@ -3,7 +3,7 @@ import contextlib
 import threading
 
 from dragon import _C
-from dragon.core.feeds import check_feeds, input_names
+from dragon.core.feeds import check_feeds, input_names, read_sizes
 
 _local = threading.local()
 
@@ -170,11 +170,14 @@ class Workspace:
         for wanted in input_names(graph):
             if wanted not in feeds and wanted in self._tensors:
                 feeds[wanted] = self._tensors[wanted]
-        tensors = check_feeds(f"Workspace.run({name!r})", graph, feeds)
+        who = f"Workspace.run({name!r})"
+        tensors = check_feeds(who, graph, feeds)
+        sizes = read_sizes(who, graph, tensors)
+        key = name, level, tuple(sizes.items())
         with self._lock:
-            plan = self._compiled.get((name, level))
-            if plan is None:
-                plan = self._compiled[name, level] = _C.Plan(graph, level)
+            if key not in self._compiled:
+                self._compiled[key] = _C.Plan(graph.at(**sizes) if sizes else graph, level)
+            plan = self._compiled[key]
         with self:
             return list(plan.run(tensors))
 

@@ -12,12 +12,17 @@ def draw(count=4):
     return dragon.random.rand(count).numpy().tolist()
 
 
-def make_graph():
-    """Return a graph of inputs x, whose rows may be any number, and w that gives 2 * x + w."""
+def make_rows(rows):
+    """Return a graph of inputs x and w that gives 2 * x + w."""
     graph = dragon.Graph("f")
-    x, w = graph.add_input((2, 3), "float32", "x", symbolic={0: "rows"}), graph.add_input((3,), "float32", "w")
+    x, w = graph.add_input((rows, 3), "float32", "x"), graph.add_input((3,), "float32", "w")
     graph.outputs = graph.add_call("add", [*graph.add_call("add", [x, x]), w])
     return graph
+
+
+def make_graph():
+    """Return the same for any number of rows."""
+    return dragon.Graph(dragon._C.unify_graphs(make_rows(2), 2, make_rows(5), 5))
 
 
 def test_tensors_by_name():
@@ -55,11 +60,12 @@ def test_run_by_name(level):
     place = dragon.Workspace()
     place.set_graph("f", make_graph())
     place["w"] = dragon.ones((3,))
-    y, = place.run("f", {"x": dragon.ones((2, 3))}, level)
-    assert y.numpy().tolist() == [[3.0] * 3] * 2
+    for rows in (2, 5, 2):
+        y, = place.run("f", {"x": dragon.ones((rows, 3))}, level)
+        assert y.numpy().tolist() == [[3.0] * 3] * rows
     y, = place.run("f", {"x": dragon.ones((2, 3)), "w": dragon.zeros((3,))}, level)
     assert y.numpy().tolist() == [[2.0] * 3] * 2
-    changed = make_graph()
+    changed = make_rows(2)
     changed.outputs = changed.add_call("neg", [changed.outputs[0]])
     place.set_graph("f", changed)
     y, = place.run("f", {"x": dragon.ones((2, 3))}, level)
@@ -83,6 +89,15 @@ def test_wrong_feeds_are_told(feeds, error, words):
     feeds = {name: dragon.ones(feed) if isinstance(feed, tuple) else feed for name, feed in feeds.items()}
     with pytest.raises(error, match=words):
         place.run("f", feeds)
+
+
+def test_symbols_have_one_size():
+    graph, place = dragon.Graph("f"), dragon.Workspace()
+    x, y = (graph.add_input((2,), "float32", name, symbolic={0: "rows"}) for name in "xy")
+    graph.outputs = graph.add_call("add", [x, y])
+    place.set_graph("f", graph)
+    with pytest.raises(ValueError, match=r"got 4 for 'rows' on axis 0 of feed 'y', expected 3"):
+        place.run("f", {"x": dragon.ones((3,)), "y": dragon.ones((4,))})
 
 
 def test_nesting_and_isolation():
