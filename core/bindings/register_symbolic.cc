@@ -1,4 +1,4 @@
-// Graphs for all sizes of a batch, seen from Python.
+// Graphs whose sizes are known only at run time, and how captures look on at sizes, seen from Python.
 #include <pybind11/stl.h>
 
 #include "core/bindings/python.h"
@@ -7,14 +7,6 @@
 namespace dragon::python {
 
 void RegisterSymbolic(py::module_& m) {
-  m.def(
-      "unify_graphs",
-      [](const Graph& a, int64_t size_a, const Graph& b, int64_t size_b, const std::string& symbol) -> py::object {
-        std::optional<Graph> graph = Unify(a, size_a, b, size_b, symbol);
-        return graph ? py::cast(std::make_shared<Graph>(std::move(*graph))) : py::object(py::none());
-      },
-      "The graph that is one at one size and the other at another; None if there is none.", py::arg("a"),
-      py::arg("size_a"), py::arg("b"), py::arg("size_b"), py::arg("symbol") = "batch");
   m.def(
       "specialise_graph",
       [](const Graph& graph, const std::vector<int64_t>& sizes) {
@@ -30,7 +22,6 @@ void RegisterSymbolic(py::module_& m) {
       },
       "Have this thread's tensors tell their sizes through a function of ints; None: as ints. Returns what was.",
       py::arg("maker"));
-  m.def("same_graph", &SameGraph, "Whether two graphs are the same.", py::arg("a"), py::arg("b"));
   m.def(
       "evaluate_graph",
       [](const Graph& graph, const py::sequence& inputs, py::type tensor_class) {
