@@ -208,7 +208,7 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
 void CountWrite(const Tensor& x) {
   if (!x.defined() || !x.impl()->storage) return;
   x.impl()->version().Bump();
-  x.impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);
+  if (DRAGON_LIKELY(!g_door.phantom)) x.impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);
 }
 
 void BumpVersions(const Call& call, std::span<const Tensor> outs) {

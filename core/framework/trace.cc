@@ -341,6 +341,11 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
     return Through(original, outs);
   }
   if (op.view) original.inputs[0].Settle();
+  if (IsRandom(op)) {  // numbers are drawn in the order in which the user sees the elements
+    for (const Tensor& x : original.inputs) {
+      if (x.defined()) x.Settle();
+    }
+  }
   InlineVector<Tensor, 4> kept;
   const Call call = Promote(original, &kept);
   GraphCall record;
@@ -429,6 +434,7 @@ void Trace::TouchGrad(const Tensor& leaf, bool read) {
   const AutogradMeta* meta = leaf.impl()->autograd.get();
   const Tensor before = meta ? meta->grad : Tensor();
   place->second = {leaf, before, read};
+  touched_.push_back(leaf.impl());
   if (before.defined() && before.impl()->storage) gradient_of_.emplace(before.impl()->storage.get(), leaf);
 }
 

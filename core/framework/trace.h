@@ -186,6 +186,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   std::unordered_map<Storage*, int> outside_;
   std::unordered_map<Storage*, Tensor> gradient_of_;
   std::unordered_map<TensorImpl*, GradSlot> grads_;
+  std::vector<TensorImpl*> touched_;  ///< the keys of `grads_`, in the order of the program
   std::vector<GraphCall::Symbolic> pending_;
   std::string failure_;
   uint64_t epoch_, mark_before_ = 0;

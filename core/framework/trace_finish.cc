@@ -61,7 +61,8 @@ Capture Trace::Finish(const std::vector<Tensor>& outputs) {
     described.push_back(DescribeOutput(tensor, &capture, &known));
     if (!failure_.empty()) throw RuntimeError("trace").Says(failure_);
   }
-  for (auto& [impl, slot] : grads_) {
+  for (TensorImpl* impl : touched_) {
+    const GradSlot& slot = grads_[impl];
     CapturedGradient gradient;
     gradient.leaf = slot.leaf;
     gradient.argument = ArgumentOf(slot.leaf);

@@ -53,7 +53,7 @@ class Layouts {
   /// Give the results of a call the layouts that they have now; note which changed, and what they were.
   bool Infer(const GraphCall& call, const std::set<ValueId>& fixed, std::set<ValueId>* moved,
              std::map<ValueId, ValueInfo>* infos) {
-    if (!call.Written().empty()) return false;
+    if (!call.Written().empty() || call.is_random()) return false;  // draws follow the order in memory
     std::vector<ValueInfo> now;
     try {
       now = InferCall(graph_, call);

@@ -246,7 +246,12 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
     SplitForward(whole, &forward, &backward);
     backward_ = Compile(std::move(backward), options.backward, options.plan, &reports_);
   }
-  const bool pure = !backward_ && capture_.gradients.empty() && forward.updates.empty();
+  Graph cleaned = forward;  // statistics that a norm in evaluation hands on unchanged are no updates
+  PassOptions cleaning;
+  cleaning.level = 1;
+  if (options.forward.level >= 1) Optimize(cleaned, cleaning);
+  updates_ = cleaned.updates;
+  const bool pure = !backward_ && capture_.gradients.empty() && updates_.empty();
   if (options.freeze && pure && options.forward.level >= 3) frozen_ = std::make_unique<FrozenPlan>(capture_, options);
   forward_ = Compile(std::move(forward), options.forward, options.plan, &reports_);
 }
@@ -328,7 +333,7 @@ std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
   const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh(&reports_) : nullptr;
   const std::vector<Tensor> values =
       frozen ? frozen->Run(frozen_->Arguments(inputs), symbols_) : forward_->Run(inputs, symbols_);
-  for (const auto& [input, value] : capture_.graph.updates) {
+  for (const auto& [input, value] : updates_) {
     if (!inputs[input].impl()->storage) continue;
     inputs[input].impl()->version().Bump();
     inputs[input].impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);

@@ -90,6 +90,7 @@ class DRAGON_API CompiledCapture {
   size_t result_count_ = 0;      ///< outputs of the forward plan that are the call's own
   std::shared_ptr<Plan> forward_, backward_;
   std::unique_ptr<FrozenPlan> frozen_;
+  std::vector<std::pair<int32_t, ValueId>> updates_;
   std::vector<PassReport> reports_;
   std::vector<double> symbols_;
 };

@@ -28,6 +28,7 @@ FrozenPlan::FrozenPlan(const Capture& capture, CompileOptions options) : graph_(
   }
   allowed_ &= elements >= kLeastElements;
   graph_.inputs = inputs;
+  graph_.updates.clear();  // they hand on what was there
 }
 
 bool FrozenPlan::Unchanged() const {

@@ -5,6 +5,7 @@ from dragon import _C
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import BATCH, Watch
+from dragon.core.capture.symbols import SymbolicNumber
 from dragon.core.capture.structure import Template
 
 LARGEST_CACHE = 32  # sizes whose plans are kept
@@ -19,7 +20,9 @@ class _Rehearsal:
         self.trace = trace
 
     def symbol(self, value, container, key):
-        return value
+        number = SymbolicNumber(value)
+        number.symbol = self.trace.add_symbol(str(key))
+        return number
 
 
 class Family:
@@ -110,15 +113,16 @@ def rehearse(recording, numbers, watch):
     try:
         template = Template(recording.function(*args, **kwargs))
     except Exception:  # it may do anything with tensors that hold no numbers
+        trace.restore_gradients()
         return None
     finally:
         trace.stop()
         captures().pop()
         _C.set_phantom(phantom)
         _C.set_size_maker(maker)
-    if trace.failure or watch.escaped:
-        return None
     try:
+        if trace.failure or watch.escaped:
+            return None
         for number, tensor in trace.outside_inputs:
             if id(tensor) not in recording.guards.tensors:
                 owner = recording.owners.get(_C.memory_key(tensor))
@@ -128,6 +132,8 @@ def rehearse(recording, numbers, watch):
         return trace.finish(template.tensors), template
     except RuntimeError:
         return None
+    finally:
+        trace.restore_gradients()
 
 
 def unify(older, recording, newer, options):
@@ -157,8 +163,9 @@ def unify(older, recording, newer, options):
     if any(not recording.inputs[number].is_contiguous() for number in numbers):
         return None
     inputs = newer.captured.inputs
+    written = [inputs[number][1] for number in newer.captured.written]
     if any(kind == "gradient" for kind, _ in inputs) or any(
-            tensor is not None and tensor.requires_grad for tensor in (inputs[n][1] for n in newer.captured.written)):
+            tensor is not None and tensor.requires_grad and not tensor.is_leaf for tensor in written):
         return None
     watch = Watch(_sizes_in(older.captured.graph) & _sizes_in(newer.captured.graph))
     trial = rehearse(recording, numbers, watch)

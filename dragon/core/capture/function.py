@@ -44,9 +44,9 @@ class Variant:
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
-        if self._symbols:
-            self.compiled.set_symbols([float(container[key]) for container, key in self._symbols])
         compiled = self.compiled if self.family is None else self.family.plan(self.guards.batch)
+        if self._symbols:
+            compiled.set_symbols([float(container[key]) for container, key in self._symbols])
         outputs = compiled.run(tensors)
         return outputs[0] if self._single else self._template.fill(outputs)
 
@@ -163,7 +163,7 @@ class Function:
 
     def _generalise(self, recording, variant, options, args, kwargs):
         """Let a variant serve all sizes of the batch, if an older one differs in nothing else; return that one."""
-        if not self._dynamic_batch or recording.changes or recording.symbols:
+        if not self._dynamic_batch or recording.changes:
             return None
         for older in self.variants:
             found = None if older.family else batch_of(older.shapes, variant.shapes)
