@@ -474,31 +474,3 @@ def test_batch_statistics_of_all_sizes():
         same(captured(x), theirs(x))
     same(dict(mine.state_dict()), dict(theirs.state_dict()))
     assert len(captured.variants) == 1
-
-
-def test_one_graph_of_a_whole_step_serves_all_sizes():
-    """With a schedule on, gradients that come and go, and a short last batch."""
-    def train(wrap):
-        torch.manual_seed(0)
-        net = torch.nn.Sequential(torch.nn.Linear(10, 32), torch.nn.Dropout(0.2), torch.nn.ReLU(), torch.nn.Linear(32, 3))
-        optimizer = torch.optim.AdamW(net.parameters(), lr=1e-2)
-        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3, 0.5)
-
-        def step(x, y):
-            optimizer.zero_grad()
-            loss = torch.nn.functional.cross_entropy(net(x), y)
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        step, losses = wrap(step), []
-        for size in (16, 16, 16, 16, 7, 5, 16, 9, 3, 12, 16, 2):
-            losses.append(step(torch.randn(size, 10), torch.randint(0, 3, (size,))).item())
-            schedule.step()
-        return step, losses, [parameter.grad.clone() for parameter in net.parameters()]
-
-    step, losses, grads = train(torch.compile)
-    _, wanted, wanted_grads = train(lambda function: function)
-    assert losses == wanted
-    assert all(map(torch.equal, grads, wanted_grads))
-    assert "1 graphs" in step.explain()
