@@ -234,6 +234,34 @@ void CompiledCapture::SplitForward(const Differentiation& whole, Graph* forward,
   }
 }
 
+namespace {
+
+/// The updates without those that hand on what was there: a norm in evaluation returns its statistics as they are.
+std::vector<std::pair<int32_t, ValueId>> TrueUpdates(const Graph& graph) {
+  const std::vector<int> producers = graph.Producers();
+  std::vector<std::pair<int32_t, ValueId>> updates;
+  for (const auto& [input, value] : graph.updates) {
+    const int made_by = producers[value];
+    if (made_by < 0) {
+      updates.push_back({input, value});
+      continue;
+    }
+    const GraphCall& call = graph.calls[made_by];
+    const int training = call.op->schema.Find("training");
+    const bool evaluates = training >= 0 && !call.attrs[call.op->schema.arguments()[training].slot].boolean();
+    const std::vector<int> written = call.Written();
+    bool same = false;
+    for (size_t k = 0; k < written.size(); ++k) {
+      const bool mine = call.outputs[call.result_count() + k] == value;
+      same |= mine && call.inputs[written[k]] == graph.inputs[input];
+    }
+    if (!evaluates || !same) updates.push_back({input, value});
+  }
+  return updates;
+}
+
+}  // namespace
+
 CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, CompileOptions options)
     : capture_(std::move(capture)) {
   Graph forward = capture_.graph;
@@ -246,11 +274,7 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
     SplitForward(whole, &forward, &backward);
     backward_ = Compile(std::move(backward), options.backward, options.plan, &reports_);
   }
-  Graph cleaned = forward;  // statistics that a norm in evaluation hands on unchanged are no updates
-  PassOptions cleaning;
-  cleaning.level = 1;
-  if (options.forward.level >= 1) Optimize(cleaned, cleaning);
-  updates_ = cleaned.updates;
+  updates_ = TrueUpdates(forward);
   const bool pure = !backward_ && capture_.gradients.empty() && updates_.empty();
   if (options.freeze && pure && options.forward.level >= 3) frozen_ = std::make_unique<FrozenPlan>(capture_, options);
   forward_ = Compile(std::move(forward), options.forward, options.plan, &reports_);

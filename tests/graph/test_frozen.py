@@ -45,6 +45,7 @@ def test_a_write_is_seen(write):
     with torch.no_grad():
         for _ in range(2):
             assert torch.allclose(compiled.run([x])[0], net(x), atol=1e-5)
+        assert [report[0] for report in compiled.reports].count("pack_weights") == 2  # once more, with constants
         WRITES[write](net)
         for _ in range(2):
             assert torch.allclose(compiled.run([x])[0], net(x), atol=1e-5)
