@@ -9,6 +9,7 @@
 #include "core/framework/destination.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
+#include "core/framework/writes.h"
 
 namespace dragon {
 
@@ -60,6 +61,12 @@ bool NeedsPromotion(const Call& call, DType* dtype) {
 }
 
 }  // namespace
+
+bool Writes(const Operator& op, std::span<const Value> attrs) {
+  if (!op.schema.mutates()) return false;
+  const int training = op.schema.Find("training");
+  return training < 0 || attrs[op.schema.arguments()[training].slot].boolean();
+}
 
 Call Promote(const Call& call, InlineVector<Tensor, 4>* storage) {
   Call promoted = call;
@@ -216,7 +223,7 @@ void BumpVersions(const Call& call, std::span<const Tensor> outs) {
     CountWrite(out);
   }
   const Schema& schema = call.op->schema;
-  if (!schema.mutates()) return;
+  if (!Writes(*call.op, call.attrs)) return;
   size_t i = 0, list = 0;
   for (int slot = 0; slot < schema.tensor_count(); ++slot) {
     const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;

@@ -6,6 +6,7 @@
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
+#include "core/framework/writes.h"
 
 namespace dragon {
 
@@ -247,15 +248,13 @@ std::vector<std::pair<int32_t, ValueId>> TrueUpdates(const Graph& graph) {
       continue;
     }
     const GraphCall& call = graph.calls[made_by];
-    const int training = call.op->schema.Find("training");
-    const bool evaluates = training >= 0 && !call.attrs[call.op->schema.arguments()[training].slot].boolean();
     const std::vector<int> written = call.Written();
     bool same = false;
     for (size_t k = 0; k < written.size(); ++k) {
       const bool mine = call.outputs[call.result_count() + k] == value;
       same |= mine && call.inputs[written[k]] == graph.inputs[input];
     }
-    if (!evaluates || !same) updates.push_back({input, value});
+    if (!same || Writes(*call.op, call.attrs)) updates.push_back({input, value});
   }
   return updates;
 }
