@@ -201,3 +201,23 @@ def test_stances():
 def test_wrong_options_of_compile(options, error, said):
     with pytest.raises(error, match=said):
         torch.compile(nn.ReLU(), **options)
+
+
+def test_a_file_serves_all_sizes_of_the_batch(tmp_path):
+    net = make_net().eval()
+    torch.jit.save(torch.jit.trace(net, X), tmp_path / "net.pt")
+    loaded = torch.jit.load(tmp_path / "net.pt")
+    for size in (2, 5, 1, 9):
+        x = torch.randn(size, 3, 4, 4)
+        assert close(loaded(x), net(x))
+
+
+def test_a_file_of_a_net_that_counts_on_its_size_serves_that_one(tmp_path):
+    def first_four(x):
+        return x[:min(x.shape[0], 4)] * x.shape[0] ** 2
+
+    torch.jit.save(torch.jit.trace(first_four, torch.ones(3, 2)), tmp_path / "net.pt")
+    loaded = torch.jit.load(tmp_path / "net.pt")
+    assert close(loaded(torch.ones(3, 2)), first_four(torch.ones(3, 2)))
+    with pytest.raises(ValueError, match="expected"):
+        loaded(torch.ones(7, 2))
