@@ -159,7 +159,7 @@ py::list Events(const std::vector<PlanEvent>& events) {
   return list;
 }
 
-const Frontend* FrontendOfAny(const std::vector<Tensor>&, const py::sequence& objects) {
+const Frontend* FrontendOfAny(const py::sequence& objects) {
   for (py::handle object : objects) return FrontendOf(Py_TYPE(object.ptr()));
   return FrontendOf(&TensorType);
 }
@@ -183,7 +183,7 @@ void RegisterPlan(py::module_& m) {
             const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
             self.plan->CheckInputs(tensors);
             const Frontend* frontend = tensor_class.is_none()
-                                           ? FrontendOfAny(tensors, inputs)
+                                           ? FrontendOfAny(inputs)
                                            : FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
             std::vector<Tensor> results;
             {

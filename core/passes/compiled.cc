@@ -84,10 +84,7 @@ class CompiledNode final : public Node {
         saved_.emplace_back(values[~kept], /*is_output=*/false);
       }
     }
-    for (int wanted : owner.wanted_) {
-      edges.push_back(GradEdge(inputs[wanted]));
-      x_metas_.push_back(TensorMeta(inputs[wanted]));
-    }
+    for (int wanted : owner.wanted_) edges.push_back(GradEdge(inputs[wanted]));
   }
 
   Tensors Backward(const Tensors& grads) override {
@@ -125,7 +122,6 @@ class CompiledNode final : public Node {
   std::shared_ptr<Plan> plan_;
   std::vector<SavedTensor> saved_;
   std::vector<int> grad_index_;
-  std::vector<TensorMeta> x_metas_;
   size_t root_count_;
   std::vector<double> symbols_;
   bool released_ = false;

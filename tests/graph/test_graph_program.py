@@ -35,7 +35,7 @@ def test_golden_graphs_give_their_results(name, level):
 
 def test_it_needs_no_python():
     linked = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, timeout=60).stdout
-    assert "libdragon.so" in linked and "python" not in linked
+    assert "libdragon.so" in linked and "libpython" not in linked
 
 
 def test_times_and_table():
@@ -160,5 +160,5 @@ def test_what_is_wrong_is_told(case, tmp_path):
 
 def test_command():
     done = subprocess.run([sys.executable, "-m", "dragon", "run-graph", str(GOLDEN / "updates-v1.dragon")],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=60, cwd="/")
     assert done.returncode == 0 and "updates: 1 inputs" in done.stdout, done.stderr

@@ -69,3 +69,15 @@ def test_no_python_function_is_too_long():
 @pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "XX" + "X"])
 def test_nothing_is_left_for_later(word):
     assert not [str(path) for path in list_files() if re.search(rf"\b{word}\b", read(path))]
+
+
+def test_children_of_tests_start_outside_the_checkout():
+    """A child that starts in the checkout imports its sources, not the installed Dragon."""
+    here = []
+    for path in list_files({".py"}):
+        calls = ast.walk(ast.parse(read(path))) if path.parts[0] == "tests" else ()
+        for call in calls:
+            name = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+            if name in ("subprocess.run", "subprocess.Popen") and "sys.executable" in ast.unparse(call):
+                here += [f"{path}:{call.lineno}"] if not any(word.arg == "cwd" for word in call.keywords) else []
+    assert not here
