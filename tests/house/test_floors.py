@@ -33,6 +33,7 @@ PACKAGE = {
     "io": {"core"},
     "vm.torch": {"core", "native", "onnx", "io"},
     "vm.tensorflow": {"core", "native", "onnx", "io"},
+    "vm.keras": {"core", "native", "onnx", "io", "vm.tensorflow"},
     "vm.torchvision": {"core", "native", "io", "vm.torch"},
     "vm": set(),
     "command": {"core", "native", "vm", "vm.torch"},

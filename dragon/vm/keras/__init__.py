@@ -1,0 +1,1 @@
+"""Keras's API on Dragon's engine: the guest `keras`, upon the guest `tensorflow`."""

@@ -1,0 +1,1 @@
+"""TensorFlow's API on Dragon's engine: the guest `tensorflow`."""

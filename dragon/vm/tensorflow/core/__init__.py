@@ -1,0 +1,1 @@
+"""The workshop behind TensorFlow's names."""
