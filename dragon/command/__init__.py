@@ -2,13 +2,13 @@
 import importlib
 import sys
 
-USAGE = """usage: dragon run [--as torch] (script.py | -m module | -c code | -) [arguments ...]
+USAGE = """usage: dragon run [--as torch|tensorflow|keras] (script.py | -m module | -c code | -) [arguments ...]
        dragon check [--json] (script.py | folder | package) ...
        dragon info [--json]
        dragon run-graph graph.dragon [options]
 
-run    runs a program that imports torch, unmodified, on Dragon; the rest of the line is the program's own
-check  lists every name and keyword argument of torch in a program that Dragon lacks, without running it
+run    runs a program that imports torch, tensorflow or keras, unmodified, on Dragon; the rest of the line is its own
+check  lists every name and keyword argument of those in a program that Dragon lacks, without running it
 info   tells about the build, devices, threads and versions
 run-graph  runs, times and compares a saved graph; --help tells its options"""
 COMMANDS = ("run", "check", "info", "run-graph")

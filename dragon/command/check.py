@@ -9,7 +9,8 @@ import warnings
 from dragon.command import USAGE, coverage, fail
 from dragon.command.uses import read_uses
 
-ROOTS = ("torch", "torchvision")
+ROOTS = ("torch", "torchvision", "tensorflow", "keras")
+OTHERS = ("tensorflow", "keras")  # whose tensors have other methods than PyTorch's
 
 
 def main(arguments):
@@ -66,8 +67,10 @@ def check(paths):
         own |= defined
     names = set()
     for path, uses in files:
+        roots = {use.name.split(".")[0] for use in uses if use.kind == "name"}
+        foreign = bool(roots & set(OTHERS)) and "torch" not in roots
         for use in uses:
-            counted, problem = judge(use, own)
+            counted, problem = judge(use, own, foreign)
             report["uses"] += counted
             if counted:
                 names.add((use.name, use.keyword))
@@ -79,11 +82,11 @@ def check(paths):
     return report
 
 
-def judge(use, own):
-    """Return (whether it is a use of the guest, what is missing or None)."""
+def judge(use, own, foreign=False):
+    """Return (whether it is a use of the guest, what is missing or None); `foreign`: in a file without PyTorch."""
     if use.kind == "attribute":
         # Of an unknown object: a tensor's, if PyTorch's tensors have it and nothing in the program does.
-        if use.name not in coverage.tensor_names() or use.name in own:
+        if foreign or use.name not in coverage.tensor_names() or use.name in own:
             return False, None
         return True, missing_name("torch.Tensor." + use.name, "possible method")
     name = "torch.Tensor." + use.name if use.kind.startswith("method") else use.name

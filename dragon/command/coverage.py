@@ -84,6 +84,8 @@ def keywords_of(name):
         found = found.__func__
     words = []
     schema = schema_of(found)
+    if schema is not None and not name.startswith("torch"):
+        return None  # which words another guest has for an operator's arguments is not told here
     if schema is not None:
         words, found = keywords_of_operator(schema), FALLBACKS.get(id(found))
         if found is None:
@@ -121,7 +123,7 @@ def gives_tensor(name):
     """Return whether a call of a dotted name surely gives a tensor: of functions of torch that compute."""
     from dragon import _C
     found, part = resolve(name)
-    if part is not None or isinstance(found, type):
+    if part is not None or isinstance(found, type) or not name.startswith("torch"):
         return False
     if name in MAKERS:
         return True

@@ -1,2 +1,8 @@
 """The rooms of the guests: each speaks the language of another framework, on the engine of this one."""
-from dragon.vm.alias import install
+import sys
+
+from dragon.vm.alias import FINDER, install  # noqa: F401: the user's view
+
+# Asked from the first guest on, since some guests' modules have a second name inside another guest.
+if FINDER not in sys.meta_path:
+    sys.meta_path.insert(0, FINDER)

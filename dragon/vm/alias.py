@@ -6,8 +6,10 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 ROOM = "dragon.vm."
 # The guests, the versions whose behaviour they have, and what else their genuine packages put on a disk: that may not
 # come into the process either, since it would find a torch that it was not compiled for.
-VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0"}
-COMPANIONS = {"torch": ("functorch", "torchgen")}
+VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "tensorflow": "2.21.0", "keras": "3.15.1"}
+COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
+# Guests that are part of another one's package as well: `tensorflow.keras` and below are the modules of `keras`.
+PARTS = {"tensorflow.keras": "keras"}
 SPAWN = "multiprocessing.spawn"
 
 
@@ -32,13 +34,12 @@ def install(*guests):
     for guest in guests or VERSIONS:
         if guest not in VERSIONS:
             raise ValueError(f"install: got {guest!r}, expected one of {', '.join(VERSIONS)}")
-        if guest not in FINDER.asked:
-            _install_guest(guest)
-            FINDER.asked.append(guest)
-    if FINDER not in sys.meta_path:
-        sys.meta_path.insert(0, FINDER)
-        if SPAWN in sys.modules:
-            follow_children(sys.modules[SPAWN])
+        for wanted in (guest, *(part for whole, part in PARTS.items() if whole.startswith(guest + "."))):
+            if wanted not in FINDER.asked:
+                _install_guest(wanted)
+                FINDER.asked.append(wanted)
+    if SPAWN in sys.modules:
+        follow_children(sys.modules[SPAWN])
 
 
 def _install_guest(guest):
@@ -68,11 +69,17 @@ class Finder:
 
     def find_spec(self, name, path=None, target=None):
         """Return the spec of a module of a guest, under whichever name; None for others."""
-        if name == SPAWN:
+        if name == SPAWN and self.asked:
             spec = PathFinder.find_spec(name, path)
             spec.loader = SpawnLoader(name, spec.origin)
             return spec
-        guest = name.removeprefix(ROOM).partition(".")[0]
+        path_of_guest = name.removeprefix(ROOM)
+        guest = path_of_guest.partition(".")[0]
+        if guest not in self.prefixes and not name.startswith(ROOM):
+            return None
+        for whole, part in PARTS.items():
+            if path_of_guest == whole or path_of_guest.startswith(whole + "."):
+                return self.find_twin(name, self.name_of(part) + path_of_guest[len(whole):])
         if guest not in self.prefixes:
             return None
         own, twin = self.prefixes[guest]
@@ -81,6 +88,10 @@ class Finder:
         if name == twin or name.startswith(twin + "."):
             return self.find_twin(name, own + name[len(twin):])
         return None
+
+    def name_of(self, guest):
+        """Return the name that the modules of a guest carry."""
+        return self.prefixes.get(guest, (ROOM + guest,))[0]
 
     def find_own(self, name, path, twin):
         """Return the spec that runs a module's file."""
@@ -165,6 +176,8 @@ class Message:
 def follow_children(spawn):
     """Have children that start from a fresh interpreter install what is installed here."""
     original = spawn.get_preparation_data
+    if getattr(original, "tells_of_guests", False):
+        return
 
     def get_preparation_data(name):
         data = original(name)
@@ -172,6 +185,7 @@ def follow_children(spawn):
             # The fork server would import the script before it got our message.
             data.pop("init_main_from_path", None)
         return {"dragon": Message(), **data}
+    get_preparation_data.tells_of_guests = True
     spawn.get_preparation_data = get_preparation_data
 
 

@@ -168,7 +168,7 @@ WORDS = [
     (["run", "nothing.py"], 2, "can't open file"),
     (["run", "-m", "nothing"], 1, "No module named nothing"),
     (["run", "-m"], 2, "expected a module after it"),
-    (["run", "--as", "tensorflow", "s.py"], 2, "expected one of torch"),
+    (["run", "--as", "jax", "s.py"], 2, "expected one of torch"),
     (["run", "--as"], 2, "expected a framework"),
     (["run", "--bad", "s.py"], 2, "got '--bad'"),
     (["run", "--as=torch", "-c", "import torch; print(torch.__version__)"], 0, "2.13.0"),
