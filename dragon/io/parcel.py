@@ -13,18 +13,8 @@ from collections import ChainMap
 from multiprocessing.reduction import ForkingPickler
 
 from dragon import _C
-from dragon.core.dtypes import NATIVE
+from dragon.core.operators import operators
 from dragon.io.block import SENT, align
-
-_operators = None
-
-
-def operators():
-    """Return the engine's operators, giving tensors of no frontend."""
-    global _operators
-    if _operators is None:
-        _operators = _C.Ops(_C.Tensor, NATIVE, lambda kind, index: (kind, index), tuple, {}, {})
-    return _operators
 
 
 def raw_memory(address, nbytes):

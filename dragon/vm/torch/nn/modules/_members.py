@@ -1,4 +1,6 @@
-"""What a module consists of: registering, finding and walking through parameters, buffers and submodules."""
+"""What a module consists of: registering and finding parameters, buffers and submodules."""
+from dragon import _C
+from dragon.core.module import Module as AnyModule
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.modules._hooks import (_global_buffer_registration_hooks, _global_module_registration_hooks,
                                                _global_parameter_registration_hooks)
@@ -25,8 +27,8 @@ def check_name(module, what, name, table):
         raise KeyError(f'{what} name can\'t be empty string ""')
 
 
-class MembersOfModule:
-    """The part of Module that knows its members."""
+class MembersOfModule(AnyModule):
+    """The part of Module that knows its members; those of other doors' modules show as PyTorch's."""
 
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is no parameter but part of the state.
@@ -68,11 +70,16 @@ class MembersOfModule:
 
     def add_module(self, name, module):
         """Add a submodule under a name; None marks one that is left out."""
-        from dragon.vm.torch.nn.modules.module import Module
-        if module is not None and not isinstance(module, Module):
+        if module is not None and not isinstance(module, AnyModule):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         check_name(self, "module", name, self._modules)
         self._modules[name] = _asked(_global_module_registration_hooks, self, name, module)
+        self._welcome(module)
+
+    def _welcome(self, module):
+        """Have a module of another door train or not as this one does."""
+        if module is not None and not isinstance(module, MembersOfModule):
+            module.train(self.training)
 
     def register_module(self, name, module):
         """Add a submodule under a name."""
@@ -85,7 +92,7 @@ class MembersOfModule:
             if not hasattr(module, item):
                 raise AttributeError(f"{module._get_name()} has no attribute `{item}`")
             module = getattr(module, item)
-            if not isinstance(module, MembersOfModule):
+            if not isinstance(module, AnyModule):
                 raise AttributeError(f"`{item}` is not an nn.Module")
         return module
 
@@ -93,13 +100,13 @@ class MembersOfModule:
         """Put a module in the place of the submodule of a dotted name; `strict` forbids new names."""
         if target == "":
             raise ValueError("set_submodule: got an empty target, expected a name")
-        if not isinstance(module, MembersOfModule):
+        if not isinstance(module, AnyModule):
             raise ValueError(f"set_submodule: got {type(module)}, expected an nn.Module")
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
             raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
-        if hasattr(parent, name) and not isinstance(getattr(parent, name), MembersOfModule):
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), AnyModule):
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
@@ -121,66 +128,23 @@ class MembersOfModule:
         """Return the buffer of a dotted name."""
         return self._get_member(target, "a buffer", lambda module, name, found: name in module._buffers)
 
-    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
-        """Yield (dotted name, member) of what a function gives for each module."""
-        seen = {}
-        modules = (self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse
-                   else [(prefix, self)])
-        for path, module in modules:
-            for name, member in get_members_fn(module):
-                # By identity, without a call of Python's: optimizers and clipping walk here at every step.
-                if member is None or (remove_duplicate and id(member) in seen):
-                    continue
-                seen[id(member)] = member
-                yield f"{path}.{name}" if path else name, member
+    @classmethod
+    def _adopt(cls, tensor, is_parameter):
+        """Return a tensor that a module of another door owns, as one of PyTorch's: the same memory and gradient."""
+        return adopt(tensor, Parameter if is_parameter else Tensor)
 
-    def parameters(self, recurse=True):
-        """Yield the parameters, each once; of this module alone unless `recurse`."""
-        for _, param in self.named_parameters(recurse=recurse):
-            yield param
 
-    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yield the parameters with their dotted names."""
-        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
-
-    def buffers(self, recurse=True):
-        """Yield the buffers, each once; of this module alone unless `recurse`."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
-
-    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yield the buffers with their dotted names."""
-        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
-
-    def children(self):
-        """Yield the direct submodules, each once."""
-        for _, module in self.named_children():
-            yield module
-
-    def named_children(self):
-        """Yield the direct submodules with their names, each once."""
-        seen = set()
-        for name, module in self._modules.items():
-            if module is not None and module not in seen:
-                seen.add(module)
-                yield name, module
-
-    def modules(self, remove_duplicate=True):
-        """Yield this module and all below it."""
-        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
-            yield module
-
-    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        """Yield this module and all below it with their dotted names."""
-        memo = set() if memo is None else memo
-        if self in memo:
-            return
-        if remove_duplicate:
-            memo.add(self)
-        yield prefix, self
-        for name, module in self._modules.items():
-            if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+def adopt(tensor, kind):
+    """Return the one object of a class of PyTorch's that stands for another door's tensor."""
+    if isinstance(tensor, Tensor):
+        return tensor
+    twin = tensor.__dict__.get("_torch_twin")
+    if twin is None:
+        twin = _C.as_class(tensor, Tensor)
+        if kind is not Tensor:
+            twin.__class__ = kind
+        tensor.__dict__["_torch_twin"] = twin
+    return twin
 
 
 def _asked(hooks, module, name, value):

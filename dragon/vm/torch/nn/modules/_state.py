@@ -2,6 +2,8 @@
 import warnings
 from collections import OrderedDict, namedtuple
 
+from dragon.core.module import Module as AnyModule
+from dragon.core.module import copy_into
 from dragon.core.tape import no_grad
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.parameter import Parameter, is_lazy
@@ -22,7 +24,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
-class StateOfModule:
+class StateOfModule(AnyModule):
     """The part of Module that saves and loads."""
 
     def get_extra_state(self):
@@ -81,7 +83,9 @@ class StateOfModule:
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
-            if module is not None:
+            if module is not None and not isinstance(module, StateOfModule):
+                _save_foreign(self, module, destination, f"{prefix}{name}.", keep_vars)
+            elif module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
             answer = hook(self, destination, prefix, metadata)
@@ -188,17 +192,52 @@ class StateOfModule:
         return report
 
 
+def _save_foreign(parent, module, destination, prefix, keep_vars):
+    """Enter the tensors of another door's module and of those below it, as PyTorch's."""
+    own = {}
+    module._save_to_state_dict(own, prefix, True)
+    for name, tensor in own.items():
+        tensor = parent._adopt(tensor, tensor.requires_grad)
+        destination[name] = tensor if keep_vars else tensor.detach()
+    for name, child in module._modules.items():
+        if isinstance(child, StateOfModule):
+            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        elif child is not None:
+            _save_foreign(parent, child, destination, f"{prefix}{name}.", keep_vars)
+
+
+def _load_foreign(module, state_dict, prefix, report, errors):
+    """Copy into another door's module's own tensors; report as its PyTorch neighbours do."""
+    own = {}
+    module._save_to_state_dict(own, prefix, True)
+    for name, tensor in own.items():
+        if name not in state_dict:
+            report.missing_keys.append(name)
+        elif tuple(state_dict[name].shape) != tuple(tensor.shape):
+            errors.append(f"size mismatch for {name}: copying a param with shape {tuple(state_dict[name].shape)} from "
+                          f"checkpoint, the shape in current model is {tuple(tensor.shape)}.")
+        else:
+            copy_into(tensor, state_dict[name])
+    for name in state_dict:
+        if name.startswith(prefix) and name not in own and name[len(prefix):].split(".")[0] not in module._modules:
+            report.unexpected_keys.append(name)
+
+
 def _load(module, state_dict, prefix, metadata, assign, report, errors):
     """Load a module and those below it."""
     local = metadata.get(prefix[:-1], {})
     if assign:
         local["assign_to_params_buffers"] = True
-    module._load_from_state_dict(state_dict, prefix, local, True, *report, errors)
+    foreign = not isinstance(module, StateOfModule)
+    if foreign:
+        _load_foreign(module, state_dict, prefix, report, errors)
+    else:
+        module._load_from_state_dict(state_dict, prefix, local, True, *report, errors)
     for name, child in module._modules.items():
         if child is not None:
             below = f"{prefix}{name}."
             part = {key: value for key, value in state_dict.items() if key.startswith(below)}
             _load(child, part, below, metadata, assign, report, errors)
-    for hook in module._load_state_dict_post_hooks.values():
+    for hook in () if foreign else module._load_state_dict_post_hooks.values():
         if hook(module, report) is not None:
             raise AssertionError("load_state_dict: a post-hook returned a value, expected keys changed in place")

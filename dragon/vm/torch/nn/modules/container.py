@@ -3,6 +3,7 @@ import operator
 from collections import OrderedDict
 from itertools import islice
 
+from dragon.core.module import Module as AnyModule
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules._parameters import ParameterDict, ParameterList  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module, _addindent  # noqa: F401
@@ -131,7 +132,7 @@ class Sequential(_Ordered):
 
     def insert(self, index, module):
         """Put a module before a place; returns this one."""
-        if not isinstance(module, Module):
+        if not isinstance(module, AnyModule):
             raise AssertionError(f"module should be of type: {Module}")
         size = len(self)
         if not -size <= index <= size:

@@ -2,6 +2,7 @@
 from collections import OrderedDict
 from typing import Any, Dict, TypeVar
 
+from dragon.core.module import Module as AnyModule
 from dragon.core.tape import no_grad
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.conversion import parse_to
@@ -127,10 +128,11 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
             if isinstance(value, Buffer) or (buffers is not None and name in buffers):
                 self._set_buffer(name, value, buffers)
                 return
-        elif isinstance(value, Module):
+        elif isinstance(value, AnyModule):
             _require_init(modules, "module")
             self._forget(name, modules)
             modules[name] = _members_asked(self, name, value)
+            self._welcome(value)
             return
         elif params is not None and name in params:
             if value is not None:
@@ -208,13 +210,6 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         if not children and len(lines) < 2:
             return f"{self._get_name()}({extra})"
         return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
-
-    def apply(self, fn):
-        """Call a function with every module below this one, then with this one; returns it."""
-        for module in self.children():
-            module.apply(fn)
-        fn(self)
-        return self
 
     def _apply(self, fn, recurse=True):
         """Put what a function returns in the place of every parameter, gradient and buffer."""
@@ -323,19 +318,6 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
     def bfloat16(self):
         """Cast floating parameters and buffers to `bfloat16`."""
         return self._apply(lambda tensor: tensor.bfloat16() if tensor.dtype.is_floating_point else tensor)
-
-    def train(self, mode=True):
-        """Set this module and those below it to training, or to evaluation with False."""
-        if not isinstance(mode, bool):
-            raise ValueError(f"train: got {mode!r}, expected a bool")
-        self.training = mode
-        for module in self.children():
-            module.train(mode)
-        return self
-
-    def eval(self):
-        """Set this module and those below it to evaluation."""
-        return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
         """Say for all parameters whether gradients are wanted."""

@@ -1,0 +1,213 @@
+"""What modules of every door have in common: they own tensors and other modules, and are walked through by name."""
+from dragon import _C
+from dragon.core.operators import operators
+
+
+class Module:
+    """Own parameters, buffers and other modules; the base of PyTorch's modules, Keras's layers and Dragon's own.
+
+    A door says what a module owns by three mappings from names: `_parameters` (tensors that training changes),
+    `_buffers` (tensors that belong to the state only) and `_modules`; an entry may be None. The walks below go through
+    modules of other doors as well, and show each tensor in the class of the door that was asked.
+    """
+
+    training = True
+    _parameters = _buffers = _modules = {}
+    _non_persistent_buffers_set = frozenset()
+
+    @classmethod
+    def _adopt(cls, tensor, is_parameter):
+        """Return a tensor that a module of another door owns, as one of this door's."""
+        return tensor
+
+    # --- modules
+
+    def children(self):
+        """Yield the direct submodules, each once."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_children(self):
+        """Yield the direct submodules with their names, each once."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def modules(self, remove_duplicate=True):
+        """Yield this module and all below it."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """Yield this module and all below it with their dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    # --- tensors
+
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
+        """Yield (dotted name, member) of what a function gives for each module."""
+        seen = {}
+        modules = (self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse
+                   else [(prefix, self)])
+        for path, module in modules:
+            for name, member in get_members_fn(module):
+                # By identity, without a call of Python's: optimizers and clipping walk here at every step.
+                if member is None or (remove_duplicate and id(member) in seen):
+                    continue
+                seen[id(member)] = member
+                yield f"{path}.{name}" if path else name, member
+
+    def parameters(self, recurse=True):
+        """Yield the parameters, each once; of this module alone unless `recurse`."""
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """Yield the parameters with their dotted names."""
+        yield from self._named_members(self._parameters_of, prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """Yield the buffers, each once; of this module alone unless `recurse`."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """Yield the buffers with their dotted names."""
+        yield from self._named_members(self._buffers_of, prefix, recurse, remove_duplicate)
+
+    @classmethod
+    def _parameters_of(cls, module):
+        """Return the pairs of a module's own parameters, as tensors of this door."""
+        if module._adopt.__func__ is cls._adopt.__func__:
+            return module._parameters.items()
+        return [(name, value if value is None else cls._adopt(value, True))
+                for name, value in module._parameters.items()]
+
+    @classmethod
+    def _buffers_of(cls, module):
+        """Return the pairs of a module's own buffers, as tensors of this door."""
+        if module._adopt.__func__ is cls._adopt.__func__:
+            return module._buffers.items()
+        return [(name, value if value is None else cls._adopt(value, False))
+                for name, value in module._buffers.items()]
+
+    # --- all of them at once
+
+    def train(self, mode=True):
+        """Set this module and those below it to training, or to evaluation with False."""
+        if not isinstance(mode, bool):
+            raise ValueError(f"train: got {mode!r}, expected a bool")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        """Set this module and those below it to evaluation."""
+        return self.train(False)
+
+    def apply(self, fn):
+        """Call a function with every module below this one, then with this one; returns it."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn, recurse=True):
+        """Put what a function returns in the place of every parameter, gradient and buffer."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for table in (self._parameters, self._buffers):
+            for tensor in table.values():
+                if tensor is not None:
+                    tensor.data = fn(tensor.detach())
+        return self
+
+    def requires_grad_(self, requires_grad=True):
+        """Say for all parameters whether gradients are wanted."""
+        for param in self.parameters():
+            param.requires_grad = requires_grad
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Take away all parameters' gradients, or fill them with zeros."""
+        for param in self.parameters():
+            if param.grad is not None:
+                param.grad = None if set_to_none else zeros_like(param.grad)
+
+    # --- saving and loading
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        """Enter this module's own parameters and buffers."""
+        buffers = {name: value for name, value in self._buffers.items() if name not in self._non_persistent_buffers_set}
+        for name, tensor in {**self._parameters, **buffers}.items():
+            if tensor is not None:
+                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+
+    def state_dict(self, *, destination=None, prefix="", keep_vars=False):
+        """Return the parameters and persistent buffers by their dotted names; the memory is shared.
+
+        Parameters
+        ----------
+        destination : dict, optional
+            Where to put them; a new one by default.
+        prefix : str, optional, default=""
+            What stands before each name.
+        keep_vars : bool, optional, default=False
+            Return the tensors themselves, not aliases without history.
+
+        Returns
+        -------
+        dict
+            Names and tensors.
+
+        """
+        destination = {} if destination is None else destination
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return destination
+
+    def load_state_dict(self, state_dict, strict=True):
+        """Copy numbers into parameters and buffers; nothing is copied unless names and shapes agree.
+
+        Parameters
+        ----------
+        state_dict : dict
+            Names and tensors, as `state_dict` returns them.
+        strict : bool, optional, default=True
+            Whether missing and unexpected names are errors.
+
+        """
+        own = self.state_dict(keep_vars=True)
+        if strict and set(own) != set(state_dict):
+            raise ValueError(f"load_state_dict: got the names {sorted(state_dict)}, expected {sorted(own)}")
+        pairs = [(name, tensor, state_dict[name]) for name, tensor in own.items() if name in state_dict]
+        for name, tensor, value in pairs:
+            if tuple(value.shape) != tuple(tensor.shape):
+                raise ValueError(f"load_state_dict: got shape {tuple(value.shape)} for '{name}', expected "
+                                 f"{tuple(tensor.shape)}")
+        for _, tensor, value in pairs:
+            copy_into(tensor, value)
+
+
+def copy_into(tensor, value):
+    """Write a tensor's numbers into another one, unrecorded."""
+    operators().copy(value.detach(), out=_C.as_class(tensor, _C.Tensor).detach())
+
+
+def zeros_like(tensor):
+    """Return zeros in a tensor's shape, dtype and class, unrecorded."""
+    return _C.as_class(operators().zeros_like(tensor.detach()), type(tensor))
