@@ -13,6 +13,7 @@ from collections import ChainMap
 from multiprocessing.reduction import ForkingPickler
 
 from dragon import _C
+from dragon.core.dtypes import NATIVE
 from dragon.core.operators import operators
 from dragon.io.block import SENT, align
 
