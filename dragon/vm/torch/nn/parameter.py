@@ -40,6 +40,19 @@ def _as_kind(cls, data, requires_grad, mark):
     return made
 
 
+def adopt(tensor, kind):
+    """Return the one object of a class of PyTorch's that stands for another door's tensor, e.g. a Keras variable."""
+    if isinstance(tensor, Tensor):
+        return tensor
+    twin = tensor.__dict__.get("_torch_twin")
+    if twin is None:
+        twin = _C.as_class(tensor, Tensor)
+        if kind is not Tensor:
+            twin.__class__ = kind
+        tensor.__dict__["_torch_twin"] = twin
+    return twin
+
+
 class Parameter(Tensor, metaclass=_Marked):
     """A tensor that becomes a module's parameter when it is assigned to one.
 

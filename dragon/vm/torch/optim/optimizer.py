@@ -10,6 +10,7 @@ from dragon import _C
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
+from dragon.vm.torch.nn.parameter import Parameter, adopt
 
 
 class _RequiredParameter:
@@ -286,6 +287,8 @@ class Optimizer:
         if names:
             param_group["param_names"] = names
         self._check_params(params)
+        # Another door's variables are kept as the parameters of this one that stand for them.
+        param_group["params"] = params = [adopt(param, Parameter) for param in params]
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")

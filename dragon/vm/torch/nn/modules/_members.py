@@ -1,10 +1,9 @@
 """What a module consists of: registering and finding parameters, buffers and submodules."""
-from dragon import _C
 from dragon.core.module import Module as AnyModule
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.modules._hooks import (_global_buffer_registration_hooks, _global_module_registration_hooks,
                                                _global_parameter_registration_hooks)
-from dragon.vm.torch.nn.parameter import Parameter
+from dragon.vm.torch.nn.parameter import Parameter, adopt
 
 
 def typename(value):
@@ -132,19 +131,6 @@ class MembersOfModule(AnyModule):
     def _adopt(cls, tensor, is_parameter):
         """Return a tensor that a module of another door owns, as one of PyTorch's: the same memory and gradient."""
         return adopt(tensor, Parameter if is_parameter else Tensor)
-
-
-def adopt(tensor, kind):
-    """Return the one object of a class of PyTorch's that stands for another door's tensor."""
-    if isinstance(tensor, Tensor):
-        return tensor
-    twin = tensor.__dict__.get("_torch_twin")
-    if twin is None:
-        twin = _C.as_class(tensor, Tensor)
-        if kind is not Tensor:
-            twin.__class__ = kind
-        tensor.__dict__["_torch_twin"] = twin
-    return twin
 
 
 def _asked(hooks, module, name, value):
