@@ -1,0 +1,55 @@
+"""What callbacks that follow one metric have in common."""
+import operator
+import warnings
+
+from dragon.vm.keras.callbacks.callback import Callback
+
+
+class MonitorCallback(Callback):
+    """Know whether a metric has become better.
+
+    Parameters
+    ----------
+    monitor : str, optional, default="val_loss"
+        The metric's name.
+    mode : str, optional, default="auto"
+        "min" or "max" is better; "auto" asks the metric.
+    baseline : float, optional
+        The best value so far.
+    min_delta : float, optional, default=0
+        A smaller change is none.
+
+    """
+
+    def __init__(self, monitor="val_loss", mode="auto", baseline=None, min_delta=0):
+        super().__init__()
+        if mode not in ("auto", "min", "max"):
+            warnings.warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.", stacklevel=3)
+            mode = "auto"
+        self.monitor, self.mode, self.best = monitor, mode, baseline
+        self.min_delta = abs(min_delta)
+        self.monitor_op = None
+
+    def _set_monitor_op(self):
+        """Find out which direction is better; once the model's metrics are built."""
+        if self.mode == "auto":
+            self.monitor_op = self._ask_metrics()
+        else:
+            self.monitor_op = operator.lt if self.mode == "min" else operator.gt
+        if self.monitor_op is operator.lt:
+            self.min_delta *= -1
+
+    def _ask_metrics(self):
+        name = self.monitor.removeprefix("val_")
+        found = operator.lt if name == "loss" else None
+        for holder in getattr(self.model, "metrics", ()):
+            for metric in getattr(holder, "metrics", ()):  # only containers have some
+                if metric.name == name and hasattr(metric, "_direction"):
+                    found = operator.gt if metric._direction == "up" else operator.lt
+        if found is None:
+            raise ValueError(f"{type(self).__name__}: cannot tell whether more or less of a metric is better; pass "
+                             f"mode='max' or mode='min'. Received: monitor={self.monitor}")
+        return found
+
+    def _is_improvement(self, value, reference):
+        return reference is None or self.monitor_op(value - self.min_delta, reference)

@@ -1,0 +1,1 @@
+"""The workshop behind Keras's names."""

@@ -1,0 +1,6 @@
+"""Helpers around models: data sets, sequences, labels, progress bars, pictures of models."""
+from dragon.vm.keras.core.messages import (
+    disable_interactive_logging, enable_interactive_logging, is_interactive_logging_enabled)
+from dragon.vm.keras.core.traceback import (
+    disable_traceback_filtering, enable_traceback_filtering, is_traceback_filtering_enabled)
+from dragon.vm.keras.utils.progbar import Progbar
