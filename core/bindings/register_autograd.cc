@@ -358,6 +358,26 @@ void RegisterAutograd(py::module_& m) {
       },
       "Which result of its node a tensor is.", py::arg("tensor"));
   m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
+  m.def("next_sequence", &NextSequence, "The number that the next recorded call will have.");
+  m.def("exchange_history_floor", &ExchangeHistoryFloor,
+        "Take what calls recorded before a number made for constants, on this thread; returns the former number.",
+        py::arg("floor"));
+  m.def(
+      "keep_saved",
+      [](py::handle tensor) {
+        if (!IsTensor(tensor.ptr())) throw TypeError("keep_saved").Got("no tensor").Expected("a tensor");
+        AutogradMeta::Of(AsTensor(tensor.ptr())).keeps_saved = true;
+      },
+      "Have gradients use the numbers that a leaf had when it was used, even if it takes other memory later.",
+      py::arg("tensor"));
+  m.def(
+      "is_recorded",
+      [](py::handle leaf) {
+        if (!IsTensor(leaf.ptr())) throw TypeError("is_recorded").Got("no tensor").Expected("a tensor");
+        const AutogradMeta* meta = AsTensor(leaf.ptr()).impl()->autograd.get();
+        return meta && meta->accumulator;
+      },
+      "Whether a living recorded call used a leaf.", py::arg("leaf"));
   m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
   m.def(
       "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },

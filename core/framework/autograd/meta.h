@@ -10,6 +10,7 @@ namespace dragon {
 struct AutogradMeta {
   bool requires_grad = false;  ///< asked for by the user; for computed tensors `node` says it
   bool retain_grad = false;
+  bool keeps_saved = false;  ///< gradients use the numbers there were, even if the tensor took other memory since
   Tensor grad;
   Ref<Node> node;                                  ///< what made the tensor
   int32_t output = 0;                              ///< which result of the node it is

@@ -12,6 +12,7 @@ namespace dragon {
 namespace {
 
 std::atomic<uint64_t> g_sequence{0};
+thread_local uint64_t t_history_floor = 0;
 std::mutex g_accumulators;  // guards AutogradMeta::accumulator of every leaf
 
 /// Chains of a million nodes must not be destroyed recursively: the last owner of an edge queues it here instead.
@@ -78,8 +79,9 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
     tensor_ = tensor.Detach();
     output_ = meta ? meta->output : 0;
     attached_ = meta && meta->node;
-  } else if (meta && (meta->node || tensor.impl()->base)) {
-    // A copy without the tensor's own books: were the tensor written later, holding it would make a cycle.
+  } else if (meta && (meta->node || tensor.impl()->base || meta->keeps_saved)) {
+    // A copy without the tensor's own books: were the tensor written later, holding it would make a cycle; and where
+    // a variable takes other memory for new numbers, the old ones stay here.
     history_ = GradEdge(tensor);
     tensor_ = tensor.Detach();
     attached_ = static_cast<bool>(history_);
@@ -112,7 +114,8 @@ Tensor SavedTensor::Unpack(const char* who, const Ref<Node>& owner) const {
   Tensor fresh = tensor_.Detach();
   if (output_ >= 0) {
     SetHistory(fresh, owner, output_);
-  } else if (history_.node->is_accumulator()) {
+  } else if (history_.node->is_accumulator() &&
+             static_cast<AccumulateNode*>(history_.node.get())->leaf().impl()->storage == tensor_.impl()->storage) {
     return static_cast<AccumulateNode*>(history_.node.get())->leaf();
   } else {
     SetHistory(fresh, history_.node, history_.index);
@@ -350,30 +353,37 @@ Ref<Node> GradNode(const Tensor& tensor) {
   return impl.autograd ? impl.autograd->node : nullptr;
 }
 
+uint64_t NextSequence() { return g_sequence.load(std::memory_order_relaxed); }
+
+uint64_t ExchangeHistoryFloor(uint64_t floor) { return std::exchange(t_history_floor, floor); }
+
 Edge GradEdge(const Tensor& tensor) {
   TensorImpl& impl = *tensor.impl();
   if (!impl.autograd && !impl.base) return {};
-  if (Ref<Node> node = GradNode(tensor)) return {std::move(node), impl.autograd->output};
+  Ref<Node> node = GradNode(tensor);
+  if (node && node->sequence >= t_history_floor) return {std::move(node), impl.autograd->output};
   AutogradMeta* meta = impl.autograd.get();
   if (!meta || !meta->requires_grad) return {};
   std::lock_guard<std::mutex> lock(g_accumulators);
   if (meta->accumulator && meta->accumulator->TryRetain()) return {Ref<Node>::Adopt(meta->accumulator), 0};
-  auto node = MakeRef<AccumulateNode>(tensor);
-  meta->accumulator = node.get();
-  return {Ref<Node>(node), 0};
+  auto accumulator = MakeRef<AccumulateNode>(tensor);
+  meta->accumulator = accumulator.get();
+  return {Ref<Node>(accumulator), 0};
 }
 
 bool Tensor::requires_grad() const {
   const AutogradMeta* meta = impl_->autograd.get();
-  if (meta && (meta->requires_grad || meta->node)) return true;
-  return impl_->base && impl_->view_version != impl_->version_value() && GradNode(*this);
+  if (meta && (meta->requires_grad || (meta->node && meta->node->sequence >= t_history_floor))) return true;
+  if (!impl_->base || impl_->view_version == impl_->version_value()) return false;
+  const Ref<Node> node = GradNode(*this);
+  return node && node->sequence >= t_history_floor;
 }
 
 bool Tensor::is_leaf() const { return !GradNode(*this); }
 
 void Tensor::set_requires_grad(bool value) const {
   if (value == requires_grad()) return;
-  if (GradNode(*this)) {
+  if (const Ref<Node> node = GradNode(*this); node && node->sequence >= t_history_floor) {
     throw RuntimeError("requires_grad").Says("only leaf tensors can change it; use detach() to get one");
   }
   if (value && !IsInexact(dtype())) {

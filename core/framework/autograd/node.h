@@ -166,6 +166,11 @@ class DRAGON_API WriteThroughView : public Node {
 
 /// The edge along which a tensor's gradient leaves; empty if it needs none.
 DRAGON_API Edge GradEdge(const Tensor& tensor);
+/// The number that the next node will have.
+DRAGON_API uint64_t NextSequence();
+/// From now on this thread takes what older nodes made for constants; returns the former floor, 0 for none. For tapes
+/// that see nothing of what was recorded before they began.
+DRAGON_API uint64_t ExchangeHistoryFloor(uint64_t floor);
 /// The node that made a tensor; null for leaves. Refreshed if the tensor is a view whose base was written since.
 DRAGON_API Ref<Node> GradNode(const Tensor& tensor);
 DRAGON_API void SetHistory(const Tensor& tensor, Ref<Node> node, int index);
