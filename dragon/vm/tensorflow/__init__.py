@@ -25,7 +25,8 @@ _find = _module_getattr("tensorflow", globals(), _places, _areas)
 def __getattr__(name):
     elsewhere = _names.ELSEWHERE.get(name)
     if elsewhere is not None and name not in _areas:
-        return globals().setdefault(name, _importlib.import_module(elsewhere))
+        where = f"{__name__}.keras" if name == "keras" else elsewhere
+        return globals().setdefault(name, _importlib.import_module(where))
     return _find(name)
 
 

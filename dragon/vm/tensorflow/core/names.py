@@ -10,12 +10,12 @@ core.convert: convert_to_tensor is_tensor
 core.tape: GradientTape UnconnectedGradients gradients stop_gradient
 core.dtypes: DType as_dtype
 core.indexing: newaxis
-core.gradient: custom_gradient grad_pass_through recompute_grad no_gradient hessians
+core.gradient: custom_gradient grad_pass_through recompute_grad
 core.function: function
 core.module: Module name_scope get_current_name_scope
 core.control: case cond foldl foldr map_fn scan switch_case vectorized_map while_loop
 core.tensor_array: TensorArray TensorArraySpec
-core.specs: IndexedSlicesSpec NoneTensorSpec OptionalSpec TensorSpec TypeSpec type_spec_from_value
+core.type_spec: IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value
 core.slices: IndexedSlices
 core.execution: control_dependencies device executing_eagerly get_logger get_static_value group guarantee_const
 core.execution: init_scope inside_function is_symbolic_tensor load_library load_op_library make_ndarray no_op

@@ -79,6 +79,8 @@ def _convert_operand(x, other, node):
         raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
     if isinstance(other, (str, bytes)):
         raise mismatch(node, x, "string")
+    if hasattr(type(other), "_keras_history") or type(other).__name__ == "KerasTensor":
+        return NotImplemented  # a symbolic tensor answers for both
     name = type(other).__module__
     if isinstance(other, (list, tuple)):
         return convert_to_tensor(other, x.dtype)

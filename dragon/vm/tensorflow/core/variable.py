@@ -10,6 +10,7 @@ from dragon.vm.tensorflow.core.shape import TensorShape, UNKNOWN
 from dragon.vm.tensorflow.core.tensor import Base, IdentityDictionary, as_tensor, ops
 
 _local = threading.local()
+made = [0]  # how many there have been
 living = IdentityDictionary()  # all variables, for tapes that are asked what they saw
 
 
@@ -139,6 +140,7 @@ class Variable(Base):
 
     def __init__(self, *args, **kwargs):
         living.set(self, None)
+        made[0] += 1
 
     def __repr__(self):
         from dragon.vm.tensorflow.core.host import describe
@@ -152,10 +154,10 @@ class Variable(Base):
                         f"{self!r})")
 
     def __deepcopy__(self, memo):
-        made = type(self)(ops.clone(self.data), trainable=self.trainable, name=self._name, constraint=self._constraint,
-                          shape=self._declared)
-        memo[id(self)] = made
-        return made
+        copied = type(self)(ops.clone(self.data), trainable=self.trainable, name=self._name,
+                            constraint=self._constraint, shape=self._declared)
+        memo[id(self)] = copied
+        return copied
 
     def __reduce__(self):
         return rebuild, (as_tensor(self.data), self._trainable, self._name)
@@ -271,9 +273,9 @@ def _hold(cls, value, dtype):
 
 def rebuild(value, trainable, name):
     """Return a pickled variable."""
-    made = Variable(value, trainable=trainable)
-    made._name = name
-    return made
+    again = Variable(value, trainable=trainable)
+    again._name = name
+    return again
 
 
 def living_variables():

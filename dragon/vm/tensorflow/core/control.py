@@ -1,0 +1,394 @@
+"""Control flow in TensorFlow's words: Python's own, over tensors and structures of them."""
+from dragon import _C
+from dragon.vm.tensorflow.core import nest
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.tensorflow.core.tensor import Base, ops
+
+
+def _truth(pred, who):
+    """Return a predicate as a bool."""
+    if isinstance(pred, _C.Tensor):
+        if _C.Tensor.size.__get__(pred) != 1:
+            raise invalid_argument(f"{who}: the predicate must be a scalar. Received: {pred!r}")
+        return bool(pred)
+    return bool(pred)
+
+
+def cond(pred, true_fn=None, false_fn=None, name=None):
+    """Return what one of two functions returns.
+
+    Parameters
+    ----------
+    pred : Union[Tensor, bool]
+        Which one is called.
+    true_fn, false_fn : Callable
+        Functions of no arguments.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        What the function returned.
+
+    """
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"'{argument}' must be callable. Received: {function!r}")
+    return true_fn() if _truth(pred, "tf.cond") else false_fn()
+
+
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    """Return what the function beside the first true predicate returns.
+
+    Parameters
+    ----------
+    pred_fn_pairs : Sequence[Tuple[Tensor, Callable]]
+        Predicates and functions of no arguments.
+    default : Callable, optional
+        Called where no predicate is true; without it, the last function is.
+    exclusive : bool, optional, default=False
+        Whether more than one true predicate is an error.
+    strict : bool, optional, default=False
+        Not used.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        What the function returned.
+
+    """
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    if not pairs:
+        raise ValueError("Argument `pred_fn_pairs` must provide at least one pair. Received: []")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError(f"Each entry in `pred_fn_pairs` must be a (predicate, callable) tuple. Received: {pair!r}")
+    chosen = []
+    for pred, function in pairs:
+        if _truth(pred, "tf.case"):
+            chosen.append(function)
+            if not exclusive:
+                break
+    if len(chosen) > 1:
+        raise invalid_argument(f"More than one condition evaluated as True but exclusive=True. Received: {pairs!r}")
+    if chosen:
+        return chosen[0]()
+    if default is None:
+        return pairs[-1][1]()
+    if not callable(default):
+        raise TypeError(f"Argument `default` must be callable. Received: {default!r}")
+    return default()
+
+
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """Return what the function of a number returns.
+
+    Parameters
+    ----------
+    branch_index : Union[Tensor, int]
+        The number.
+    branch_fns : Union[Sequence[Callable], dict]
+        Functions by number.
+    default : Callable, optional
+        Called for numbers that have no function; without it, the last function is.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        What the function returned.
+
+    """
+    if isinstance(branch_fns, dict):
+        branches = branch_fns
+    elif branch_fns and isinstance(branch_fns[0], tuple):
+        branches = dict(branch_fns)
+    else:
+        branches = dict(enumerate(branch_fns))
+    if not branches or not all(callable(function) for function in branches.values()):
+        raise TypeError(f"Argument `branch_fns` must hold callables. Received: {branch_fns!r}")
+    function = branches.get(int(branch_index), default or branches[max(branches)])
+    return function()
+
+
+def _as_tensors(structure):
+    return nest.map_structure(lambda item: convert_to_tensor(item) if isinstance(item, (bool, int, float, complex, str))
+                              or type(item).__module__ == "numpy" else item, structure)
+
+
+def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,
+               swap_memory=False, maximum_iterations=None, name=None):
+    """Return the loop's variables after a function was applied to them as long as a condition holds.
+
+    Parameters
+    ----------
+    cond : Callable
+        Called with the variables; says whether to go on.
+    body : Callable
+        Called with the variables; returns the next ones.
+    loop_vars : Sequence
+        The first variables.
+    shape_invariants : Any, optional
+        Not used: shapes may change.
+    parallel_iterations : int, optional
+        Not used.
+    back_prop : bool, optional, default=True
+        Whether gradients flow through the loop.
+    swap_memory : bool, optional
+        Not used.
+    maximum_iterations : int, optional
+        After how many times the loop ends.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        In the form of `loop_vars`.
+
+    """
+    if not callable(cond) or not callable(body):
+        raise TypeError(f"'cond' and 'body' must be callable. Received: {cond!r} and {body!r}")
+    state = _as_tensors(loop_vars)
+    single = not isinstance(state, (list, tuple))
+    limit = None if maximum_iterations is None else int(maximum_iterations)
+    count = 0
+    before = _C.set_grad_enabled(_C.is_grad_enabled() and back_prop)
+    try:
+        while (limit is None or count < limit) and _truth(cond(state) if single else cond(*state), "tf.while_loop"):
+            found = body(state) if single else body(*state)
+            if not single:
+                found = [found] if len(state) == 1 and not (isinstance(found, (list, tuple)) and len(found) == 1) else (
+                    list(found))
+                if len(found) != len(state):
+                    raise ValueError("Number of inputs and outputs of `body` must match `loop_vars`. Got "
+                                     f"{len(found)} outputs for {len(state)} loop_vars.")
+                found = nest.like(state, found)
+            state = _as_tensors(found)
+            count += 1
+    finally:
+        _C.set_grad_enabled(before)
+    return state
+
+
+def _first_axis(elems, who):
+    """Return the flat tensors of a structure, and the length of their first axes."""
+    flat = [item if isinstance(item, Base) or hasattr(item, "_component_tensors") or getattr(
+        type(item), "is_string_tensor", False) else convert_to_tensor(item) for item in nest.flatten(elems)]
+    if not flat:
+        raise ValueError(f"{who}: elems must be a Tensor or a nonempty structure of them. Received: {elems!r}")
+    lengths = []
+    for item in flat:
+        if not item.shape.rank and not hasattr(item, "_component_tensors"):
+            raise ValueError(f"{who}: elems must have at least one axis. Received: {item!r}")
+        lengths.append(int(item.shape[0]) if item.shape[0] is not None else item.nrows())
+    if len(set(lengths)) != 1:
+        raise ValueError(f"{who}: elems must agree in the first axis. Received lengths: {lengths}")
+    return flat, lengths[0]
+
+
+def stack_structures(results, like):
+    """Return equal structures of tensors as one structure of stacked tensors."""
+    rows = [nest.flatten(result) for result in results]
+    return nest.pack_sequence_as(like, [_stack(column) for column in zip(*rows)])
+
+
+def _stack(items):
+    items = [convert_to_tensor(item) for item in items]
+    if getattr(type(items[0]), "is_string_tensor", False):
+        return convert_to_tensor(items)
+    return ops.stack(items)
+
+
+def _signature_dtypes(signature):
+    return [getattr(item, "dtype", None) or as_dtype(item) for item in nest.flatten(signature)]
+
+
+def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
+           name=None, fn_output_signature=None):
+    """Return a function's results for the entries of tensors' first axes, stacked.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with one entry, in the form of `elems`.
+    elems : Any
+        A tensor or a structure of them.
+    dtype, fn_output_signature : Any, optional
+        Dtypes or specs of the results, where they differ from those of `elems`.
+    parallel_iterations : int, optional
+        Not used.
+    back_prop : bool, optional, default=True
+        Whether gradients flow through the results.
+    swap_memory, infer_shape : bool, optional
+        Not used.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        In the form of what `fn` returns.
+
+    """
+    if not callable(fn):
+        raise TypeError(f"The provided function {fn!r} is not callable. fn must be callable.")
+    flat, length = _first_axis(elems, "tf.map_fn")
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    wanted = None if signature is None else _signature_dtypes(signature)
+    results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
+    if not results:
+        dtypes = wanted or [item.dtype for item in flat]
+        return nest.pack_sequence_as(signature if signature is not None else elems,
+                                     [ops.zeros((0,), dtype=dtype) for dtype in dtypes])
+    for item, asked in zip(nest.flatten(results[0]), wanted or [item.dtype for item in flat]):
+        found = convert_to_tensor(item).dtype
+        if asked is not None and found != asked:
+            raise invalid_argument(f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype "
+                                   f"{found.name}; name the dtype with fn_output_signature")
+    made = stack_structures(results, results[0])
+    return made if back_prop else nest.map_structure(lambda item: item.detach(), made)
+
+
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """Return a function's results for the entries of tensors' first axes, stacked.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with one entry, in the form of `elems`.
+    elems : Any
+        A tensor or a structure of them.
+    fallback_to_while_loop, warn : bool, optional
+        Not used: entries are taken one after the other.
+
+    Returns
+    -------
+    Any
+        In the form of what `fn` returns.
+
+    """
+    flat, length = _first_axis(elems, "tf.vectorized_map")
+    results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
+    if not results:
+        raise ValueError(f"tf.vectorized_map: got no entries, expected at least one. Received: {elems!r}")
+    return stack_structures(results, results[0])
+
+
+def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
+         reverse=False, name=None):
+    """Return all states of a fold, stacked.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with the state so far and an entry; returns the next state.
+    elems : Any
+        A tensor or a structure of them.
+    initializer : Any, optional
+        The first state; by default the first entry.
+    parallel_iterations : int, optional
+        Not used.
+    back_prop : bool, optional, default=True
+        Whether gradients flow through the results.
+    swap_memory, infer_shape : bool, optional
+        Not used.
+    reverse : bool, optional, default=False
+        Whether to begin with the last entry.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        In the form of the state.
+
+    """
+    states = _fold(fn, elems, initializer, reverse, "tf.scan")
+    made = stack_structures(states[::-1] if reverse else states, states[0])
+    return made if back_prop else nest.map_structure(lambda item: item.detach(), made)
+
+
+def _fold(fn, elems, initializer, reverse, who):
+    """Return the states of a fold, from the first entry on."""
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is not callable. fn must be callable.")
+    flat, length = _first_axis(elems, who)
+    places = list(range(length - 1, -1, -1) if reverse else range(length))
+    states = []
+    if initializer is None:
+        state = nest.pack_sequence_as(elems, [item[places[0]] for item in flat])
+        states.append(state)
+        places = places[1:]
+    else:
+        state = _as_tensors(initializer)
+    for place in places:
+        state = fn(state, nest.pack_sequence_as(elems, [item[place] for item in flat]))
+        states.append(state)
+    return states or [state]
+
+
+def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
+    """Return the last state of a fold over the entries of a first axis.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with the state so far and an entry; returns the next state.
+    elems : Any
+        A tensor or a structure of them.
+    initializer : Any, optional
+        The first state; by default the first entry.
+    parallel_iterations : int, optional
+        Not used.
+    back_prop : bool, optional, default=True
+        Whether gradients flow through the result.
+    swap_memory : bool, optional
+        Not used.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        The state.
+
+    """
+    state = _fold(fn, elems, initializer, False, "tf.foldl")[-1]
+    return state if back_prop else nest.map_structure(lambda item: item.detach(), state)
+
+
+def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
+    """Return the last state of a fold over the entries of a first axis, from the last one on.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with the state so far and an entry; returns the next state.
+    elems : Any
+        A tensor or a structure of them.
+    initializer : Any, optional
+        The first state; by default the last entry.
+    parallel_iterations : int, optional
+        Not used.
+    back_prop : bool, optional, default=True
+        Whether gradients flow through the result.
+    swap_memory : bool, optional
+        Not used.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Any
+        The state.
+
+    """
+    state = _fold(fn, elems, initializer, True, "tf.foldr")[-1]
+    return state if back_prop else nest.map_structure(lambda item: item.detach(), state)
