@@ -1,0 +1,132 @@
+"""How arguments of keras.ops become tensors of one dtype: what every function of this folder stands on."""
+from dragon import _C
+from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
+from dragon.vm.keras.ops.classes import operation  # noqa: F401
+from dragon.vm.tensorflow.core.tensor import ops
+
+# Unsigned sums: the engine has no uint32, so they are held where every value of it fits.
+SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}
+_PARAMETERS = {
+    "x": "x : Tensor\n        The numbers.",
+    "x1": "x1 : Union[Tensor, number]\n        The first operand.",
+    "x2": "x2 : Union[Tensor, number]\n        The second operand; the shapes are broadcast.",
+    "y": "y : Union[Tensor, number]\n        The second operand; the shapes are broadcast.",
+    "axis": "axis : Union[int, Sequence[int]], optional\n        The axes to reduce; all by default.",
+    "keepdims": "keepdims : bool, optional, default=False\n        Whether reduced axes stay, with size 1.",
+}
+
+
+def publish(function, name, sentence, parameters):
+    """Give a function made from a table its name and docstring, and let it take symbolic tensors."""
+    function.__name__ = function.__qualname__ = name
+    told = "\n    ".join(_PARAMETERS[parameter] for parameter in parameters.split())
+    function.__doc__ = (f"{sentence}\n\n    Parameters\n    ----------\n    {told}\n\n    Returns\n    -------\n"
+                        "    Tensor\n        The result.\n\n    ")
+    return operation(function)
+
+
+def is_number(x):
+    """Return whether something is a plain Python number, whose type gives way to that of tensors."""
+    return isinstance(x, (int, float))
+
+
+def dtype_of(x):
+    """Return the name of a tensor's dtype, the type of a Python number."""
+    dtype = getattr(x, "dtype", None)
+    return type(x) if dtype is None else dtype if type(dtype) is str else dtype.name
+
+
+def tensor(x, dtype=None):
+    """Return something as a tensor, of a dtype if one is named."""
+    if isinstance(x, _C.Tensor):
+        return x if dtype is None or dtype_of(x) == dtype else ops.cast(x, dtype)
+    return convert_to_tensor(x, dtype)
+
+
+def cast_to(x, dtype):
+    """Return a tensor in a dtype; itself if it has that one."""
+    return x if dtype_of(x) == dtype else ops.cast(x, dtype)
+
+
+def join(*xs, extra=(), change=None):
+    """Return operands in the dtype they have in common; plain numbers stay what they are beside a tensor.
+
+    Parameters
+    ----------
+    *xs : Union[Tensor, number]
+        The operands.
+    extra : Sequence[Union[str, type]], optional
+        Dtypes that take part as well.
+    change : Callable[[str], str], optional
+        What the common dtype becomes.
+
+    Returns
+    -------
+    List[Union[Tensor, number]]
+        At least the first that is no number is a tensor.
+
+    """
+    xs = [x if isinstance(x, (int, float, _C.Tensor)) else convert_to_tensor(x) for x in xs]
+    dtype = result_type(*[dtype_of(x) for x in xs], *extra)
+    dtype = dtype if change is None else change(dtype)
+    if all(map(is_number, xs)):
+        return [convert_to_tensor(x, dtype) for x in xs]
+    return [narrow(x, dtype) if is_number(x) else cast_to(x, dtype) for x in xs]
+
+
+def narrow(number, dtype):
+    """Return a plain number as a dtype other than float32 and int32 would hold it."""
+    if dtype in ("float32", "int32", "float64", "int64"):
+        return float(number) if dtype[0] == "f" else number
+    return convert_to_tensor(number, dtype)
+
+
+def join_tensors(*xs, extra=()):
+    """Return operands as tensors of the dtype they have in common, where even plain numbers are strong."""
+    xs = [tensor(x) for x in xs]
+    dtype = result_type(*[dtype_of(x) for x in xs], *extra)
+    return [cast_to(x, dtype) for x in xs]
+
+
+def to_float(x):
+    """Return a tensor of real or complex numbers: integers and truths become the default floating dtype."""
+    x = tensor(x)
+    dtype = dtype_of(x)
+    return x if "float" in dtype or "complex" in dtype else ops.cast(x, floatx())
+
+
+def as_axes(axis):
+    """Return axes as what reducing operators take: None, an int or a list."""
+    return list(axis) if isinstance(axis, (tuple, list)) else axis
+
+
+def as_list(value, count, what):
+    """Return one number `count` times, a sequence of `count` numbers as a list."""
+    if isinstance(value, int):
+        return [value] * count
+    if len(value) != count:
+        raise ValueError(f"The `{what}` argument must be a tuple of {count} integers. Received: {what}={value}")
+    return [int(item) for item in value]
+
+
+def canonical_axis(axis, rank):
+    """Return an axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}. Received: axis={axis}")
+    return axis + rank if axis < 0 else axis
+
+
+def canonical_dtype(dtype):
+    """Return the name of a dtype that was asked for, the default floating dtype for None."""
+    return floatx() if dtype is None else standardize_dtype(dtype)
+
+
+def concrete(shape):
+    """Return a shape as a tuple of ints; sizes may be tensors of one element."""
+    if isinstance(shape, _C.Tensor):
+        return tuple(shape.tolist())
+    if isinstance(shape, int):
+        return (shape,)
+    return tuple(size if isinstance(size, int) or size is None else int(size) for size in shape)

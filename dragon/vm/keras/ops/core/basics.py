@@ -1,0 +1,267 @@
+"""Tensors from and to other things, and pieces of tensors by their places."""
+from dragon import _C
+from dragon.vm.keras.core import convert
+from dragon.vm.keras.ops.common import (cast_to, concrete, dtype_of, operation, ops, standardize_dtype, tensor)
+
+
+def _symbolic(x):
+    return convert.is_keras_tensor(x)
+
+
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+    """Return something as a tensor.
+
+    Parameters
+    ----------
+    x : Any
+        A tensor, a variable, an array, a number, or lists of them.
+    dtype : str, optional
+        The dtype to have; without it, arrays keep theirs.
+    sparse, ragged : bool, optional
+        False makes a dense tensor of a sparse or ragged one.
+
+    Returns
+    -------
+    Tensor
+        The tensor.
+
+    """
+    if _symbolic(x):
+        return x if dtype is None else cast(x, dtype)
+    return convert.convert_to_tensor(x, dtype, sparse, ragged)
+
+
+def convert_to_numpy(x):
+    """Return a tensor's numbers as a NumPy array."""
+    return convert.convert_to_numpy(x)
+
+
+def is_tensor(x):
+    """Return whether something is a tensor with numbers."""
+    return convert.is_tensor(x)
+
+
+def shape(x):
+    """Return the sizes of a tensor; None for those that are not known."""
+    return tuple(x.shape) if hasattr(x, "shape") else tuple(tensor(x).shape)
+
+
+def dtype(x):
+    """Return the name of a tensor's dtype."""
+    return standardize_dtype(x.dtype)
+
+
+@operation
+def cast(x, dtype):
+    """Return a tensor in another dtype."""
+    x, dtype = tensor(x), standardize_dtype(dtype)
+    if "complex" in dtype_of(x) and "complex" not in dtype:
+        x = ops.real(x)
+    return cast_to(x, dtype)
+
+
+# The bounds of integer dtypes, for casts that keep to them.
+_BOUNDS = {"uint8": (0, 255), "int8": (-128, 127), "int16": (-2 ** 15, 2 ** 15 - 1), "int32": (-2 ** 31, 2 ** 31 - 1)}
+
+
+@operation
+def saturate_cast(x, dtype):
+    """Return a tensor in another dtype, numbers beyond its bounds as the bound."""
+    x, dtype = tensor(x), standardize_dtype(dtype)
+    bounds = _BOUNDS.get(dtype)
+    if dtype in ("float16", "bfloat16") and "float" in dtype_of(x):
+        most = 65504.0 if dtype == "float16" else 3.3895313892515355e38
+        x = ops.clamp(x, -most, most)
+    elif bounds is not None and dtype_of(x) != "bool":
+        own = _BOUNDS.get(dtype_of(x), (-2 ** 63, 2 ** 63 - 1))
+        low, high = max(bounds[0], own[0]), min(bounds[1], own[1])
+        if "float" in dtype_of(x):
+            # 2^31 - 1 is no float32: what rounds up to it is put right afterwards.
+            over = ops.ge(x, float(high))
+            made = ops.cast(ops.where(over, 0.0, ops.clamp(x, float(low), float(high))), dtype)
+            return ops.where(over, high, made)
+        x = ops.clamp(x, low, high)
+    elif dtype == "bool":
+        x = ops.clamp(x, 0, 1)
+    return cast_to(x, dtype)
+
+
+@operation
+def stop_gradient(variable):
+    """Return a tensor through which no gradient flows."""
+    return tensor(variable).detach()
+
+
+@operation
+def unstack(x, num=None, axis=0):
+    """Return the slices along an axis.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    num : int, optional
+        How many there are.
+    axis : int, optional, default=0
+        The axis.
+
+    Returns
+    -------
+    List[Tensor]
+        Views.
+
+    """
+    x = tensor(x)
+    if num is not None and num != x.shape[axis]:
+        raise ValueError(f"unstack: `num` must be the size of the axis. Received: num={num}, x.shape={tuple(x.shape)}, "
+                         f"axis={axis}")
+    return list(ops.unbind(x, axis))
+
+
+def _starts(start_indices, rank):
+    """Return the places where a piece begins: ints, or a tensor of them when they are no plain numbers."""
+    if isinstance(start_indices, _C.Tensor):
+        return start_indices
+    places = list(start_indices)
+    if all(isinstance(place, int) or not isinstance(place, _C.Tensor) for place in places):
+        return [int(place) for place in places]
+    return ops.stack([tensor(place, "int64") for place in places])
+
+
+@operation
+def slice(inputs, start_indices, shape):
+    """Return a piece of a tensor.
+
+    Parameters
+    ----------
+    inputs : Tensor
+        The elements.
+    start_indices : Sequence[int]
+        Where the piece begins, along each axis; may be a tensor.
+    shape : Sequence[int]
+        Its sizes; -1 for all that follow.
+
+    Returns
+    -------
+    Tensor
+        The piece.
+
+    """
+    inputs, starts = tensor(inputs), _starts(start_indices, 0)
+    sizes = list(concrete(shape))
+    if isinstance(starts, _C.Tensor):
+        for axis, size in enumerate(sizes):
+            start = ops.cast(ops.select(starts, 0, axis), "int64")
+            places = ops.add(ops.arange(inputs.shape[axis] if size == -1 else size), start)
+            inputs = ops.index_select(inputs, axis, places)
+        return inputs
+    for axis, (start, size) in enumerate(zip(starts, sizes)):
+        size = inputs.shape[axis] - start if size == -1 else size
+        if start < 0 or start + size > inputs.shape[axis]:
+            raise ValueError("slice: the piece must lie in the tensor. Received: "
+                             f"start_indices={starts}, shape={tuple(sizes)}, inputs.shape={tuple(inputs.shape)}")
+        inputs = ops.narrow(inputs, axis, start, size)
+    return inputs
+
+
+@operation
+def slice_update(inputs, start_indices, updates):
+    """Return a tensor with a piece of it replaced.
+
+    Parameters
+    ----------
+    inputs : Tensor
+        The elements.
+    start_indices : Sequence[int]
+        Where the piece begins, along each axis; may be a tensor.
+    updates : Tensor
+        The piece.
+
+    Returns
+    -------
+    Tensor
+        A new tensor.
+
+    """
+    inputs, updates = tensor(inputs), tensor(updates)
+    updates, starts = cast_to(updates, dtype_of(inputs)), _starts(start_indices, 0)
+    places = []
+    for axis, size in enumerate(updates.shape):
+        room = inputs.shape[axis] - size
+        if isinstance(starts, _C.Tensor):
+            start = ops.clamp(ops.cast(ops.select(starts, 0, axis), "int64"), 0, room)
+        else:
+            start = min(max(starts[axis], 0), room)
+        line = ops.add(ops.arange(size, dtype="int64"), start)
+        places.append(ops.reshape(line, (-1,) + (1,) * (updates.ndim - axis - 1)))
+    return ops.index_put(inputs, places, updates)
+
+
+def _places(indices):
+    """Return indices of rows [..., depth] as a list of one index per axis."""
+    return list(ops.unbind(cast_to(tensor(indices), "int64"), -1))
+
+
+@operation
+def scatter(indices, values, shape):
+    """Return zeros to which values are added at places.
+
+    Parameters
+    ----------
+    indices : Tensor
+        Places: the last axis counts the axes.
+    values : Tensor
+        What is added there.
+    shape : Sequence[int]
+        The shape of the result.
+
+    Returns
+    -------
+    Tensor
+        A new tensor.
+
+    """
+    values = tensor(values)
+    return ops.index_put(ops.zeros(concrete(shape), dtype=dtype_of(values)), _places(indices), values, True)
+
+
+@operation
+def scatter_update(inputs, indices, updates, reduction=None):
+    """Return a tensor with other elements at places.
+
+    Parameters
+    ----------
+    inputs : Tensor
+        The elements.
+    indices : Tensor
+        Places: the last axis counts the axes.
+    updates : Tensor
+        What is put there.
+    reduction : str, optional
+        How it meets what is there: "add", "max", "min" or "mul"; by default it takes its place.
+
+    Returns
+    -------
+    Tensor
+        A new tensor.
+
+    """
+    if reduction not in (None, "add", "max", "min", "mul"):
+        raise ValueError(f"Unsupported reduction. Received: reduction={reduction}")
+    inputs, places = tensor(inputs), _places(indices)
+    updates = cast_to(tensor(updates), dtype_of(inputs))
+    if reduction in (None, "add"):
+        return ops.index_put(inputs, places, updates, reduction == "add")
+    # One index into the rows that the places point to.
+    depth = len(places)
+    row, strides, step = None, [], 1
+    for size in reversed(inputs.shape[:depth]):
+        strides.append(step)
+        step *= size
+    for place, size, stride in zip(places, inputs.shape, reversed(strides)):
+        place = ops.mul(ops.where(ops.lt(place, 0), ops.add(place, size), place), stride)
+        row = place if row is None else ops.add(row, place)
+    flat = ops.reshape(inputs, (step, *inputs.shape[depth:]))
+    updates = ops.reshape(updates, (-1, *inputs.shape[depth:]))
+    how = {"max": "amax", "min": "amin", "mul": "prod"}[reduction]
+    return ops.reshape(ops.index_reduce(flat, 0, ops.reshape(row, (-1,)), updates, how), inputs.shape)

@@ -1,0 +1,1 @@
+"""keras.ops.image: images resized, moved, cut and recoloured."""

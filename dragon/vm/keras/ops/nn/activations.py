@@ -1,0 +1,185 @@
+"""Activations: rows over the engine's, and a few that are told by a formula."""
+from dragon.vm.keras.ops.common import cast_to, dtype_of, join, operation, ops, publish, tensor
+
+
+def _activation(name, sentence, compute):
+    return publish(lambda x: compute(tensor(x)), name, sentence, "x")
+
+
+def _remember_logits(y, x):
+    """Let a cross-entropy of these probabilities see what they were made of: its numbers are better that way."""
+    try:
+        y._keras_logits = x
+    except AttributeError:
+        pass
+    return y
+
+
+relu = _activation("relu", "Return max(x, 0).", ops.relu)
+relu6 = _activation("relu6", "Return min(max(x, 0), 6).", ops.relu6)
+softplus = _activation("softplus", "Return log(exp(x) + 1).", ops.softplus)
+softsign = _activation("softsign", "Return x / (|x| + 1).", ops.softsign)
+silu = _activation("silu", "Return x sigmoid(x).", ops.silu)
+swish = _activation("swish", "Return x sigmoid(x).", ops.silu)
+log_sigmoid = _activation("log_sigmoid", "Return log(sigmoid(x)).", ops.logsigmoid)
+hard_sigmoid = _activation("hard_sigmoid", "Return relu6(x + 3) / 6.", ops.hardsigmoid)
+hard_silu = _activation("hard_silu", "Return x hard_sigmoid(x).", ops.hardswish)
+hard_swish = _activation("hard_swish", "Return x hard_sigmoid(x).", ops.hardswish)
+hard_tanh = _activation("hard_tanh", "Return x kept between -1 and 1.", ops.hardtanh)
+tanh_shrink = _activation("tanh_shrink", "Return x - tanh(x).", ops.tanhshrink)
+selu = _activation("selu", "Return the scaled exponential linear unit.", ops.selu)
+
+
+@operation
+def sigmoid(x):
+    """Return 1 / (1 + exp(-x))."""
+    x = tensor(x)
+    return _remember_logits(ops.sigmoid(x), x)
+
+
+@operation
+def softmax(x, axis=-1):
+    """Return positive numbers that sum to 1 along an axis, in proportion to exp(x).
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    axis : Union[int, Sequence[int]], optional, default=-1
+        The axis; None stands for all.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    """
+    x = tensor(x)
+    if not isinstance(axis, int):
+        return _over_axes(ops.softmax, x, axis)
+    return _remember_logits(ops.softmax(x, axis), x)
+
+
+@operation
+def log_softmax(x, axis=-1):
+    """Return the logarithm of `softmax`, which has the same arguments."""
+    x = tensor(x)
+    return ops.log_softmax(x, axis) if isinstance(axis, int) else _over_axes(ops.log_softmax, x, axis)
+
+
+def _over_axes(compute, x, axis):
+    """Apply a function of one axis to several as if they were one."""
+    axes = list(range(x.ndim)) if axis is None else [item % x.ndim for item in axis]
+    order = [item for item in range(x.ndim) if item not in axes] + axes
+    moved = ops.permute(x, order)
+    kept = len(order) - len(axes)
+    y = ops.reshape(compute(ops.flatten(moved, kept, -1) if len(axes) > 1 else moved, -1), moved.shape)
+    return ops.permute(y, [order.index(item) for item in range(x.ndim)])
+
+
+@operation
+def leaky_relu(x, negative_slope=0.2):
+    """Return x where it is positive, negative_slope x elsewhere."""
+    return ops.leaky_relu(tensor(x), negative_slope)
+
+
+@operation
+def elu(x, alpha=1.0):
+    """Return x where it is positive, alpha (exp(x) - 1) elsewhere."""
+    return ops.elu(tensor(x), alpha)
+
+
+@operation
+def celu(x, alpha=1.0):
+    """Return x where it is positive, alpha (exp(x / alpha) - 1) elsewhere."""
+    return ops.celu(tensor(x), alpha)
+
+
+@operation
+def gelu(x, approximate=True):
+    """Return x times the normal distribution at x.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    approximate : bool, optional, default=True
+        Approximate the distribution by a hyperbolic tangent.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    """
+    return ops.gelu(tensor(x), "tanh" if approximate else "none")
+
+
+@operation
+def glu(x, axis=-1):
+    """Return the first half along an axis, each times the sigmoid of its fellow in the second."""
+    x = tensor(x)
+    if x.shape[axis] % 2:
+        raise ValueError(f"axis size must be divisible by 2. Received: x.shape={tuple(x.shape)} with axis={axis}")
+    return ops.glu(x, axis)
+
+
+@operation
+def hard_shrink(x, threshold=0.5):
+    """Return x where |x| is above a threshold, 0 elsewhere."""
+    return ops.hardshrink(tensor(x), threshold)
+
+
+@operation
+def soft_shrink(x, threshold=0.5):
+    """Return x moved towards 0 by a threshold, 0 where it would pass it."""
+    return ops.softshrink(tensor(x), threshold)
+
+
+@operation
+def threshold(x, threshold, default_value):
+    """Return x where it is above a threshold, another value elsewhere."""
+    return ops.threshold(tensor(x), threshold, default_value)
+
+
+@operation
+def squareplus(x, b=4):
+    """Return (x + sqrt(x ** 2 + b)) / 2."""
+    x = tensor(x)
+    return ops.div(ops.add(x, ops.sqrt(ops.add(ops.square(x), b))), 2)
+
+
+@operation
+def sparse_plus(x):
+    """Return 0 up to -1, x from 1 on, a parabola between."""
+    x = tensor(x)
+    middle = ops.mul(ops.square(ops.add(x, 1)), 0.25)
+    return ops.where(ops.le(x, -1), ops.zeros_like(x), ops.where(ops.lt(x, 1), middle, x))
+
+
+@operation
+def sparse_sigmoid(x):
+    """Return 0 up to -1, 1 from 1 on, a line between."""
+    return ops.clamp(ops.mul(ops.add(tensor(x), 1), 0.5), 0, 1)
+
+
+@operation
+def sparsemax(x, axis=-1):
+    """Return the point of the simplex nearest to the numbers along an axis."""
+    x = tensor(x)
+    falling = ops.sort(x, axis, True)[0]
+    total = ops.cumsum(falling, axis)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    rank = ops.reshape(ops.arange(1, x.shape[axis] + 1, dtype=dtype_of(x)), shape)
+    inside = ops.gt(ops.sub(falling, ops.div(ops.sub(total, 1), rank)), 0)
+    count = ops.sum(cast_to(inside, dtype_of(x)), axis, True)
+    tau = ops.div(ops.sub(ops.sum(ops.where(inside, total, ops.zeros_like(total)), axis, True), 1), count)
+    return ops.relu(ops.sub(x, tau))
+
+
+@operation
+def polar(abs_, angle):
+    """Return complex numbers from their sizes and angles."""
+    size, angle = join(abs_, angle)
+    return ops.complex(ops.mul(size, ops.cos(angle)), ops.mul(size, ops.sin(angle)))

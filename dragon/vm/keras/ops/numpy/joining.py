@@ -1,0 +1,177 @@
+"""Tensors joined, cut into pieces and repeated."""
+from dragon.vm.keras.ops.common import canonical_axis, cast_to, concrete, dtype_of, operation, ops, result_type, tensor
+
+
+def join_list(xs):
+    """Return tensors in the dtype they have in common."""
+    xs = [tensor(x) for x in (xs if isinstance(xs, (list, tuple)) else ops.unbind(tensor(xs)))]
+    dtypes = list(map(dtype_of, xs))
+    dtype = result_type(*dtypes) if len(set(dtypes)) > 1 else dtypes[0]
+    return [cast_to(x, dtype) for x in xs]
+
+
+@operation
+def concatenate(xs, axis=0):
+    """Join tensors along an axis.
+
+    Parameters
+    ----------
+    xs : Sequence[Tensor]
+        The tensors; the dtype is the common one.
+    axis : int, optional, default=0
+        The axis.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    return ops.cat(join_list(xs), axis)
+
+
+@operation
+def stack(x, axis=0):
+    """Join tensors along a new axis; the arguments are those of `concatenate`."""
+    return ops.stack(join_list(x), axis)
+
+
+@operation
+def append(x1, x2, axis=None):
+    """Join two tensors along an axis; as rows by default."""
+    x1, x2 = join_list([x1, x2])
+    if axis is None:
+        x1, x2, axis = ops.reshape(x1, (-1,)), ops.reshape(x2, (-1,)), 0
+    return ops.cat([x1, x2], axis)
+
+
+@operation
+def hstack(xs):
+    """Join tensors along their second axis; rows along the first."""
+    xs = join_list(xs)
+    return ops.cat(xs, 0 if xs[0].ndim == 1 else 1)
+
+
+@operation
+def vstack(xs):
+    """Join tensors along their first axis."""
+    return ops.cat(join_list(xs), 0)
+
+
+@operation
+def dstack(xs):
+    """Join tensors along their third axis."""
+    return ops.dstack(join_list(xs))
+
+
+def split_places(size, sections):
+    """Return the sizes of the pieces that places of an axis are cut into."""
+    ends = [0, *[min(int(place), size) for place in sections], size]
+    return [max(end - start, 0) for start, end in zip(ends, ends[1:])]
+
+
+@operation
+def split(x, indices_or_sections, axis=0):
+    """Cut a tensor into pieces.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    indices_or_sections : Union[int, Sequence[int]]
+        Into how many equal pieces, or at which places.
+    axis : int, optional, default=0
+        Along which axis.
+
+    Returns
+    -------
+    List[Tensor]
+        Views.
+
+    """
+    x = tensor(x)
+    size = x.shape[axis]
+    if not isinstance(indices_or_sections, int):
+        return list(ops.split_with_sizes(x, split_places(size, indices_or_sections), axis))
+    if size % indices_or_sections:
+        raise ValueError("`x` size along `axis` must be divisible by `indices_or_sections`. "
+                         f"Received: indices_or_sections={indices_or_sections}, x.shape={tuple(x.shape)}, axis={axis}")
+    return list(ops.split(x, size // indices_or_sections, axis))
+
+
+@operation
+def array_split(x, indices_or_sections, axis=0):
+    """Cut a tensor into pieces that differ by one place at most."""
+    return list(ops.tensor_split(tensor(x), indices_or_sections, axis))
+
+
+@operation
+def hsplit(x, indices_or_sections):
+    """Cut a tensor along its second axis; a row along the first."""
+    x = tensor(x)
+    return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
+
+
+@operation
+def vsplit(x, indices_or_sections):
+    """Cut a tensor along its first axis."""
+    return split(x, indices_or_sections, 0)
+
+
+@operation
+def dsplit(x, indices_or_sections):
+    """Cut a tensor along its third axis."""
+    return split(x, indices_or_sections, 2)
+
+
+@operation
+def tile(x, repeats):
+    """Repeat a tensor along its axes.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    repeats : Union[int, Sequence[int]]
+        How often along each axis; more axes than the tensor has are put in front.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    x = tensor(x)
+    repeats = list(concrete(repeats))
+    return ops.tile(x, [1] * (x.ndim - len(repeats)) + repeats)
+
+
+@operation
+def repeat(x, repeats, axis=None):
+    """Repeat each element.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    repeats : Union[int, Sequence[int], Tensor]
+        How often all, or each place along the axis.
+    axis : int, optional
+        Along which axis; by default the elements count as one row.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    x = tensor(x)
+    x, axis = (ops.reshape(x, (-1,)), 0) if axis is None else (x, canonical_axis(axis, x.ndim))
+    if isinstance(repeats, (list, tuple)) and len(repeats) == 1:
+        repeats = repeats[0]
+    if isinstance(repeats, int):
+        wide = ops.broadcast_to(ops.unsqueeze(x, axis + 1), (*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
+        return ops.flatten(wide, axis, axis + 1)
+    # How long the result is must be known before it is made: a list of Python numbers tells it without a look.
+    total = sum(repeats) if isinstance(repeats, (list, tuple)) else None
+    return ops.repeat_interleave(x, tensor(repeats, "int64"), axis, output_size=total)

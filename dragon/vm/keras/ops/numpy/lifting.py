@@ -1,0 +1,104 @@
+"""Functions of single elements or rows, lifted to whole tensors; differences and the like that need several steps."""
+import functools
+import re
+
+from dragon.vm.keras.ops.common import canonical_axis, dtype_of, operation, ops, tensor
+
+
+@operation
+def diff(a, n=1, axis=-1):
+    """Return the differences of neighbours.
+
+    Parameters
+    ----------
+    a : Tensor
+        The numbers.
+    n : int, optional, default=1
+        How often.
+    axis : int, optional, default=-1
+        Along which axis.
+
+    Returns
+    -------
+    Tensor
+        With `n` places less along the axis.
+
+    """
+    a = tensor(a)
+    if n < 0:
+        raise ValueError(f"Order `n` must be non-negative. Received n={n}")
+    if a.ndim == 0:
+        raise ValueError(f"`diff` requires input that is at least one dimensional. Received: a={a}")
+    axis = canonical_axis(axis, a.ndim)
+    for _ in range(n):
+        after, before = ops.slice(a, axis, 1), ops.slice(a, axis, 0, -1)
+        a = ops.ne(after, before) if dtype_of(a) == "bool" else ops.sub(after, before)
+    return a
+
+
+def vectorize(pyfunc, *, excluded=None, signature=None):
+    """Lift a function of single elements to tensors.
+
+    Parameters
+    ----------
+    pyfunc : Callable
+        Takes scalars, or what the signature says.
+    excluded : Set[Union[int, str]], optional
+        Arguments that are handed on as they are.
+    signature : str, optional
+        The axes of arguments and results: "(n),(n)->()".
+
+    Returns
+    -------
+    Callable
+        Takes tensors, whose further axes are broadcast.
+
+    """
+    if not callable(pyfunc):
+        raise ValueError(f"Expected argument `pyfunc` to be a callable. Received: pyfunc={pyfunc}")
+    excluded = set() if excluded is None else set(excluded)
+    ranks = None
+    if signature is not None:
+        before = signature.split("->")[0]
+        ranks = [len(re.findall(r"\w+", group)) for group in re.findall(r"\(([^)]*)\)", before)]
+
+    @functools.wraps(pyfunc)
+    def lifted(*args, **kwargs):
+        places = [place for place in range(len(args)) if place not in excluded]
+        tensors = [tensor(args[place]) for place in places]
+        own = ranks or [0] * len(tensors)
+        if len(own) != len(tensors):
+            raise TypeError(f"vectorize: the signature names {len(own)} arguments. Received: {len(tensors)}")
+        outer = _broadcast([x.shape[:x.ndim - rank] for x, rank in zip(tensors, own)])
+        rows = []
+        for x, rank in zip(tensors, own):
+            inner = tuple(x.shape[x.ndim - rank:])
+            rows.append(ops.unbind(ops.reshape(ops.broadcast_to(x, (*outer, *inner)), (-1, *inner))))
+        results = []
+        for items in zip(*rows):
+            given = list(args)
+            for place, item in zip(places, items):
+                given[place] = item
+            results.append(pyfunc(*given, **kwargs))
+        if isinstance(results[0], (tuple, list)):
+            return tuple(_gathered(column, outer) for column in zip(*results))
+        return _gathered(results, outer)
+    return lifted
+
+
+def _gathered(results, outer):
+    made = ops.stack([tensor(result) for result in results])
+    return ops.reshape(made, (*outer, *made.shape[1:]))
+
+
+def _broadcast(shapes):
+    """Return the shape that shapes are broadcast to."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
+    made = []
+    for sizes in zip(*padded):
+        size = max(sizes) if 0 not in sizes else 0
+        if any(item not in (1, size) for item in sizes):
+            raise ValueError(f"Shapes cannot be broadcast. Received: {[tuple(shape) for shape in shapes]}")
+        made.append(size)
+    return tuple(made)

@@ -1,0 +1,255 @@
+"""Functions of one number at a time, and of two: rows of a table of what becomes of their dtypes."""
+from dragon.vm.keras.ops.common import (cast_to, dtype_of, floatx, join, join_tensors, operation, ops, publish,
+                                        result_type, tensor, to_float)
+
+
+def _floating(name, sentence, compute):
+    """Return a function whose results are floating numbers, also those of integers."""
+    def function(x):
+        x = tensor(x)
+        dtype = dtype_of(x)
+        return compute(x if "float" in dtype else cast_to(x, result_type(dtype, float)))
+    return publish(function, name, sentence, "x")
+
+
+def _wide(name, sentence, compute):
+    """Return a function whose int64 operands become float64, other integers the default floating dtype."""
+    def function(x):
+        x = tensor(x)
+        return compute(cast_to(x, "float64") if dtype_of(x) == "int64" else to_float(x))
+    return publish(function, name, sentence, "x")
+
+
+def _kept(name, sentence, compute, unchanged=()):
+    """Return a function that keeps the dtype, and changes nothing in some of them."""
+    def function(x):
+        x = tensor(x)
+        return x if dtype_of(x) in unchanged else compute(x)
+    return publish(function, name, sentence, "x")
+
+
+def _binary(name, sentence, compute, extra=(), change=None):
+    """Return a function of two operands in the dtype they have in common."""
+    def function(x1, x2):
+        return compute(*join(x1, x2, extra=extra, change=change))
+    return publish(function, name, sentence, "x1 x2")
+
+
+def _strong(name, sentence, compute, extra=(), change=None):
+    """Return a function of two operands whose plain numbers count as float32 or int32."""
+    def function(x1, x2):
+        x1, x2 = join_tensors(x1, x2, extra=extra)
+        if change is not None:
+            dtype = change(dtype_of(x1))
+            x1, x2 = cast_to(x1, dtype), cast_to(x2, dtype)
+        return compute(x1, x2)
+    return publish(function, name, sentence, "x1 x2")
+
+
+def _no_bool(dtype):
+    return "int32" if dtype == "bool" else dtype
+
+
+def _square(x):
+    return ops.square(cast_to(x, "int32") if dtype_of(x) == "bool" else x)
+
+
+def _pow_of(base):
+    return lambda x: ops.pow(base, x)
+
+
+sin = _floating("sin", "Return the sine of each element.", ops.sin)
+cos = _floating("cos", "Return the cosine of each element.", ops.cos)
+tan = _floating("tan", "Return the tangent of each element.", ops.tan)
+sinh = _floating("sinh", "Return the hyperbolic sine of each element.", ops.sinh)
+cosh = _floating("cosh", "Return the hyperbolic cosine of each element.", ops.cosh)
+tanh = _floating("tanh", "Return the hyperbolic tangent of each element.", ops.tanh)
+arcsin = _floating("arcsin", "Return the angle that has each element as its sine.", ops.asin)
+arccos = _floating("arccos", "Return the angle that has each element as its cosine.", ops.acos)
+arctan = _floating("arctan", "Return the angle that has each element as its tangent.", ops.atan)
+arcsinh = _floating("arcsinh", "Return the inverse hyperbolic sine of each element.", ops.asinh)
+arccosh = _floating("arccosh", "Return the inverse hyperbolic cosine of each element.", ops.acosh)
+arctanh = _floating("arctanh", "Return the inverse hyperbolic tangent of each element.", ops.atanh)
+sinc = _floating("sinc", "Return sin(pi x) / (pi x) of each element.", ops.sinc)
+log = _floating("log", "Return the natural logarithm of each element.", ops.log)
+log2 = _floating("log2", "Return the logarithm to base 2 of each element.", ops.log2)
+log10 = _floating("log10", "Return the logarithm to base 10 of each element.", ops.log10)
+log1p = _floating("log1p", "Return log(1 + x) of each element.", ops.log1p)
+sqrt = _floating("sqrt", "Return the square root of each element.", ops.sqrt)
+ceil = _floating("ceil", "Round each element up to an integer.", ops.ceil)
+floor = _floating("floor", "Round each element down to an integer.", ops.floor)
+angle = _floating("angle", "Return the angle of each complex number.", ops.angle)
+exp = publish(lambda x: ops.exp(to_float(x)), "exp", "Return e to the power of each element.", "x")
+exp2 = publish(lambda x: ops.exp2(to_float(x)), "exp2", "Return 2 to the power of each element.", "x")
+expm1 = publish(lambda x: ops.expm1(to_float(x)), "expm1", "Return e to the power of each element, less 1.", "x")
+fabs = publish(lambda x: ops.abs(to_float(x)), "fabs", "Return the size of each element as a floating number.", "x")
+cbrt = _wide("cbrt", "Return the cube root of each element.", ops.cbrt)
+deg2rad = _wide("deg2rad", "Turn degrees into radians.", ops.deg2rad)
+rad2deg = _wide("rad2deg", "Turn radians into degrees.", ops.rad2deg)
+absolute = _kept("absolute", "Return the size of each element.", ops.abs, ("bool", "uint8"))
+abs = _kept("abs", "Return the size of each element.", ops.abs, ("bool", "uint8"))
+negative = _kept("negative", "Return each element with its sign changed.", ops.neg)
+sign = _kept("sign", "Return -1, 0 or 1 for the sign of each element.", ops.sgn)
+square = _kept("square", "Return each element times itself.", _square)
+reciprocal = _kept("reciprocal", "Return 1 / x of each element.", ops.reciprocal)
+trunc = _kept("trunc", "Drop the digits after the point.", ops.trunc,
+              ("bool", "uint8", "int8", "int16", "int32", "int64"))
+conjugate = _kept("conjugate", "Return the complex conjugate of each element.", ops.conj_physical)
+conj = _kept("conj", "Return the complex conjugate of each element.", ops.conj_physical)
+real = _kept("real", "Return the real part of each element.", ops.real)
+
+add = _binary("add", "Return the sum of two operands.", ops.add)
+subtract = _binary("subtract", "Return the difference of two operands.", ops.sub)
+multiply = _binary("multiply", "Return the product of two operands.", ops.mul)
+divide = _binary("divide", "Return the quotient of two operands.", ops.div, (float,))
+true_divide = _binary("true_divide", "Return the quotient of two operands.", ops.div, (float,))
+power = _binary("power", "Return the first operand to the power of the second.", ops.pow)
+floor_divide = _binary("floor_divide", "Return the quotient, rounded down.", ops.floor_divide)
+maximum = _binary("maximum", "Return the larger of two operands; NaN where one is NaN.", ops.maximum)
+minimum = _binary("minimum", "Return the smaller of two operands; NaN where one is NaN.", ops.minimum)
+fmax = _binary("fmax", "Return the larger of two operands; the number where one is NaN.", ops.fmax)
+fmin = _binary("fmin", "Return the smaller of two operands; the number where one is NaN.", ops.fmin)
+mod = _strong("mod", "Return the rest of a division, with the sign of the divisor.", ops.remainder,
+              change=_no_bool)
+arctan2 = _strong("arctan2", "Return the angle of the point (x2, x1).", ops.atan2, (float,))
+logaddexp = _strong("logaddexp", "Return log(exp(x1) + exp(x2)).", ops.logaddexp, (float,))
+logaddexp2 = _strong("logaddexp2", "Return log2(2 ** x1 + 2 ** x2).", ops.logaddexp2, (float,))
+
+
+def _wide_pair(dtype):
+    return "float64" if dtype == "int64" else floatx() if "int" in dtype else dtype
+
+
+heaviside = _strong("heaviside", "Return 0 for negative, 1 for positive numbers and x2 for zero.",
+                    ops.heaviside, change=_wide_pair)
+hypot = _strong("hypot", "Return sqrt(x1 ** 2 + x2 ** 2) without overflow.", ops.hypot, change=_wide_pair)
+
+
+@operation
+def divide_no_nan(x1, x2):
+    """Return the quotient of two operands, 0 where the divisor is 0."""
+    x1, x2 = join(x1, x2, extra=(float,))
+    x2 = tensor(x2)
+    zero = ops.eq(x2, 0)
+    # The division itself must not see the zero, else its gradient would be NaN.
+    quotient = ops.div(x1, ops.where(zero, ops.ones_like(x2), x2))
+    return ops.where(zero, ops.zeros_like(quotient), quotient)
+
+
+@operation
+def fmod(x1, x2):
+    """Return the rest of a division, with the sign of the first operand."""
+    x1, x2 = (cast_to(x, "int32") if dtype_of(x) == "bool" else x for x in join_tensors(x1, x2))
+    return ops.fmod(x1, x2)
+
+
+@operation
+def imag(x):
+    """Return the imaginary part of each element; zeros for real numbers."""
+    x = tensor(x)
+    return ops.imag(x) if "complex" in dtype_of(x) else ops.zeros_like(x)
+
+
+@operation
+def i0(x):
+    """Return the modified Bessel function of order 0 of each element."""
+    x = tensor(x)
+    return ops.i0(cast_to(x, "float64") if dtype_of(x) == "int64" else to_float(x))
+
+
+@operation
+def round(x, decimals=0):
+    """Round each element to a number of decimals, halves to even.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    decimals : int, optional, default=0
+        Places after the point; negative ones count before it.
+
+    Returns
+    -------
+    Tensor
+        Of the same dtype.
+
+    """
+    x = tensor(x)
+    dtype = dtype_of(x)
+    if "float" not in dtype and "complex" not in dtype:
+        if decimals >= 0:
+            return x
+        return cast_to(ops.round(cast_to(x, floatx()), decimals=decimals), dtype)
+    return ops.round(x, decimals=decimals)
+
+
+@operation
+def clip(x, x_min, x_max):
+    """Keep each element between two bounds, which may be tensors.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    x_min, x_max : Union[Tensor, number]
+        The bounds.
+
+    Returns
+    -------
+    Tensor
+        Of the dtype of `x`; int32 for truths.
+
+    """
+    x = tensor(x)
+    x = cast_to(x, "int32") if dtype_of(x) == "bool" else x
+    dtype = dtype_of(x)
+    return ops.minimum(ops.maximum(x, _bound(x_min, dtype)), _bound(x_max, dtype))
+
+
+def _bound(value, dtype):
+    """Return a bound in the dtype of what it bounds."""
+    if isinstance(value, (int, float)):
+        return float(value) if "float" in dtype else int(value)
+    return tensor(value, dtype)
+
+
+@operation
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    """Replace NaN and infinities by numbers: by default 0 and the largest finite ones.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    nan : number, optional, default=0.0
+        What takes the place of NaN.
+    posinf, neginf : number, optional
+        What take the place of infinities.
+
+    Returns
+    -------
+    Tensor
+        Of the same dtype.
+
+    """
+    x = tensor(x)
+    return ops.nan_to_num(x, nan, posinf, neginf) if "float" in dtype_of(x) else x
+
+
+@operation
+def ldexp(x1, x2):
+    """Return x1 * 2 ** x2 for integers x2."""
+    x1, x2 = tensor(x1), tensor(x2)
+    if "int" not in dtype_of(x2):
+        raise TypeError(f"ldexp exponent must be an integer type. Received: x2 dtype={dtype_of(x2)}")
+    dtype = result_type(dtype_of(x1), dtype_of(x2), float)
+    x1 = cast_to(x1, dtype)
+    scaled = ops.mul(x1, ops.pow(2.0, cast_to(x2, dtype)))
+    return ops.where(ops.logical_or(ops.isinf(x1), ops.eq(x1, 0)), x1, scaled)
+
+
+@operation
+def nextafter(x1, x2):
+    """Return the double after x1 in the direction of x2, in the dtype the operands have in common."""
+    x1, x2 = join_tensors(x1, x2, extra=(float,))
+    return cast_to(ops.nextafter(cast_to(x1, "float64"), cast_to(x2, "float64")), dtype_of(x1))

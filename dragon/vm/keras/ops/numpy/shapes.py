@@ -1,0 +1,356 @@
+"""Functions that move elements and change none."""
+from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, operation, ops, standardize_dtype,
+                                        tensor)
+
+
+@operation
+def reshape(x, newshape):
+    """Return the elements in another shape.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    newshape : Sequence[int]
+        The shape; one size may be -1.
+
+    Returns
+    -------
+    Tensor
+        A view where the memory allows it.
+
+    """
+    return ops.reshape(tensor(x), concrete(newshape))
+
+
+@operation
+def ravel(x):
+    """Return the elements as one row."""
+    return ops.reshape(tensor(x), (-1,))
+
+
+@operation
+def expand_dims(x, axis):
+    """Insert axes of size 1.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    axis : Union[int, Sequence[int]]
+        Where they stand in the result.
+
+    Returns
+    -------
+    Tensor
+        A view.
+
+    """
+    x = tensor(x)
+    axes = axis if isinstance(axis, (tuple, list)) else [axis]
+    for item in sorted(canonical_axis(item, x.ndim + len(axes)) for item in axes):
+        x = ops.unsqueeze(x, item)
+    return x
+
+
+@operation
+def squeeze(x, axis=None):
+    """Remove axes of size 1: all, or those that are named.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    axis : Union[int, Sequence[int]], optional
+        Which axes.
+
+    Returns
+    -------
+    Tensor
+        A view.
+
+    """
+    x = tensor(x)
+    for item in () if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,):
+        if x.shape[item] != 1:
+            raise ValueError(f"Cannot squeeze axis={item}, because the dimension is not 1. "
+                             f"Received: x.shape={tuple(x.shape)}")
+    return ops.squeeze(x, as_axes(axis))
+
+
+@operation
+def transpose(x, axes=None):
+    """Return the elements with their axes in another order: reversed, or as named.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    axes : Sequence[int], optional
+        A permutation of the axes.
+
+    Returns
+    -------
+    Tensor
+        A view.
+
+    """
+    x = tensor(x)
+    if not axes:
+        return ops.permute(x, list(range(x.ndim))[::-1])
+    order = [canonical_axis(axis, x.ndim) for axis in axes]
+    if sorted(order) != list(range(x.ndim)):
+        raise ValueError("`axes` must be a valid permutation of the input dimensions (no duplicates). "
+                         f"Received: axes={list(axes)} for input of rank {x.ndim}.")
+    return ops.permute(x, order)
+
+
+@operation
+def swapaxes(x, axis1, axis2):
+    """Exchange two axes."""
+    return ops.transpose(tensor(x), axis1, axis2)
+
+
+@operation
+def moveaxis(x, source, destination):
+    """Move axes to other places; the others keep their order.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    source, destination : Union[int, Sequence[int]]
+        From where, to where.
+
+    Returns
+    -------
+    Tensor
+        A view.
+
+    """
+    source, destination = ([axis] if isinstance(axis, int) else list(axis) for axis in (source, destination))
+    if len(source) != len(destination):
+        raise ValueError("Inconsistent number of `source` and `destination`. "
+                         f"Received: source={source}, destination={destination}")
+    return ops.moveaxis(tensor(x), source, destination)
+
+
+@operation
+def broadcast_to(x, shape):
+    """Repeat the elements into a larger shape."""
+    return ops.broadcast_to(tensor(x), concrete(shape))
+
+
+@operation
+def copy(x):
+    """Return a copy."""
+    return ops.clone(tensor(x))
+
+
+@operation
+def flip(x, axis=None):
+    """Reverse the order along axes; along all by default."""
+    x = tensor(x)
+    return ops.flip(x, list(range(x.ndim)) if axis is None else as_axes(axis))
+
+
+@operation
+def fliplr(x):
+    """Reverse the order of columns."""
+    return ops.flip(tensor(x), [1])
+
+
+@operation
+def flipud(x):
+    """Reverse the order of rows."""
+    return ops.flip(tensor(x), [0])
+
+
+@operation
+def rot90(array, k=1, axes=(0, 1)):
+    """Turn a plane by right angles.
+
+    Parameters
+    ----------
+    array : Tensor
+        The elements.
+    k : int, optional, default=1
+        How many right angles.
+    axes : Tuple[int, int], optional, default=(0, 1)
+        The plane.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    array = tensor(array)
+    if array.ndim < 2:
+        raise ValueError(f"Input array must have at least 2 dimensions. Received: array.ndim={array.ndim}")
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise ValueError(f"Invalid axes: {axes}. Axes must be a tuple of two different dimensions. "
+                         f"Received: axes={axes}")
+    return ops.rot90(array, k, list(axes))
+
+
+@operation
+def roll(x, shift, axis=None):
+    """Move elements along axes, those that fall off to the other end.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    shift : Union[int, Sequence[int]]
+        How far.
+    axis : Union[int, Sequence[int]], optional
+        Along which axes; by default the elements count as one row.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    x = tensor(x)
+    if axis is None:
+        return ops.reshape(ops.roll(ops.reshape(x, (-1,)), shift, 0), x.shape)
+    return ops.roll(x, as_axes(shift), as_axes(axis))
+
+
+@operation
+def pad(x, pad_width, mode="constant", constant_values=None):
+    """Put elements around a tensor.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    pad_width : Union[int, Sequence[Tuple[int, int]]]
+        How many before and after, for each axis.
+    mode : str, optional, default="constant"
+        "constant", "reflect" or "symmetric".
+    constant_values : number, optional
+        What is put there in mode "constant", by default 0.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    x = tensor(x)
+    pairs = pad_pairs(pad_width, x.ndim)
+    if mode == "constant":
+        flat = [int(size) for pair in reversed(pairs) for size in pair]
+        return ops.pad(x, flat, "constant", 0 if constant_values is None else constant_values)
+    if constant_values is not None:
+        raise ValueError("Argument `constant_values` can only be provided when `mode == 'constant'`. "
+                         f"Received: mode={mode}")
+    if mode not in ("reflect", "symmetric"):
+        raise ValueError(f"`mode` must be 'constant', 'reflect' or 'symmetric'. Received: mode={mode}")
+    for axis, (before, after) in enumerate(pairs):
+        x = _mirror(x, axis, int(before), int(after), mode == "symmetric")
+    return x
+
+
+def pad_pairs(pad_width, rank):
+    """Return how many elements stand before and after, for each axis."""
+    if isinstance(pad_width, int):
+        return [(pad_width, pad_width)] * rank
+    pairs = [(item, item) if isinstance(item, int) else tuple(item) for item in pad_width]
+    if isinstance(pad_width[0], int):
+        pairs = [(pad_width[0], pad_width[-1])]
+    pairs = pairs * rank if len(pairs) == 1 else pairs
+    if len(pairs) != rank or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"`pad_width` must have the same length as `x.shape`. "
+                         f"Received: pad_width={pad_width} (of length {len(pairs)}) and x of {rank} axes")
+    return pairs
+
+
+def _mirror(x, axis, before, after, edge):
+    """Put mirrored elements around an axis; `edge` says whether the outermost is mirrored too."""
+    if not before and not after:
+        return x
+    size, skip = x.shape[axis], 0 if edge else 1
+    if max(before, after) > size - skip:
+        raise ValueError(f"`pad_width` must not be greater than {size - skip} along axis {axis}. "
+                         f"Received: pad_width={(before, after)}")
+    parts = [ops.flip(ops.slice(x, axis, skip, before + skip), [axis]), x,
+             ops.flip(ops.slice(x, axis, size - skip - after, size - skip), [axis])]
+    return ops.cat(parts, axis)
+
+
+@operation
+def view(x, dtype=None):
+    """Return the same bytes as another dtype.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    dtype : str, optional
+        The dtype; the last axis shrinks or grows with its size.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    """
+    x = tensor(x)
+    dtype = dtype_of(x) if dtype is None else standardize_dtype(dtype)
+    return ops.view_dtype(ops.contiguous(x), dtype)
+
+
+@operation
+def diagonal(x, offset=0, axis1=0, axis2=1):
+    """Return the diagonal of a plane, as the last axis.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    offset : int, optional, default=0
+        Which diagonal.
+    axis1, axis2 : int, optional
+        The plane.
+
+    Returns
+    -------
+    Tensor
+        A view.
+
+    """
+    x = tensor(x)
+    if x.ndim < 2:
+        raise ValueError(f"`diagonal` requires an array of at least two dimensions. Received: x.shape={x.shape}")
+    return ops.diagonal(x, offset, axis1, axis2)
+
+
+@operation
+def diag(x, k=0):
+    """Return the diagonal of a matrix, or a matrix with a row on its diagonal."""
+    x = tensor(x)
+    if x.ndim not in (1, 2):
+        raise ValueError(f"`x` must be 1d or 2d. Received: x.shape={tuple(x.shape)}")
+    return ops.diag(x, k)
+
+
+@operation
+def diagflat(x, k=0):
+    """Return a matrix with the elements on a diagonal."""
+    return ops.diagflat(tensor(x), k)
+
+
+@operation
+def tril(x, k=0):
+    """Return matrices with zeros above a diagonal."""
+    return ops.tril(tensor(x), k)
+
+
+@operation
+def triu(x, k=0):
+    """Return matrices with zeros below a diagonal."""
+    return ops.triu(tensor(x), k)
