@@ -14,7 +14,8 @@ template <typename T, bool kAmsgrad>
 void AdamSweep(Context& ctx, const kernels::UpdateSet& set, kernels::AdamOptions o) {
   using W = Wide<T>;
   const W fresh1 = static_cast<W>(1 - o.beta1), beta2 = static_cast<W>(o.beta2), fresh2 = static_cast<W>(1 - o.beta2);
-  const W eps = static_cast<W>(o.eps), kept = static_cast<W>(o.decoupled ? 1 - o.rate * o.weight_decay : 1);
+  const W eps = static_cast<W>(o.eps);
+  const W kept = static_cast<W>(o.kept * (o.decoupled ? 1 - o.rate * o.weight_decay : 1));
   const Pull<W> pull(o.maximize, o.decoupled ? 0 : o.weight_decay);
   Sweep<T>(ctx, set, [=](const Piece<W>& at) {
     W* DRAGON_RESTRICT const param = at.param;

@@ -1,6 +1,7 @@
 // One step of every optimizer, over all parameters at once. Steps are counted in 0-d tensors, as checkpoints hold them.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/ops/training/update.h"
 
@@ -89,6 +90,26 @@ void DefineAdams() {
         Update update(r, adam_lists);
         update.EachDType(
             [&](kernels::UpdateSet& set, DType dtype, auto&) { kernels::Adam(r.ctx(), dtype, set, options); });
+      });
+  // For optimizers whose schedules are tensors themselves, so that a step can be a graph.
+  const UpdateLists scaled_lists{.states = 3, .optional = 4};
+  Step("adam_scaled",
+       "Tensor![] exp_avgs, Tensor![] exp_avg_sqs, Tensor![] max_exp_avg_sqs, Tensor rate, Tensor kept, *, "
+       "float beta1=0.9, float beta2=0.999, float eps=1e-08, bool amsgrad=False",
+       scaled_lists,
+       "Adam without counting steps: parameters become kept * p - rate * m / (sqrt(v) + eps), with 0-d tensors for the "
+       "rate, corrected for the means' start at zero, and for what decay leaves.")
+      .Runs([scaled_lists](Run& r) {
+        kernels::AdamOptions options{ReadNumber(r.x(5)), r.Real(0), r.Real(1), r.Real(2), 0, false, r.Bool(3), false};
+        options.kept = ReadNumber(r.x(6));
+        NeedState(r, options.amsgrad, 4);
+        Update update(r, scaled_lists);
+        update.EachDType([&](kernels::UpdateSet& set, DType dtype, auto&) {
+          // After infinitely many steps there is nothing left to correct.
+          const std::vector<double> steps(set.count, std::numeric_limits<double>::infinity());
+          set.steps = steps.data();
+          kernels::Adam(r.ctx(), dtype, set, options);
+        });
       });
   const UpdateLists lists{.states = 2, .steps = true};
   const std::string states = "Tensor![] exp_avgs, Tensor![] exp_avg_sqs, Tensor![] steps, *, ";
