@@ -1,0 +1,109 @@
+"""Datasets in files: the elements as records, each record the components one after the other."""
+import json
+import os
+import struct
+
+from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.data.dataset import Dataset
+from dragon.vm.tensorflow.core.data.structure import flatten, pack
+from dragon.vm.tensorflow.core.records import TFRecordWriter, check_compression, read_records
+
+LENGTH = struct.Struct("<Q")
+DATA_FILE, SPEC_FILE = "elements.tfrecord", "dataset_spec.json"
+
+
+def pack_element(element):
+    """Return an element as bytes: the length and the `TensorProto` of each component."""
+    from dragon.vm.tensorflow.core.tensor_proto import serialize
+    pieces = [serialize(leaf) for leaf in flatten(element)]
+    return b"".join(part for piece in pieces for part in (LENGTH.pack(len(piece)), piece))
+
+
+def unpack_element(record, structure):
+    """Return the element that bytes hold."""
+    from dragon.vm.tensorflow.core.tensor_proto import parse
+    leaves, place = [], 0
+    while place < len(record):
+        length, = LENGTH.unpack_from(record, place)
+        place += LENGTH.size
+        leaves.append(parse(record[place:place + length]))
+        place += length
+    return pack(structure, leaves)
+
+
+def write_elements(elements, path):
+    """Yield elements, and write them into a file that appears when all are there."""
+    unfinished = path + ".tmp"
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with TFRecordWriter(unfinished) as writer:
+        for element in elements:
+            writer.write(pack_element(element))
+            yield element
+    os.replace(unfinished, path)
+
+
+def read_elements(path, structure, compression=""):
+    """Yield the elements that a file holds."""
+    return (unpack_element(record, structure) for record in read_records(path, compression))
+
+
+def describe(spec):
+    """Return a structure of specs as JSON's lists and dicts."""
+    from dragon.vm.tensorflow.core.data.structure import is_nested
+    from dragon.vm.tensorflow.core.data.specs import TensorSpec
+    if isinstance(spec, dict):
+        return {"dict": {key: describe(part) for key, part in spec.items()}}
+    if is_nested(spec):
+        return {"tuple": [describe(part) for part in spec]}
+    if type(spec) is not TensorSpec:
+        raise NotImplementedError(f"save: only dense tensors can be saved. Received: a component of {spec}")
+    shape = None if spec.shape.rank is None else list(spec.shape)
+    return {"shape": shape, "dtype": spec.dtype.name}
+
+
+def restore(description):
+    """Return the structure of specs that `describe` gave."""
+    from dragon.vm.tensorflow.core.data.specs import TensorSpec
+    if "dict" in description:
+        return {key: restore(part) for key, part in description["dict"].items()}
+    if "tuple" in description:
+        return tuple(restore(part) for part in description["tuple"])
+    return TensorSpec(description["shape"], description["dtype"])
+
+
+def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    """Write a dataset into a folder."""
+    for name, value in (("shard_func", shard_func), ("checkpoint_args", checkpoint_args)):
+        if value is not None:
+            raise NotImplementedError(f"Dataset.save: {name} is not supported. Received: {value!r}")
+    kind = check_compression(compression, "save")
+    path = os.fspath(path)
+    os.makedirs(path, exist_ok=True)
+    with TFRecordWriter(os.path.join(path, DATA_FILE), kind) as writer:
+        for element in dataset._iterate():
+            writer.write(pack_element(element))
+    with open(os.path.join(path, SPEC_FILE), "w", encoding="utf-8") as file:
+        json.dump({"element_spec": describe(dataset.element_spec), "compression": kind}, file)
+
+
+class Saved(Dataset):
+    """What `save` wrote."""
+
+    def __init__(self, path, element_spec=None, compression=None, reader_func=None, wait=False):
+        super().__init__()
+        for name, value in (("reader_func", reader_func), ("wait", wait)):
+            if value:
+                raise NotImplementedError(f"Dataset.load: {name} is not supported. Received: {value!r}")
+        path = os.fspath(path)
+        try:
+            with open(os.path.join(path, SPEC_FILE), encoding="utf-8") as file:
+                description = json.load(file)
+        except FileNotFoundError:
+            raise errors.NotFoundError(None, None, f"Dataset.load: {path} holds no dataset that `save` wrote; folders "
+                                       "written by TensorFlow itself are not read") from None
+        wanted = description["compression"] if compression is None else check_compression(compression, "load")
+        self._path, self._compression = os.path.join(path, DATA_FILE), wanted
+        self._spec = (restore(description["element_spec"]) if element_spec is None else element_spec,)
+
+    def _iterate(self):
+        return read_elements(self._path, self.element_spec, self._compression)
