@@ -100,8 +100,10 @@ void DefineAdams() {
        "Adam without counting steps: parameters become kept * p - rate * m / (sqrt(v) + eps), with 0-d tensors for the "
        "rate, corrected for the means' start at zero, and for what decay leaves.")
       .Runs([scaled_lists](Run& r) {
-        kernels::AdamOptions options{ReadNumber(r.x(5)), r.Real(0), r.Real(1), r.Real(2), 0, false, r.Bool(3), false};
-        options.kept = ReadNumber(r.x(6));
+        const size_t count = r.call().inputs.size();  // the two single tensors stand behind the lists
+        kernels::AdamOptions options{
+            ReadNumber(r.call().inputs[count - 2]), r.Real(0), r.Real(1), r.Real(2), 0, false, r.Bool(3), false};
+        options.kept = ReadNumber(r.call().inputs[count - 1]);
         NeedState(r, options.amsgrad, 4);
         Update update(r, scaled_lists);
         update.EachDType([&](kernels::UpdateSet& set, DType dtype, auto&) {
