@@ -36,9 +36,9 @@ ROWS = [
     # The second of two steps of Adam, with a decay: the rate as Keras corrects it.
     Row("adam_scaled_step", [Sample((3,), (3,)), Sample((20, 3), (20, 3)), Sample((0,), (0,))], dtypes=SINGLES,
         gradient=False, strided=WRITES, out=WRITES, call=lambda dragon, p, g: (dragon.ops.adam_scaled_step(
-            [p], [g], [g * 0.1], [g * g * 0.01], [], dragon.ops.full((), 0.05, dtype="float32", device=p.device),
+            [p], [g], [g * 0.1], [g * g * 0.01], [], dragon.ops.full((), 0.0625, dtype="float32", device=p.device),
             dragon.ops.full((), 0.875, dtype="float32", device=p.device), eps=1e-3), p)[1],
-        torch=lambda torch, p, g: 0.875 * p - 0.05 * (0.19 * g) / ((0.01099 * g * g).sqrt() + 1e-3)),
+        torch=lambda torch, p, g: 0.875 * p - 0.0625 * (0.19 * g) / ((0.01099 * g * g).sqrt() + 1e-3)),
     update("nadam_step", lambda torch: torch.optim.NAdam, 0, 0, "1", "0"),
     update("radam_step", lambda torch: torch.optim.RAdam, 0, 0, "0"),
     update("adamax_step", lambda torch: torch.optim.Adamax, 0, 0, "0"),
