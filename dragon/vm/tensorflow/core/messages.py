@@ -344,7 +344,7 @@ def _text(field, value):
                  if field.check(float(text), "") == value), f"{value:.9g}")
 
 
-def make_message(name, doc, **fields):
+def make_message(name, doc, /, **fields):
     """Return a class of messages.
 
     Parameters
