@@ -1,4 +1,6 @@
 """What modules of every door have in common: they own tensors and other modules, and are walked through by name."""
+import weakref
+
 from dragon import _C
 from dragon.core.operators import operators
 
@@ -18,6 +20,11 @@ class Module:
     @classmethod
     def _adopt(cls, tensor, is_parameter):
         """Return a tensor that a module of another door owns, as one of this door's."""
+        return tensor
+
+    @classmethod
+    def _show(cls, tensor):
+        """Return a tensor of another door, which nobody owns, in the class of this door's."""
         return tensor
 
     # --- modules
@@ -174,10 +181,7 @@ class Module:
 
         """
         destination = {} if destination is None else destination
-        self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, module in self._modules.items():
-            if module is not None:
-                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        save_foreign(self, self, destination, prefix, keep_vars)
         return destination
 
     def load_state_dict(self, state_dict, strict=True):
@@ -201,6 +205,61 @@ class Module:
                                  f"{tuple(tensor.shape)}")
         for _, tensor, value in pairs:
             copy_into(tensor, value)
+
+
+def save_foreign(asked, module, destination, prefix, keep_vars):
+    """Enter the tensors of a module and of those below it as tensors of the door of the module that was asked."""
+    own = {}
+    module._save_to_state_dict(own, prefix, True)
+    for name, tensor in own.items():
+        tensor = asked._adopt(tensor, tensor.requires_grad)
+        destination[name] = tensor if keep_vars else tensor.detach()
+    for name, child in module._modules.items():
+        if child is not None:
+            save_foreign(asked, child, destination, f"{prefix}{name}.", keep_vars)
+
+
+_families = {}  # id of an object -> (weak references to all objects that stand for the same tensor, the one to it)
+
+
+def twin(tensor, tensor_class, kind):
+    """Return the object of a class that stands for a tensor of another door: the same memory, gradient and history.
+
+    As long as it lives, it is the same object each time; asked for the twin of a twin, the first one is returned.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        A tensor of any door.
+    tensor_class : type
+        The class that the other door's results have.
+    kind : type
+        The class that is wanted, of the same layout.
+
+    """
+    family = _families[id(tensor)][0] if id(tensor) in _families else _join([], tensor)
+    for reference in family:
+        other = reference()
+        if other is not None and isinstance(other, kind):
+            return other
+    made = _C.as_class(tensor, tensor_class)
+    if kind is not tensor_class:
+        made.__class__ = kind
+    _join(family, made)
+    return made
+
+
+def _join(family, tensor):
+    """Add an object to a family for as long as it lives."""
+    key = id(tensor)
+
+    def forget(reference):
+        _families.pop(key, None)
+        family.remove(reference)
+    reference = weakref.ref(tensor, forget)
+    family.append(reference)
+    _families[key] = family, reference
+    return family
 
 
 def copy_into(tensor, value):

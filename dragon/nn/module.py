@@ -1,6 +1,6 @@
 """Modules: callables that own parameters and other modules."""
 from dragon import _C
-from dragon.core.module import Module as AnyModule
+from dragon.core.module import Module as AnyModule, twin
 from dragon.tensor import Tensor, asarray
 
 
@@ -34,6 +34,11 @@ class Module(AnyModule):
     @classmethod
     def _adopt(cls, tensor, is_parameter):
         """Return a tensor that a module of another door owns, as a native one."""
+        return tensor if isinstance(tensor, Tensor) else twin(tensor, Tensor, Tensor)
+
+    @classmethod
+    def _show(cls, tensor):
+        """Return a tensor of another door as a native one."""
         return tensor if isinstance(tensor, Tensor) else _C.as_class(tensor, Tensor)
 
     def parameters(self, recurse=True):

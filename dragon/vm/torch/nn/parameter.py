@@ -2,6 +2,7 @@
 from collections import OrderedDict
 
 from dragon import _C
+from dragon.core.module import twin
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
@@ -42,15 +43,7 @@ def _as_kind(cls, data, requires_grad, mark):
 
 def adopt(tensor, kind):
     """Return the one object of a class of PyTorch's that stands for another door's tensor, e.g. a Keras variable."""
-    if isinstance(tensor, Tensor):
-        return tensor
-    twin = tensor.__dict__.get("_torch_twin")
-    if twin is None:
-        twin = _C.as_class(tensor, Tensor)
-        if kind is not Tensor:
-            twin.__class__ = kind
-        tensor.__dict__["_torch_twin"] = twin
-    return twin
+    return tensor if isinstance(tensor, Tensor) else twin(tensor, Tensor, kind)
 
 
 class Parameter(Tensor, metaclass=_Marked):

@@ -1,4 +1,5 @@
 """What a module consists of: registering and finding parameters, buffers and submodules."""
+from dragon import _C
 from dragon.core.module import Module as AnyModule
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.modules._hooks import (_global_buffer_registration_hooks, _global_module_registration_hooks,
@@ -131,6 +132,11 @@ class MembersOfModule(AnyModule):
     def _adopt(cls, tensor, is_parameter):
         """Return a tensor that a module of another door owns, as one of PyTorch's: the same memory and gradient."""
         return adopt(tensor, Parameter if is_parameter else Tensor)
+
+    @classmethod
+    def _show(cls, tensor):
+        """Return a tensor of another door in the class of PyTorch's."""
+        return tensor if isinstance(tensor, Tensor) else _C.as_class(tensor, Tensor)
 
 
 def _asked(hooks, module, name, value):

@@ -3,7 +3,7 @@ import warnings
 from collections import OrderedDict, namedtuple
 
 from dragon.core.module import Module as AnyModule
-from dragon.core.module import copy_into
+from dragon.core.module import copy_into, save_foreign
 from dragon.core.tape import no_grad
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.parameter import Parameter, is_lazy
@@ -84,7 +84,7 @@ class StateOfModule(AnyModule):
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None and not isinstance(module, StateOfModule):
-                _save_foreign(self, module, destination, f"{prefix}{name}.", keep_vars)
+                save_foreign(self, module, destination, f"{prefix}{name}.", keep_vars)
             elif module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
@@ -190,20 +190,6 @@ class StateOfModule(AnyModule):
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return report
-
-
-def _save_foreign(parent, module, destination, prefix, keep_vars):
-    """Enter the tensors of another door's module and of those below it, as PyTorch's."""
-    own = {}
-    module._save_to_state_dict(own, prefix, True)
-    for name, tensor in own.items():
-        tensor = parent._adopt(tensor, tensor.requires_grad)
-        destination[name] = tensor if keep_vars else tensor.detach()
-    for name, child in module._modules.items():
-        if isinstance(child, StateOfModule):
-            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        elif child is not None:
-            _save_foreign(parent, child, destination, f"{prefix}{name}.", keep_vars)
 
 
 def _load_foreign(module, state_dict, prefix, report, errors):
