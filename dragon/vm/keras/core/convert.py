@@ -1,0 +1,78 @@
+"""Whatever a user hands to Keras, as a tensor."""
+from dragon import _C
+from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.tensorflow.core.tensor import Tensor, ops
+
+
+def is_tensor(x):
+    """Whether something is a tensor or a variable with numbers (or strings) in it."""
+    return isinstance(x, (_C.Tensor, Tensor))
+
+
+def is_keras_tensor(x):
+    """Whether something is a symbolic tensor: a shape and a dtype in a graph of layers."""
+    from dragon.vm.keras.core.keras_tensor import KerasTensor
+    return isinstance(x, KerasTensor)
+
+
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+    """Return something as a tensor.
+
+    Parameters
+    ----------
+    x : Any
+        A tensor, a variable, an array, a number, or lists of them.
+    dtype : str, optional
+        The dtype to have; without it, arrays keep theirs.
+    sparse : bool, optional
+        False makes a dense tensor of a sparse one.
+    ragged : bool, optional
+        False makes a dense tensor of a ragged one.
+
+    """
+    if isinstance(x, _C.Tensor):
+        if isinstance(x, Tensor):
+            pass
+        elif hasattr(x, "_autocast"):  # a variable: what it is read as
+            x = x.value
+        elif x.__class__.__name__ != "Variable":
+            x = _C.as_class(x, Tensor)
+        if dtype is None or standardize_dtype(x.dtype) == (dtype := standardize_dtype(dtype)):
+            return x
+        return ops.cast(x, dtype)
+    return _convert_other(x, dtype, sparse, ragged)
+
+
+def _convert_other(x, dtype, sparse, ragged):
+    from dragon.vm.tensorflow.core.convert import convert_to_tensor as convert
+    if is_keras_tensor(x):
+        raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape and a dtype, without numbers. "
+                         f"Expected a tensor. Received: {x}")
+    if sparse is False and hasattr(x, "dense_shape"):
+        from dragon.vm.tensorflow.core.sparse import to_dense
+        x = to_dense(x)
+    if ragged is False and hasattr(x, "row_splits"):
+        x = x.to_tensor()
+    if dtype is None:
+        return convert(x)
+    dtype = standardize_dtype(dtype)
+    if dtype == "string":
+        return convert(x)
+    is_number = isinstance(x, (int, float, list, tuple)) and not dtype.startswith(("bool", "int", "uint"))
+    made = convert(x, dtype=dtype) if is_number else convert(x)
+    return made if standardize_dtype(made.dtype) == dtype else ops.cast(made, dtype)
+
+
+def convert_to_numpy(x):
+    """Return a tensor's numbers as an array of NumPy."""
+    import numpy as np
+    if isinstance(x, _C.Tensor):
+        return x.numpy()
+    return np.array(x)
+
+
+def shape(x):
+    """Return the sizes of a tensor as a tuple."""
+    if hasattr(x, "shape"):
+        return tuple(x.shape)
+    return tuple(convert_to_tensor(x).shape)

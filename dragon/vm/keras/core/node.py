@@ -1,0 +1,95 @@
+"""One call of an operation with symbolic tensors: an edge bundle of the graph that models are made of."""
+import collections
+
+from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.keras_tensor import KerasTensor
+
+KerasHistory = collections.namedtuple("KerasHistory", ["operation", "node_index", "tensor_index"])
+
+
+class SymbolicArguments:
+    """The arguments of a call, with the symbolic tensors among them."""
+
+    def __init__(self, *args, **kwargs):
+        self.args = tree.map_structure(lambda x: x, args)
+        self.kwargs = tree.map_structure(lambda x: x, kwargs)
+        self._single = not kwargs and len(args) == 1 and isinstance(args[0], KerasTensor)
+        self.keras_tensors = [x for x in tree.flatten((self.args, self.kwargs)) if isinstance(x, KerasTensor)]
+
+    def fill_in(self, tensors):
+        """Return the arguments with tensors, given by the ids of the symbolic ones, in the latters' places."""
+        if self._single:
+            return (tensors[id(self.keras_tensors[0])],), {}
+
+        def swap(x):
+            return tensors.get(id(x)) if isinstance(x, KerasTensor) else x
+        return tree.map_structure(swap, self.args), tree.map_structure(swap, self.kwargs)
+
+    def convert(self, conversion):
+        """Pass every argument through a function."""
+        self.args = tree.map_structure(conversion, self.args)
+        self.kwargs = tree.map_structure(conversion, self.kwargs)
+
+
+class Node:
+    """A call of an operation.
+
+    Parameters
+    ----------
+    operation : Operation
+        What was called.
+    call_args : Sequence[Any], optional
+        Its arguments.
+    call_kwargs : Dict[str, Any], optional
+        Its named arguments.
+    outputs : Any, optional
+        The symbolic tensors it returned.
+
+    """
+
+    def __init__(self, operation, call_args=None, call_kwargs=None, outputs=None):
+        self.operation = operation
+        self.arguments = SymbolicArguments(*(call_args or ()), **(call_kwargs or {}))
+        self.outputs = [] if outputs is None else tree.flatten(outputs)
+        for x in self.arguments.keras_tensors:
+            if not isinstance(x, KerasTensor):
+                raise ValueError(f"All operation inputs must be KerasTensors. Received: {x}")
+        zero_history = KerasHistory(None, 0, 0)
+        for x in self.arguments.keras_tensors:
+            if not hasattr(x, "_keras_history"):
+                x._keras_history = zero_history
+        self._parents = []
+        for x in self.arguments.keras_tensors:
+            parent, index, _ = x._keras_history
+            if parent is not None:
+                parent._outbound_nodes.append(self)
+                self._parents.append(parent._inbound_nodes[index])
+        for number, x in enumerate(self.outputs):
+            if not isinstance(x, KerasTensor):
+                raise ValueError(f"All operation outputs must be tensors. Operation {operation} returned a "
+                                 f"non-tensor. Received: {x}")
+            x._keras_history = KerasHistory(operation, len(operation._inbound_nodes), number)
+        operation._inbound_nodes.append(self)
+
+    def __repr__(self):
+        return f"<Node operation={self.operation}, id={id(self)}>"
+
+    @property
+    def input_tensors(self):
+        """The symbolic tensors that went in."""
+        return self.arguments.keras_tensors
+
+    @property
+    def output_tensors(self):
+        """The symbolic tensors that came out."""
+        return self.outputs
+
+    @property
+    def is_input(self):
+        """Whether nothing went in."""
+        return not self.arguments.keras_tensors
+
+    @property
+    def parent_nodes(self):
+        """The nodes whose outputs went in, each once."""
+        return list(dict.fromkeys(self._parents))

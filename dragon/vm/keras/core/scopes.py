@@ -1,0 +1,190 @@
+"""Names that are open, the dtype that variables are read in, and variables read from and written to elsewhere."""
+from dragon import _C
+from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
+
+get = global_state.get_global_attribute
+
+
+class name_scope:
+    """Put a name before the paths of variables that are made within.
+
+    Parameters
+    ----------
+    name : str
+        The name, without slashes.
+    caller : Any, optional
+        Who opens the scope; the same caller opens it once.
+    deduplicate : bool, optional, default=True
+        Whether a scope that its caller has open already is not opened again.
+    override_parent : str, optional
+        A path that stands for all scopes further out.
+
+    """
+
+    def __init__(self, name, caller=None, deduplicate=True, override_parent=None):
+        if not isinstance(name, str) or "/" in name:
+            raise ValueError("Argument `name` must be a string and cannot contain character `/`. "
+                             f"Received: name={name}")
+        if override_parent is None and deduplicate:
+            override_parent = getattr(caller, "_parent_path", None)
+        self.name, self.caller, self.deduplicate, self.override_parent = name, caller, deduplicate, override_parent
+        self._pop_on_exit = False
+
+    def __enter__(self):
+        stack = get("name_scope_stack")
+        if stack is None:
+            stack = []
+            global_state.set_global_attribute("name_scope_stack", stack)
+        if self.deduplicate and stack and self.caller is not None:
+            if self.caller is stack[-1].caller and self.name == stack[-1].name:
+                return self
+        stack.append(self)
+        self._pop_on_exit = True
+        return self
+
+    def __exit__(self, *_):
+        stack = get("name_scope_stack")
+        if self._pop_on_exit and stack:
+            stack.pop()
+
+
+def current_path():
+    """Return the names that are open, joined by slashes."""
+    parts = []
+    for scope in get("name_scope_stack") or ():
+        if scope.override_parent is not None:
+            parts = [part for part in scope.override_parent.split("/") if part]
+        parts.append(scope.name)
+    return "/".join(parts)
+
+
+class AutocastScope:
+    """Have float variables read in a dtype; None for their own."""
+
+    def __init__(self, dtype):
+        if dtype is not None:
+            dtype = standardize_dtype(dtype)
+            if not is_float_dtype(dtype):
+                raise ValueError("`AutocastScope` can only be used with a floating-point target dtype, such as "
+                                 f"'float16'. Received: dtype={dtype}")
+        self.dtype = dtype
+        self.original_scope = None
+
+    def maybe_cast(self, value):
+        """Return a float tensor in the dtype of the scope, any other as it is."""
+        if self.dtype is None or not is_float_dtype(value.dtype) or standardize_dtype(value.dtype) == self.dtype:
+            return value
+        from dragon.vm.tensorflow.core.tensor import ops
+        return ops.cast(value, self.dtype)
+
+    def __enter__(self):
+        self.original_scope = get("autocast_scope")
+        global_state.set_global_attribute("autocast_scope", self)
+
+    def __exit__(self, *_):
+        global_state.set_global_attribute("autocast_scope", self.original_scope)
+
+
+def get_autocast_scope():
+    """Return the scope in which float variables are cast, or None."""
+    return get("autocast_scope")
+
+
+class StatelessScope:
+    """Read variables from a mapping and write them to it, and leave the variables themselves alone.
+
+    Parameters
+    ----------
+    state_mapping : Sequence[Tuple[Variable, Tensor]], optional
+        Pairs of a variable and what it shall be.
+    collect_losses : bool, optional, default=False
+        Whether losses that layers add are kept in `losses`.
+    initialize_variables : bool, optional, default=True
+        Accepted; variables made within have their values at once.
+
+    """
+
+    def __init__(self, state_mapping=None, collect_losses=False, initialize_variables=True):
+        from dragon.vm.keras.core.convert import convert_to_tensor
+        from dragon.vm.keras.core.variable import Variable
+        self.collect_losses, self.initialize_variables = collect_losses, initialize_variables
+        self.losses, self.state_mapping = [], {}
+        for variable, value in state_mapping or ():
+            if not isinstance(variable, Variable):
+                raise ValueError("Invalid reference variable in StatelessScope: all keys in argument `mapping` must be "
+                                 f"Variable instances. Received instead: {variable}")
+            value = convert_to_tensor(value, dtype=variable._dtype)
+            if variable.shape != tuple(value.shape):
+                raise ValueError("Invalid variable value in StatelessScope: all values in argument `mapping` must be "
+                                 "tensors with a shape that matches the corresponding variable shape. For variable "
+                                 f"{variable}, received invalid value {value} with shape {tuple(value.shape)}.")
+            self.state_mapping[id(variable)] = value
+
+    def __enter__(self):
+        self.original_scope = get("stateless_scope")
+        global_state.set_global_attribute("stateless_scope", self)
+        return self
+
+    def __exit__(self, *_):
+        global_state.set_global_attribute("stateless_scope", self.original_scope)
+
+    def add_loss(self, loss):
+        """Keep a loss."""
+        self.losses.append(loss)
+
+    def add_update(self, update):
+        """Take a pair of a variable and its new value."""
+        variable, value = update
+        self.state_mapping[id(variable)] = value
+
+    def get_current_value(self, variable):
+        """Return what a variable is within the scope, or None if the scope knows nothing of it."""
+        return self.state_mapping.get(id(variable))
+
+
+def get_stateless_scope():
+    """Return the innermost StatelessScope, or None."""
+    return get("stateless_scope")
+
+
+def in_stateless_scope():
+    """Whether variables are read from and written to a StatelessScope."""
+    return get("stateless_scope") is not None
+
+
+class SymbolicScope:
+    """Mark that functions run to learn shapes, not numbers."""
+
+    def __enter__(self):
+        self.original_scope = get("symbolic_scope")
+        global_state.set_global_attribute("symbolic_scope", self)
+        return self
+
+    def __exit__(self, *_):
+        global_state.set_global_attribute("symbolic_scope", self.original_scope)
+
+
+def get_symbolic_scope():
+    """Return the innermost SymbolicScope, or None."""
+    return get("symbolic_scope")
+
+
+def in_symbolic_scope():
+    """Whether functions run to learn shapes only."""
+    return get("symbolic_scope") is not None
+
+
+class Concrete:
+    """Make real numbers within a run that only learns shapes: the initial values of variables."""
+
+    def __enter__(self):
+        self._scopes = get("stateless_scope"), get("symbolic_scope"), get("autocast_scope")
+        for name in ("stateless_scope", "symbolic_scope", "autocast_scope"):
+            global_state.set_global_attribute(name, None)
+        self._phantom = _C.set_phantom(False)
+
+    def __exit__(self, *_):
+        _C.set_phantom(self._phantom)
+        for name, scope in zip(("stateless_scope", "symbolic_scope", "autocast_scope"), self._scopes):
+            global_state.set_global_attribute(name, scope)

@@ -1,0 +1,96 @@
+"""Shapes and dtypes of a function's results, learnt by running it on tensors that have no numbers."""
+from dragon import _C
+from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.keras.core.scopes import StatelessScope, SymbolicScope
+from dragon.vm.tensorflow.core.tensor import ops
+
+# What stands for sizes that are not known: two runs tell which sizes of the results follow them. They can be divided
+# by many numbers and halved often, as nets do with images.
+SIZES = (960, 1920)
+_prototypes = {}
+
+
+def phantom(shape, dtype, unknown=SIZES[0]):
+    """Return a tensor without numbers; sizes that are None become `unknown`."""
+    shape = tuple(unknown if size is None else size for size in shape)
+    if dtype == "string":
+        import numpy as np
+
+        from dragon.vm.tensorflow.core.strings import StringTensor
+        return StringTensor(np.full(shape, b"", dtype=object))
+    prototype = _prototypes.get(dtype)
+    if prototype is None:
+        before = _C.set_phantom(False)
+        prototype = _prototypes[dtype] = ops.zeros((), dtype=dtype)
+        _C.set_phantom(before)
+    return _C.phantom_like(prototype, shape)
+
+
+def run_phantom(function, args, kwargs, unknown=SIZES[0]):
+    """Return what a function makes of phantoms in the places of symbolic tensors."""
+    made = {}
+
+    def fill(x):
+        if not isinstance(x, KerasTensor):
+            return x
+        if id(x) not in made:
+            made[id(x)] = phantom(x.shape, x.dtype, unknown)
+        return made[id(x)]
+    args, kwargs = tree.map_structure(fill, tuple(args)), tree.map_structure(fill, dict(kwargs))
+    recorded, previous = _C.set_grad_enabled(False), _C.set_phantom(True)
+    try:
+        with StatelessScope(), SymbolicScope():
+            return function(*args, **kwargs)
+    finally:
+        _C.set_phantom(previous)
+        _C.set_grad_enabled(recorded)
+
+
+def compute_spec(function, args=(), kwargs=None):
+    """Return what a function would return, with symbolic tensors in the places of tensors.
+
+    Parameters
+    ----------
+    function : Callable
+        Works on tensors; it is run once, or twice if sizes are unknown.
+    args : Sequence[Any], optional
+        Its arguments, with symbolic tensors among them.
+    kwargs : Dict[str, Any], optional
+        Its named arguments.
+
+    """
+    kwargs = kwargs or {}
+    is_open = any(None in x.shape for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor))
+    first = run_phantom(function, args, kwargs)
+    if not is_open:
+        return tree.map_structure(_symbolic, first)
+    second = run_phantom(function, args, kwargs, SIZES[1])
+    return tree.map_structure(_merge, first, second)
+
+
+def _symbolic(x):
+    if not _is_numbers(x):
+        return x
+    return KerasTensor(tuple(x.shape), dtype=standardize_dtype(x.dtype))
+
+
+def _merge(first, second):
+    """Return a symbolic tensor whose sizes are those that both runs agree in."""
+    if not _is_numbers(first):
+        return first
+    if len(first.shape) != len(second.shape):
+        raise ValueError("The number of axes of the result depends on sizes that are not known. "
+                         f"Received: {tuple(first.shape)} and {tuple(second.shape)}")
+    shape = tuple(a if a == b else None for a, b in zip(tuple(first.shape), tuple(second.shape)))
+    return KerasTensor(shape, dtype=standardize_dtype(first.dtype))
+
+
+def _is_numbers(x):
+    return isinstance(x, _C.Tensor) or getattr(type(x), "is_string_tensor", False)
+
+
+def compute_output_spec(function, *args, **kwargs):
+    """Return the symbolic results of a function; `compute_spec` with the arguments spelled out."""
+    return compute_spec(function, args, kwargs)

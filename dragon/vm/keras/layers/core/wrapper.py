@@ -1,0 +1,39 @@
+"""`Wrapper`: the base of layers around another layer."""
+from dragon.vm.keras.layers.layer import Layer
+
+
+class Wrapper(Layer):
+    """A layer around another one.
+
+    Parameters
+    ----------
+    layer : Layer
+        The layer within.
+
+    """
+
+    def __init__(self, layer, **kwargs):
+        if not isinstance(layer, Layer):
+            raise ValueError(f"Layer {type(self).__name__} supports only Keras layers. Received: layer={layer} (of type "
+                             f"{type(layer)})")
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def build(self, input_shape=None):
+        """Build the layer within."""
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+        self.built = True
+
+    def get_config(self):
+        """Return the arguments that make a layer like this one."""
+        from dragon.vm.keras.saving.serialization import serialize_keras_object
+        return {**super().get_config(), "layer": serialize_keras_object(self.layer)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Make a layer of what `get_config` returned."""
+        from dragon.vm.keras.saving.serialization import deserialize_keras_object
+        config = dict(config)
+        return cls(deserialize_keras_object(config.pop("layer"), custom_objects=custom_objects), **config)
