@@ -1,6 +1,7 @@
 """The part of a layer that is there before it is called: arguments, dtypes, attributes, weights, building."""
 import functools
 import inspect
+import sys
 import warnings
 
 from dragon.vm.keras.core import dtype_policies, tree
@@ -45,19 +46,26 @@ def _build_of(build):
     return wrapper
 
 
-@functools.lru_cache(None)
-def _kinds():
-    """Return a test of values for each collection of a layer."""
-    from dragon.vm.keras.metrics.metric import Metric
-    from dragon.vm.keras.random.seed_generator import SeedGenerator
-    return {"trainable_variables": lambda x: isinstance(x, Variable) and x.trainable,
-            "non_trainable_variables": lambda x: isinstance(x, Variable) and not x.trainable,
-            "metrics": lambda x: isinstance(x, Metric),
-            "layers": lambda x: isinstance(x, BaseLayer) and not isinstance(x, Metric),
-            "seed_generators": lambda x: isinstance(x, SeedGenerator)}
+def _is_a(module, name):
+    """Return a test of values for a class of a module; before the module is imported, nothing is of that class."""
+    module = f"dragon.vm.keras.{module}"
+
+    def fits(x):
+        return module in sys.modules and isinstance(x, getattr(sys.modules[module], name))
+    return fits
 
 
-def _adopted(value):
+_is_metric = _is_a("metrics.metric", "Metric")
+_KINDS = {
+    "trainable_variables": lambda x: isinstance(x, Variable) and x.trainable,
+    "non_trainable_variables": lambda x: isinstance(x, Variable) and not x.trainable,
+    "metrics": _is_metric,
+    "layers": lambda x: isinstance(x, BaseLayer) and not _is_metric(x),
+    "seed_generators": _is_a("random.seed_generator", "SeedGenerator"),
+}
+
+
+def adopt(value):
     """Return a module of another door as a layer, anything else as it is."""
     if isinstance(value, Module) and not isinstance(value, BaseLayer):
         from dragon.vm.keras.layers.core.module_wrapper import wrap_module
@@ -155,10 +163,8 @@ class BaseLayer(Operation, LayerState):
 
     def _initialize_tracker(self):
         fields = self.__dict__
-        lists = {name: [] for name in ("trainable_variables", "non_trainable_variables", "metrics", "layers",
-                                       "seed_generators")}
-        fits = _kinds()
-        fields["_tracker"] = Tracker({name: (fits[name], values) for name, values in lists.items()},
+        lists = {name: [] for name in _KINDS}
+        fields["_tracker"] = Tracker({name: (_KINDS[name], values) for name, values in lists.items()},
                                      exclusions={"non_trainable_variables": ["trainable_variables"]})
         fields.update({f"_{name}": values for name, values in lists.items()})
 
@@ -364,7 +370,7 @@ class BaseLayer(Operation, LayerState):
             self._initialize_tracker()
             tracker = self._tracker
         if value.__class__ not in _UNTRACKED:
-            value = tracker.track(_adopted(value))
+            value = tracker.track(adopt(value))
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name):

@@ -99,7 +99,7 @@ class InputLayer(Layer):
     def get_config(self):
         """Return the arguments that make a layer like this one."""
         return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": self.sparse, "ragged": self.ragged,
-                "name": self.name, **({"optional": True} if self.optional else {})}
+                "name": self.name, "optional": self.optional}
 
 
 def Input(shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None, tensor=None,

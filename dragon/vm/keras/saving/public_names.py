@@ -1,0 +1,89 @@
+"""The names under which Keras's files know its classes, and where they are here."""
+import importlib
+import types
+
+ROOT = "dragon.vm.keras"
+# Classes and functions that Keras has at its very top.
+TOP = frozenset("""
+    DTypePolicy FloatDTypePolicy Function Initializer Input InputSpec KerasTensor Layer Loss Metric Model Operation
+    Optimizer Quantizer Regularizer RematScope Sequential StatelessScope SymbolicScope Variable
+""".split())
+# Folders whose names are public, the innermost first.
+FAMILIES = ("optimizers.schedules", "layers", "losses", "metrics", "optimizers", "initializers", "regularizers",
+            "constraints", "activations", "callbacks", "dtype_policies", "quantizers", "random", "models", "ops",
+            "utils", "applications", "saving")
+# Where builtin functions that are named alone are looked for.
+BUILTINS = ("activations", "initializers", "losses", "metrics", "constraints", "regularizers")
+
+
+def _family(name):
+    return importlib.import_module(f"{ROOT}.{name}")
+
+
+def find_public_name(thing):
+    """Return the module and the name of a class or function in Keras, or None for what is not Keras's.
+
+    Parameters
+    ----------
+    thing : Union[type, Callable]
+        The class or function.
+
+    """
+    module, name = getattr(thing, "__module__", "") or "", getattr(thing, "__name__", "")
+    if not module.startswith(ROOT + "."):
+        return None
+    if name in TOP:
+        return "keras", name
+    inner = module[len(ROOT) + 1:]
+    if inner == "core.dtype_policies":
+        inner = "dtype_policies"
+    for family in FAMILIES:
+        if inner == family or inner.startswith(family + "."):
+            if getattr(_family(family), name, None) is thing:
+                return f"keras.{family}", name
+    if inner.startswith("random."):
+        return "keras.random", name
+    return None
+
+
+def find_source_name(cls):
+    """Return the module of a class that Keras does not export, as Keras's files name it."""
+    module = cls.__module__
+    return f"keras.src{module[len(ROOT):]}" if module.startswith(ROOT + ".") else module
+
+
+def find_thing(module, name):
+    """Return Keras's class or function of a module and a name, or None.
+
+    Parameters
+    ----------
+    module : str
+        "keras", "keras.layers", "keras.src.models.functional" ...
+    name : str
+        The name.
+
+    """
+    from dragon.vm.keras.core.operation import Operation, find_operation
+    parts = module.split(".")[1:]
+    if parts[:1] == ["src"]:
+        parts = parts[1:]
+        if parts[:1] == ["ops"]:
+            found = find_operation(name)
+            if found is not None:
+                return found
+        if name == "Functional":
+            return importlib.import_module(f"{ROOT}.models.functional").Functional
+    if parts[:1] == ["dtype_policies"]:
+        return getattr(_family("core.dtype_policies"), name, None)
+    for length in range(len(parts), 0, -1):
+        try:
+            found = getattr(_family(".".join(parts[:length])), name, None)
+        except ModuleNotFoundError:
+            continue
+        if isinstance(found, (type, types.FunctionType)):
+            return found
+    if not parts or parts == ["ops"]:
+        found = getattr(importlib.import_module(ROOT), name, None)
+        return found if found is not None else find_operation(name)
+    found = find_operation(name)
+    return found if isinstance(found, type) and issubclass(found, Operation) else None
