@@ -300,7 +300,7 @@ class BaseLayer(Operation, LayerState):
     def add_metric(self, *args, **kwargs):
         """Refuse: metrics are attributes of layers, or are given to `compile`."""
         raise NotImplementedError("Layer `add_metric()` method is deprecated. Add your metric in "
-                                  "`Model.compile(metrics=[...])`, or make it an attribute of the layer in `__init__()` "
+                                  "`Model.compile(metrics=[...])`, or make it an attribute in `__init__()` "
                                   f"and call its `update_state()`. Received: {args} {kwargs}")
 
     # --- dtypes
@@ -381,8 +381,8 @@ class BaseLayer(Operation, LayerState):
 
     def _check_super_called(self):
         if self.__dict__.get("_lock", True):
-            raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first "
-                               "statement in the `__init__()` method. Go add it!")
+            raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the "
+                               "first statement in the `__init__()` method. Go add it!")
 
     def __repr__(self):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"

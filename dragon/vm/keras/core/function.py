@@ -163,7 +163,7 @@ def _check_computable(inputs, nodes_by_depth):
 
 
 def collect_nodes(inputs, outputs):
-    """Return the nodes that outputs depend on, each behind those it depends on, and operations in order of discovery."""
+    """Return the nodes that outputs depend on, each behind those it depends on, and operations as they are met."""
     stops = {id(x) for x in tree.flatten(inputs)}
     finished, in_progress, ordered, places = set(), set(), [], {}
     for output in tree.flatten(outputs):

@@ -166,7 +166,7 @@ class LayerState(Module):
         losses = tree.flatten(loss)
         for x in losses:
             if not is_tensor(x):
-                raise ValueError("`add_loss()` can only be called from inside `build()` or `call()`, on a tensor input. "
+                raise ValueError("`add_loss()` can only be called from inside `build()` or `call()`, on a tensor. "
                                  f"Received invalid value: {x}")
         scope = get_stateless_scope()
         if scope is None:

@@ -1,4 +1,4 @@
-"""`keras.Variable`: numbers with a name that training changes; a tensor of the engine itself, and a leaf of its tape."""
+"""`keras.Variable`: numbers with a name that training changes; a tensor of the engine, and a leaf of its tape."""
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.convert import convert_to_tensor

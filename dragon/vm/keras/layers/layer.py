@@ -289,7 +289,8 @@ class Layer(BaseLayer):
         """Call the way that the quantization mode asks for."""
         method = getattr(self, f"_{self.quantization_mode}_call", None)
         if method is None:
-            raise NotImplementedError(f"Invalid quantization mode. Expected one of {dtype_policies.QUANTIZATION_MODES}. "
+            raise NotImplementedError("Invalid quantization mode. Expected one of "
+                                      f"{dtype_policies.QUANTIZATION_MODES}. "
                                       f"Received: quantization_mode={self.quantization_mode}")
         return method(*args, **kwargs)
 

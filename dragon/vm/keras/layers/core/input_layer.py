@@ -45,7 +45,8 @@ class InputLayer(Layer):
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if input_tensor is not None:
-            batch_shape, dtype, sparse, ragged = self._read(input_tensor, batch_size, dtype, batch_shape, sparse, ragged)
+            batch_shape, dtype, sparse, ragged = self._read(
+                input_tensor, batch_size, dtype, batch_shape, sparse, ragged)
         else:
             if shape is not None and batch_shape is not None:
                 raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time. "

@@ -14,8 +14,8 @@ class Wrapper(Layer):
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Layer {type(self).__name__} supports only Keras layers. Received: layer={layer} (of type "
-                             f"{type(layer)})")
+            raise ValueError(f"Layer {type(self).__name__} supports only Keras layers. Received: layer={layer} (of "
+                             f"type {type(layer)})")
         super().__init__(**kwargs)
         self.layer = layer
 

@@ -1,0 +1,5 @@
+"""Files of models, and objects as plain data."""
+from dragon.vm.keras.saving.registration import (
+    CustomObjectScope, custom_object_scope, get_custom_objects, get_registered_name, get_registered_object,
+    register_keras_serializable)
+from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
