@@ -2,6 +2,7 @@
 import contextlib
 import warnings
 
+from dragon import _C
 from dragon.vm.keras.core import dtype_policies, global_state, tree
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
 from dragon.vm.keras.core.call_errors import explain_call
@@ -17,8 +18,15 @@ from dragon.vm.keras.core.scopes import AutocastScope, StatelessScope, get_autoc
 from dragon.vm.keras.core.shapes import is_shape_tuple
 from dragon.vm.keras.core.spec import compute_spec
 from dragon.vm.keras.layers.input_spec import assert_input_compatibility
+from dragon.vm.tensorflow.core.tensor import Base
 
 _NOTHING = contextlib.nullcontext()
+
+
+def foreign_class(args):
+    """Return the class of a first argument that is a tensor of another door: outputs shall be of that door too."""
+    first = args[0] if args else None
+    return type(first) if isinstance(first, _C.Tensor) and not isinstance(first, Base) else None
 
 
 class Layer(BaseLayer):
@@ -51,6 +59,7 @@ class Layer(BaseLayer):
         self._check_super_called()
         self.__dict__["_called"] = True
         given = args, kwargs
+        door = foreign_class(args)
         if self._convert_input_args and self._needs_conversion(args, kwargs):
             args = tree.map_structure(self._convert_input, args)
             kwargs = tree.map_structure(self._convert_input, kwargs)
@@ -86,6 +95,8 @@ class Layer(BaseLayer):
                 global_state.set_global_attribute("current_call_ctx", None)
         if any_symbolic_tensors(*given):
             Node(operation=self, call_args=given[0], call_kwargs=given[1], outputs=outputs)
+        if door is not None:
+            outputs = tree.map_structure(lambda x: _C.as_class(x, door) if isinstance(x, _C.Tensor) else x, outputs)
         return outputs
 
     # --- the steps of a call
