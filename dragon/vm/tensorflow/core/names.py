@@ -23,15 +23,15 @@ core.execution: make_tensor_proto numpy_function print py_function register_tens
 core.execution: AggregationMethod DeviceSpec Graph Operation RegisterGradient VariableAggregation
 core.execution: VariableSynchronization CriticalSection variable_creator_scope import_graph_def
 core.asserts: Assert assert_equal assert_greater assert_less assert_rank ensure_shape
-core.array: batch_to_space bitcast boolean_mask broadcast_dynamic_shape broadcast_static_shape broadcast_to cast concat
-core.array: constant dynamic_partition dynamic_stitch expand_dims eye fill fingerprint gather gather_nd identity
-core.array: identity_n linspace meshgrid one_hot ones ones_like pad parallel_stack range rank repeat reshape reverse
-core.array: required_space_to_batch_paddings reverse_sequence roll saturate_cast scatter_nd searchsorted sequence_mask
-core.array: shape shape_n size slice sort argsort space_to_batch space_to_batch_nd split squeeze stack strided_slice
-core.array: tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub transpose unique
-core.array: tensor_scatter_nd_update tile unique_with_counts unravel_index unstack where zeros zeros_like
-core.array: random_index_shuffle histogram_fixed_width histogram_fixed_width_bins clip_by_global_norm clip_by_norm
-core.array: clip_by_value edit_distance extract_volume_patches approx_top_k
+core.creation: bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot ones ones_like range=range_
+core.creation: rank saturate_cast sequence_mask shape shape_n size zeros zeros_like
+core.array: argsort batch_to_space broadcast_dynamic_shape broadcast_static_shape broadcast_to concat expand_dims pad
+core.array: parallel_stack repeat reshape reverse reverse_sequence roll searchsorted slice=slice_ sort space_to_batch
+core.array: space_to_batch_nd split squeeze stack strided_slice tile transpose unstack
+core.gathering: boolean_mask dynamic_partition dynamic_stitch gather gather_nd histogram_fixed_width
+core.gathering: histogram_fixed_width_bins scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min
+core.gathering: tensor_scatter_nd_sub tensor_scatter_nd_update unique unique_with_counts unravel_index where
+core.clipping: clip_by_global_norm clip_by_norm clip_by_value
 math: abs acos acosh add add_n argmax argmin asin asinh atan atan2 atanh complex cos cosh cumsum divide equal exp floor
 math: floordiv floormod=floormod greater greater_equal less less_equal logical_and logical_not logical_or maximum
 math: minimum mod=floormod multiply negative not_equal pow realdiv reduce_all reduce_any reduce_logsumexp reduce_max

@@ -191,15 +191,14 @@ UNKNOWN = UnknownShape()
 
 def _as_size(size):
     """Return a size as an int, or None."""
-    if size is None or type(size) is int and size >= 0:
-        return size
+    if size is None or isinstance(size, int) and size >= 0 and type(size) is not bool:
+        return size  # a symbolic size of a capture stays what it is
     size = getattr(size, "value", size) if not hasattr(size, "__index__") else size
     if size is None:
         return None
     if not hasattr(size, "__index__"):
         raise TypeError(f"Dimension value must be integer or None or have an __index__ method, got value '{size!r}' "
                         f"with type '{type(size)!r}'")
-    # A symbolic size of a capture stays what it is.
     plain = size if isinstance(size, int) and not isinstance(size, bool) else size.__index__()
     if plain == -1:
         return None

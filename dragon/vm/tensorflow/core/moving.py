@@ -1,0 +1,71 @@
+"""What functions that only move elements do with tensors of strings: they move numbers that stand for them."""
+import functools
+
+from dragon import _C
+from dragon.vm.tensorflow.core import nest
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.tensor import Base, Tensor
+
+
+def take(x, dtype=None):
+    """Return an argument as an operand of the engine: variables and tensors stay what they are."""
+    return x if isinstance(x, Base) and dtype is None else convert_to_tensor(x, dtype)
+
+
+def is_text(x):
+    """Return whether something is text, or a tensor or an array of it."""
+    if isinstance(x, _C.Tensor):
+        return False
+    if isinstance(x, (str, bytes)) or getattr(type(x), "is_string_tensor", False):
+        return True
+    if isinstance(x, (list, tuple)):
+        return bool(x) and is_text(x[0])
+    return getattr(getattr(x, "dtype", None), "kind", "") in ("U", "S", "O")
+
+
+def _encode(value, pool):
+    """Return numbers that stand for strings, which join a pool."""
+    from dragon.vm.tensorflow.core.strings import to_array
+    import numpy as np
+    array = to_array(value)
+    begin = len(pool)
+    pool.extend(array.reshape(-1).tolist())
+    return convert_to_tensor(np.arange(begin, len(pool), dtype=np.int64).reshape(array.shape))
+
+
+def _decode(numbers, pool):
+    """Return the strings that numbers stand for."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.strings import StringTensor
+    if not isinstance(numbers, Tensor):
+        return numbers
+    places = numbers.numpy()
+    made = np.empty(places.shape if numbers.ndim else (), object)
+    if not numbers.ndim:
+        made[()] = pool[int(places)]
+    else:
+        made.reshape(-1)[:] = [pool[place] for place in places.reshape(-1)]
+    return StringTensor(made)
+
+
+def moving(*arguments):
+    """Return a decorator for functions that only move elements of the arguments at these positions."""
+    def decorate(function):
+        @functools.wraps(function)
+        def moved(*args, **kwargs):
+            if args and type(args[0]) is Tensor and len(arguments) == 1:
+                return function(*args, **kwargs)
+            places = [place for place in arguments if place < len(args)]
+            if not any(is_text(args[place]) for place in places):
+                return function(*args, **kwargs)
+            pool, args = [], list(args)
+            for place in places:
+                if is_text(args[place]):
+                    parts = isinstance(args[place], (list, tuple)) and not all(
+                        isinstance(item, (str, bytes)) for item in args[place])
+                    args[place] = [_encode(item, pool) for item in args[place]] if parts else (
+                        _encode(args[place], pool))
+            found = function(*args, **kwargs)
+            return nest.map_structure(lambda item: _decode(item, pool), found)
+        return moved
+    return decorate

@@ -1,0 +1,58 @@
+"""One expression on both sides: Dragon's TensorFlow and the genuine one."""
+import numpy as np
+
+from dragon.vm import tensorflow as ours
+from harness import genuine
+
+
+def evaluate(text, tf, **names):
+    """Return what an expression over `tf` and `np` is, or the error that it raises."""
+    try:
+        return eval(text, {"tf": tf, "np": np, **names})
+    except Exception as error:
+        return error
+
+
+def plain(value):
+    """Return a result as NumPy arrays in lists and tuples."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) and not hasattr(value, "as_list"):
+        return [plain(item) for item in value]
+    if hasattr(value, "as_list"):
+        return value.as_list()
+    return value.numpy() if hasattr(value, "numpy") else value
+
+
+def assert_same(mine, theirs, tolerance=1e-5):
+    """Compare two results by value, dtype and shape."""
+    if isinstance(theirs, list):
+        assert isinstance(mine, list) and len(mine) == len(theirs), (mine, theirs)
+        for one, other in zip(mine, theirs):
+            assert_same(one, other, tolerance)
+    elif isinstance(theirs, (np.ndarray, np.generic)):
+        assert np.asarray(mine).dtype == np.asarray(theirs).dtype, (mine, theirs)
+        assert np.shape(mine) == np.shape(theirs), (mine, theirs)
+        if np.asarray(theirs).dtype.kind in "fc" or np.asarray(theirs).dtype.name == "bfloat16":
+            np.testing.assert_allclose(np.asarray(mine, np.complex128), np.asarray(theirs, np.complex128), tolerance,
+                                       tolerance)
+        else:
+            assert np.array_equal(mine, theirs), (mine, theirs)
+    else:
+        assert mine == theirs, (mine, theirs)
+
+
+def check(text, tolerance=1e-5, show=False):
+    """Assert that an expression is, or raises, the same on both sides; with `show`, that it looks the same too."""
+    mine, theirs = evaluate(text, ours), evaluate(text, genuine.tf)
+    if isinstance(theirs, Exception):
+        assert isinstance(mine, Exception), f"{text}: got {mine!r}, expected {type(theirs).__name__}: {theirs}"
+        names = {kind.__name__ for kind in type(mine).__mro__}
+        assert type(theirs).__name__ in names, f"{text}: got {mine!r}, expected {theirs!r}"
+        return
+    if isinstance(mine, Exception):
+        raise AssertionError(f"{text}: got an error, expected {theirs!r}") from mine
+    if show:
+        assert repr(mine) == repr(theirs)
+        assert str(mine) == str(theirs)
+    assert_same(plain(mine), plain(theirs), tolerance)
