@@ -1,7 +1,8 @@
 """What goes wrong in a layer's call is told with the arguments that the call had."""
 from dragon import _C
-from dragon.vm.keras.core import config, tree
+from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.keras.core.traceback import is_traceback_filtering_enabled
 
 
 class explain_call:
@@ -18,7 +19,7 @@ class explain_call:
     def __exit__(self, kind, error, trace):
         if error is None or not isinstance(error, Exception) or hasattr(error, "_keras_call_info_injected"):
             return False
-        if not config.is_traceback_filtering_enabled():
+        if not is_traceback_filtering_enabled():
             return False
         name = f"{type(self.layer).__name__}.call()"
         message = error.args[0] if error.args else ""

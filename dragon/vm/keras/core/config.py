@@ -2,8 +2,7 @@
 from dragon.vm.keras.core import global_state
 
 _settings = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last",
-             "max_epochs": None, "max_steps_per_epoch": None, "unsafe": False,
-             "interactive_logging": True, "traceback_filtering": True, "flash_attention": None}
+             "max_epochs": None, "max_steps_per_epoch": None, "unsafe": False, "flash_attention": None}
 
 
 def backend():
@@ -62,24 +61,14 @@ def standardize_data_format(data_format):
     return lowered
 
 
-def _flag(name):
-    def enable():
-        _settings[name] = True
-
-    def disable():
-        _settings[name] = False
-
-    def is_enabled():
-        return bool(_settings[name])
-    words = name.replace("_", " ")
-    enable.__doc__, disable.__doc__ = f"Turn {words} on.", f"Turn {words} off."
-    is_enabled.__doc__ = f"Whether {words} is on."
-    return enable, disable, is_enabled
+def enable_flash_attention():
+    """Have attention computed block by block."""
+    _settings["flash_attention"] = True
 
 
-enable_interactive_logging, disable_interactive_logging, is_interactive_logging_enabled = _flag("interactive_logging")
-enable_traceback_filtering, disable_traceback_filtering, is_traceback_filtering_enabled = _flag("traceback_filtering")
-enable_flash_attention, disable_flash_attention, _ = _flag("flash_attention")
+def disable_flash_attention():
+    """Have attention computed with all scores in memory."""
+    _settings["flash_attention"] = False
 
 
 def is_flash_attention_enabled():

@@ -80,8 +80,7 @@ class KerasTensor:
                 f"ragged={self._ragged}{more}, name={self.name}>")
 
     def __getitem__(self, key):
-        from dragon.vm.keras.core.subscript import GetItem
-        return GetItem().symbolic_call(self, key)
+        return _ops().get_item(self, key)
 
     def __round__(self, ndigits=None):
         return _ops().round(self, decimals=ndigits or 0)

@@ -17,7 +17,7 @@ def standardize_shape(shape):
             raise ValueError(f"Cannot convert '{shape}' to a shape.")
     sizes = []
     for size in shape:
-        if size is None or size.__class__ is int and size >= 0:
+        if size is None or isinstance(size, int) and size >= 0:  # a captured batch's size stays what it is
             sizes.append(size)
             continue
         wrong = f"Cannot convert '{shape}' to a shape. "
