@@ -1,0 +1,146 @@
+"""Losses about the distance between numbers."""
+import math
+
+from dragon.vm.keras.core.config import epsilon
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.operation import operation
+from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
+from dragon.vm.keras.losses.wrapper import NamedLoss
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def pair(y_true, y_pred, align=True):
+    """Return targets and predictions as tensors of the predictions' dtype, and of one rank where `align`."""
+    y_pred = convert_to_tensor(y_pred)
+    y_true = convert_to_tensor(y_true, dtype=y_pred.dtype)
+    return squeeze_or_expand_to_same_rank(y_true, y_pred) if align else (y_true, y_pred)
+
+
+@operation
+def mean_squared_error(y_true, y_pred):
+    """Return the mean square of the difference, along the last axis."""
+    y_true, y_pred = pair(y_true, y_pred)
+    return ops.mean(ops.square(y_true - y_pred), axis=-1)
+
+
+@operation
+def mean_absolute_error(y_true, y_pred):
+    """Return the mean magnitude of the difference, along the last axis."""
+    y_true, y_pred = pair(y_true, y_pred)
+    return ops.mean(ops.abs(y_true - y_pred), axis=-1)
+
+
+@operation
+def mean_absolute_percentage_error(y_true, y_pred):
+    """Return the mean magnitude of the difference in percent of the target, along the last axis."""
+    y_true, y_pred = pair(y_true, y_pred)
+    return 100.0 * ops.mean(ops.abs((y_true - y_pred) / ops.maximum(ops.abs(y_true), epsilon())), axis=-1)
+
+
+@operation
+def mean_squared_logarithmic_error(y_true, y_pred):
+    """Return the mean square of the difference of log(1 + value), along the last axis."""
+    y_true, y_pred = pair(y_true, y_pred)
+    first, second = (ops.log(ops.maximum(x, epsilon()) + 1.0) for x in (y_pred, y_true))
+    return ops.mean(ops.square(first - second), axis=-1)
+
+
+@operation
+def huber(y_true, y_pred, delta=1.0):
+    """Return the mean, along the last axis, of half the square near zero and of a line beyond `delta`.
+
+    Parameters
+    ----------
+    y_true : Any
+        The targets.
+    y_pred : Any
+        The predictions.
+    delta : float, optional, default=1.0
+        Where the line begins.
+
+    """
+    y_true, y_pred = pair(y_true, y_pred)
+    error = y_pred - y_true
+    size = ops.abs(error)
+    return ops.mean(ops.where(size <= delta, 0.5 * ops.square(error), delta * size - 0.5 * delta * delta), axis=-1)
+
+
+@operation
+def log_cosh(y_true, y_pred):
+    """Return the mean, along the last axis, of the logarithm of the difference's hyperbolic cosine."""
+    y_true, y_pred = pair(y_true, y_pred)
+    error = y_pred - y_true
+    return ops.mean(error + ops.softplus(error * -2.0) - math.log(2.0), axis=-1)
+
+
+@operation
+def kl_divergence(y_true, y_pred):
+    """Return the divergence of the predicted distribution from the true one, along the last axis."""
+    y_true, y_pred = pair(y_true, y_pred, align=False)
+    y_true, y_pred = ops.clamp(y_true, epsilon(), 1), ops.clamp(y_pred, epsilon(), 1)
+    return ops.sum(y_true * ops.log(y_true / y_pred), axis=-1)
+
+
+@operation
+def poisson(y_true, y_pred):
+    """Return the mean, along the last axis, of prediction - target * log(prediction)."""
+    y_true, y_pred = pair(y_true, y_pred, align=False)
+    return ops.mean(y_pred - y_true * ops.log(y_pred + epsilon()), axis=-1)
+
+
+class MeanSquaredError(NamedLoss):
+    """The mean square of the difference between targets and predictions; arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="mean_squared_error", dtype=None):
+        super().__init__(mean_squared_error, reduction, name, dtype)
+
+
+class MeanAbsoluteError(NamedLoss):
+    """The mean magnitude of the difference between targets and predictions; arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="mean_absolute_error", dtype=None):
+        super().__init__(mean_absolute_error, reduction, name, dtype)
+
+
+class MeanAbsolutePercentageError(NamedLoss):
+    """The mean magnitude of the difference in percent of the targets; arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="mean_absolute_percentage_error", dtype=None):
+        super().__init__(mean_absolute_percentage_error, reduction, name, dtype)
+
+
+class MeanSquaredLogarithmicError(NamedLoss):
+    """The mean square of the difference of log(1 + value); arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="mean_squared_logarithmic_error", dtype=None):
+        super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
+
+
+class Huber(NamedLoss):
+    """Half the square of small differences, a line beyond `delta`; the other arguments as `Loss` has them."""
+
+    unsaved = ("delta",)
+
+    def __init__(self, delta=1.0, reduction="sum_over_batch_size", name="huber_loss", dtype=None):
+        super().__init__(huber, reduction, name, dtype, delta=delta)
+
+
+class LogCosh(NamedLoss):
+    """The logarithm of the difference's hyperbolic cosine; arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="log_cosh", dtype=None):
+        super().__init__(log_cosh, reduction, name, dtype)
+
+
+class KLDivergence(NamedLoss):
+    """The divergence of predicted distributions from true ones; arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="kl_divergence", dtype=None):
+        super().__init__(kl_divergence, reduction, name, dtype)
+
+
+class Poisson(NamedLoss):
+    """Prediction - target * log(prediction), for counts; arguments as `Loss` has them."""
+
+    def __init__(self, reduction="sum_over_batch_size", name="poisson", dtype=None):
+        super().__init__(poisson, reduction, name, dtype)

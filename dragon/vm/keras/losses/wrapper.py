@@ -1,0 +1,74 @@
+"""A loss class about a function of targets and predictions; all losses that are known by name are such."""
+from dragon import _C
+from dragon.vm.keras.losses.loss import Loss, squeeze_or_expand_to_same_rank
+
+
+class LossFunctionWrapper(Loss):
+    """A loss made of a function.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with targets and predictions; returns one value per sample.
+    reduction : Optional[str], optional, default="sum_over_batch_size"
+        As `Loss` has it.
+    name : str, optional
+        What it is called in logs.
+    dtype : Union[str, DTypePolicy], optional
+        What it computes in.
+    **kwargs
+        More arguments of the function.
+
+    """
+
+    def __init__(self, fn, reduction="sum_over_batch_size", name=None, dtype=None, **kwargs):
+        super().__init__(name=name, reduction=reduction, dtype=dtype)
+        self.fn = fn
+        self._fn_kwargs = kwargs
+
+    def call(self, y_true, y_pred):
+        """Return the function's values, of targets and predictions of one rank."""
+        if isinstance(y_pred, _C.Tensor) and isinstance(y_true, _C.Tensor):
+            y_true, y_pred = squeeze_or_expand_to_same_rank(y_true, y_pred)
+        else:
+            from dragon.vm.keras.core import tree
+
+            pairs = tree.map_structure(squeeze_or_expand_to_same_rank, y_true, y_pred)
+            y_true = tree.map_structure_up_to(y_true, lambda pair: pair[0], pairs)
+            y_pred = tree.map_structure_up_to(y_pred, lambda pair: pair[1], pairs)
+        return self.fn(y_true, y_pred, **self._fn_kwargs)
+
+    def get_config(self):
+        """Return the arguments that make the same loss again, the function among them."""
+        from dragon.vm.keras.saving.serialization import serialize_keras_object
+
+        return {**super().get_config(), "fn": serialize_keras_object(self.fn),
+                **serialize_keras_object(self._fn_kwargs)}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return the loss that `get_config` described."""
+        if "fn" in config:
+            from dragon.vm.keras.saving.serialization import deserialize_keras_object
+
+            config = deserialize_keras_object(config)
+        return cls(**config)
+
+    def __repr__(self):
+        return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"
+
+
+class NamedLoss(LossFunctionWrapper):
+    """A loss whose function is its own: the options are attributes, and are what a file keeps."""
+
+    unsaved = ()  # options that Keras's files leave out
+
+    def __init__(self, fn, reduction, name, dtype, **options):
+        super().__init__(fn, reduction=reduction, name=name, dtype=dtype, **options)
+        for option, value in options.items():
+            setattr(self, option, value)
+
+    def get_config(self):
+        """Return the arguments that make the same loss again."""
+        options = {name: value for name, value in self._fn_kwargs.items() if name not in self.unsaved}
+        return {**Loss.get_config(self), **options}

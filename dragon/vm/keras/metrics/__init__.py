@@ -1,0 +1,26 @@
+"""Metrics: numbers about predictions, gathered over batches."""
+from dragon.vm.keras.losses.classification import (
+    binary_crossentropy, binary_focal_crossentropy, categorical_crossentropy, categorical_focal_crossentropy,
+    sparse_categorical_crossentropy)
+from dragon.vm.keras.losses.margins import categorical_hinge, hinge, squared_hinge
+from dragon.vm.keras.losses.regression import (
+    huber, kl_divergence, log_cosh, mean_absolute_error, mean_absolute_percentage_error, mean_squared_error,
+    mean_squared_logarithmic_error, poisson)
+from dragon.vm.keras.metrics.accuracy import (
+    Accuracy, BinaryAccuracy, CategoricalAccuracy, SparseCategoricalAccuracy, SparseTopKCategoricalAccuracy,
+    TopKCategoricalAccuracy, binary_accuracy, categorical_accuracy, sparse_categorical_accuracy,
+    sparse_top_k_categorical_accuracy, top_k_categorical_accuracy)
+from dragon.vm.keras.metrics.auc import AUC
+from dragon.vm.keras.metrics.confusion import (
+    FalseNegatives, FalsePositives, Precision, PrecisionAtRecall, Recall, RecallAtPrecision, SensitivityAtSpecificity,
+    SpecificityAtSensitivity, TrueNegatives, TruePositives)
+from dragon.vm.keras.metrics.iou import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
+from dragon.vm.keras.metrics.means import (
+    BinaryCrossentropy, CategoricalCrossentropy, CategoricalHinge, ConcordanceCorrelation, CosineSimilarity, Hinge,
+    KLDivergence, LogCoshError, MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredError,
+    MeanSquaredLogarithmicError, PearsonCorrelation, Poisson, RootMeanSquaredError, SparseCategoricalCrossentropy,
+    SquaredHinge, concordance_correlation, pearson_correlation)
+from dragon.vm.keras.metrics.metric import Metric
+from dragon.vm.keras.metrics.named import deserialize, get, serialize
+from dragon.vm.keras.metrics.reduction import Mean, MeanMetricWrapper, Sum
+from dragon.vm.keras.metrics.score import F1Score, FBetaScore, R2Score

@@ -1,0 +1,173 @@
+"""How often predictions are right."""
+from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.operation import operation
+from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
+from dragon.vm.keras.losses.regression import pair
+from dragon.vm.keras.metrics.reduction import NamedMetric
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+@operation
+def accuracy(y_true, y_pred):
+    """Return one where a prediction equals its target, zero elsewhere."""
+    y_true, y_pred = pair(y_true, y_pred)
+    return ops.cast(y_true == y_pred, floatx())
+
+
+@operation
+def binary_accuracy(y_true, y_pred, threshold=0.5):
+    """Return one where being above a threshold equals the target, zero elsewhere.
+
+    Parameters
+    ----------
+    y_true : Any
+        One for yes, zero for no.
+    y_pred : Any
+        Predictions.
+    threshold : float, optional, default=0.5
+        What predictions of yes are above.
+
+    """
+    y_true, y_pred = squeeze_or_expand_to_same_rank(convert_to_tensor(y_true), convert_to_tensor(y_pred))
+    if not isinstance(threshold, (int, float)):
+        threshold = convert_to_tensor(threshold, dtype=y_pred.dtype)
+    return ops.cast(y_true == ops.cast(y_pred > threshold, y_true.dtype), floatx())
+
+
+def _matches(y_true, y_pred):
+    """Return where the largest prediction is the target's class."""
+    return ops.cast(ops.cast(ops.argmax(y_pred, axis=-1), y_true.dtype) == y_true, floatx())
+
+
+@operation
+def categorical_accuracy(y_true, y_pred):
+    """Return one where the largest prediction is of the target's class, zero elsewhere; targets are one and zeros."""
+    y_true = ops.argmax(convert_to_tensor(y_true), axis=-1)
+    y_pred = convert_to_tensor(y_pred)
+    if len(y_true.shape) != len(y_pred.shape):
+        return _matches(y_true, y_pred)
+    return ops.reshape(_matches(ops.squeeze(y_true, -1), y_pred), tuple(y_true.shape))
+
+
+@operation
+def sparse_categorical_accuracy(y_true, y_pred):
+    """Return one where the largest prediction is of the target's class, zero elsewhere; targets are numbers."""
+    y_pred = convert_to_tensor(y_pred)
+    y_true = convert_to_tensor(y_true, dtype=y_pred.dtype)
+    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
+        y_true = ops.squeeze(y_true, -1)
+    matches = _matches(y_true, y_pred)
+    return ops.squeeze(matches, -1) if len(matches.shape) > 1 and matches.shape[-1] == 1 else matches
+
+
+def _among_best(classes, y_pred, k):
+    """Return where a class is among the k largest predictions, in the shape of the classes."""
+    from dragon.vm.keras.ops import in_top_k
+
+    flat = ops.reshape(y_pred, (-1, y_pred.shape[-1])) if len(y_pred.shape) > 2 else y_pred
+    found = in_top_k(ops.cast(ops.reshape(classes, (-1,)), "int32"), flat, k=k)
+    return ops.reshape(ops.cast(found, floatx()), tuple(classes.shape))
+
+
+@operation
+def top_k_categorical_accuracy(y_true, y_pred, k=5):
+    """Return one where the target's class is among the k largest predictions; targets are one and zeros.
+
+    Parameters
+    ----------
+    y_true : Any
+        Targets.
+    y_pred : Any
+        Predictions.
+    k : int, optional, default=5
+        How many predictions may be right.
+
+    """
+    return _among_best(ops.argmax(convert_to_tensor(y_true), axis=-1), convert_to_tensor(y_pred), k)
+
+
+@operation
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
+    """Return one where the target's class is among the k largest predictions; targets are numbers.
+
+    Parameters
+    ----------
+    y_true : Any
+        Targets.
+    y_pred : Any
+        Predictions; or numbers of classes, the best first.
+    k : int, optional, default=5
+        How many predictions may be right.
+    from_sorted_ids : bool, optional, default=False
+        The predictions are numbers of classes.
+
+    """
+    y_pred = convert_to_tensor(y_pred)
+    if not from_sorted_ids:
+        return _among_best(convert_to_tensor(y_true, dtype="int32"), y_pred, k)
+    y_true = convert_to_tensor(y_true, dtype=y_pred.dtype)
+    best = ops.narrow(ops.reshape(y_pred, (-1, y_pred.shape[-1])), 1, 0, min(k, y_pred.shape[-1]))
+    found = ops.any(ops.reshape(y_true, (-1, 1)) == best, axis=1)
+    return ops.reshape(ops.cast(found, floatx()), tuple(y_true.shape))
+
+
+class Accuracy(NamedMetric):
+    """How often predictions equal targets; arguments as `Mean` has them."""
+
+    direction = "up"
+
+    def __init__(self, name="accuracy", dtype=None):
+        super().__init__(accuracy, name, dtype)
+
+
+class BinaryAccuracy(NamedMetric):
+    """How often being above `threshold` equals the target; the other arguments as `Mean` has them."""
+
+    direction = "up"
+
+    def __init__(self, name="binary_accuracy", dtype=None, threshold=0.5):
+        super().__init__(binary_accuracy, name, dtype, threshold=threshold)
+
+
+class CategoricalAccuracy(NamedMetric):
+    """How often the largest prediction is right, targets being one and zeros; arguments as `Mean` has them."""
+
+    direction = "up"
+
+    def __init__(self, name="categorical_accuracy", dtype=None):
+        super().__init__(categorical_accuracy, name, dtype)
+
+
+class SparseCategoricalAccuracy(NamedMetric):
+    """How often the largest prediction is right, targets being numbers; arguments as `Mean` has them."""
+
+    direction = "up"
+
+    def __init__(self, name="sparse_categorical_accuracy", dtype=None):
+        super().__init__(sparse_categorical_accuracy, name, dtype)
+
+
+class TopKCategoricalAccuracy(NamedMetric):
+    """How often one of the `k` largest predictions is right; the other arguments as `Mean` has them."""
+
+    direction = "up"
+
+    def __init__(self, k=5, name="top_k_categorical_accuracy", dtype=None):
+        super().__init__(top_k_categorical_accuracy, name, dtype, k=k)
+
+
+class SparseTopKCategoricalAccuracy(NamedMetric):
+    """How often one of the `k` largest predictions is right; arguments as the function and `Mean` have them."""
+
+    direction = "up"
+
+    def __init__(self, k=5, name="sparse_top_k_categorical_accuracy", dtype=None, from_sorted_ids=False):
+        super().__init__(sparse_top_k_categorical_accuracy, name, dtype, k=k, from_sorted_ids=from_sorted_ids)
+
+    def get_config(self):
+        """Return the arguments that make the same metric again."""
+        config = super().get_config()
+        if not self.from_sorted_ids:
+            del config["from_sorted_ids"]
+        return config

@@ -1,0 +1,161 @@
+"""What all metrics share: variables that gather numbers over batches."""
+from dragon.vm.keras.core import dtype_policies, scopes
+from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.naming import auto_name
+from dragon.vm.keras.core.variable import Variable
+
+
+class Metric:
+    """Base of metrics: subclasses write `update_state` and `result`.
+
+    Parameters
+    ----------
+    dtype : Union[str, DTypePolicy], optional
+        What it computes in; `keras.config.floatx()` by default.
+    name : str, optional
+        What it is called in logs; made from the class's name by default.
+
+    """
+
+    def __init__(self, dtype=None, name=None):
+        self.name = name or auto_name(self.__class__.__name__)
+        self._dtype_policy = dtype_policies.get(dtype or floatx())
+        self._dtype = self._dtype_policy.compute_dtype
+        self._metrics = []
+        self._variables = []
+
+    def __setattr__(self, name, value):
+        """Keep a value; variables and metrics, also in a list or a dict, become part of the state."""
+        if name not in ("_metrics", "_variables") and "_variables" in self.__dict__:
+            self._track(value)
+        object.__setattr__(self, name, value)
+
+    def _track(self, value):
+        if isinstance(value, Variable):
+            kept = self._variables
+        elif isinstance(value, Metric):
+            kept = self._metrics
+        else:
+            for part in value if isinstance(value, (list, tuple)) else value.values() if isinstance(value, dict) else ():
+                self._track(part)
+            return
+        if all(other is not value for other in kept):
+            kept.append(value)
+
+    def reset_state(self):
+        """Set all variables to zero."""
+        for variable in self.variables:
+            variable.assign(0)
+
+    def update_state(self, *args, **kwargs):
+        """Gather the numbers of a batch; subclasses write it."""
+        raise NotImplementedError(f"{type(self).__name__}: a metric needs a method update_state")
+
+    def result(self):
+        """Return the metric of what was gathered; subclasses write it."""
+        raise NotImplementedError(f"{type(self).__name__}: a metric needs a method result")
+
+    def _scope(self, values):
+        if len(values) != len(self.variables):
+            raise ValueError("Argument `metric_variables` must be a list of tensors corresponding 1:1 to "
+                             f"{type(self).__name__}().variables. Received list with length {len(values)}, but "
+                             f"expected {len(self.variables)} variables.")
+        return scopes.StatelessScope(state_mapping=list(zip(self.variables, values)))
+
+    def _values(self, scope):
+        found = [scope.get_current_value(variable) for variable in self.variables]
+        return [variable if value is None else value for variable, value in zip(self.variables, found)]
+
+    def stateless_update_state(self, metric_variables, *args, **kwargs):
+        """Return what the variables would be after a batch, and leave them as they are.
+
+        Parameters
+        ----------
+        metric_variables : Sequence[Tensor]
+            What the variables are.
+        *args, **kwargs
+            As `update_state` takes them.
+
+        """
+        with self._scope(metric_variables) as scope:
+            self.update_state(*args, **kwargs)
+        return self._values(scope)
+
+    def stateless_result(self, metric_variables):
+        """Return the metric of given variables."""
+        with self._scope(metric_variables):
+            return self.result()
+
+    def stateless_reset_state(self):
+        """Return what the variables start with, and leave them as they are."""
+        with scopes.StatelessScope() as scope:
+            self.reset_state()
+        return self._values(scope)
+
+    @property
+    def dtype(self):
+        """The name of the dtype it computes in."""
+        return self._dtype
+
+    def _obj_type(self):
+        return "Metric"
+
+    def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
+        """Return a new variable of the state.
+
+        Parameters
+        ----------
+        shape : Sequence[int]
+            Its shape.
+        initializer : Union[str, Initializer, Callable]
+            What it starts with.
+        dtype : str, optional
+            Its dtype.
+        aggregation : str, optional, default="sum"
+            How replicas would be brought together.
+        name : str, optional
+            Its name.
+
+        """
+        from dragon.vm.keras import initializers
+
+        self._check_super_called()
+        with scopes.name_scope(self.name.replace("/", ">"), caller=self):
+            variable = Variable(initializer=initializers.get(initializer), shape=tuple(shape), dtype=dtype,
+                                trainable=False, aggregation=aggregation, synchronization="on_read", name=name)
+        self._track(variable)
+        return variable
+
+    def add_weight(self, shape=(), initializer=None, dtype=None, name=None):
+        """Return a new variable of the state; `add_variable` with another order of arguments."""
+        return self.add_variable(shape=shape, initializer=initializer, dtype=dtype, name=name)
+
+    @property
+    def variables(self):
+        """All variables of the state, those of metrics within last."""
+        return [*self._variables, *(variable for metric in self._metrics for variable in metric.variables)]
+
+    def __call__(self, *args, **kwargs):
+        """Gather the numbers of a batch and return the metric of all so far."""
+        self._check_super_called()
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    def get_config(self):
+        """Return the arguments that make the same metric again."""
+        return {"name": self.name, "dtype": self.dtype}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return the metric that `get_config` described."""
+        return cls(**config)
+
+    def _check_super_called(self):
+        if "_variables" not in self.__dict__:
+            raise RuntimeError("You forgot to call `super().__init__()` in the `__init__()` method. Go add it! "
+                               f"Received: a {type(self).__name__} without it")
+
+    def __repr__(self):
+        return f"<{type(self).__name__} name={self.name}>"
+
+    __str__ = __repr__

@@ -1,0 +1,160 @@
+"""Sums and means over batches, and metrics that are the mean of a function."""
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.masking import get_keras_mask
+from dragon.vm.keras.losses import named as losses
+from dragon.vm.keras.losses.loss import apply_mask, divide_no_nan, squeeze_or_expand_to_same_rank
+from dragon.vm.keras.metrics.metric import Metric
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def reduce_to_samplewise_values(values, sample_weight, reduce, dtype):
+    """Return one weighted value per sample, and the weights, or None.
+
+    Parameters
+    ----------
+    values : Any
+        The values, samples first.
+    sample_weight : Any, optional
+        Weights of the first axes.
+    reduce : Callable
+        `ops.sum` or `ops.mean`: what becomes of further axes.
+    dtype : str
+        What to compute in.
+
+    """
+    mask = get_keras_mask(values)
+    values = convert_to_tensor(values, dtype=dtype)
+    if sample_weight is not None:
+        weight = convert_to_tensor(sample_weight, dtype=dtype)
+        if mask is not None:
+            weight = apply_mask(weight, mask, values.dtype, "sum")
+        values, weight = squeeze_or_expand_to_same_rank(values, weight)
+        rank = len(weight.shape)
+        if len(values.shape) > rank:
+            values = reduce(values, axis=tuple(range(rank, len(values.shape))))
+        weight = ops.broadcast_to(weight, tuple(values.shape))
+        values = values * weight
+        sample_weight = reduce(weight, axis=tuple(range(1, rank))) if rank > 1 else weight
+    if len(values.shape) > 1:
+        values = reduce(values, axis=tuple(range(1, len(values.shape))))
+    return values, sample_weight
+
+
+class Sum(Metric):
+    """The weighted sum of values.
+
+    Parameters
+    ----------
+    name : str, optional, default="sum"
+        What it is called in logs.
+    dtype : str, optional
+        What it computes in.
+
+    """
+
+    def __init__(self, name="sum", dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self.total = self.add_variable(shape=(), initializer="zeros", dtype=self.dtype, name="total")
+
+    def update_state(self, values, sample_weight=None):
+        """Add values, weighted."""
+        values, _ = reduce_to_samplewise_values(values, sample_weight, ops.sum, self.dtype)
+        self.total.assign_add(ops.sum(values))
+
+    def result(self):
+        """Return the sum."""
+        return convert_to_tensor(self.total)
+
+
+class Mean(Metric):
+    """The weighted mean of values.
+
+    Parameters
+    ----------
+    name : str, optional, default="mean"
+        What it is called in logs.
+    dtype : str, optional
+        What it computes in.
+
+    """
+
+    def __init__(self, name="mean", dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self.total = self.add_variable(shape=(), initializer="zeros", dtype=self.dtype, name="total")
+        self.count = self.add_variable(shape=(), initializer="zeros", dtype=self.dtype, name="count")
+
+    def update_state(self, values, sample_weight=None):
+        """Add values, weighted; each sample counts as much as its weight."""
+        values, weight = reduce_to_samplewise_values(values, sample_weight, ops.mean, self.dtype)
+        self.total.assign_add(ops.sum(values))
+        self.count.assign_add(ops.sum(weight) if weight is not None else values.shape[0] if values.shape else 1)
+
+    def result(self):
+        """Return the mean, zero of nothing."""
+        return divide_no_nan(convert_to_tensor(self.total), convert_to_tensor(self.count))
+
+
+class MeanMetricWrapper(Mean):
+    """The weighted mean of a function of targets and predictions.
+
+    Parameters
+    ----------
+    fn : Callable
+        Called with targets and predictions; returns values, samples first.
+    name : str, optional
+        What it is called in logs.
+    dtype : str, optional
+        What it computes in.
+    **kwargs
+        More arguments of the function.
+
+    """
+
+    def __init__(self, fn, name=None, dtype=None, **kwargs):
+        super().__init__(name=name, dtype=dtype)
+        self._fn = fn
+        self._fn_kwargs = kwargs
+        if fn in losses.FUNCTIONS or type(fn) in losses.CLASSES or fn in losses.CLASSES:
+            self._direction = "down"  # the better, the less
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        """Add the function's values of a batch; what the predictions' mask leaves out does not count."""
+        mask = get_keras_mask(y_pred)
+        values = self._fn(y_true, y_pred, **self._fn_kwargs)
+        if sample_weight is not None and mask is not None:
+            sample_weight = convert_to_tensor(sample_weight, dtype=self.dtype)
+        return super().update_state(values, apply_mask(sample_weight, mask, self.dtype, "sum"))
+
+    def get_config(self):
+        """Return the arguments that make the same metric again, the function among them."""
+        from dragon.vm.keras.core.registry import serialize
+
+        return {**super().get_config(), "fn": serialize(self._fn), **serialize(self._fn_kwargs)}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return the metric that `get_config` described."""
+        if "fn" in config:
+            from dragon.vm.keras.saving.serialization import deserialize_keras_object
+
+            config = deserialize_keras_object(config)
+        return cls(**config)
+
+
+class NamedMetric(MeanMetricWrapper):
+    """A mean whose function is its own: the options are attributes, and are what a file keeps."""
+
+    unsaved = ()  # options that Keras's files leave out
+    direction = None  # "up" where more is better, "down" where less is
+
+    def __init__(self, fn, name, dtype, **options):
+        super().__init__(fn, name=name, dtype=dtype, **options)
+        if self.direction is not None:
+            self._direction = self.direction
+        for option, value in options.items():
+            setattr(self, option, value)
+
+    def get_config(self):
+        """Return the arguments that make the same metric again."""
+        options = {name: value for name, value in self._fn_kwargs.items() if name not in self.unsaved}
+        return {**Metric.get_config(self), **options}

@@ -1,0 +1,232 @@
+"""Adam and its relatives: momentum over the root of the mean square."""
+from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.core.variable import Variable
+from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def power(base, exponent):
+    """Return a number to the power of a tensor."""
+    return ops.pow(convert_to_tensor(base, dtype=exponent.dtype), exponent)
+
+
+def adam_rate(rate, step, beta_1, beta_2):
+    """Return the rate that makes up for moments which began at zero."""
+    return rate * ops.sqrt(1 - power(beta_2, step)) / (1 - power(beta_1, step))
+
+
+class Moments(Rule):
+    """Base of rules with two moments.
+
+    Parameters
+    ----------
+    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
+        The rate.
+    beta_1 : float, optional, default=0.9
+        What share of the first moment, the mean gradient, is kept.
+    beta_2 : float, optional, default=0.999
+        What share of the second moment, the mean square, is kept.
+    epsilon : float, optional, default=1e-7
+        What keeps the divisor from zero.
+    *shared, **named
+        What all optimizers have, see `Optimizer`.
+
+    """
+
+    saved = ("beta_1", "beta_2", "epsilon")
+    states = ("momentum", "velocity")
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, *shared, **named):
+        super().__init__(learning_rate, *shared, **named)
+        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
+
+    def build(self, variables):
+        """Make the states of variables."""
+        if self.built:
+            return
+        super().build(variables)
+        self._momentums, self._velocities = self.add_optimizer_variables(variables, self.states)
+
+    def _moments(self, gradient, index):
+        """Return both moments, moved towards the gradient and its square."""
+        return (self._move(self._momentums[index], gradient, 1 - self.beta_1),
+                self._move(self._velocities[index], ops.square(gradient), 1 - self.beta_2))
+
+
+class Adam(Moments):
+    """Adam (Kingma and Ba, 2014).
+
+    Parameters
+    ----------
+    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
+        The rate.
+    beta_1 : float, optional, default=0.9
+        What share of the first moment, the mean gradient, is kept.
+    beta_2 : float, optional, default=0.999
+        What share of the second moment, the mean square, is kept.
+    epsilon : float, optional, default=1e-7
+        What keeps the divisor from zero.
+    amsgrad : bool, optional, default=False
+        Divide by the largest second moment so far.
+    *shared, **named
+        What all optimizers have, see `Optimizer`.
+
+    """
+
+    saved = ("beta_1", "beta_2", "epsilon", "amsgrad")
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, *shared, **named):
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, *shared, **named)
+        self.amsgrad = amsgrad
+
+    def build(self, variables):
+        """Make the states of variables."""
+        if self.built:
+            return
+        super().build(variables)
+        if self.amsgrad:
+            self._velocity_hats = self.add_optimizer_variables(variables, "velocity_hat")
+
+    def _numbers(self, rate, dtype):
+        return (adam_rate(rate, self._step(dtype), self.beta_1, self.beta_2),)
+
+    def _change(self, gradient, variable, value, index, rate):
+        mean, square = self._moments(gradient, index)
+        if self.amsgrad:
+            square = ops.maximum(self._velocity_hats[index].value, square)
+            self.assign(self._velocity_hats[index], square)
+        self.assign(variable, value - mean * rate / (ops.sqrt(square) + self.epsilon))
+
+
+class AdamW(Adam):
+    """Adam with weight decay; `weight_decay` is 0.004 by default, the other arguments are as `Adam` has them."""
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.001, weight_decay=0.004, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False,
+                 *shared, **named):
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay, *shared, **named)
+        if weight_decay is None:
+            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+
+
+class Adamax(Moments):
+    """Adam with the largest gradient in place of the mean square; arguments as `Adam` has them, without `amsgrad`."""
+
+    states = ("momentum", "norm")
+
+    def _numbers(self, rate, dtype):
+        return rate, 1 - power(self.beta_1, self._step(dtype))
+
+    def _change(self, gradient, variable, value, index, rate, correction):
+        mean = self._move(self._momentums[index], gradient, 1 - self.beta_1)
+        largest = ops.maximum(self.beta_2 * self._velocities[index].value, ops.abs(gradient))
+        self.assign(self._velocities[index], largest)
+        self.assign(variable, value - rate * mean / (correction * (largest + self.epsilon)))
+
+
+class Nadam(Moments):
+    """Adam with Nesterov's momentum (Dozat, 2015); arguments as `Adam` has them, without `amsgrad`."""
+
+    falling = 0.96  # how fast the momentum's schedule rises to beta_1
+
+    def build(self, variables):
+        """Make the states of variables."""
+        if self.built:
+            return
+        super().build(variables)
+        dtype = standardize_dtype(variables[0].dtype) if variables else floatx()
+        self._u_product = Variable(1.0, dtype=dtype)
+
+    def _warm(self, dtype, ahead):
+        """Return the momentum of a step."""
+        return self.beta_1 * (1.0 - 0.5 * power(self.falling, self._step(dtype, ahead)))
+
+    def _backend_update_step(self, grads, variables, learning_rate):
+        dtype = standardize_dtype(self._u_product.dtype)
+        self.assign(self._u_product, self._u_product.value * self._warm(dtype, 1))
+        super()._backend_update_step(grads, variables, learning_rate)
+
+    def _numbers(self, rate, dtype):
+        now, then = self._warm(dtype, 1), self._warm(dtype, 2)
+        product = convert_to_tensor(self._u_product, dtype=dtype)
+        return (rate, then / (1 - product * then), (1 - now) / (1 - product), 1 - power(self.beta_2, self._step(dtype)))
+
+    def _change(self, gradient, variable, value, index, rate, of_mean, of_gradient, correction):
+        mean, square = self._moments(gradient, index)
+        ahead = of_mean * mean + of_gradient * gradient
+        self.assign(variable, value - ahead * rate / (ops.sqrt(square / correction) + self.epsilon))
+
+
+class Lamb(Moments):
+    """Adam for large batches (You et al., 2019): a step is as long as its variable, times the rate.
+
+    Arguments are as `Adam` has them, without `amsgrad`.
+    """
+
+    def _numbers(self, rate, dtype):
+        step = self._step(dtype)
+        return rate, 1.0 - power(self.beta_1, step), 1.0 - power(self.beta_2, step)
+
+    def _change(self, gradient, variable, value, index, rate, first, second):
+        mean, square = self._moments(gradient, index)
+        update = mean / first / (ops.sqrt(square / second) + self.epsilon)
+        length, step = (ops.sqrt(ops.sum(ops.square(x))) for x in (value, update))
+        known = ops.logical_and(length > 0, step > 0)
+        ratio = ops.where(known, length / ops.where(known, step, 1), 1.0)
+        self.assign(variable, value - ratio * rate * update)
+
+
+class ScheduleFreeAdamW(Moments):
+    """Adam that needs no schedule: it averages the iterates itself (Defazio et al., 2024).
+
+    Parameters
+    ----------
+    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.0025
+        The rate.
+    beta_1 : float, optional, default=0.9
+        What share of the average is in the point where gradients are taken.
+    beta_2 : float, optional, default=0.999
+        What share of the mean square is kept.
+    epsilon : float, optional, default=1e-8
+        What keeps the divisor from zero.
+    warmup_steps : int, optional, default=0
+        For how many steps the rate rises.
+    *shared, **named
+        What all optimizers have, see `Optimizer`.
+
+    """
+
+    saved = ("beta_1", "beta_2", "epsilon", "warmup_steps")
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.0025, beta_1=0.9, beta_2=0.999, epsilon=1e-8, warmup_steps=0, *shared, **named):
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, *shared, **named)
+        self.warmup_steps = warmup_steps
+
+    def build(self, variables):
+        """Make the states of variables; the iterates begin where the variables are."""
+        if self.built:
+            return
+        super().build(variables)
+        for iterate, variable in zip(self._momentums, variables):
+            if iterate is not None:
+                self.assign(iterate, variable)
+
+    def _numbers(self, rate, dtype):
+        step = self._step(dtype)
+        if self.warmup_steps > 0:
+            rate = rate * ops.minimum(step / self.warmup_steps, 1.0)
+        return rate, 1.0 / step, 1 - power(self.beta_2, step)
+
+    def _change(self, gradient, variable, value, index, rate, weight, correction):
+        square = self._move(self._velocities[index], ops.square(gradient), 1 - self.beta_2)
+        before = self._momentums[index].value
+        iterate = before - rate * gradient / (ops.sqrt(square / correction) + self.epsilon)
+        average = (value - (1 - self.beta_1) * before) / self.beta_1
+        average = (1 - weight) * average + weight * iterate
+        self.assign(self._momentums[index], iterate)
+        self.assign(variable, (1 - self.beta_1) * iterate + self.beta_1 * average)

@@ -1,0 +1,147 @@
+"""Descent along the gradient: plain, with momentum, and by its sign."""
+from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class SGD(Rule):
+    """Gradient descent, with momentum (Nesterov's or plain).
+
+    Parameters
+    ----------
+    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.01
+        The rate.
+    momentum : float, optional, default=0.0
+        What share of the last change is made again.
+    nesterov : bool, optional, default=False
+        Look ahead along the momentum.
+    *shared, **named
+        What all optimizers have, see `Optimizer`.
+
+    """
+
+    saved = ("momentum", "nesterov")
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, *shared, **named):
+        super().__init__(learning_rate, *shared, **named)
+        if not isinstance(momentum, float) or momentum < 0 or momentum > 1:
+            raise ValueError(f"`momentum` must be a float between [0, 1]. Received: momentum={momentum}")
+        self.momentum, self.nesterov = momentum, nesterov
+
+    def build(self, variables):
+        """Make the states of variables."""
+        if self.built:
+            return
+        super().build(variables)
+        self.momentums = self.add_optimizer_variables(variables, "momentum") if self.momentum != 0 else []
+
+    def _change(self, gradient, variable, value, index, rate):
+        change = -(gradient * rate)
+        if self.momentum != 0:
+            kept = self.momentums[index]
+            moved = kept.value * self.momentum + change
+            self.assign(kept, moved)
+            change = moved * self.momentum + change if self.nesterov else moved
+        self.assign(variable, value + change)
+
+
+class Lion(Rule):
+    """Descent by the sign of the momentum (Chen et al., 2023).
+
+    Parameters
+    ----------
+    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
+        The rate.
+    beta_1 : float, optional, default=0.9
+        What share of the momentum goes into the sign.
+    beta_2 : float, optional, default=0.99
+        What share of the momentum is kept.
+    *shared, **named
+        What all optimizers have, see `Optimizer`.
+
+    """
+
+    saved = ("beta_1", "beta_2")
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.99, *shared, **named):
+        super().__init__(learning_rate, *shared, **named)
+        self.beta_1, self.beta_2 = beta_1, beta_2
+        if beta_1 <= 0 or beta_1 > 1:
+            raise ValueError("Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer degenerates to "
+                             f"SignSGD. Received: beta_1={beta_1}.")
+
+    def build(self, variables):
+        """Make the states of variables."""
+        if self.built:
+            return
+        super().build(variables)
+        self._momentums = self.add_optimizer_variables(variables, "momentum")
+
+    def _change(self, gradient, variable, value, index, rate):
+        momentum = self._momentums[index].value
+        self.assign(variable, value - rate * ops.sign(momentum * self.beta_1 + gradient * (1.0 - self.beta_1)))
+        self.assign(self._momentums[index], momentum * self.beta_2 + gradient * (1.0 - self.beta_2))
+
+
+class Ftrl(Rule):
+    """Follow the regularised leader (McMahan et al., 2013).
+
+    Parameters
+    ----------
+    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
+        The rate.
+    learning_rate_power : float, optional, default=-0.5
+        How the rate falls with the squares so far; zero or less.
+    initial_accumulator_value : float, optional, default=0.1
+        What squares start with.
+    l1_regularization_strength, l2_regularization_strength : float, optional, default=0.0
+        Penalties of magnitudes and of squares.
+    l2_shrinkage_regularization_strength : float, optional, default=0.0
+        A penalty of squares of what is now, not of the solution.
+    beta : float, optional, default=0.0
+        As the paper has it.
+    *shared, **named
+        What all optimizers have, see `Optimizer`.
+
+    """
+
+    saved = ("learning_rate_power", "initial_accumulator_value", "l1_regularization_strength",
+             "l2_regularization_strength", "l2_shrinkage_regularization_strength", "beta")
+
+    @with_shared_arguments
+    def __init__(self, learning_rate=0.001, learning_rate_power=-0.5, initial_accumulator_value=0.1,
+                 l1_regularization_strength=0.0, l2_regularization_strength=0.0,
+                 l2_shrinkage_regularization_strength=0.0, beta=0.0, *shared, **named):
+        super().__init__(learning_rate, *shared, **named)
+        if learning_rate_power > 0.0:
+            raise ValueError("`learning_rate_power` needs to be negative or zero. Received: "
+                             f"learning_rate_power={learning_rate_power}.")
+        self.learning_rate_power, self.initial_accumulator_value = learning_rate_power, initial_accumulator_value
+        self.l1_regularization_strength, self.beta = l1_regularization_strength, beta
+        self.l2_regularization_strength = l2_regularization_strength
+        self.l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
+        for name in self.saved[1:5]:
+            if getattr(self, name) < 0.0:
+                raise ValueError(f"`{name}` needs to be positive or zero. Received: {name}={getattr(self, name)}.")
+
+    def build(self, variables):
+        """Make the states of variables."""
+        from dragon.vm.keras.initializers import Constant
+
+        if self.built:
+            return
+        super().build(variables)
+        self._accumulators, self._linears = self.add_optimizer_variables(
+            variables, ["accumulator", "linear"], [Constant(self.initial_accumulator_value), "zeros"])
+
+    def _change(self, gradient, variable, value, index, rate):
+        before, power = self._accumulators[index].value, -self.learning_rate_power
+        after = before + ops.square(gradient)
+        slope = gradient + 2 * self.l2_shrinkage_regularization_strength * value
+        linear = self._linears[index].value + slope - (ops.pow(after, power) - ops.pow(before, power)) / rate * value
+        self.assign(self._linears[index], linear)
+        quadratic = ops.pow(after, power) / rate + 2 * (self.l2_regularization_strength + self.beta / (2.0 * rate))
+        limit = self.l1_regularization_strength
+        self.assign(variable, (ops.clamp(linear, -limit, limit) - linear) / quadratic)
+        self.assign(self._accumulators[index], after)

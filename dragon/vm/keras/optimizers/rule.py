@@ -1,0 +1,92 @@
+"""What the optimizers known by name share: numbers of a step are made once, then a formula updates each variable."""
+import inspect
+
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.optimizers.optimizer import Optimizer
+from dragon.vm.tensorflow.core.tensor import ops
+
+_SHARED = [parameter for name, parameter in inspect.signature(Optimizer.__init__).parameters.items()
+           if name not in ("self", "learning_rate")]
+
+
+def with_shared_arguments(initialize):
+    """Let a signature tell by name what `*shared` and `**named` stand for: the arguments all optimizers have."""
+    own = [parameter for parameter in inspect.signature(initialize).parameters.values()
+           if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    given = {parameter.name for parameter in own}
+    initialize.__signature__ = inspect.Signature(own + [other for other in _SHARED if other.name not in given])
+    return initialize
+
+
+class Rule(Optimizer):
+    """Base of optimizers with a formula: subclasses write `_numbers` and `_change`, and name what files keep."""
+
+    saved = ()
+
+    def _numbers(self, rate, dtype):
+        """Return what a step's formula needs that is the same for all variables of a dtype; the rate by default."""
+        return (rate,)
+
+    def _change(self, gradient, variable, value, index, *numbers):
+        """Write the new value of a variable, and its states.
+
+        Parameters
+        ----------
+        gradient : Tensor
+            The gradient, of the variable's dtype.
+        variable : Variable
+            What is written to.
+        value : Tensor
+            What the variable is.
+        index : int
+            Where its states are.
+        *numbers : Tensor
+            What `_numbers` returned.
+
+        """
+        raise NotImplementedError(f"{type(self).__name__}: an optimizer with a formula needs a method _change")
+
+    def _step(self, dtype, ahead=1):
+        """Return the number of this update, or of one further ahead, as a float."""
+        return ops.cast(convert_to_tensor(self.iterations) + ahead, dtype)
+
+    def update_step(self, gradient, variable, learning_rate):
+        """Update one variable.
+
+        Parameters
+        ----------
+        gradient : Tensor
+            Its gradient.
+        variable : Variable
+            The variable.
+        learning_rate : Union[Variable, Tensor, float]
+            The rate of now.
+
+        """
+        self._update_one(gradient, variable, learning_rate, {})
+
+    def _update_one(self, gradient, variable, learning_rate, numbers):
+        dtype = standardize_dtype(variable.dtype)
+        if dtype not in numbers:
+            numbers[dtype] = self._numbers(convert_to_tensor(learning_rate, dtype=dtype), dtype)
+        self._change(convert_to_tensor(gradient, dtype=dtype), variable, convert_to_tensor(variable),
+                     self._get_variable_index(variable), *numbers[dtype])
+
+    def _backend_update_step(self, grads, variables, learning_rate):
+        if type(self).update_step is not Rule.update_step:  # a user's own
+            return super()._backend_update_step(grads, variables, learning_rate)
+        numbers = {}
+        for gradient, variable in zip(grads, variables):
+            self._update_one(gradient, variable, learning_rate, numbers)
+        return None
+
+    def _move(self, kept, towards, share):
+        """Move a state a share of the way towards a value; return where it then is."""
+        moved = kept.value + (towards - kept.value) * share
+        self.assign(kept, moved)
+        return moved
+
+    def get_config(self):
+        """Return the arguments that make the same optimizer again."""
+        return {**super().get_config(), **{name: getattr(self, name) for name in self.saved}}

@@ -1,0 +1,125 @@
+"""Losses of half precision, scaled so that gradients do not vanish."""
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.keras.core import scopes
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
+from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.tensorflow.core.variable import not_recorded
+
+
+class LossScaleOptimizer(Optimizer):
+    """Another optimizer, with a scale of the loss that adapts: halved by gradients that overflow, else doubled.
+
+    Parameters
+    ----------
+    inner_optimizer : Optimizer
+        What updates the variables, of steps whose gradients are finite.
+    initial_scale : float, optional, default=32768.0
+        What the loss is first multiplied with.
+    dynamic_growth_steps : int, optional, default=2000
+        After how many steps without overflow the scale is doubled.
+    name : str, optional
+        What it is called in its variables' paths.
+
+    """
+
+    def __init__(self, inner_optimizer, initial_scale=2.0 ** 15, dynamic_growth_steps=2000, name=None, **kwargs):
+        if not kwargs.pop("dynamic", True):
+            raise ValueError("LossScaleOptimizer no longer supports `dynamic=False`. Instead, simply set "
+                             "`loss_scale_factor` directly on the `inner_optimizer`. Received: dynamic=False")
+        for argument, default in SHARED.items():
+            if argument in kwargs and (value := kwargs.pop(argument)) != default:
+                raise ValueError(f"LossScaleOptimizer does not support `{argument}`. Instead, set `{argument}` on the "
+                                 f"`inner_optimizer`. Received: {argument}={value}")
+        if kwargs:
+            raise ValueError(f"LossScaleOptimizer does not support arguments: `{'`, `'.join(kwargs)}`. "
+                             f"Received: {kwargs}")
+        super().__init__(learning_rate=0.0, name=name)
+        self.inner_optimizer = inner_optimizer
+        self.initial_scale, self.dynamic_growth_steps = initial_scale, dynamic_growth_steps
+        self.inner_optimizer.loss_scale_factor = None
+
+    def build(self, var_list):
+        """Make the scale, and the inner optimizer's states."""
+        from dragon.vm.keras.initializers import Constant
+
+        self.step_counter = self.add_variable(shape=(), dtype="int", initializer="zeros", name="step_counter")
+        self.dynamic_scale = self.add_variable(shape=(), dtype="float32", initializer=Constant(self.initial_scale),
+                                               name="dynamic_scale")
+        self.inner_optimizer.build(var_list)
+        super().build(var_list)
+
+    @property
+    def variables(self):
+        """The scale and its count of steps, then the inner optimizer's variables."""
+        return [*self._variables, *self.inner_optimizer.variables]
+
+    def apply(self, grads, trainable_variables=None):
+        """Update variables where all gradients are finite; then the scale."""
+        if not self.built:
+            with scopes.name_scope(self.name, caller=self):
+                self.build(list(trainable_variables))
+            self.built = True
+        with not_recorded():
+            finite = self.check_finite(grads)
+            variables = trainable_variables or self._trainable_variables
+            scale = self.dynamic_scale.value
+            grads = [gradient if gradient is None or getattr(variable, "overwrite_with_gradient", False)
+                     else gradient / ops.cast(scale, gradient.dtype) for gradient, variable in zip(grads, variables)]
+            inner = self.inner_optimizer
+            if is_capturing():
+                with inner._writing_if(finite):
+                    inner.apply(grads, trainable_variables)
+            elif bool(finite):
+                inner.apply(grads, trainable_variables)
+            self._update_scale(finite)
+
+    def _update_scale(self, finite):
+        grown = self.step_counter.value == self.dynamic_growth_steps - 1
+        scale = self.dynamic_scale.value
+        self.assign(self.dynamic_scale, scale * ops.where(finite, ops.where(grown, 2.0, 1.0), 0.5))
+        ends = ops.logical_or(grown, ops.logical_not(finite))
+        self.assign(self.step_counter, ops.where(ends, 0, self.step_counter.value + 1))
+
+    def check_finite(self, grads):
+        """Return whether all numbers of gradients are finite, as a tensor."""
+        finite = [ops.all(ops.isfinite(gradient)) for gradient in grads if gradient is not None]
+        return ops.all(ops.stack(finite)) if finite else convert_to_tensor(True)
+
+    @property
+    def learning_rate(self):
+        """The inner optimizer's rate."""
+        return self.inner_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate):
+        self.inner_optimizer.learning_rate = learning_rate
+
+    @property
+    def iterations(self):
+        """The inner optimizer's count of updates."""
+        return self.inner_optimizer.iterations
+
+    def scale_loss(self, loss):
+        """Return a loss times the scale."""
+        return loss * (self.dynamic_scale.value if self.built else self.initial_scale)
+
+    def finalize_variable_values(self, var_list):
+        """Put the inner optimizer's averages in the place of variables, if it keeps them."""
+        self.inner_optimizer.finalize_variable_values(var_list)
+
+    def get_config(self):
+        """Return the arguments that make the same optimizer again."""
+        from dragon.vm.keras.core.registry import serialize
+
+        return {"name": self.name, "inner_optimizer": serialize(self.inner_optimizer),
+                "initial_scale": self.initial_scale, "dynamic_growth_steps": self.dynamic_growth_steps}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Return the optimizer that `get_config` described."""
+        from dragon.vm.keras.saving.serialization import deserialize_keras_object
+
+        config = dict(config)
+        inner = deserialize_keras_object(config.pop("inner_optimizer"), custom_objects=custom_objects)
+        return cls(inner, **config)
