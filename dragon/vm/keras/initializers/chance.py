@@ -1,13 +1,19 @@
 """Initializers that draw; the same seed draws the same numbers each time."""
 import math
 
-from dragon.vm.keras import random
 from dragon.vm.keras.core import registry
 from dragon.vm.keras.initializers.initializer import Initializer
 from dragon.vm.tensorflow.core.tensor import ops
 
 # The deviation of a standard normal distribution cut off at two.
 TRUNCATED_DEVIATION = 0.8796256610342398
+
+
+def draw(distribution, shape, **arguments):
+    """Return numbers of a distribution that `keras.random` has by name."""
+    from dragon.vm.keras import random  # late: its generators are variables, and those want initializers
+
+    return getattr(random, distribution)(tuple(shape), **arguments)
 
 
 class RandomInitializer(Initializer):
@@ -30,7 +36,7 @@ class RandomInitializer(Initializer):
             from dragon.vm.keras.saving.serialization import deserialize_keras_object
 
             seed = deserialize_keras_object(seed)
-        elif not isinstance(seed, (int, random.SeedGenerator)):
+        elif not isinstance(seed, int) and not hasattr(seed, "next"):
             raise ValueError("`seed` argument should be an instance of `keras.random.SeedGenerator()` or an integer. "
                              f"Received: seed={seed}")
         self.seed = seed
@@ -54,7 +60,7 @@ class RandomNormal(RandomInitializer):
 
     """
 
-    draw = staticmethod(random.normal)
+    distribution = "normal"
 
     def __init__(self, mean=0.0, stddev=0.05, seed=None):
         self.mean, self.stddev = mean, stddev
@@ -62,7 +68,7 @@ class RandomNormal(RandomInitializer):
 
     def __call__(self, shape, dtype=None):
         """Return what a weight of that shape starts with."""
-        return self.draw(shape, mean=self.mean, stddev=self.stddev, seed=self.seed, dtype=dtype)
+        return draw(self.distribution, shape, mean=self.mean, stddev=self.stddev, seed=self.seed, dtype=dtype)
 
     def get_config(self):
         """Return the arguments that make the same initializer again."""
@@ -72,7 +78,7 @@ class RandomNormal(RandomInitializer):
 class TruncatedNormal(RandomNormal):
     """Normally distributed numbers, drawn anew where they are further than two deviations from the mean."""
 
-    draw = staticmethod(random.truncated_normal)
+    distribution = "truncated_normal"
 
 
 class RandomUniform(RandomInitializer):
@@ -95,7 +101,7 @@ class RandomUniform(RandomInitializer):
 
     def __call__(self, shape, dtype=None):
         """Return what a weight of that shape starts with."""
-        return random.uniform(shape, minval=self.minval, maxval=self.maxval, seed=self.seed, dtype=dtype)
+        return draw("uniform", shape, minval=self.minval, maxval=self.maxval, seed=self.seed, dtype=dtype)
 
     def get_config(self):
         """Return the arguments that make the same initializer again."""
@@ -143,11 +149,11 @@ class VarianceScaling(RandomInitializer):
         scale = self.scale / max(1.0, count)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * scale)
-            return random.uniform(shape, minval=-limit, maxval=limit, dtype=dtype, seed=self.seed)
+            return draw("uniform", shape, minval=-limit, maxval=limit, dtype=dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random.normal(shape, mean=0.0, stddev=math.sqrt(scale), dtype=dtype, seed=self.seed)
+            return draw("normal", shape, mean=0.0, stddev=math.sqrt(scale), dtype=dtype, seed=self.seed)
         deviation = math.sqrt(scale) / TRUNCATED_DEVIATION
-        return random.truncated_normal(shape, mean=0.0, stddev=deviation, dtype=dtype, seed=self.seed)
+        return draw("truncated_normal", shape, mean=0.0, stddev=deviation, dtype=dtype, seed=self.seed)
 
     def get_config(self):
         """Return the arguments that make the same initializer again."""
@@ -224,7 +230,7 @@ class Orthogonal(RandomInitializer):
             raise ValueError("The tensor to initialize must be at least two-dimensional. "
                              f"Received: shape={shape} of rank {len(shape)}.")
         rows, columns = math.prod(shape[:-1]), shape[-1]
-        drawn = random.normal((max(rows, columns), min(rows, columns)), seed=self.seed, dtype=dtype)
+        drawn = draw("normal", (max(rows, columns), min(rows, columns)), seed=self.seed, dtype=dtype)
         q, r = ops.linalg_qr(drawn)
         q = q * ops.sign(ops.diagonal(r))  # makes the decomposition unique, hence the matrix evenly distributed
         if rows < columns:

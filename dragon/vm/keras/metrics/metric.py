@@ -3,6 +3,7 @@ from dragon.vm.keras.core import dtype_policies, scopes
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.tensorflow.core.tensor import ops
 
 
 class Metric:
@@ -45,7 +46,7 @@ class Metric:
     def reset_state(self):
         """Set all variables to zero."""
         for variable in self.variables:
-            variable.assign(0)
+            variable.assign(ops.zeros(tuple(variable.shape), dtype=variable.dtype))
 
     def update_state(self, *args, **kwargs):
         """Gather the numbers of a batch; subclasses write it."""

@@ -1,4 +1,5 @@
 """Sums and means over batches, and metrics that are the mean of a function."""
+from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.losses import named as losses
@@ -63,7 +64,7 @@ class Sum(Metric):
 
     def result(self):
         """Return the sum."""
-        return convert_to_tensor(self.total)
+        return self.total.snapshot()
 
 
 class Mean(Metric):
@@ -87,7 +88,11 @@ class Mean(Metric):
         """Add values, weighted; each sample counts as much as its weight."""
         values, weight = reduce_to_samplewise_values(values, sample_weight, ops.mean, self.dtype)
         self.total.assign_add(ops.sum(values))
-        self.count.assign_add(ops.sum(weight) if weight is not None else values.shape[0] if values.shape else 1)
+        if weight is None:
+            count = count_samples(values, self.dtype) if len(values.shape) else 1
+        else:
+            count = ops.sum(weight)
+        self.count.assign_add(count)
 
     def result(self):
         """Return the mean, zero of nothing."""

@@ -2,6 +2,7 @@
 import warnings
 
 from dragon.core.capture.settings import is_capturing
+from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.regression import pair
@@ -66,7 +67,7 @@ class R2Score(Metric):
         self.squared_sum.assign_add(ops.sum(y_true * y_true * weight, axis=0))
         self.total_mse.assign_add(ops.sum(ops.square(y_true - y_pred) * weight, axis=0))
         self.count.assign_add(ops.sum(weight, axis=0))
-        self.num_samples.assign_add(y_true.shape[0] * y_true.shape[1])
+        self.num_samples.assign_add(count_samples(y_true) * y_true.shape[1])
 
     def result(self):
         """Return the score."""

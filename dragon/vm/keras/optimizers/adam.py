@@ -224,9 +224,9 @@ class ScheduleFreeAdamW(Moments):
 
     def _change(self, gradient, variable, value, index, rate, weight, correction):
         square = self._move(self._velocities[index], ops.square(gradient), 1 - self.beta_2)
-        before = self._momentums[index].value
-        iterate = before - rate * gradient / (ops.sqrt(square / correction) + self.epsilon)
-        average = (value - (1 - self.beta_1) * before) / self.beta_1
+        iterate = self._momentums[index].value - rate * gradient / (ops.sqrt(square / correction) + self.epsilon)
+        # The paper has the iterate of before here; Keras on TensorFlow has that of after, so its runs go on alike.
+        average = (value - (1 - self.beta_1) * iterate) / self.beta_1
         average = (1 - weight) * average + weight * iterate
         self.assign(self._momentums[index], iterate)
         self.assign(variable, (1 - self.beta_1) * iterate + self.beta_1 * average)

@@ -180,6 +180,8 @@ class MultiOptimizer(Optimizer):
         """Update variables, each by its optimizer."""
         if len(grads) == 0:
             return
+        if trainable_variables is not None and not self.built:
+            self.build(list(trainable_variables))  # outside of its own name: paths begin with the others'
         variables = self._variables_of(grads, trainable_variables)
         if len(grads) != len(self._trainable_variables):
             raise ValueError(f"Gradients must match trainable variables one-to-one. Received {len(grads)} gradients "
