@@ -37,7 +37,8 @@ class Metric:
         elif isinstance(value, Metric):
             kept = self._metrics
         else:
-            for part in value if isinstance(value, (list, tuple)) else value.values() if isinstance(value, dict) else ():
+            parts = value.values() if isinstance(value, dict) else value
+            for part in parts if isinstance(value, (list, tuple, dict)) else ():
                 self._track(part)
             return
         if all(other is not value for other in kept):

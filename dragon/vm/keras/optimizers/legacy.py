@@ -7,9 +7,13 @@ class _Refused:
                           f"in `keras.optimizers`. Received: {type(self).__name__}")
 
 
-Adagrad = type("Adagrad", (_Refused,), {})
-Adam = type("Adam", (_Refused,), {})
-Ftrl = type("Ftrl", (_Refused,), {})
-Optimizer = type("Optimizer", (_Refused,), {})
-RMSprop = type("RMSprop", (_Refused,), {})
-SGD = type("SGD", (_Refused,), {})
+def _refused(name):
+    return type(name, (_Refused,), {"__doc__": f"`{name}` of Keras 2: refused."})
+
+
+Adagrad = _refused("Adagrad")
+Adam = _refused("Adam")
+Ftrl = _refused("Ftrl")
+Optimizer = _refused("Optimizer")
+RMSprop = _refused("RMSprop")
+SGD = _refused("SGD")

@@ -3,7 +3,7 @@ import math
 import re
 
 from dragon.vm.keras.optimizers.adam import adam_rate
-from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
+from dragon.vm.keras.optimizers.rule import Rule
 from dragon.vm.tensorflow.core.tensor import ops
 
 

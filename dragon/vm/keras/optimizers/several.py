@@ -68,7 +68,8 @@ class OptimizerMap(MutableMapping):
         """Return the arguments that make the same map again."""
         from dragon.vm.keras.core.registry import serialize
 
-        return {"default_optimizer": serialize(self._default_optimizer), "optimizer_map": serialize(self._optimizer_map)}
+        return {"default_optimizer": serialize(self._default_optimizer),
+                "optimizer_map": serialize(self._optimizer_map)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

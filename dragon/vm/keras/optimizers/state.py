@@ -171,7 +171,7 @@ class State:
 
     @contextlib.contextmanager
     def _writing_if(self, condition):
-        """Have all writes within change something only where a condition, which is a tensor, holds; None always does."""
+        """Have all writes within change something only where a condition, a tensor, holds; None always does."""
         before = self._gate
         if before is not None:
             condition = before if condition is None else ops.logical_and(before, condition)

@@ -165,8 +165,8 @@ def test_own_losses():
     part = {"a": POSITIVE, "b": CHANCES}
     np.testing.assert_allclose(Own(reduction="sum")(part, {"a": LOGITS, "b": CHANCES}).numpy(),
                                ((POSITIVE - LOGITS) ** 2 + CHANCES).sum(), rtol=1e-5)
-    assert Own().name.startswith("own") and Own(name="x").get_config() == {"name": "x",
-                                                                            "reduction": "sum_over_batch_size"}
+    assert Own().name.startswith("own")
+    assert Own(name="x").get_config() == {"name": "x", "reduction": "sum_over_batch_size"}
     with pytest.raises(NotImplementedError):
         losses.Loss()(POSITIVE, LOGITS)
 

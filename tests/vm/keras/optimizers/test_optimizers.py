@@ -263,7 +263,7 @@ def test_several():
 def test_names():
     """Names in any case; all public names; the optimizers of Keras 2 are refused."""
     for name in ("adam", "Adam", "SGD", "sgd", "rmsprop", "RMSprop", "nadam", "lion", "muon", "adafactor"):
-        assert type(optimizers.get(name)).__name__ == type(genuine.keras.optimizers.get(name)).__name__
+        assert optimizers.get(name).__class__.__name__ == genuine.keras.optimizers.get(name).__class__.__name__
     assert optimizers.get(None) is None
     for module in ("", ".schedules"):
         import importlib
