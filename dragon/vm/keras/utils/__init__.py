@@ -3,4 +3,7 @@ from dragon.vm.keras.core.messages import (
     disable_interactive_logging, enable_interactive_logging, is_interactive_logging_enabled)
 from dragon.vm.keras.core.traceback import (
     disable_traceback_filtering, enable_traceback_filtering, is_traceback_filtering_enabled)
+from dragon.vm.keras.trainers.data_adapters.data import pack_x_y_sample_weight, unpack_x_y_sample_weight
+from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset
+from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset as Sequence
 from dragon.vm.keras.utils.progbar import Progbar

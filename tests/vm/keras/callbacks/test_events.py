@@ -17,7 +17,7 @@ ROWS = [
     ("ReduceLROnPlateau", dict(monitor="loss", factor=0.1, patience=1, cooldown=2, min_lr=0.02, min_delta=0.02)),
     ("LearningRateScheduler", dict(schedule=lambda epoch, rate: rate * 0.5, verbose=1)),
     ("LearningRateScheduler", dict(schedule=lambda epoch: 0.1 / (epoch + 1))),
-    ("ModelCheckpoint", dict(filepath="m.{epoch:02d}-{loss:.2f}.keras", monitor="loss", save_best_only=True, verbose=1)),
+    ("ModelCheckpoint", dict(filepath="{epoch:02d}-{loss:.2f}.keras", monitor="loss", save_best_only=True, verbose=1)),
     ("ModelCheckpoint", dict(filepath="m.weights.h5", save_weights_only=True, verbose=1, monitor="loss")),
     ("ModelCheckpoint", dict(filepath="m.{epoch}.{batch}.keras", save_freq=4, monitor="loss")),
     ("ModelCheckpoint", dict(filepath="m.keras", monitor="loss", save_best_only=True, initial_value_threshold=0.75)),

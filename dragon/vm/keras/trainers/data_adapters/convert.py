@@ -1,0 +1,73 @@
+"""Arrays of all kinds as tensors."""
+import sys
+
+from dragon import _C
+from dragon.vm.keras.core import config
+
+
+def _is_of(value, package, name):
+    module = sys.modules.get(package)
+    kind = getattr(module, name, None)
+    return kind is not None and isinstance(value, kind)
+
+
+def is_scipy_sparse(value):
+    """Return whether a value is a sparse matrix of SciPy's."""
+    return type(value).__module__.startswith("scipy.sparse") and hasattr(value, "tocoo")
+
+
+def is_array(value):
+    """Return whether a value is an array of some kind, which can be taken apart into samples."""
+    return (value is None or isinstance(value, _C.Tensor) or hasattr(value, "__array__") or is_scipy_sparse(value)
+            or _is_host_tensor(value))
+
+
+def _is_host_tensor(value):
+    """Return whether a value is a tensor of strings, or one with rows of several lengths."""
+    return type(value).__name__ in ("StringTensor", "RaggedTensor") and hasattr(value, "shape")
+
+
+def to_tensor(value, to_floatx=False):
+    """Return an array as a tensor.
+
+    Parameters
+    ----------
+    value : Any
+        Numbers or strings; None and tensors stay what they are.
+    to_floatx : bool, optional, default=False
+        Whether floating-point numbers get Keras's dtype.
+
+    Returns
+    -------
+    Optional[Tensor]
+        A tensor.
+
+    """
+    if value is None or _is_host_tensor(value):
+        return value
+    if is_scipy_sparse(value):
+        raise NotImplementedError("Sparse matrices are not supported: pass `array.toarray()`. "
+                                  f"Received: {type(value).__name__} of shape {value.shape}")
+    from dragon.vm.tensorflow.core.convert import convert_to_tensor
+    tensor = convert_to_tensor(value if isinstance(value, _C.Tensor) else _to_numpy(value, to_floatx))
+    if to_floatx and isinstance(tensor, _C.Tensor) and tensor.dtype.is_floating:
+        floatx = config.floatx()
+        if tensor.dtype.name != floatx:
+            from dragon.vm.keras.core.convert import convert_to_tensor as convert
+            tensor = convert(tensor, dtype=floatx)
+    return tensor
+
+
+def _to_numpy(value, to_floatx):
+    """Return an array of NumPy's; a column of a table has two axes."""
+    import numpy
+    if _is_of(value, "pandas", "Series"):
+        value = value.to_numpy()[:, None]
+    elif _is_of(value, "pandas", "DataFrame"):
+        value = value.to_numpy()
+    if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach"):
+        value = value.detach().cpu()
+    array = numpy.asarray(value)
+    if to_floatx and array.dtype.kind == "f" and array.dtype.name != config.floatx():
+        array = array.astype(config.floatx())
+    return array

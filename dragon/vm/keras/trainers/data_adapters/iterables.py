@@ -1,0 +1,54 @@
+"""Batches from generators, datasets and loaders, which make them by themselves."""
+from dragon.vm.keras.core import tree
+from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
+from dragon.vm.keras.trainers.data_adapters.convert import to_tensor
+from dragon.vm.keras.trainers.data_adapters.data import with_class_weight
+
+
+def to_batch(batch):
+    """Return a batch with tensors in the places of arrays, and tuples in those of lists."""
+    return tree.map_structure(to_tensor, tree.lists_to_tuples(batch))
+
+
+class GeneratorAdapter(DataAdapter):
+    """Take what a generator yields; it goes on in the next epoch where this one has stopped."""
+
+    def __init__(self, generator):
+        self._generator = generator
+
+    def __iter__(self):
+        return map(to_batch, self._generator)
+
+
+class DatasetAdapter(DataAdapter):
+    """Take the batches of a `tf.data.Dataset`."""
+
+    def __init__(self, dataset, class_weight=None):
+        self._dataset, self._class_weight = dataset, class_weight
+
+    def __iter__(self):
+        if self._class_weight is None:
+            return iter(self._dataset)
+        return (to_batch(with_class_weight(batch, self._class_weight)) for batch in self._dataset)
+
+    @property
+    def num_batches(self):
+        """Optional[int]: how many an epoch has."""
+        count = int(self._dataset.cardinality())
+        return None if count < 0 else count
+
+
+class LoaderAdapter(DataAdapter):
+    """Take the batches of a `torch.utils.data.DataLoader`."""
+
+    def __init__(self, loader):
+        self._loader = loader
+        self.batch_size = loader.batch_size
+
+    def __iter__(self):
+        return map(to_batch, self._loader)
+
+    @property
+    def num_batches(self):
+        """Optional[int]: how many an epoch has."""
+        return len(self._loader) if hasattr(self._loader.dataset, "__len__") else None

@@ -1,0 +1,42 @@
+"""A training's step as one captured graph: forward pass, loss, gradients, optimizer and metrics."""
+from dragon.core.capture import settings
+from dragon.core.capture.function import Function
+from dragon.vm.keras.core import capturing  # noqa: F401 - tells the guards of models
+
+
+class Step:
+    """Run a model's step on batches; what it builds at first is built by a call of plain Python.
+
+    Parameters
+    ----------
+    model : Model
+        Whose step it is.
+    method : Callable
+        `model.train_step`, `test_step` or `predict_step`.
+    name : str
+        How reports call it.
+    is_ready : Callable[[], bool]
+        Whether everything that the step needs exists already.
+
+    """
+
+    def __init__(self, model, method, name, is_ready):
+        self._method, self._is_ready = method, is_ready
+        self.function = method if model.run_eagerly else Function(method, name=name)
+        self._is_first = self.function is not method
+
+    def run(self, batch):
+        """Return what the step returns."""
+        if self._is_first:
+            self._is_first = False
+            if not self._is_ready():
+                with settings.eager():
+                    return self._method(batch)
+        return self.function(batch)
+
+    def __call__(self, batches):
+        """Return what the step returns for the last of several batches."""
+        outputs = None
+        for batch in batches:
+            outputs = self.run(batch)
+        return outputs
