@@ -75,6 +75,8 @@ class Variable(Base):
 
     def _note_trainable(self):
         self.requires_grad = self._trainable and is_float_dtype(self._dtype)
+        if self.requires_grad:
+            _C.keep_saved(self)  # pending gradients shall see the numbers of now, whatever is assigned
 
     # --- the numbers
 

@@ -25,14 +25,14 @@ class _Graphs(Captured):
 
     def _capture(self, args, kwargs):
         self.count += 1
-        self._made = variable.made[0]
+        self._made = variable.living.added
         return super()._capture(args, kwargs)
 
     def _accepts(self, recording):
-        return variable.made[0] == self._made and super()._accepts(recording)
+        return variable.living.added == self._made and super()._accepts(recording)
 
     def _keep(self, recording, args, kwargs):
-        if variable.made[0] == self._made:
+        if variable.living.added == self._made:
             super()._keep(recording, args, kwargs)
 
     def _say_once(self, kind, message):

@@ -1,6 +1,7 @@
 """`tf.GradientTape`: recording is off but within tapes; gradients of what they saw."""
 import contextlib
 import enum
+import sys
 import threading
 import warnings
 
@@ -58,6 +59,7 @@ class GradientTape:
         self._recording = self._used = False
         self._shared = False  # whether another tape may want the same history
         self._watched, self._asked = {}, []
+        self._floor = 0  # what was recorded before the outermost tape began is constant to it
 
     # --- recording
 
@@ -75,9 +77,12 @@ class GradientTape:
         self._recording = True
         others = tapes()
         if others:
-            self._shared = True
+            self._shared, self._floor = True, others[0]._floor
             for other in others:
                 other._shared = True
+        elif "dragon.vm.torch" not in sys.modules:  # whose users may differentiate across the tape's beginning
+            self._floor = _C.next_sequence()
+        self._former_floor = _C.exchange_history_floor(self._floor)
         self._before = _C.set_grad_enabled(True)
         others.append(self)
 
@@ -89,6 +94,7 @@ class GradientTape:
         for tensor in self._asked:
             if id(tensor) not in held:
                 tensor.requires_grad = False
+        _C.exchange_history_floor(self._former_floor)
 
     def _ask(self):
         """Have watched tensors ask for gradients again; return those that did not."""
@@ -132,7 +138,7 @@ class GradientTape:
     def watched_variables(self):
         """Return the variables that are part of a recorded computation, in order of their making."""
         used = [variable for variable in living_variables() if variable.requires_grad
-                and _C.storage_owners(variable) > 1] if self._watches_variables else []
+                and _C.is_recorded(variable)] if self._watches_variables else []
         known = {id(variable) for variable in used}
         return tuple(used + [item for item in self._watched.values()
                              if type(item) is not Tensor and id(item) not in known])
@@ -158,6 +164,7 @@ class GradientTape:
     def _differentiate(self, targets, sources, grads, retain):
         """Return the gradients, or None, of the targets with respect to all sources."""
         nested = bool(tapes())
+        floor = _C.exchange_history_floor(self._floor)
         changed = self._ask()
         try:
             places = [place for place, source in enumerate(sources) if self._sees(source)]
@@ -171,6 +178,7 @@ class GradientTape:
         finally:
             for tensor in changed:
                 tensor.requires_grad = False
+            _C.exchange_history_floor(floor)
         return found
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):

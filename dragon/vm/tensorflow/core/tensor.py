@@ -176,9 +176,11 @@ class IdentityDictionary:
 
     def __init__(self):
         self._entries = {}
+        self.added = 0  # how many objects there have been
 
     def set(self, key, value):
         """Remember a value."""
+        self.added += 1
         number = id(key)
         self._entries[number] = (weakref.ref(key, lambda _: self._entries.pop(number, None)), value)
 

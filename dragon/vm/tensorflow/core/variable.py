@@ -10,7 +10,6 @@ from dragon.vm.tensorflow.core.shape import TensorShape, UNKNOWN
 from dragon.vm.tensorflow.core.tensor import Base, IdentityDictionary, as_tensor, ops
 
 _local = threading.local()
-made = [0]  # how many there have been
 living = IdentityDictionary()  # all variables, for tapes that are asked what they saw
 
 
@@ -30,7 +29,7 @@ def write(variable, value):
     Parameters
     ----------
     variable : Base
-        The variable, of TensorFlow or Keras.
+        The variable, of TensorFlow or Keras; `_C.keep_saved` was told of it.
     value : Tensor
         Numbers of its dtype and shape.
 
@@ -38,9 +37,9 @@ def write(variable, value):
     before = _C.set_grad_enabled(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
-            value = ops.clone(value) if value is variable else value
-            variable.data = ops.empty_like(variable)
-        ops.copy(value, out=variable)
+            variable.data = ops.clone(value)
+        else:
+            ops.copy(value, out=variable)
     finally:
         _C.set_grad_enabled(before)
 
@@ -130,6 +129,7 @@ class Variable(Base):
         self._trainable = trainable is None or bool(trainable)
         if self._trainable and (self.dtype.is_floating or self.dtype.is_complex):
             self.requires_grad = True
+            _C.keep_saved(self)
         self._name = unique_name(name or "Variable")
         self._constraint, self.synchronization, self.aggregation = constraint, synchronization, aggregation
         self._declared = TensorShape(shape) if shape is not None else None if validate_shape else UNKNOWN
@@ -140,7 +140,6 @@ class Variable(Base):
 
     def __init__(self, *args, **kwargs):
         living.set(self, None)
-        made[0] += 1
 
     def __repr__(self):
         from dragon.vm.tensorflow.core.host import describe
@@ -230,7 +229,7 @@ class Variable(Base):
         if value.shape == self.shape:
             write(self, value)
         else:
-            self.data = ops.clone(value.detach())
+            self.data = ops.clone(as_tensor(value.detach()))
         return self if read_value else None
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
