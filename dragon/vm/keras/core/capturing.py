@@ -13,7 +13,8 @@ _TRAINER = frozenset("""_compile_arguments _initial_epoch _jit_compile _run_eage
     train_function""".split())
 # What decides how a layer of a user's class computes, whether the class's own code names it or not.
 _ALWAYS = frozenset("""_compile_loss _compile_metrics _dtype_policy _layers _loss_tracker _metrics
-    _non_trainable_variables _seed_generators _trainable _trainable_variables activity_regularizer autocast built optimizer training""".split())
+    _non_trainable_variables _seed_generators _trainable _trainable_variables activity_regularizer
+    autocast built optimizer training""".split())
 
 
 def register():
