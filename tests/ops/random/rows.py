@@ -21,6 +21,18 @@ def create(name, *samples, errors=()):
 DROPS = [Sample((4, 5), 0.3), Sample((4, 5), 0.3, False), Sample((4, 0), 0.5), Sample((3, 4), 1.0), Sample((3, 4), 0.0)]
 CHANCE = {"domain": (0.0, 1.0), "random": True, "gradient": False}
 
+
+SEED = Given((2,), dtype="int64", low=1, high=9)
+STATELESS = "TensorFlow's own numbers are in tests/random"
+
+
+def stateless(name, *options, dtypes=ONCE, errors=()):
+    """Return a row of a function of a seed and a shape."""
+    samples = [Sample(SEED, [2, 3]), Sample(SEED, [0, 2]), *[Sample(SEED, [600], **more) for more in options]]
+    bad = [Wrong(Given((3,), dtype="int64"), [2], says="seed"), Wrong(Given((2,)), [2], error=TypeError, says="seed")]
+    return Row(name, samples, random=True, dtypes=dtypes, gradient=False, second=STATELESS, errors=[*bad, *errors])
+
+
 ROWS = [
     like("uniform", (), (-2.0, 5.0), errors=[Wrong((3,), 2.0, 1.0, says="low"),
                                              Wrong(Given((3,), dtype="int64"), error=TypeError, says="int64")]),
@@ -63,4 +75,17 @@ ROWS = [
     Row("dropout1d", [Sample((4, 5, 3), 0.3), Sample((5, 3), 0.3)], random=True, errors=[Wrong((3,), says="axes")]),
     Row("dropout2d", [Sample((4, 5, 3, 2), 0.3), Sample((5, 3, 2), 0.3)], random=True),
     Row("dropout3d", [Sample((2, 5, 3, 2, 2), 0.3), Sample((5, 3, 2, 2), 0.3)], random=True),
+    stateless("stateless_uniform", {"low": -1.0, "high": 3.0}, {"dtype": "float64"}, {"dtype": "float16"},
+              errors=[Wrong(SEED, [2], dtype="int32", error=TypeError, says="floating")]),
+    stateless("stateless_normal", {"mean": 1.0, "std": 2.0}, {"dtype": "float64"}, {"dtype": "bfloat16"}),
+    stateless("stateless_truncated_normal", {"std": 0.1}, {"dtype": "float64"}),
+    stateless("stateless_integers", {"low": 0, "high": 9}, {"dtype": "int64"},
+              errors=[Wrong(SEED, [2], low=3, high=3, says="low < high"), Wrong(SEED, [2], low=3, says="both")]),
+    Row("stateless_gamma", [Sample(SEED, (2, 3)), Sample(SEED, (2,), 4), Sample(SEED, (0,))], random=True,
+        domain=(0.1, 20.0), gradient=False, second=STATELESS, dtypes=ONCE,
+        errors=[Wrong(SEED, (2,), -1, says="samples")]),
+    Row("stateless_categorical", [Sample(SEED, (2, 3), 5), Sample(SEED, (0, 3), 5)], random=True, gradient=False,
+        second=STATELESS, dtypes=ONCE, errors=[Wrong(SEED, (3,), 2, says="rows")]),
+    Row("stateless_binomial", [Sample(SEED, (2, 3), (2, 3))], random=True, domain=(0.0, 1.0), gradient=False,
+        second=STATELESS, dtypes=ONCE, errors=[Wrong(SEED, (3,), (2,), says="shape")]),
 ]

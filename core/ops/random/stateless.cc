@@ -1,0 +1,141 @@
+// Random numbers that are functions of a seed: the streams of TensorFlow's stateless functions on the CPU. The seed is
+// a tensor, so that graphs may count it on.
+#include <cmath>
+#include <limits>
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/kernels/random/philox.h"
+#include "core/ops/random/draw.h"
+
+namespace dragon {
+namespace {
+
+/// The stream of the seed that is input `slot`.
+Philox StreamOf(Run& r, int slot) {
+  const Tensor seed = Op<"contiguous">(Op<"cast">(Op<"to_device">(r.x(slot), Device{}), DType::kInt64));
+  const auto* const words = seed.view().as<int64_t>();
+  return Philox::OfSeed(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]));
+}
+
+void CheckSeed(Infer& i, int slot) {
+  const Tensor& seed = i.x(slot);
+  if (seed.dtype() != DType::kInt32 && seed.dtype() != DType::kInt64) {
+    throw TypeError(i.name()).Got("a seed of ", seed.dtype()).Expected("int32 or int64");
+  }
+  if (seed.shape() != Dims{2}) {
+    throw ValueError(i.name()).Got("a seed of shape ", seed.shape()).Expected("two integers: shape ", Dims{2});
+  }
+}
+
+/// shape, two numbers, then the dtype.
+Operator& OfSeed(const char* name, const char* more, const char* doc) {
+  return DefineOp(std::string(name) + "(Tensor seed, int[] shape, *, " + more + ", dtype? dtype=None) -> Tensor")
+      .Doc(doc)
+      .NotDifferentiable();
+}
+void InferFloats(Infer& i) {
+  CheckSeed(i, 0);
+  CheckedNumel(i.name(), i.Ints(0), 16);
+  const DType dtype = i.DTypeOr(3, DType::kFloat32);
+  CheckFloating(i.name(), dtype);
+  i.y(0, i.Ints(0), dtype);
+}
+
+void DefineReals() {
+  OfSeed("stateless_uniform", "float low=0.0, float high=1.0",
+         "Uniform numbers in [low, high), by a seed of two integers.")
+      .Infers(InferFloats)
+      .Runs([](Run& r) {
+        kernels::StatelessUniform(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), r.Real(1), r.Real(2));
+      });
+  OfSeed("stateless_normal", "float mean=0.0, float std=1.0", "Normal numbers, by a seed of two integers.")
+      .Infers(InferFloats)
+      .Runs([](Run& r) {
+        kernels::StatelessNormal(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), r.Real(1), r.Real(2));
+      });
+  OfSeed("stateless_truncated_normal", "float mean=0.0, float std=1.0",
+         "Normal numbers within two standard deviations, by a seed of two integers.")
+      .Infers(InferFloats)
+      .Runs([](Run& r) {
+        kernels::StatelessTruncatedNormal(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), r.Real(1), r.Real(2));
+      });
+  OfSeed("stateless_integers", "int? low=None, int? high=None",
+         "Integers in [low, high), by a seed of two integers; all numbers of the dtype without bounds.")
+      .Infers([](Infer& i) {
+        CheckSeed(i, 0);
+        CheckedNumel(i.name(), i.Ints(0), 16);
+        const DType dtype = i.DTypeOr(3, DType::kInt32);
+        if (dtype != DType::kInt32 && dtype != DType::kInt64) {
+          throw TypeError(i.name()).Got(dtype).Expected("int32 or int64");
+        }
+        if (i.Given(1) != i.Given(2)) throw ValueError(i.name()).Got("one bound").Expected("both, or none");
+        if (i.Given(1)) CheckIntegerRange(i.name(), dtype, i.Int(1), i.Int(2));
+        i.y(0, i.Ints(0), dtype);
+      })
+      .Runs([](Run& r) {
+        const int64_t low = r.Given(1) ? r.Int(1) : 0;
+        const uint64_t range = r.Given(1) ? static_cast<uint64_t>(r.Int(2)) - static_cast<uint64_t>(low) : 0;
+        kernels::StatelessIntegers(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), low, range);
+      });
+}
+
+void DefineSamples() {
+  DefineOp("stateless_gamma(Tensor seed, Tensor alpha, int? samples=None) -> Tensor")
+      .Doc("Gamma numbers of shapes alpha and scale 1, by a seed of two integers; `samples` of each, in a first axis.")
+      .NotDifferentiable()
+      .Infers([](Infer& i) {
+        CheckSeed(i, 0);
+        CheckFloating(i.name(), i.x(1).dtype());
+        Dims shape = i.x(1).shape();
+        if (i.Given(0)) {
+          if (i.Int(0) < 0) throw ValueError(i.name()).Got("samples = ", i.Int(0)).Expected("at least 0");
+          shape.insert(0, i.Int(0));
+        }
+        CheckedNumel(i.name(), shape, 16);
+        i.y(0, std::move(shape), i.x(1).dtype());
+      })
+      .Runs([](Run& r) {
+        if (r.y().numel() == 0) return;
+        kernels::StatelessGamma(r.ctx(), r.y().dtype(), r.out(), r.Contiguous(1).view(), StreamOf(r, 0));
+      });
+  DefineOp("stateless_categorical(Tensor seed, Tensor logits, int samples) -> Tensor")
+      .Doc("Categories drawn by the exponentials of logits, by a seed of two integers, for each row.")
+      .NotDifferentiable()
+      .Infers([](Infer& i) {
+        CheckSeed(i, 0);
+        CheckFloating(i.name(), i.x(1).dtype());
+        if (i.x(1).ndim() != 2 || i.x(1).size(1) < 1 || i.Int(0) < 0) {
+          throw ValueError(i.name())
+              .Got("logits of shape ", i.x(1).shape(), ", samples = ", i.Int(0))
+              .Expected("rows of at least one class, and at least 0 samples");
+        }
+        i.y(0, {i.x(1).size(0), i.Int(0)}, DType::kInt64);
+      })
+      .Runs([](Run& r) {
+        if (r.y().numel() == 0) return;
+        kernels::StatelessCategorical(r.ctx(), r.x(1).dtype(), r.out(), r.Contiguous(1).view(), StreamOf(r, 0));
+      });
+  DefineOp("stateless_binomial(Tensor seed, Tensor count, Tensor p) -> Tensor")
+      .Doc("Successes in `count` trials of probability p, by a seed of two integers.")
+      .NotDifferentiable()
+      .Infers([](Infer& i) {
+        CheckSeed(i, 0);
+        CheckFloating(i.name(), i.x(1).dtype());
+        if (i.x(1).shape() != i.x(2).shape() || i.x(1).dtype() != i.x(2).dtype()) {
+          throw ValueError(i.name())
+              .Got("counts of shape ", i.x(1).shape(), " and probabilities of shape ", i.x(2).shape())
+              .Expected("one shape and dtype");
+        }
+        i.y(0, i.x(1).shape(), i.x(1).dtype());
+      })
+      .Runs([](Run& r) {
+        const Tensor count = r.Contiguous(1), p = r.Contiguous(2);
+        kernels::StatelessBinomial(r.ctx(), r.y().dtype(), r.out(), count.view(), p.view(), StreamOf(r, 0));
+      });
+}
+
+[[maybe_unused]] const bool defined = (DefineReals(), DefineSamples(), true);
+
+}  // namespace
+}  // namespace dragon
