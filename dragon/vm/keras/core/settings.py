@@ -1,0 +1,65 @@
+"""What most layers do with their arguments: names become objects when they come in, and data when they go out."""
+from dragon.vm.keras import activations, constraints, initializers, regularizers
+
+KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers,
+         "constraint": constraints}
+
+
+def kind_of(name):
+    """Return the module that knows an argument's objects, from the last word of its name, or None."""
+    return KINDS.get(name.rpartition("_")[2])
+
+
+def store(layer, **values):
+    """Set attributes; initializers, regularizers, constraints and activations are looked up by the argument's name."""
+    for name, value in values.items():
+        kind = kind_of(name)
+        setattr(layer, name, value if kind is None else kind.get(value))
+
+
+def described(layer, *names):
+    """Return attributes as what a config holds, in the order of the names."""
+    config = {}
+    for name in names:
+        value, kind = getattr(layer, name), kind_of(name)
+        config[name] = value if kind is None else kind.serialize(value)
+    return config
+
+
+def refuse_quantization(layer, quantization_config):
+    """Raise for quantized weights, which no kernel of the engine takes."""
+    if quantization_config is not None:
+        raise NotImplementedError(f"{type(layer).__name__}: quantized weights are not supported by Dragon. Received: "
+                                  f"quantization_config={quantization_config}")
+    layer.quantization_config = None
+
+
+def int_tuple(value, count, name, allow_zero=False):
+    """Return `count` numbers from one number or a sequence, or raise for what is neither or too small."""
+    numbers = (value,) * count if isinstance(value, int) else value
+    least = 0 if allow_zero else 1
+    try:
+        numbers = tuple(numbers)
+        valid = len(numbers) == count and all(int(number) >= least for number in numbers)
+    except (TypeError, ValueError):
+        valid = False
+    if not valid:
+        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers, each {least} or greater. "
+                         f"Received {name}={value}")
+    return numbers
+
+
+def padding_name(value, *more):
+    """Return the name of a padding in small letters, or raise for an unknown one."""
+    allowed = ("valid", "same", *more)
+    name = value.lower() if isinstance(value, str) else value
+    if name not in allowed:
+        raise ValueError(f"The `padding` argument must be one of {allowed}. Received: {value}")
+    return name
+
+
+def require_axes(axes, shape):
+    """Raise unless a shape has the axes."""
+    for axis in [axes] if isinstance(axes, int) else axes:
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"Axis {axis} is out of bounds for input shape {shape}. Received: axis={axes}")

@@ -1,0 +1,26 @@
+"""Any activation as a layer."""
+from dragon.vm.keras import activations
+from dragon.vm.keras.layers.activations.elementwise import Elementwise
+
+
+class Activation(Elementwise):
+    """Apply an activation.
+
+    Parameters
+    ----------
+    activation : Union[str, Callable]
+        The function, or its name.
+
+    """
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return self.activation(inputs)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "activation": activations.serialize(self.activation)}

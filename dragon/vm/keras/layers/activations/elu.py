@@ -1,0 +1,26 @@
+"""The exponential linear unit as a layer."""
+from dragon.vm.keras import activations
+from dragon.vm.keras.layers.activations.elementwise import Elementwise
+
+
+class ELU(Elementwise):
+    """Bend negative numbers into `alpha * (exp(x) - 1)`.
+
+    Parameters
+    ----------
+    alpha : float, optional, default=1.0
+        The limit, negated, that negative numbers tend to.
+
+    """
+
+    def __init__(self, alpha=1.0, **kwargs):
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return activations.elu(inputs, alpha=self.alpha)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "alpha": self.alpha}

@@ -1,0 +1,34 @@
+"""The leaky rectifier as a layer."""
+import warnings
+
+from dragon.vm.keras import activations
+from dragon.vm.keras.layers.activations.elementwise import Elementwise
+
+
+class LeakyReLU(Elementwise):
+    """Scale negative numbers by a slope.
+
+    Parameters
+    ----------
+    negative_slope : float, optional, default=0.3
+        The slope.
+
+    """
+
+    def __init__(self, negative_slope=0.3, **kwargs):
+        if "alpha" in kwargs:
+            negative_slope = kwargs.pop("alpha")
+            warnings.warn("Argument `alpha` is deprecated. Use `negative_slope` instead.", stacklevel=2)
+        super().__init__(**kwargs)
+        if negative_slope is None or negative_slope < 0:
+            raise ValueError("The negative_slope value of a Leaky ReLU layer cannot be None or negative value. Expected "
+                             f"a float. Received: negative_slope={negative_slope}")
+        self.negative_slope = negative_slope
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return activations.leaky_relu(inputs, negative_slope=self.negative_slope)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "negative_slope": self.negative_slope}

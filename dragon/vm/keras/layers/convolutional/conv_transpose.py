@@ -1,0 +1,88 @@
+"""The adjoints of convolutions: what makes images larger."""
+from dragon.vm.keras.core.convolution import convolve_transposed
+from dragon.vm.keras.core.settings import described, int_tuple, store
+from dragon.vm.keras.core.windows import transposed_shape
+from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
+
+
+class BaseConvTranspose(Sliding):
+    """The adjoint of a convolution along `rank` axes.
+
+    Parameters
+    ----------
+    filters : int
+        The channels of the result.
+    kernel_size : Union[int, Sequence[int]]
+        The window.
+    strides, padding, data_format, dilation_rate : optional
+        As for `Conv2D`, of the convolution whose adjoint it is.
+    output_padding : Union[int, Sequence[int]], optional
+        How many places the result is longer than it has to be; chosen by the strides if None.
+    activation, use_bias, kernel_initializer, bias_initializer : optional
+        As for `Dense`.
+    kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint : optional
+        As for `Dense`.
+
+    """
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", output_padding=None, data_format=None,
+                 dilation_rate=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
+                 bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
+                 kernel_constraint=None, bias_constraint=None, **kwargs):
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.prepare(kernel_size, strides, padding, data_format, dilation_rate)
+        store(self, filters=filters, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
+              bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
+              bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
+              bias_constraint=bias_constraint)
+        require_positive("filters", filters)
+        self.output_padding = None if output_padding is None else int_tuple(
+            output_padding, self.rank, "output_padding", allow_zero=True)
+        if output_padding is not None and any(
+                more >= stride for more, stride in zip(self.output_padding, self.strides)):
+            raise ValueError("`output_padding` must be strictly less than `strides` for all dimensions. Received: "
+                             f"output_padding={self.output_padding}, strides={self.strides}")
+        self.refuse_strided_dilation()
+
+    def build(self, input_shape):
+        """Make the weights."""
+        channels = self.fix_channels(input_shape)
+        self.kernel = self.add_named_weight("kernel", self.kernel_size + (self.filters, channels))
+        self.bias = self.add_named_weight("bias", (self.filters,)) if self.use_bias else None
+        self.built = True
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return self.activated(convolve_transposed(
+            inputs, self.kernel.value, self.bias_value(), self.strides, self.padding, self.output_padding,
+            self.data_format, self.dilation_rate))
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return transposed_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
+                                self.output_padding, self.data_format, self.dilation_rate)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(
+            self, "filters", "kernel_size", "strides", "padding", "output_padding", "data_format", "dilation_rate",
+            "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer",
+            "bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint")}
+
+
+class Conv1DTranspose(BaseConvTranspose):
+    """The adjoint of a convolution along one axis; see `BaseConvTranspose` for the arguments."""
+
+    rank = 1
+
+
+class Conv2DTranspose(BaseConvTranspose):
+    """The adjoint of a convolution along two axes; see `BaseConvTranspose` for the arguments."""
+
+    rank = 2
+
+
+class Conv3DTranspose(BaseConvTranspose):
+    """The adjoint of a convolution along three axes; see `BaseConvTranspose` for the arguments."""
+
+    rank = 3

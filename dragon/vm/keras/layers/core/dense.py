@@ -1,0 +1,87 @@
+"""The layer that most nets are made of."""
+from dragon.vm.keras.core.settings import described, refuse_quantization, store
+from dragon.vm.keras.layers.core.lowrank import LowRank
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+_linear, _permute = ops.linear, ops.permute
+
+
+class Dense(LowRank, Layer):
+    """Multiply by a matrix, add a vector, apply an activation: `activation(inputs @ kernel + bias)`.
+
+    Parameters
+    ----------
+    units : int
+        The size of the result's last axis.
+    activation : Union[str, Callable], optional
+        Applied to the result.
+    use_bias : bool, optional, default=True
+        Whether a vector is added.
+    kernel_initializer, bias_initializer : Union[str, Initializer], optional
+        What the weights start from.
+    kernel_regularizer, bias_regularizer, activity_regularizer : Union[str, Regularizer], optional
+        Penalties on the weights and on the result.
+    kernel_constraint, bias_constraint : Union[str, Constraint], optional
+        What the weights are brought back to after each step.
+    lora_rank : int, optional
+        The rank of a trained product that is added to the frozen kernel.
+    lora_alpha : float, optional
+        The product is scaled by `lora_alpha / lora_rank`.
+
+    """
+
+    def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
+                 bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
+                 kernel_constraint=None, bias_constraint=None, lora_rank=None, lora_alpha=None,
+                 quantization_config=None, **kwargs):
+        if not isinstance(units, int) or units <= 0:
+            raise ValueError("Received an invalid value for `units`, expected a positive integer. Received: "
+                             f"units={units}")
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        store(self, units=units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
+              bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
+              bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
+              bias_constraint=bias_constraint)
+        self.prepare_lora(lora_rank, lora_alpha)
+        refuse_quantization(self, quantization_config)
+        self.input_spec = InputSpec(min_ndim=2)
+        self.supports_masking = True
+
+    def build(self, input_shape):
+        """Make the weights."""
+        self._kernel = self.add_weight(
+            name="kernel", shape=(input_shape[-1], self.units), initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint)
+        self.bias = self.add_weight(
+            name="bias", shape=(self.units,), initializer=self.bias_initializer, regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint) if self.use_bias else None
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
+        self.built = True
+        if self.lora_rank:
+            self.enable_lora(self.lora_rank, self.lora_alpha)
+
+    @property
+    def kernel(self):
+        """The matrix, with the low-rank product if there is one."""
+        return self.adapted()
+
+    def call(self, inputs, training=None):
+        """Apply the layer."""
+        kernel = self.adapted() if self.lora_enabled else self._kernel.value
+        bias = self.bias
+        # The engine's weights are (out, in): a view.
+        made = _linear(inputs, _permute(kernel, (1, 0)), None if bias is None else bias.value)
+        return made if self.activation is None else self.activation(made)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return (*input_shape[:-1], self.units)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        config = described(
+            self, "units", "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer",
+            "bias_regularizer", "kernel_constraint", "bias_constraint", "quantization_config")
+        return {**super().get_config(), **config, **self.lora_config()}

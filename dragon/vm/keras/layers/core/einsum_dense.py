@@ -1,0 +1,180 @@
+"""A dense layer whose product is written as an Einstein sum."""
+import re
+
+from dragon.vm.keras.core.settings import described, refuse_quantization, store
+from dragon.vm.keras.layers.core.lowrank import LowRank
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+# What may stand on the three places of an equation: plain, dots in front, dots behind.
+FORMS = (("none", r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]+)"),
+         ("left", r"0([a-zA-Z]+),([a-zA-Z]+)->0([a-zA-Z]+)"),
+         ("right", r"([a-zA-Z]{2,})0,([a-zA-Z]+)->([a-zA-Z]+)0"))
+
+
+class EinsumShapes:
+    """The shapes that an equation asks for, given its input's and the result's without batch."""
+
+    def __init__(self, equation, bias_axes, input_shape, output_shape):
+        self.input_shape = tuple(input_shape)
+        side, (self.input_spec, weight_spec, self.output_spec) = split_equation(equation)
+        self.elided = len(self.input_shape) - len(self.input_spec)
+        self.dots_left = side == "left"
+        self.output = self.whole_output(output_shape)
+        self.check()
+        self.weight, self.input_axes, self.output_axes = self.whole_weight(weight_spec)
+        self.bias = None if bias_axes is None else self.whole_bias(bias_axes)
+
+    def whole_output(self, output_shape):
+        """Return the result's shape with the batch and what the dots stand for."""
+        output = [self.input_shape[0], *output_shape]
+        if self.elided > 0 and self.dots_left:
+            output[1:1] = self.input_shape[1:self.elided]
+        elif self.elided > 0:
+            output += self.input_shape[-self.elided:]
+        return tuple(output)
+
+    def sizes(self):
+        """Return the sizes by letter of the input and of the result."""
+        skipped = self.elided if self.dots_left else 0
+        return (dict(zip(self.input_spec, self.input_shape[skipped:])),
+                dict(zip(self.output_spec, self.output[skipped:])))
+
+    def check(self):
+        """Raise for letters whose sizes differ, or that come from nowhere."""
+        inputs, outputs = self.sizes()
+        for letter, size in inputs.items():
+            made = outputs.get(letter)
+            if made is not None and made != size:
+                raise ValueError(f"Input shape and output shape do not match at shared dimension '{letter}'. Input "
+                                 f"shape is {size}, and output shape is {made}.")
+
+    def whole_weight(self, weight_spec):
+        """Return the shape of the weight, and which of its axes are summed over or stay."""
+        inputs, outputs = self.sizes()
+        shape, input_axes, output_axes = [], [], []
+        for letter in self.output_spec:
+            if letter not in inputs and letter not in weight_spec:
+                raise ValueError(f"Dimension '{letter}' was specified in the output '{self.output_spec}' but has no "
+                                 f"corresponding dim in the input spec '{self.input_spec}' or weight spec "
+                                 f"'{weight_spec}'")
+        for axis, letter in enumerate(weight_spec):
+            if letter not in outputs and letter not in inputs:
+                raise ValueError(f"Weight dimension '{letter}' did not have a match in either the input spec "
+                                 f"'{self.input_spec}' or the output spec '{self.output_spec}'. For this layer, the "
+                                 "weight must be fully specified.")
+            stays = letter in outputs
+            shape.append(outputs[letter] if stays else inputs[letter])
+            (output_axes if stays else input_axes).append(axis)
+        return tuple(shape), input_axes, output_axes
+
+    def whole_bias(self, bias_axes):
+        """Return the shape of the bias: from its first letter on, 1 where it has none."""
+        for letter in bias_axes:
+            if letter not in self.output_spec:
+                raise ValueError(f"Bias dimension '{letter}' was requested, but is not part of the output spec "
+                                 f"'{self.output_spec}'")
+        outputs = self.sizes()[1]
+        first = min(self.output_spec.find(letter) for letter in bias_axes)
+        shape = [outputs[letter] if letter in bias_axes else 1 for letter in self.output_spec[first:]]
+        return tuple(shape + [1] * (0 if self.dots_left else self.elided))
+
+
+def split_equation(equation):
+    """Return on which side dots stand, and the letters of input, weight and result."""
+    plain = equation.replace("...", "0")
+    for side, form in FORMS:
+        found = re.match(form, plain)
+        if found:
+            return side, found.groups()
+    raise ValueError("Equations must be in the form [X],[Y]->[Z], ...[X],[Y]->...[Z], or [X]...,[Y]->[Z].... "
+                     f"Invalid einsum equation '{equation}'.")
+
+
+class EinsumDense(LowRank, Layer):
+    """Multiply by a weight along the axes that an equation names, add a bias, apply an activation.
+
+    Parameters
+    ----------
+    equation : str
+        As "abc,cd->abd": letters of the input, the kernel and the result; "..." may stand for axes of the input.
+    output_shape : Union[int, Sequence[Optional[int]]]
+        Of the result, without batch and what the dots stand for.
+    activation : Union[str, Callable], optional
+        Applied to the result.
+    bias_axes : str, optional
+        The letters of the result along which a bias varies; no bias if None.
+    kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer : optional
+        As for `Dense`.
+    kernel_constraint, bias_constraint, lora_rank, lora_alpha : optional
+        As for `Dense`.
+
+    """
+
+    def __init__(self, equation, output_shape, activation=None, bias_axes=None, kernel_initializer="glorot_uniform",
+                 bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, kernel_constraint=None,
+                 bias_constraint=None, lora_rank=None, lora_alpha=None, gptq_unpacked_column_size=None,
+                 quantization_config=None, **kwargs):
+        super().__init__(**kwargs)
+        shape = (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
+        store(self, equation=equation, partial_output_shape=shape, activation=activation, bias_axes=bias_axes,
+              kernel_initializer=kernel_initializer, bias_initializer=bias_initializer,
+              kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
+              kernel_constraint=kernel_constraint, bias_constraint=bias_constraint)
+        self.prepare_lora(lora_rank, lora_alpha)
+        if gptq_unpacked_column_size is not None:
+            refuse_quantization(self, f"gptq_unpacked_column_size={gptq_unpacked_column_size}")
+        refuse_quantization(self, quantization_config)
+
+    def shapes(self, input_shape):
+        """Return the shapes that the equation asks for."""
+        return EinsumShapes(self.equation, self.bias_axes, input_shape, self.partial_output_shape)
+
+    def build(self, input_shape):
+        """Make the weights."""
+        shapes = self.shapes(input_shape)
+        self.input_spec = InputSpec(ndim=len(input_shape))
+        self._kernel = self.add_weight(
+            name="kernel", shape=shapes.weight, initializer=self.placed_initializer(shapes),
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint, dtype=self.dtype)
+        self.bias = None if shapes.bias is None else self.add_weight(
+            name="bias", shape=shapes.bias, initializer=self.bias_initializer, regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint, dtype=self.dtype)
+        self.built = True
+        if self.lora_rank:
+            self.enable_lora(self.lora_rank, lora_alpha=self.lora_alpha)
+
+    def placed_initializer(self, shapes):
+        """Return the kernel's initializer, told which axes are summed over if it counts them."""
+        from dragon.vm.keras.initializers import VarianceScaling
+        made = self.kernel_initializer
+        if not isinstance(made, VarianceScaling) or not (made.input_axes is None or made.output_axes is None):
+            return made
+        config = {**made.get_config(), "seed": made.seed, "input_axes": shapes.input_axes,
+                  "output_axes": shapes.output_axes}
+        return made.__class__.from_config(config)
+
+    @property
+    def kernel(self):
+        """The weight, with the low-rank product if there is one."""
+        return self.adapted()
+
+    def call(self, inputs, training=None):
+        """Apply the layer."""
+        kernel = self.adapted() if self.lora_enabled else self._kernel.value
+        made = ops.einsum(self.equation, [inputs, kernel])
+        made = made if self.bias is None else ops.add(made, self.bias.value)
+        return made if self.activation is None else self.activation(made)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return self.shapes(input_shape).output
+
+    def get_config(self):
+        """Return the arguments as data."""
+        config = described(
+            self, "equation", "activation", "bias_axes", "kernel_initializer", "bias_initializer",
+            "kernel_regularizer", "bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint",
+            "quantization_config")
+        return {**super().get_config(), "output_shape": self.partial_output_shape, **config, **self.lora_config()}

@@ -1,0 +1,96 @@
+"""Tables of vectors by number."""
+import warnings
+
+from dragon.vm.keras.core.settings import described, refuse_quantization, store
+from dragon.vm.keras.layers.core.lowrank import LowRank
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+INDICES = ("int32", "int64")
+
+
+def require_size(name, size):
+    """Raise unless a size is a positive integer."""
+    if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
+        raise ValueError(f"`{name}` must be a positive integer. Received: {name}={size} (of type "
+                         f"{type(size).__name__}).")
+
+
+class Embedding(LowRank, Layer):
+    """Replace numbers by the rows of a table.
+
+    Parameters
+    ----------
+    input_dim : int
+        How many rows the table has.
+    output_dim : int
+        How long a row is.
+    embeddings_initializer : Union[str, Initializer], optional, default="uniform"
+        What the table starts from.
+    embeddings_regularizer, embeddings_constraint : optional
+        As for `Dense`.
+    mask_zero : bool, optional, default=False
+        Whether 0 stands for padding, which layers that know masks leave out.
+    weights : Union[ArrayLike, Sequence[ArrayLike]], optional
+        The table to start from.
+    lora_rank, lora_alpha : optional
+        As for `Dense`.
+
+    """
+
+    lora_target = "embeddings"
+
+    def __init__(self, input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None,
+                 embeddings_constraint=None, mask_zero=False, weights=None, lora_rank=None, lora_alpha=None,
+                 quantization_config=None, **kwargs):
+        require_size("input_dim", input_dim)
+        require_size("output_dim", output_dim)
+        if kwargs.pop("input_length", None) is not None:
+            warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
+        super().__init__(**kwargs)
+        store(self, input_dim=input_dim, output_dim=output_dim, embeddings_initializer=embeddings_initializer,
+              embeddings_regularizer=embeddings_regularizer, embeddings_constraint=embeddings_constraint,
+              mask_zero=mask_zero, supports_masking=mask_zero, autocast=False)
+        self.prepare_lora(lora_rank, lora_alpha)
+        refuse_quantization(self, quantization_config)
+        if weights is not None:
+            self.build()
+            self.set_weights(weights if isinstance(weights, list) and len(weights) == 1 else [weights])
+
+    def build(self, input_shape=None):
+        """Make the table."""
+        if self.built:
+            return
+        self._embeddings = self.add_weight(
+            name="embeddings", shape=(self.input_dim, self.output_dim), initializer=self.embeddings_initializer,
+            regularizer=self.embeddings_regularizer, constraint=self.embeddings_constraint)
+        self.built = True
+        if self.lora_rank:
+            self.enable_lora(self.lora_rank, self.lora_alpha)
+
+    @property
+    def embeddings(self):
+        """The table, with the low-rank product if there is one."""
+        return self.adapted()
+
+    def call(self, inputs):
+        """Apply the layer."""
+        if inputs.dtype.name not in INDICES:
+            inputs = ops.cast(inputs, "int32")
+        table = self.adapted() if self.lora_enabled else self._embeddings.value
+        made = ops.embedding(table, inputs)
+        return made if made.dtype.name == self.compute_dtype else ops.cast(made, self.compute_dtype)
+
+    def compute_mask(self, inputs, mask=None):
+        """Return where the numbers are not 0, if 0 stands for padding."""
+        return ops.ne(inputs, 0) if self.mask_zero else None
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return (*input_shape, self.output_dim)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        config = described(self, "input_dim", "output_dim", "embeddings_initializer", "embeddings_regularizer",
+                           "activity_regularizer", "embeddings_constraint", "mask_zero", "quantization_config")
+        return {**super().get_config(), **config, **self.lora_config()}

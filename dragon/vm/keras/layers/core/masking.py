@@ -1,0 +1,43 @@
+"""The layer that says which steps are padding."""
+from dragon.vm.keras.core.masking import set_keras_mask
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class Masking(Layer):
+    """Mask, and set to zero, the steps all of whose numbers equal a value.
+
+    Parameters
+    ----------
+    mask_value : float, optional, default=0.0
+        The value that stands for padding.
+
+    """
+
+    def __init__(self, mask_value=0.0, **kwargs):
+        super().__init__(**kwargs)
+        if isinstance(mask_value, dict) and mask_value.get("config"):
+            from dragon.vm.keras.saving.serialization import deserialize_keras_object
+            mask_value = deserialize_keras_object(mask_value)
+        self.mask_value = mask_value
+        self.supports_masking = True
+        self._build_at_init()
+
+    def compute_mask(self, inputs, mask=None):
+        """Return which steps are there."""
+        return ops.any(ops.ne(inputs, self.mask_value), -1)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        mask = self.compute_mask(inputs)
+        made = ops.where(ops.unsqueeze(mask, -1), inputs, ops.zeros_like(inputs))
+        set_keras_mask(made, mask)
+        return made
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return input_shape
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "mask_value": self.mask_value}

@@ -1,0 +1,75 @@
+"""Tensors one after the other."""
+from dragon.vm.keras.layers.merging.merge import Merge, require_list, require_masks
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def require_shapes(shapes):
+    """Raise unless shapes come as a list."""
+    if not isinstance(shapes, (tuple, list)) or len(shapes) < 1 or not isinstance(shapes[0], (tuple, list)):
+        raise ValueError("A `Concatenate` layer should be called on a list of at least 1 input. Received: "
+                         f"input_shape={shapes}")
+
+
+class Concatenate(Merge):
+    """Put tensors one after the other along an axis.
+
+    Parameters
+    ----------
+    axis : int, optional, default=-1
+        The axis.
+
+    """
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def build(self, input_shape):
+        """Check that the other axes match."""
+        require_shapes(input_shape)
+        wrong = ("A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. "
+                 f"Received: input_shape={input_shape}")
+        if len({len(shape) for shape in input_shape}) > 1:
+            raise ValueError(wrong)
+        count = len(input_shape[0])
+        for axis, sizes in enumerate(zip(*input_shape)):
+            if axis != self.axis % count and len(set(sizes) - {None}) > 1:
+                raise ValueError(wrong)
+        self.built = True
+
+    def call(self, inputs):
+        """Apply the layer."""
+        require_list("Concatenate", inputs)
+        return self.merge(inputs)
+
+    def merge(self, inputs):
+        """Return the tensors as one."""
+        return ops.cat(list(inputs), self.axis)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        require_shapes(input_shape)
+        made = list(input_shape[0])
+        sizes = [shape[self.axis] for shape in input_shape]
+        made[self.axis] = None if None in sizes else sum(sizes)
+        return tuple(made)
+
+    def compute_mask(self, inputs, mask=None):
+        """Return the masks one after the other; an input without one has all its steps."""
+        if mask is None:
+            return None
+        require_masks(inputs, mask)
+        if all(part is None for part in mask):
+            return None
+        parts = []
+        for x, part in zip(inputs, mask):
+            if part is None:
+                part = ops.ones_like(x, dtype="bool")
+            elif part.ndim < x.ndim:
+                part = ops.expand(ops.unsqueeze(part, -1), x.shape)
+            parts.append(part)
+        return ops.any(ops.cat(parts, self.axis), -1)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "axis": self.axis}

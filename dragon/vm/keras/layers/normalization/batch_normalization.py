@@ -1,0 +1,161 @@
+"""Normalization of channels by the batch in training, by what was seen in training afterwards."""
+from dragon.vm.keras.core.settings import described, store
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
+from dragon.vm.keras.layers.normalization.scaled import Scaled, cast_to, like, wide
+from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.tensorflow.core.variable import not_recorded
+
+_train, _infer, _movedim = ops.native_batch_norm, ops.batch_norm, ops.movedim
+
+
+class BatchNormalization(Renorm, Scaled):
+    """Bring every channel to mean 0 and variance 1 over the batch, then scale and shift it.
+
+    In training the statistics are the batch's, and moving averages of them are kept; these serve in inference, and
+    whenever `trainable` is False.
+
+    Parameters
+    ----------
+    axis : int, optional, default=-1
+        The axis of the channels.
+    momentum : float, optional, default=0.99
+        How much of the moving averages stays in each step.
+    epsilon : float, optional, default=0.001
+        Added to the variance.
+    center, scale : bool, optional, default=True
+        Whether there is a shift `beta` and a scale `gamma`.
+    beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : optional
+        What the weights start from.
+    beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional
+        As for `Dense`.
+    renorm : bool, optional, default=False
+        Whether training too is brought near the moving averages (batch renormalization).
+    renorm_clipping : Dict[str, float], optional
+        The limits "rmin", "rmax" and "dmax" of that correction.
+    renorm_momentum : float, optional, default=0.99
+        The momentum of the averages that the correction uses.
+    synchronized : bool, optional, default=False
+        Whether statistics are shared by replicas: with one replica they are.
+
+    """
+
+    def __init__(self, axis=-1, momentum=0.99, epsilon=0.001, center=True, scale=True, beta_initializer="zeros",
+                 gamma_initializer="ones", moving_mean_initializer="zeros", moving_variance_initializer="ones",
+                 beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None,
+                 renorm=False, renorm_clipping=None, renorm_momentum=0.99, synchronized=False, **kwargs):
+        super().__init__(**kwargs)
+        self.prepare(int(axis), float(epsilon), center, scale, beta_initializer, gamma_initializer, beta_regularizer,
+                     gamma_regularizer, beta_constraint, gamma_constraint)
+        if renorm:
+            renorm_clipping = renorm_clipping or {}
+            require_clipping(renorm_clipping)
+        store(self, momentum=float(momentum), moving_mean_initializer=moving_mean_initializer,
+              moving_variance_initializer=moving_variance_initializer, renorm=renorm,
+              renorm_clipping=renorm_clipping, renorm_momentum=renorm_momentum, synchronized=synchronized,
+              moving_mean=None, moving_variance=None)
+
+    def build(self, input_shape):
+        """Make the weights."""
+        shape = (input_shape[self.axis],)
+        self.add_scale(shape)
+        for name in ("moving_mean", "moving_variance"):
+            setattr(self, name, self.add_weight(
+                name=name, shape=shape, initializer=getattr(self, f"{name}_initializer"), trainable=False,
+                autocast=False))
+        if self.renorm:
+            self.add_renorm(shape)
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
+        self.built = True
+
+    def call(self, inputs, training=None, mask=None):
+        """Apply the layer."""
+        if mask is not None and mask.ndim != inputs.ndim - 1:
+            raise ValueError("The mask provided should be one dimension less than the inputs. Received: "
+                             f"mask.shape={mask.shape}, inputs.shape={inputs.shape}")
+        x = wide(inputs)
+        if not (training and self.trainable):
+            made = self.apply(x, like(self.moving_mean, x), like(self.moving_variance, x), like(self.gamma, x),
+                              like(self.beta, x))
+        elif self.renorm:
+            made = self.apply(x, *self.renormed(x, *self.moments(x, mask)))
+        elif mask is None and x.numel() != x.shape[self.axis]:
+            made = self.trained(x)
+        else:
+            mean, variance = self.moments(x, mask)
+            made = self.composed(x, mean, variance, like(self.gamma, x), like(self.beta, x))
+            self.follow(self.moving_mean, mean, self.momentum)
+            self.follow(self.moving_variance, variance, self.momentum)
+        return cast_to(made, self.compute_dtype)
+
+    def apply(self, x, mean, variance, gamma, beta):
+        """Normalize by statistics that are given, the engine's way where no gradient goes into them."""
+        if mean.requires_grad or variance.requires_grad:
+            return self.composed(x, mean, variance, gamma, beta)
+        return self.in_place(x, lambda x: _infer(x, mean, variance, gamma, beta, False, 0.0, self.epsilon))
+
+    def in_place(self, x, normalize):
+        """Return what a function of (batch, channels, ...) gives, with the channels where they were."""
+        axis = self.axis % x.ndim
+        if axis == 1:
+            return normalize(x)
+        if axis == 0:
+            return ops.transpose(normalize(ops.transpose(x, 0, 1)), 0, 1)
+        return _movedim(normalize(_movedim(x, axis, 1)), 1, axis)
+
+    def trained(self, x):
+        """Normalize by the batch's statistics, and keep averages of them."""
+        gamma, beta = like(self.gamma, x), like(self.beta, x)
+        statistics = []
+
+        def normalize(x):
+            made, *rest = _train(x, gamma, beta, None, None, True, 0.0, self.epsilon)
+            statistics.extend(rest)
+            return made
+
+        made = self.in_place(x, normalize)
+        mean, reciprocal = statistics
+        with not_recorded():
+            # The engine hands out 1 / sqrt(variance + epsilon).
+            variance = ops.sub(ops.pow(reciprocal, -2.0), self.epsilon)
+            self.follow(self.moving_mean, mean, self.momentum)
+            self.follow(self.moving_variance, variance, self.momentum)
+        return made
+
+    def follow(self, moving, now, momentum):
+        """Move an average towards what is now."""
+        with not_recorded():
+            now = cast_to(now, moving.dtype)
+            moving.assign(ops.lerp(now, moving.value, momentum))
+
+    def composed(self, x, mean, variance, gamma, beta):
+        """Normalize with the operators that any batch and any gradient takes."""
+        shape = [1] * x.ndim
+        shape[self.axis] = -1
+        factor = ops.rsqrt(ops.add(variance, self.epsilon))
+        factor = factor if gamma is None else ops.mul(factor, gamma)
+        shift = ops.neg(ops.mul(mean, factor))
+        shift = shift if beta is None else ops.add(shift, beta)
+        return ops.add(ops.mul(x, ops.reshape(factor, shape)), ops.reshape(shift, shape))
+
+    def moments(self, x, mask):
+        """Return mean and variance of each channel, over what a mask leaves."""
+        axes = [axis for axis in range(x.ndim) if axis != self.axis % x.ndim]
+        if mask is None:
+            variance, mean = ops.var_mean(x, axes, correction=0)
+            return mean, variance
+        from dragon.vm.keras.core.config import epsilon
+        mask = ops.expand(ops.unsqueeze(ops.cast(mask, "bool"), -1), x.shape)
+        zeros = ops.zeros_like(x)
+        count = ops.add(ops.sum(ops.cast(mask, x.dtype), axes, True), epsilon())
+        mean = ops.div(ops.sum(ops.where(mask, x, zeros), axes, True), count)
+        distance = ops.where(mask, ops.sub(x, mean), zeros)
+        variance = ops.div(ops.sum(ops.square(distance), axes, True), count)
+        return ops.squeeze(mean, axes), ops.squeeze(variance, axes)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(
+            self, "axis", "momentum", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer",
+            "moving_mean_initializer", "moving_variance_initializer", "beta_regularizer", "gamma_regularizer",
+            "beta_constraint", "gamma_constraint", "synchronized", "renorm", "renorm_clipping", "renorm_momentum")}

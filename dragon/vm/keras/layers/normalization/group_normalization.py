@@ -1,0 +1,69 @@
+"""Normalization of groups of channels of every sample."""
+from dragon.vm.keras.core.settings import described
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.normalization.scaled import Scaled, cast_to, like, wide
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class GroupNormalization(Scaled):
+    """Bring groups of channels of every sample to mean 0 and variance 1, then scale and shift every channel.
+
+    Parameters
+    ----------
+    groups : int, optional, default=32
+        How many groups the channels fall into; -1 for one each.
+    axis : int, optional, default=-1
+        The axis of the channels.
+    epsilon : float, optional, default=0.001
+        Added to the variance.
+    center, scale : bool, optional, default=True
+        Whether there is a shift `beta` and a scale `gamma`.
+    beta_initializer, gamma_initializer : optional
+        What the weights start from.
+    beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional
+        As for `Dense`.
+
+    """
+
+    def __init__(self, groups=32, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros",
+                 gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None,
+                 gamma_constraint=None, **kwargs):
+        if not isinstance(groups, int) or groups <= 0 and groups != -1:
+            raise ValueError("Received an invalid value for argument `groups`, expected a positive integer (or `-1` "
+                             f"for instance normalization). Received: groups={groups}")
+        super().__init__(**kwargs)
+        self.prepare(axis, epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer,
+                     gamma_regularizer, beta_constraint, gamma_constraint)
+        self.autocast = False
+        self.groups = groups
+
+    def build(self, input_shape):
+        """Make the weights."""
+        channels = input_shape[self.axis]
+        if channels is None:
+            raise ValueError(f"Axis {self.axis} of input tensor should have a defined dimension but the layer received "
+                             f"an input with shape {input_shape}.")
+        if self.groups == -1:
+            self.groups = channels
+        if channels < self.groups:
+            raise ValueError(f"Number of groups ({self.groups}) cannot be more than the number of channels "
+                             f"({channels}).")
+        if channels % self.groups:
+            raise ValueError(f"The number of channels must be a multiple of the number of groups ({self.groups}). "
+                             f"Received: {channels} channels")
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
+        self.add_scale((channels,))
+        self.built = True
+
+    def call(self, inputs):
+        """Apply the layer."""
+        x, axis = wide(inputs), self.axis % inputs.ndim
+        made = ops.group_norm(x if axis == 1 else ops.movedim(x, axis, 1), self.groups, like(self.gamma, x),
+                              like(self.beta, x), self.epsilon)
+        return cast_to(made if axis == 1 else ops.movedim(made, 1, axis), self.compute_dtype)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(
+            self, "groups", "axis", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer",
+            "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")}

@@ -1,0 +1,88 @@
+"""Normalization of every sample, or of every step, by itself."""
+import warnings
+
+from dragon.vm.keras.core.settings import described
+from dragon.vm.keras.layers.normalization.scaled import Scaled, cast_to, like, wide
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def axis_list(axis):
+    """Return axes as Keras keeps them: a list for a sequence, a number for a number."""
+    if isinstance(axis, (list, tuple)):
+        return list(axis)
+    if not isinstance(axis, int):
+        raise TypeError("Expected an int or a list/tuple of ints for the argument 'axis'. Received: "
+                        f"axis={axis!r}")
+    return axis
+
+
+def over_axes(x, axes, normalize):
+    """Return what a function of a tensor and the sizes of its last axes gives for other axes, which stay in place."""
+    axes = sorted(axis % x.ndim for axis in axes)
+    last = list(range(x.ndim - len(axes), x.ndim))
+    if axes == last:
+        return normalize(x, list(x.shape[last[0]:]))
+    moved = ops.movedim(x, axes, last)
+    return ops.movedim(normalize(moved, list(moved.shape[last[0]:])), last, axes)
+
+
+class LayerNormalization(Scaled):
+    """Bring the last axes, or others, of every sample to mean 0 and variance 1, then scale and shift.
+
+    Parameters
+    ----------
+    axis : Union[int, Sequence[int]], optional, default=-1
+        The axes that are normalized together.
+    epsilon : float, optional, default=0.001
+        Added to the variance.
+    center, scale : bool, optional, default=True
+        Whether there is a shift `beta` and a scale `gamma`.
+    beta_initializer, gamma_initializer : optional
+        What the weights start from.
+    beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional
+        As for `Dense`.
+
+    """
+
+    def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros",
+                 gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None,
+                 gamma_constraint=None, **kwargs):
+        rms_scaling = kwargs.pop("rms_scaling", False)
+        if rms_scaling:
+            warnings.warn("`rms_scaling=True` is deprecated: it scales by the variance, not by the root mean square. "
+                          "Please use `keras.layers.RMSNormalization` instead.", stacklevel=2)
+        super().__init__(**kwargs)
+        self.prepare(axis_list(axis), epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer,
+                     gamma_regularizer, beta_constraint, gamma_constraint)
+        self.rms_scaling = rms_scaling
+        self.autocast = False
+
+    def build(self, input_shape):
+        """Make the weights."""
+        self.axis = sorted(self.axis) if isinstance(self.axis, list) else [self.axis]
+        self.add_scale(tuple(input_shape[axis] for axis in self.axis), self.center and not self.rms_scaling)
+        self.built = True
+
+    def call(self, inputs):
+        """Apply the layer."""
+        x = wide(inputs)
+        gamma, beta = like(self.gamma, x), like(self.beta, x)
+        if self.rms_scaling:
+            made = self.scaled_only(x, gamma)
+        else:
+            made = over_axes(x, self.axis, lambda x, shape: ops.layer_norm(x, shape, gamma, beta, self.epsilon))
+        return cast_to(made, self.compute_dtype)
+
+    def scaled_only(self, x, gamma):
+        """Divide by the deviation without taking the mean away, as an old argument asks."""
+        shape = [1] * x.ndim
+        for axis in self.axis:
+            shape[axis] = x.shape[axis]
+        made = ops.mul(x, ops.rsqrt(ops.add(ops.var(x, list(self.axis), correction=0, keepdims=True), self.epsilon)))
+        return made if gamma is None else ops.mul(made, ops.reshape(gamma, shape))
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(
+            self, "axis", "epsilon", "center", "scale", "rms_scaling", "beta_initializer", "gamma_initializer",
+            "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")}

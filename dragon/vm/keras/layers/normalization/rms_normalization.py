@@ -1,0 +1,47 @@
+"""Division by the root mean square, as language models prefer it."""
+from dragon.vm.keras.core.settings import described, require_axes
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.keras.layers.normalization.layer_normalization import over_axes
+from dragon.vm.keras.layers.normalization.scaled import cast_to, like, wide
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class RMSNormalization(Layer):
+    """Divide by the root of the mean square along axes, then scale.
+
+    Parameters
+    ----------
+    axis : Union[int, Sequence[int]], optional, default=-1
+        The axes whose mean is taken.
+    epsilon : float, optional, default=1e-6
+        Added to the mean square.
+
+    """
+
+    def __init__(self, axis=-1, epsilon=1e-6, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+        self.epsilon = epsilon
+
+    def build(self, input_shape):
+        """Make the scale."""
+        self.axis = sorted(self.axis) if isinstance(self.axis, (list, tuple)) else [self.axis]
+        self.scale = self.add_weight(name="scale", shape=tuple(input_shape[axis] for axis in self.axis),
+                                     initializer="ones")
+        self.built = True
+
+    def call(self, x):
+        """Apply the layer."""
+        given, x = x.dtype.name, wide(x)
+        scale = like(self.scale, x)
+        made = over_axes(x, self.axis, lambda x, shape: ops.rms_norm(x, shape, scale, self.epsilon))
+        return cast_to(made, given)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        require_axes(self.axis, input_shape)
+        return input_shape
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "axis", "epsilon")}

@@ -1,0 +1,49 @@
+"""The scale and the shift that follow most normalizations."""
+from dragon.vm.keras.core.settings import require_axes, store
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+# What is normalized in float32, as its means would be too coarse.
+HALVES = ("float16", "bfloat16")
+
+
+def wide(x):
+    """Return a tensor in a float dtype of at least 32 bits."""
+    return x if x.dtype.name in ("float32", "float64") else ops.cast(x, "float32")
+
+
+def cast_to(x, dtype):
+    """Return a tensor in a dtype; itself if it has that one."""
+    return x if x.dtype.name == dtype else ops.cast(x, dtype)
+
+
+def like(weight, x):
+    """Return a weight, or None, in the dtype of a tensor."""
+    return None if weight is None else cast_to(weight.value, x.dtype.name)
+
+
+class Scaled(Layer):
+    """A normalization with a scale `gamma` and a shift `beta`, of which either may be missing."""
+
+    def prepare(self, axis, epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer,
+                gamma_regularizer, beta_constraint, gamma_constraint):
+        """Take what all normalizations are given."""
+        store(self, axis=axis, epsilon=epsilon, center=center, scale=scale, beta_initializer=beta_initializer,
+              gamma_initializer=gamma_initializer, beta_regularizer=beta_regularizer,
+              gamma_regularizer=gamma_regularizer, beta_constraint=beta_constraint,
+              gamma_constraint=gamma_constraint, gamma=None, beta=None)
+        self.supports_masking = True
+
+    def add_scale(self, shape, center=None):
+        """Make the scale and the shift that are asked for."""
+        for name, wanted in (("gamma", self.scale), ("beta", self.center if center is None else center)):
+            if wanted:
+                setattr(self, name, self.add_weight(
+                    name=name, shape=shape, initializer=getattr(self, f"{name}_initializer"),
+                    regularizer=getattr(self, f"{name}_regularizer"),
+                    constraint=getattr(self, f"{name}_constraint"), trainable=True, autocast=False))
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        require_axes(self.axis, input_shape)
+        return input_shape

@@ -1,0 +1,83 @@
+"""Pools that give as many places as one asks for, whatever the size of the input."""
+from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.pooling import adaptive_pool
+from dragon.vm.keras.core.settings import described
+from dragon.vm.keras.core.windows import with_spatial
+from dragon.vm.keras.layers.layer import Layer
+
+
+class AdaptivePooling(Layer):
+    """A pool over as many nearly equal parts of `rank` axes as the result has places.
+
+    Parameters
+    ----------
+    output_size : Union[int, Sequence[int]]
+        The spatial size of the result.
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+
+    """
+
+    rank = None
+    kind = None
+
+    def __init__(self, output_size, data_format=None, **kwargs):
+        count = 1 if isinstance(output_size, int) else (
+            len(output_size) if isinstance(output_size, (tuple, list)) else None)
+        if count is None or not isinstance(output_size, int) and count != self.rank:
+            # Keras tells a wrong length from a wrong type along one axis only.
+            kind = ValueError if self.rank == 1 and count is not None else TypeError
+            raise kind(f"`output_size` must be an integer or a tuple of {self.rank} integers. Received: {output_size} "
+                       f"of type {type(output_size)}")
+        super().__init__(**kwargs)
+        self.output_size = (output_size,) * self.rank if isinstance(output_size, int) else tuple(output_size)
+        self.data_format = standardize_data_format(data_format)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return adaptive_pool(self.kind, inputs, self.output_size, self.data_format)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        channels = input_shape[-1 if self.data_format == "channels_last" else 1]
+        return with_spatial(input_shape, channels, self.output_size, self.data_format)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "output_size", "data_format")}
+
+
+class AdaptiveAveragePooling1D(AdaptivePooling):
+    """Means of as many parts of one axis as one asks for; see `AdaptivePooling` for the arguments."""
+
+    rank, kind = 1, "avg"
+
+
+class AdaptiveAveragePooling2D(AdaptivePooling):
+    """Means of as many parts of two axes as one asks for; see `AdaptivePooling` for the arguments."""
+
+    rank, kind = 2, "avg"
+
+
+class AdaptiveAveragePooling3D(AdaptivePooling):
+    """Means of as many parts of three axes as one asks for; see `AdaptivePooling` for the arguments."""
+
+    rank, kind = 3, "avg"
+
+
+class AdaptiveMaxPooling1D(AdaptivePooling):
+    """Maxima of as many parts of one axis as one asks for; see `AdaptivePooling` for the arguments."""
+
+    rank, kind = 1, "max"
+
+
+class AdaptiveMaxPooling2D(AdaptivePooling):
+    """Maxima of as many parts of two axes as one asks for; see `AdaptivePooling` for the arguments."""
+
+    rank, kind = 2, "max"
+
+
+class AdaptiveMaxPooling3D(AdaptivePooling):
+    """Maxima of as many parts of three axes as one asks for; see `AdaptivePooling` for the arguments."""
+
+    rank, kind = 3, "max"

@@ -1,0 +1,109 @@
+"""Means and maxima of whole images or sequences."""
+from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.settings import described
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class GlobalPooling(Layer):
+    """A pool over all places of `rank` axes.
+
+    Parameters
+    ----------
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+    keepdims : bool, optional, default=False
+        Whether the spatial axes stay, with size 1.
+
+    """
+
+    rank = None
+
+    def __init__(self, data_format=None, keepdims=False, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.keepdims = keepdims
+        first = 1 if self.data_format == "channels_last" else 2
+        self._axes = list(range(first, first + self.rank))
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+        self._build_at_init()
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        kept = 1 if self.keepdims else None
+        sizes = [kept if axis in self._axes else size for axis, size in enumerate(input_shape)]
+        return tuple(size for axis, size in enumerate(sizes) if self.keepdims or axis not in self._axes)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "data_format", "keepdims")}
+
+
+class GlobalAveragePooling(GlobalPooling):
+    """The means of all places."""
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return ops.mean(inputs, self._axes, self.keepdims)
+
+
+class GlobalMaxPooling(GlobalPooling):
+    """The largest elements of all places."""
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return ops.amax(inputs, self._axes, self.keepdims)
+
+
+class GlobalAveragePooling1D(GlobalAveragePooling):
+    """The means of all steps, or of those that a mask leaves; see `GlobalPooling` for the arguments."""
+
+    rank = 1
+
+    def __init__(self, data_format=None, keepdims=False, **kwargs):
+        super().__init__(data_format, keepdims, **kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs, mask=None):
+        """Apply the layer."""
+        if mask is None:
+            return super().call(inputs)
+        mask = ops.unsqueeze(ops.cast(mask, "bool"), 2 if self._axes == [1] else 1)
+        kept = ops.where(mask, inputs, ops.zeros_like(inputs))
+        count = ops.sum(ops.cast(mask, inputs.dtype), self._axes, self.keepdims)
+        return ops.div(ops.sum(kept, self._axes, self.keepdims), count)
+
+    def compute_mask(self, inputs, mask=None):
+        """Return None: the steps are gone."""
+        return None
+
+
+class GlobalAveragePooling2D(GlobalAveragePooling):
+    """The means of images; see `GlobalPooling` for the arguments."""
+
+    rank = 2
+
+
+class GlobalAveragePooling3D(GlobalAveragePooling):
+    """The means of volumes; see `GlobalPooling` for the arguments."""
+
+    rank = 3
+
+
+class GlobalMaxPooling1D(GlobalMaxPooling):
+    """The largest elements of all steps; see `GlobalPooling` for the arguments."""
+
+    rank = 1
+
+
+class GlobalMaxPooling2D(GlobalMaxPooling):
+    """The largest elements of images; see `GlobalPooling` for the arguments."""
+
+    rank = 2
+
+
+class GlobalMaxPooling3D(GlobalMaxPooling):
+    """The largest elements of volumes; see `GlobalPooling` for the arguments."""
+
+    rank = 3

@@ -1,0 +1,97 @@
+"""Means and maxima of windows."""
+from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.pooling import average_pool, max_pool, pooled_shape
+from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.layer import Layer
+
+
+class WindowPooling(Layer):
+    """A pool along `rank` axes.
+
+    Parameters
+    ----------
+    pool_size : Union[int, Sequence[int]]
+        The window; 2 along each axis for maxima, unless given.
+    strides : Union[int, Sequence[int]], optional
+        The steps of the window; the window itself if None.
+    padding : str, optional, default="valid"
+        "valid" or "same".
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+
+    """
+
+    rank = None
+
+    def __init__(self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.pool_size = int_tuple(pool_size, self.rank, "pool_size")
+        self.strides = int_tuple(pool_size if strides is None else strides, self.rank, "strides", allow_zero=True)
+        self.padding = padding
+        self.data_format = standardize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+        self._build_at_init()
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return pooled_shape(input_shape, self.pool_size, self.strides, self.padding, self.data_format)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "pool_size", "padding", "strides", "data_format")}
+
+
+class AveragePooling(WindowPooling):
+    """The means of windows."""
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return average_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
+
+
+class MaxPooling(WindowPooling):
+    """The largest elements of windows."""
+
+    def __init__(self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs):
+        super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return max_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
+
+
+class AveragePooling1D(AveragePooling):
+    """The means of windows along one axis; see `WindowPooling` for the arguments."""
+
+    rank = 1
+
+
+class AveragePooling2D(AveragePooling):
+    """The means of windows along two axes; see `WindowPooling` for the arguments."""
+
+    rank = 2
+
+
+class AveragePooling3D(AveragePooling):
+    """The means of windows along three axes; see `WindowPooling` for the arguments."""
+
+    rank = 3
+
+
+class MaxPooling1D(MaxPooling):
+    """The largest elements of windows along one axis; see `WindowPooling` for the arguments."""
+
+    rank = 1
+
+
+class MaxPooling2D(MaxPooling):
+    """The largest elements of windows along two axes; see `WindowPooling` for the arguments."""
+
+    rank = 2
+
+
+class MaxPooling3D(MaxPooling):
+    """The largest elements of windows along three axes; see `WindowPooling` for the arguments."""
+
+    rank = 3

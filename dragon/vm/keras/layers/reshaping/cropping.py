@@ -1,0 +1,89 @@
+"""Cutting places off."""
+from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.layers.reshaping.spatial import Spatial, both_sides
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class Cropping(Spatial):
+    """A layer that cuts places off at the start and the end of `rank` axes; the result is a view.
+
+    Parameters
+    ----------
+    cropping : Union[int, Sequence]
+        How many places: one number, or for each axis a number or a pair.
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+
+    """
+
+    def __init__(self, cropping, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.prepare(data_format)
+        self.cropping = both_sides(cropping, self.rank, "cropping")
+
+    @property
+    def sides(self):
+        """What is cut off at the start and the end of each axis."""
+        return self.cropping
+
+    def resized(self, size, axis):
+        """Return a size without what is cut off."""
+        return size - sum(self.sides[axis])
+
+    def call(self, inputs):
+        """Apply the layer."""
+        shape, first = self.compute_output_shape(tuple(inputs.shape)), self.first_axis
+        for axis, (start, end) in enumerate(self.sides, start=first):
+            if start or end:
+                inputs = ops.narrow(inputs, axis, start, shape[axis])
+        return inputs
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "cropping", "data_format")}
+
+
+class Cropping1D(Cropping):
+    """Cut steps off sequences.
+
+    Parameters
+    ----------
+    cropping : Union[int, Sequence[int]], optional, default=(1, 1)
+        How many at the start and at the end.
+
+    """
+
+    rank = 1
+
+    def __init__(self, cropping=(1, 1), **kwargs):
+        super().__init__(0, "channels_last", **kwargs)
+        self.cropping = int_tuple(cropping, 2, "cropping", allow_zero=True)
+
+    @property
+    def sides(self):
+        """What is cut off at the start and the end."""
+        return (self.cropping,)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        config = super().get_config()
+        del config["data_format"]
+        return config
+
+
+class Cropping2D(Cropping):
+    """Cut rows and columns off images; see `Cropping` for the arguments."""
+
+    rank = 2
+
+    def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
+        super().__init__(cropping, data_format, **kwargs)
+
+
+class Cropping3D(Cropping):
+    """Cut slices off volumes; see `Cropping` for the arguments."""
+
+    rank = 3
+
+    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
+        super().__init__(cropping, data_format, **kwargs)

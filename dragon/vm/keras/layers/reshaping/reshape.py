@@ -1,0 +1,174 @@
+"""Other shapes for the same numbers."""
+import math
+
+from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def resolved_shape(shape, target):
+    """Return a target shape whose -1 is computed, or None where it cannot be.
+
+    Parameters
+    ----------
+    shape : Sequence[Optional[int]]
+        What is reshaped.
+    target : Sequence[Optional[int]]
+        What it becomes; one size may be -1.
+
+    """
+    if None in shape or None in target:
+        return tuple(None if size == -1 else size for size in target)
+    whole = math.prod(shape)
+    known = math.prod(size for size in target if size != -1)
+    wrong = f"Received: input_shape={tuple(shape)}, target_shape={tuple(target)}"
+    if -1 not in target:
+        if whole != known:
+            raise ValueError(f"The total size of the tensor must be unchanged. {wrong}")
+        return tuple(target)
+    if known == 0 or whole % known:
+        raise ValueError("The total size of the tensor must be unchanged, however, the input size cannot by divided "
+                         f"by the specified dimensions in target_shape. {wrong}")
+    return tuple(whole // known if size == -1 else size for size in target)
+
+
+class SameDtype(Layer):
+    """A layer whose result has the dtype of its input, whatever the policy says."""
+
+    def compute_output_spec(self, inputs):
+        """Return the result's shape and dtype."""
+        from dragon.vm.keras.core.keras_tensor import KerasTensor
+        return KerasTensor(self.compute_output_shape(inputs.shape), dtype=inputs.dtype)
+
+
+class Reshape(SameDtype):
+    """Give samples another shape.
+
+    Parameters
+    ----------
+    target_shape : Sequence[int]
+        Without the batch; one size may be -1.
+
+    """
+
+    def __init__(self, target_shape, **kwargs):
+        super().__init__(**kwargs)
+        target_shape = tuple(target_shape)
+        sizes = [size for size in target_shape if isinstance(size, int)]
+        if any(size < -1 for size in sizes):
+            raise ValueError("Each dimension in `target_shape` must be a non-negative integer, or `-1` for a single "
+                             f"unknown dimension. Received: target_shape={target_shape}.")
+        if sizes.count(-1) > 1:
+            raise ValueError("There must be at most one unknown dimension (-1) in `target_shape`. Received: "
+                             f"target_shape={target_shape}.")
+        self.target_shape = target_shape
+        self.built = True
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return (input_shape[0], *resolved_shape(input_shape[1:], self.target_shape))
+
+    def call(self, inputs):
+        """Apply the layer."""
+        made = resolved_shape(tuple(inputs.shape)[1:], self.target_shape)
+        return ops.reshape(inputs, (inputs.shape[0], *(-1 if size is None else size for size in made)))
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "target_shape": self.target_shape}
+
+
+class Flatten(SameDtype):
+    """Give samples one axis.
+
+    Parameters
+    ----------
+    data_format : str, optional
+        With "channels_first" channels are moved to the end first; `keras.config.image_data_format()` if None.
+
+    """
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        if self.data_format == "channels_first" and inputs.ndim > 1:
+            inputs = ops.movedim(inputs, 1, -1)
+        return ops.reshape(inputs, self.compute_output_shape(tuple(inputs.shape)))
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        rest = input_shape[1:]
+        return input_shape[0], None if None in rest else math.prod(rest)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+class Permute(SameDtype):
+    """Put the axes of samples in another order; the result is a view.
+
+    Parameters
+    ----------
+    dims : Sequence[int]
+        The axes in their new order, counted from 1, as the batch stays in front.
+
+    """
+
+    def __init__(self, dims, **kwargs):
+        super().__init__(**kwargs)
+        self.dims = tuple(dims)
+        if sorted(dims) != list(range(1, len(dims) + 1)):
+            raise ValueError("Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must "
+                             f"be consecutive and start from 1. Received dims={dims}")
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return ops.permute(inputs, (0, *self.dims))
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return tuple(input_shape[axis] for axis in (0, *self.dims))
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "dims": self.dims}
+
+
+class RepeatVector(Layer):
+    """Give every step of a sequence the same vector.
+
+    Parameters
+    ----------
+    n : int
+        How many steps.
+
+    """
+
+    def __init__(self, n, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(n, int) or isinstance(n, bool):
+            raise TypeError(f"Expected an integer value for `n`. Received: n={n} of type {type(n)}.")
+        if n <= 0:
+            raise ValueError(f"Argument `n` should be a positive integer. Received: n={n}")
+        self.n = n
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs):
+        """Apply the layer."""
+        batch, size = inputs.shape
+        return ops.expand(ops.unsqueeze(inputs, 1), (batch, self.n, size))
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the result."""
+        return input_shape[0], self.n, input_shape[1]
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), "n": self.n}

@@ -1,0 +1,121 @@
+"""Making images larger without weights."""
+from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.layers.reshaping.spatial import Spatial
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def repeated(x, factors, first):
+    """Repeat every place along axes from `first` on: one copy of a view in which the new axes have stride 0."""
+    shape = list(x.shape)
+    split, wide = shape[:first], shape[:first]
+    for axis, factor in enumerate(factors, start=first):
+        split += [shape[axis], 1]
+        wide += [shape[axis], factor]
+        shape[axis] *= factor
+    rest = list(x.shape)[first + len(factors):]
+    return ops.reshape(ops.expand(ops.reshape(x, split + rest), wide + rest), shape)
+
+
+class UpSampling(Spatial):
+    """A layer that repeats every place along `rank` axes.
+
+    Parameters
+    ----------
+    size : Union[int, Sequence[int]], optional, default=2
+        How often.
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+
+    """
+
+    def __init__(self, size=2, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.prepare(data_format)
+        self.size = int_tuple(size, self.rank, "size")
+
+    def resized(self, size, axis):
+        """Return a size, that many times."""
+        return size * self.size[axis]
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return repeated(inputs, self.size, self.first_axis)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "size", "data_format")}
+
+
+class UpSampling1D(UpSampling):
+    """Repeat every step of sequences.
+
+    Parameters
+    ----------
+    size : int, optional, default=2
+        How often.
+
+    """
+
+    rank = 1
+
+    def __init__(self, size=2, **kwargs):
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise TypeError(f"Expected an integer value for `size`. Received: size={size} of type {type(size)}")
+        if size <= 0:
+            raise ValueError(f"Argument `size` should be a positive integer. Received: size={size}")
+        super().__init__(1, "channels_last", **kwargs)
+        self.size = size
+
+    def resized(self, size, axis):
+        """Return a size, that many times."""
+        return size * self.size
+
+    def call(self, inputs):
+        """Apply the layer."""
+        return repeated(inputs, (self.size,), 1)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        config = super().get_config()
+        del config["data_format"]
+        return config
+
+
+class UpSampling2D(UpSampling):
+    """Make images larger by repeating rows and columns, or by interpolation.
+
+    Parameters
+    ----------
+    size : Union[int, Sequence[int]], optional, default=(2, 2)
+        How much larger.
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+    interpolation : str, optional, default="nearest"
+        "nearest", or a name that `keras.ops.image.resize` knows.
+
+    """
+
+    rank = 2
+
+    def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
+        super().__init__(size, data_format, **kwargs)
+        self.interpolation = interpolation.lower()
+
+    def call(self, inputs):
+        """Apply the layer."""
+        if self.interpolation == "nearest":
+            return super().call(inputs)
+        from dragon.vm.keras.ops.image import resize
+        shape = self.compute_output_shape(tuple(inputs.shape))
+        return resize(inputs, shape[self.first_axis:self.first_axis + 2], data_format=self.data_format,
+                      interpolation=self.interpolation)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "interpolation")}
+
+
+class UpSampling3D(UpSampling):
+    """Make volumes larger by repeating slices; see `UpSampling` for the arguments."""
+
+    rank = 3

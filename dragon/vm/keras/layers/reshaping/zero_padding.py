@@ -1,0 +1,79 @@
+"""Adding zeros around images and their like."""
+from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.layers.reshaping.spatial import Spatial, both_sides
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class ZeroPadding(Spatial):
+    """A layer that adds zeros at the start and the end of `rank` axes.
+
+    Parameters
+    ----------
+    padding : Union[int, Sequence], optional, default=1
+        How many: one number, or for each axis a number or a pair.
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+
+    """
+
+    def __init__(self, padding=1, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.prepare(data_format)
+        self.padding = both_sides(padding, self.rank, "padding")
+
+    @property
+    def sides(self):
+        """What is added at the start and the end of each axis."""
+        return self.padding
+
+    def resized(self, size, axis):
+        """Return a size with what is added."""
+        return size + sum(self.sides[axis])
+
+    def call(self, inputs):
+        """Apply the layer."""
+        # The engine counts from the last axis on.
+        widths = [0, 0] if self.data_format == "channels_last" else []
+        for start, end in reversed(self.sides):
+            widths += [start, end]
+        return ops.pad(inputs, widths)
+
+    def get_config(self):
+        """Return the arguments as data."""
+        return {**super().get_config(), **described(self, "padding", "data_format")}
+
+
+class ZeroPadding1D(ZeroPadding):
+    """Add zeros around sequences.
+
+    Parameters
+    ----------
+    padding : Union[int, Sequence[int]], optional, default=1
+        How many at the start and at the end.
+    data_format : str, optional
+        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+
+    """
+
+    rank = 1
+
+    def __init__(self, padding=1, data_format=None, **kwargs):
+        super().__init__(0, data_format, **kwargs)
+        self.padding = int_tuple(padding, 2, "padding", allow_zero=True)
+
+    @property
+    def sides(self):
+        """What is added at the start and the end."""
+        return (self.padding,)
+
+
+class ZeroPadding2D(ZeroPadding):
+    """Add zeros around images; see `ZeroPadding` for the arguments."""
+
+    rank = 2
+
+
+class ZeroPadding3D(ZeroPadding):
+    """Add zeros around volumes; see `ZeroPadding` for the arguments."""
+
+    rank = 3
