@@ -21,8 +21,8 @@ class LeakyReLU(Elementwise):
             warnings.warn("Argument `alpha` is deprecated. Use `negative_slope` instead.", stacklevel=2)
         super().__init__(**kwargs)
         if negative_slope is None or negative_slope < 0:
-            raise ValueError("The negative_slope value of a Leaky ReLU layer cannot be None or negative value. Expected "
-                             f"a float. Received: negative_slope={negative_slope}")
+            raise ValueError("The negative_slope value of a Leaky ReLU layer cannot be None or negative value. "
+                             f"Expected a float. Received: negative_slope={negative_slope}")
         self.negative_slope = negative_slope
 
     def call(self, inputs):

@@ -1,0 +1,80 @@
+"""Pools beside the genuine ones: windows, paddings, layouts, parts, everything."""
+import numpy as np
+import pytest
+from harness import genuine
+from harness.keras_layer import array, check_layer, guest, near, random_inputs
+
+IMAGE = {"1D": (2, 9, 3), "2D": (2, 7, 8, 3), "3D": (1, 5, 6, 7, 2)}
+WINDOWS = [{"pool_size": 2}, {"pool_size": 3, "strides": 2, "padding": "same"}, {"pool_size": 3, "strides": 1},
+           {"pool_size": 2, "padding": "same"}, {"pool_size": 4, "strides": 3, "padding": "same"}]
+
+
+@pytest.mark.parametrize("config", WINDOWS)
+@pytest.mark.parametrize("rank", sorted(IMAGE))
+@pytest.mark.parametrize("kind", ["Average", "Max"])
+def test_windows(kind, rank, config):
+    """Means and maxima of windows."""
+    check_layer(f"{kind}Pooling{rank}", IMAGE[rank], config, mixed=rank != "3D")
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+@pytest.mark.parametrize("rank", sorted(IMAGE))
+@pytest.mark.parametrize("kind", ["Average", "Max"])
+def test_everything(kind, rank, data_format, keepdims):
+    """Means and maxima of whole images."""
+    check_layer(f"Global{kind}Pooling{rank}", IMAGE[rank], {"data_format": data_format, "keepdims": keepdims})
+
+
+def test_masked_average():
+    """Means of the steps that a mask leaves."""
+    mask = np.array([[True, True, False], [True, False, False]])
+    check_layer("GlobalAveragePooling1D", (2, 3, 4), masks=mask)
+    check_layer("GlobalAveragePooling1D", (2, 4, 3), {"data_format": "channels_first", "keepdims": True}, masks=mask)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("rank", sorted(IMAGE))
+@pytest.mark.parametrize("kind", ["Average", "Max"])
+def test_parts(kind, rank, size):
+    """Means and maxima of nearly equal parts."""
+    check_layer(f"Adaptive{kind}Pooling{rank}", IMAGE[rank], {"output_size": size}, mixed=False)
+
+
+@pytest.mark.parametrize("name, config", [
+    ("AveragePooling", {"pool_size": 2}), ("MaxPooling", {"pool_size": 3, "strides": 2, "padding": "same"}),
+    ("AdaptiveMaxPooling", {"output_size": 2})])
+@pytest.mark.parametrize("rank", sorted(IMAGE))
+def test_channels_first(name, config, rank):
+    """Channels in front: what channels behind give, with the axes moved."""
+    inputs = random_inputs(IMAGE[rank])
+    make = getattr(guest("keras").layers, name + rank)
+    moved = make(data_format="channels_first", **config)(np.moveaxis(inputs, -1, 1))
+    near([np.moveaxis(array(moved), 1, -1)], [array(make(**config)(inputs))], "outputs")
+    shape = (None, *np.moveaxis(inputs, -1, 1).shape[1:])
+    theirs = getattr(genuine.keras.layers, name + rank)(data_format="channels_first", **config)
+    assert make(data_format="channels_first", **config).compute_output_shape(shape) == theirs.compute_output_shape(shape)
+
+
+BAD = [
+    ("MaxPooling2D", {"pool_size": 0}, ValueError), ("MaxPooling2D", {"pool_size": (2, 2, 2)}, ValueError),
+    ("AveragePooling1D", {"pool_size": 2, "strides": -1}, ValueError),
+    ("AdaptiveMaxPooling1D", {"output_size": (1, 2)}, ValueError),
+    ("AdaptiveMaxPooling2D", {"output_size": (1, 2, 3)}, TypeError),
+    ("AdaptiveAveragePooling1D", {"output_size": "a"}, TypeError),
+]
+
+
+@pytest.mark.parametrize("name, config, kind", BAD)
+def test_bad_arguments(name, config, kind):
+    """Errors of the same kind."""
+    for keras in (guest("keras"), genuine.keras):
+        with pytest.raises(kind):
+            getattr(keras.layers, name)(**config)
+
+
+def test_bad_padding():
+    """An unknown padding is refused in the call."""
+    for keras in (guest("keras"), genuine.keras):
+        with pytest.raises(ValueError, match="padding=full"):
+            keras.layers.MaxPooling2D(padding="full")(keras.KerasTensor((None, 4, 4, 1)))
