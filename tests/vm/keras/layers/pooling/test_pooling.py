@@ -53,7 +53,8 @@ def test_channels_first(name, config, rank):
     near([np.moveaxis(array(moved), 1, -1)], [array(make(**config)(inputs))], "outputs")
     shape = (None, *np.moveaxis(inputs, -1, 1).shape[1:])
     theirs = getattr(genuine.keras.layers, name + rank)(data_format="channels_first", **config)
-    assert make(data_format="channels_first", **config).compute_output_shape(shape) == theirs.compute_output_shape(shape)
+    ours = make(data_format="channels_first", **config)
+    assert ours.compute_output_shape(shape) == theirs.compute_output_shape(shape)
 
 
 BAD = [

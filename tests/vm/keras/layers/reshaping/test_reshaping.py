@@ -24,8 +24,10 @@ ROWS = [
     ("Cropping3D", {}, IMAGE[3]),
     ("Cropping3D", {"cropping": ((0, 1), (1, 0), (2, 2))}, IMAGE[3]),
     *[("ZeroPadding1D", {"padding": pad, **more}, IMAGE[1]) for more in FORMATS for pad in (2, (0, 1))],
-    *[("ZeroPadding2D", {"padding": pad, **more}, IMAGE[2]) for more in FORMATS for pad in (1, (1, 2), ((1, 0), (0, 3)))],
-    *[("ZeroPadding3D", {"padding": pad, **more}, IMAGE[3]) for more in FORMATS for pad in (1, ((1, 0), (0, 3), (1, 1)))],
+    *[("ZeroPadding2D", {"padding": pad, **more}, IMAGE[2])
+      for more in FORMATS for pad in (1, (1, 2), ((1, 0), (0, 3)))],
+    *[("ZeroPadding3D", {"padding": pad, **more}, IMAGE[3])
+      for more in FORMATS for pad in (1, ((1, 0), (0, 3), (1, 1)))],
     *[("UpSampling2D", {"size": size, **more}, IMAGE[2]) for more in FORMATS for size in (2, (3, 1))],
     ("UpSampling2D", {"size": 2, "interpolation": "bilinear"}, IMAGE[2]),
     ("UpSampling2D", {"size": (2, 3), "interpolation": "bicubic"}, IMAGE[2]),
