@@ -75,19 +75,30 @@ def _check_alike(structure, other):
     """Raise ValueError unless two nested structures are of one kind and size."""
     if isinstance(structure, dict):
         if not isinstance(other, dict):
-            raise ValueError(f"Expected an instance of dict, got {other!r}.")
+            raise ValueError(f"Expected an instance of dict, got {_told(other)!r}.")
         if set(structure) != set(other):
             missing = sorted((key for key in structure if key not in other), key=str)
             extra = sorted((key for key in other if key not in structure), key=str)
             raise ValueError(f"dictionary key mismatch; expected key(s): {list(_children(structure)[0])}, got key(s): "
                              f"{list(_children(other)[0])}, missing key(s): {missing}, extra key(s): {extra}; "
-                             f"dict: {other}.")
+                             f"dict: {_told(other)}.")
         return
     if type(structure) is not type(other):
-        raise ValueError(f"Expected an instance of {type(structure).__name__}, got {other!r}.")
+        raise ValueError(f"Expected an instance of {type(structure).__name__}, got {_told(other)!r}.")
     if len(structure) != len(other):
         raise ValueError(f"{type(structure).__name__} arity mismatch; expected: {len(structure)}, got: {len(other)}; "
-                         f"{type(structure).__name__}: {other!r}.")
+                         f"{type(structure).__name__}: {_told(other)!r}.")
+
+
+class _Shape(str):
+    """What is told of a tensor in an error: nothing that its numbers must be read for."""
+
+    __repr__ = str.__str__
+
+
+def _told(structure):
+    return _map_one(lambda leaf: _Shape(f"<{type(leaf).__name__} shape={tuple(leaf.shape)}>")
+                    if hasattr(leaf, "shape") else leaf, structure, True)
 
 
 def _values_of(like, other):

@@ -1,0 +1,284 @@
+"""`keras.Model`: a layer that can be trained, saved and told about."""
+import json
+import warnings
+
+from dragon.vm.keras.core.operation import is_default
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.keras.trainers.trainer import Trainer
+
+EXPORT_FORMATS = ("tf_saved_model", "onnx", "openvino", "litert", "torch")
+
+
+class Model(Trainer, Layer):
+    """A layer with `fit`, `evaluate` and `predict`; made of symbolic inputs and outputs, or by a subclass's `call`.
+
+    Parameters
+    ----------
+    inputs : Any, optional
+        Symbolic tensors; with `outputs`, the model is the graph between them.
+    outputs : Any, optional
+        Symbolic tensors that depend on them.
+    name : str, optional
+        The name.
+
+    """
+
+    def __new__(cls, *args, **kwargs):
+        if cls is Model and functional_init_arguments(args, kwargs):
+            from dragon.vm.keras.models.functional import Functional
+            cls = Functional
+        return super().__new__(cls, *args, **kwargs)
+
+    def __init__(self, *args, **kwargs):
+        Trainer.__init__(self)
+        if functional_init_arguments(args, kwargs):
+            from dragon.vm.keras.models.functional import Functional
+            _become_functional(type(self))
+            Functional.__init__(self, *args, **kwargs)
+        else:
+            Layer.__init__(self, *args, **kwargs)
+
+    def call(self, *args, **kwargs):
+        """Return the outputs; subclasses say how."""
+        raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()` method implemented.")
+
+    @property
+    def layers(self):
+        """The layers that the model is made of."""
+        return self._flatten_layers(include_self=False, recursive=False)
+
+    @layers.setter
+    def layers(self, value):
+        raise AttributeError("`Model.layers` attribute is reserved and should not be used. Please use another name. "
+                             f"Received: {value}")
+
+    def get_layer(self, name=None, index=None):
+        """Return a layer by its name or its place.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name.
+        index : int, optional
+            The place.
+
+        """
+        if index is not None and name is not None:
+            raise ValueError("Provide only a layer name or a layer index. "
+                             f"Received: index={index}, name={name}.")
+        layers = self.layers
+        if index is not None:
+            if len(layers) <= index:
+                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(layers)} "
+                                 "layers.")
+            return layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index at `get_layer`.")
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}.")
+
+    def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
+                layer_range=None):
+        """Print the layers, the shapes of their outputs, and how many numbers their weights have.
+
+        Parameters
+        ----------
+        line_length : int, optional
+            The width.
+        positions : Sequence[float], optional
+            Where columns end, as parts of the width.
+        print_fn : Callable, optional
+            Takes the text in `print`'s place.
+        expand_nested : bool, optional, default=False
+            Whether the layers of inner models are shown.
+        show_trainable : bool, optional, default=False
+            Whether there is a column that says what is trained.
+        layer_range : Sequence[str], optional
+            The names of the first and the last layer to show.
+
+        """
+        from dragon.vm.keras.utils.summary import print_summary
+        print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn,
+                      expand_nested=expand_nested, show_trainable=show_trainable, layer_range=layer_range)
+
+    # --- files
+
+    def save(self, filepath, overwrite=True, zipped=None, **kwargs):
+        """Write the model into a file: `.keras`, or `.h5`.
+
+        Parameters
+        ----------
+        filepath : str
+            The file.
+        overwrite : bool, optional, default=True
+            Whether a file of that name is replaced without a question.
+        zipped : bool, optional
+            Whether a `.keras` file is an archive, rather than a folder.
+
+        """
+        from dragon.vm.keras.saving import save_model
+        return save_model(self, filepath, overwrite=overwrite, zipped=zipped, **kwargs)
+
+    def save_weights(self, filepath, overwrite=True, max_shard_size=None):
+        """Write the weights into a `.weights.h5` file.
+
+        Parameters
+        ----------
+        filepath : str
+            The file.
+        overwrite : bool, optional, default=True
+            Whether a file of that name is replaced without a question.
+        max_shard_size : float, optional
+            The size in gigabytes above which there are several files.
+
+        """
+        from dragon.vm.keras.saving import save_weights
+        return save_weights(self, filepath, overwrite=overwrite, max_shard_size=max_shard_size)
+
+    def load_weights(self, filepath, skip_mismatch=False, **kwargs):
+        """Read the weights from a file.
+
+        Parameters
+        ----------
+        filepath : str
+            The file.
+        skip_mismatch : bool, optional, default=False
+            Whether layers of other shapes are left alone.
+
+        """
+        from dragon.vm.keras.saving import load_weights
+        load_weights(self, filepath, skip_mismatch=skip_mismatch, **kwargs)
+
+    def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kwargs):
+        """Write the model for other programs that run models.
+
+        Parameters
+        ----------
+        filepath : str
+            The file or folder.
+        format : str, optional, default="tf_saved_model"
+            The format; "onnx" is there.
+        verbose : bool, optional
+            Whether to say where the file is.
+        input_signature : Any, optional
+            The shapes and dtypes of inputs; the model's own without it.
+
+        """
+        if format not in EXPORT_FORMATS:
+            raise ValueError(f"Unrecognized format={format}. Supported formats are: {list(EXPORT_FORMATS)}.")
+        if format != "onnx":
+            raise NotImplementedError(f"export: expected format='onnx'. Received: format={format!r}")
+        from dragon.vm.keras.export.onnx import export_onnx
+        export_onnx(self, filepath, verbose=verbose, input_signature=input_signature, **kwargs)
+
+    def to_json(self, **kwargs):
+        """Return the configuration as JSON, without weights."""
+        from dragon.vm.keras.saving.serialization import serialize_keras_object
+        return json.dumps(serialize_keras_object(self), **kwargs)
+
+    # --- quantization
+
+    def get_quantization_layer_structure(self, mode=None):
+        """Return how the model is cut into blocks for quantization; None unless a subclass says it."""
+        return None
+
+    def quantize(self, mode=None, config=None, filters=None, **kwargs):
+        """Quantize every layer that can be; the others say that they cannot."""
+        done = False
+        for layer in self._flatten_layers(include_self=False):
+            if len(layer._flatten_layers()) == 1:
+                try:
+                    layer.quantize(mode, config=config)
+                    done = True
+                except NotImplementedError as error:
+                    warnings.warn(str(error), stacklevel=2)
+        if done:
+            self.train_function = self.test_function = self.predict_function = None
+
+    # --- building
+
+    def build_from_config(self, config):
+        """Build the model with shapes that `get_build_config` returned."""
+        if not config:
+            return
+        done = False
+        if "input_shape" in config:
+            done = self._build_with(config["input_shape"], None)
+            self.__dict__["_build_shapes_dict"] = config
+        elif "shapes_dict" in config:
+            done = self._build_with(None, config["shapes_dict"])
+            self.__dict__["_build_shapes_dict"] = config["shapes_dict"]
+        if not done:
+            warnings.warn(f"Model '{self.name}' had a build config, but the model cannot be built automatically in "
+                          "`build_from_config(config)`. You should implement `def build_from_config(self, config)`, "
+                          "and you might also want to implement `def get_build_config(self)`, the method that "
+                          "generates the config at saving time.", stacklevel=2)
+
+    def _build_with(self, shape, shapes):
+        """Build the model by its `build`, or by a call without numbers; returns whether that worked."""
+        if is_default(self.build):
+            if shapes is None:
+                return self._build_by_run_for_single_pos_arg(shape)
+            return self._build_by_run_for_kwargs(shapes)
+        try:
+            self.build(shape) if shapes is None else self.build(**shapes)
+        except Exception:  # whatever goes wrong, the model stays unbuilt
+            return False
+        return True
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Make a model of what `get_config` returned."""
+        from dragon.vm.keras.models.functional import Functional, functional_from_config, takes_graph
+        is_graph = all(key in config for key in ("name", "layers", "input_layers", "output_layers"))
+        if is_graph and (cls in (Functional, Model) or takes_graph(cls)):
+            return functional_from_config(cls, config, custom_objects=custom_objects)
+        try:
+            return cls(**config)
+        except TypeError as error:
+            raise TypeError("Unable to revive model from config. When overriding the `get_config()` method, make sure "
+                            "that the returned config contains all items used as arguments in the constructor to "
+                            f"{cls}, which is the default behavior. You can override this default behavior by defining "
+                            "a `from_config(cls, config)` class method to specify how to create an instance of "
+                            f"{cls.__name__} from its config.\n\nReceived config={config}\n\nError encountered during "
+                            f"deserialization: {error}") from error
+
+    def _get_variable_map(self):
+        """Return the variables by the paths they have in files."""
+        from dragon.vm.keras.models.variable_mapping import map_saveable_variables
+        store = {}
+        map_saveable_variables(self, store=store, visited_saveables=set())
+        return store
+
+
+def functional_init_arguments(args, kwargs):
+    """Whether a model is made of symbolic inputs and outputs."""
+    return len(args) == 2 or len(args) == 1 and "outputs" in kwargs or "inputs" in kwargs and "outputs" in kwargs
+
+
+def _become_functional(cls):
+    """Put the graph's class in the place of `Model` among the bases of a subclass that is made of a graph."""
+    from dragon.vm.keras.models.functional import Functional
+    if cls is Model:
+        return Functional
+    if cls is object or cls is Functional:
+        return cls
+    cls.__bases__ = tuple(_become_functional(base) if issubclass(base, Model) else base for base in cls.__bases__)
+    return cls
+
+
+def model_from_json(json_string, custom_objects=None):
+    """Return the model that `to_json` wrote.
+
+    Parameters
+    ----------
+    json_string : str
+        The JSON.
+    custom_objects : Dict[str, Any], optional
+        Classes and functions by name.
+
+    """
+    from dragon.vm.keras.saving.serialization import deserialize_keras_object
+    return deserialize_keras_object(json.loads(json_string), custom_objects=custom_objects)
