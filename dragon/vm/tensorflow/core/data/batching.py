@@ -71,18 +71,31 @@ class Batch(Dataset):
         source = self._sources[0]
         rows = source._rows()
         if rows is None:
-            return self._stack(source._iterate())
+            return self._stack(source._iterate(), self._choose_stack(source))
         positions = source._positions()
         if isinstance(positions, range) and positions.step == 1:
             return self._cut(rows, positions)
         return self._gather(rows, iter(positions))
 
-    def _stack(self, elements):
+    @staticmethod
+    def _choose_stack(source):
+        """Return the function from a list of elements to a batch."""
+        if not source._ragged_rows():
+            return stack_elements
+        from dragon.vm.tensorflow.core.ragged import RaggedTensor
+        spec = source.element_spec
+
+        def stack(own, *leaves):
+            ragged = hasattr(own, "ragged_rank") and not is_component(leaves[0])
+            return RaggedTensor._stack_dense(leaves, own.row_splits_dtype) if ragged else stack_leaves(leaves)
+        return lambda elements: map_structure(stack, spec, *elements)
+
+    def _stack(self, elements, stack):
         size = self._size
         while len(chosen := list(islice(elements, size))) == size:
-            yield stack_elements(chosen)
+            yield stack(chosen)
         if chosen and not self._drop:
-            yield stack_elements(chosen)
+            yield stack(chosen)
 
     def _gather(self, rows, positions):
         size = self._size

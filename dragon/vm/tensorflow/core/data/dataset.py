@@ -43,6 +43,10 @@ class Dataset(Making, Transforming, Combining):
         """Return the number of elements; INFINITE and UNKNOWN are negative."""
         return UNKNOWN
 
+    def _ragged_rows(self):
+        """Return whether components are rows of ragged tensors, which batches put together as such."""
+        return any(source._ragged_rows() for source in self._sources)
+
     # What users see.
 
     @property

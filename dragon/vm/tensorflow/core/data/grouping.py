@@ -5,7 +5,7 @@ from itertools import islice
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import INFINITE, UNKNOWN, Dataset
-from dragon.vm.tensorflow.core.data.mapping import as_dataset
+from dragon.vm.tensorflow.core.data.mapping import Given, as_dataset
 from dragon.vm.tensorflow.core.data.specs import DatasetSpec
 from dragon.vm.tensorflow.core.data.structure import call, is_nested, map_structure, to_element
 
@@ -69,7 +69,7 @@ def _map_pairs(function, spec, columns):
     return type(spec)(*parts) if hasattr(spec, "_fields") else tuple(parts)
 
 
-class GroupByWindow(Dataset):
+class GroupByWindow(Given):
     """What a function makes of windows of elements with the same key."""
 
     def __init__(self, source, key_function, reduce_function, size=None, size_function=None):
@@ -167,7 +167,7 @@ class Reducer:
         self.init_func, self.reduce_func, self.finalize_func = init_func, reduce_func, finalize_func
 
 
-class GroupByReducer(Dataset):
+class GroupByReducer(Given):
     """One value for each key."""
 
     def __init__(self, source, key_function, reducer):

@@ -2,7 +2,7 @@
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import INFINITE, UNKNOWN, Dataset
-from dragon.vm.tensorflow.core.data.mapping import as_dataset
+from dragon.vm.tensorflow.core.data.mapping import Given, as_dataset
 from dragon.vm.tensorflow.core.data.probing import result_spec
 from dragon.vm.tensorflow.core.data.seeds import Draws, get_seeds
 from dragon.vm.tensorflow.core.data.specs import merge_specs
@@ -13,7 +13,7 @@ END = object()
 AHEAD = 16  # elements of one of several datasets that are read at a time
 
 
-class Interleave(Dataset):
+class Interleave(Given):
     """Blocks of the elements of several datasets, in turns."""
 
     def __init__(self, source, function, cycle_length=None, block_length=None, parallel=None, deterministic=None):

@@ -21,7 +21,14 @@ def applied(function):
     return apply
 
 
-class Map(Dataset):
+class Given(Dataset):
+    """A dataset of what a user's function gives: nothing of the input's elements stays."""
+
+    def _ragged_rows(self):
+        return False
+
+
+class Map(Given):
     """What a function gives for each element."""
 
     def __init__(self, source, function, parallel=None, deterministic=None, synchronous=None):
@@ -102,7 +109,7 @@ class TakeWhile(Dataset):
             yield element
 
 
-class FlatMap(Dataset):
+class FlatMap(Given):
     """The elements of the datasets that a function gives."""
 
     def __init__(self, source, function):
@@ -131,7 +138,7 @@ def as_dataset(value, who):
     return value
 
 
-class Scan(Dataset):
+class Scan(Given):
     """What a function gives for a state and each element."""
 
     def __init__(self, source, state, function):

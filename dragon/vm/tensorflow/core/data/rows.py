@@ -1,4 +1,6 @@
 """A table whose rows are elements: shuffles handle row numbers, and a batch is gathered at once."""
+import functools
+
 from dragon import _C
 from dragon.vm.tensorflow.core.data.structure import flatten, is_nested, map_structure
 from dragon.vm.tensorflow.core.host import host_array
@@ -48,7 +50,8 @@ class Column:
 def item_of(tensor):
     """Return the quickest function from a position to a row of a tensor."""
     if not isinstance(tensor, StringTensor):
-        return tensor.__getitem__
+        # The engine's own subscript: a position is an integer, so TensorFlow's rules need not be looked up.
+        return functools.partial(_C.Tensor.__getitem__, tensor)
     import numpy as np
     array = tensor._array
     if array.ndim > 1:

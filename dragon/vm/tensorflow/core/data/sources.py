@@ -47,6 +47,9 @@ class TensorSlices(Dataset):
             return map(self._plain.item, range(self._size))
         return (map_structure(lambda leaf: leaf[position], self._table) for position in range(self._size))
 
+    def _ragged_rows(self):
+        return any(hasattr(leaf, "ragged_rank") for leaf in flatten(self._table))
+
     def _make_spec(self):
         return unbatch_spec(spec_of(self._table))
 
