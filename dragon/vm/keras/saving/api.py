@@ -94,8 +94,8 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
         with custom_object_scope(custom_objects or {}):
             return legacy_h5.read_model(path, custom_objects, compile, safe_mode)
     if os.path.isdir(path):
-        raise ValueError("File format not supported: Keras 3 only supports V3 `.keras` files and legacy H5 format files "
-                         f"(`.h5` extension), no SavedModel folders. Received: filepath={path}")
+        raise ValueError("File format not supported: Keras 3 only supports V3 `.keras` files and legacy H5 format "
+                         f"files (`.h5` extension), no SavedModel folders. Received: filepath={path}")
     raise ValueError(f"File format not supported: expected a `.keras` or `.h5` file. Received: filepath={path}")
 
 

@@ -161,7 +161,8 @@ def _read_json(file, attribute):
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ValueError(f"The file's attribute '{attribute}' is no JSON ({error}). Received: {text[:200]!r}") from error
+        raise ValueError(f"The file's attribute '{attribute}' is no JSON ({error}). Received: "
+                         f"{text[:200]!r}") from error
 
 
 def _read_names(group, attribute):
