@@ -17,11 +17,10 @@ core.control: case cond foldl foldr map_fn scan switch_case vectorized_map while
 core.tensor_array: TensorArray TensorArraySpec
 core.type_spec: IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value
 core.slices: IndexedSlices
-core.execution: control_dependencies device executing_eagerly get_logger get_static_value group guarantee_const
-core.execution: init_scope inside_function is_symbolic_tensor load_library load_op_library make_ndarray no_op
-core.execution: make_tensor_proto numpy_function print py_function register_tensor_conversion_function timestamp tuple
-core.execution: AggregationMethod DeviceSpec Graph Operation RegisterGradient VariableAggregation
-core.execution: VariableSynchronization CriticalSection variable_creator_scope import_graph_def
+core.execution: DeviceSpec VariableAggregation VariableSynchronization control_dependencies device executing_eagerly
+core.execution: get_logger get_static_value group guarantee_const init_scope inside_function is_symbolic_tensor no_op
+core.execution: numpy_function print=print_ py_function register_tensor_conversion_function timestamp tuple=tuple_
+core.tensor_proto: make_ndarray make_tensor_proto
 core.asserts: Assert assert_equal assert_greater assert_less assert_rank ensure_shape
 core.creation: bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot ones ones_like range=range_
 core.creation: rank saturate_cast sequence_mask shape shape_n size zeros zeros_like

@@ -1,0 +1,104 @@
+"""The devices there are, and which of them are used."""
+import collections
+
+from dragon import _C
+from dragon.vm.tensorflow.core import execution
+from dragon.vm.tensorflow.core.device import ENGINE
+
+PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
+PhysicalDevice.__doc__ = "A device of the machine."
+LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
+LogicalDevice.__doc__ = "A device that programs name."
+_hidden = set()
+
+
+class LogicalDeviceConfiguration:
+    """How a device is used.
+
+    Parameters
+    ----------
+    memory_limit : int, optional
+        Megabytes that may be taken.
+    experimental_priority, experimental_device_ordinal : int, optional
+        Must be None.
+
+    """
+
+    def __init__(self, memory_limit=None, experimental_priority=None, experimental_device_ordinal=None):
+        if experimental_priority is not None or experimental_device_ordinal is not None:
+            raise NotImplementedError("LogicalDeviceConfiguration: only memory_limit is supported. Received: "
+                                      f"experimental_priority={experimental_priority}, "
+                                      f"experimental_device_ordinal={experimental_device_ordinal}")
+        self.memory_limit = memory_limit
+
+
+def list_physical_devices(device_type=None):
+    """Return the machine's devices of a kind ("CPU", "GPU"), or all."""
+    found = [PhysicalDevice(f"/physical_device:{kind}:{index}", kind) for kind in ("CPU", "GPU")
+             for index in range(1 if kind == "CPU" else _C.device_count(ENGINE[kind]))]
+    return [item for item in found if device_type in (None, item.device_type)]
+
+
+def list_logical_devices(device_type=None):
+    """Return the devices that programs name, of a kind or all."""
+    return [LogicalDevice(item.name.replace("physical_", ""), item.device_type)
+            for item in list_physical_devices(device_type) if item.name not in _hidden]
+
+
+def get_visible_devices(device_type=None):
+    """Return the machine's devices that are used."""
+    return [item for item in list_physical_devices(device_type) if item.name not in _hidden]
+
+
+def set_visible_devices(devices, device_type=None):
+    """Use only some of the machine's devices.
+
+    Parameters
+    ----------
+    devices : Union[PhysicalDevice, Sequence[PhysicalDevice]]
+        Those to be used.
+    device_type : str, optional
+        The kind of which others are hidden; all by default.
+
+    """
+    wanted = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    known = list_physical_devices()
+    for item in wanted:
+        if item not in known:
+            raise ValueError(f"Unrecognized device: {item!r}")
+    for item in known:
+        if device_type in (None, item.device_type):
+            (_hidden.discard if item in wanted else _hidden.add)(item.name)
+
+
+def get_soft_device_placement():
+    """Return whether the CPU stands in for devices that are missing."""
+    return execution._soft_placement[0]
+
+
+def set_soft_device_placement(enabled):
+    """Have the CPU stand in for devices that are missing, or not."""
+    execution._soft_placement[0] = bool(enabled)
+
+
+def _check_device(device):
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    return device
+
+
+def get_logical_device_configuration(device):
+    """Return how a device is used."""
+    _check_device(device)
+    return None
+
+
+def set_logical_device_configuration(device, logical_devices):
+    """Limit the memory of a device; it cannot be cut in several."""
+    _check_device(device)
+    if len(logical_devices) != 1:
+        raise NotImplementedError(f"A device stays one device. Received: {len(logical_devices)} logical devices")
+    limit = logical_devices[0].memory_limit
+    if limit is not None:
+        kind, index = device.name.split(":")[1:]
+        _C.set_memory_limit(int(limit) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")

@@ -1,0 +1,315 @@
+"""What surrounds computing: devices, printing, Python inside of graphs, and the words of graphs that are no longer."""
+import contextlib
+import enum
+import logging
+import sys
+import time
+
+from dragon import _C
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.tensorflow.core import convert, nest
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.device import Device, parse_device
+from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.errors import invalid_argument
+
+_soft_placement = [True]
+
+
+class VariableAggregation(enum.Enum):
+    """What becomes of a variable's updates from several devices."""
+
+    NONE, SUM, MEAN, ONLY_FIRST_REPLICA = 0, 1, 2, 3
+
+
+class VariableSynchronization(enum.Enum):
+    """When a variable's copies on several devices meet."""
+
+    AUTO, NONE, ON_WRITE, ON_READ = 0, 1, 2, 3
+
+
+# --- devices
+
+@contextlib.contextmanager
+def device(device_name):
+    """Name the device of new tensors within a `with` block.
+
+    Parameters
+    ----------
+    device_name : Optional[str]
+        Such as "/GPU:0", "gpu:1" or "CPU"; None leaves the choice to those outside.
+
+    """
+    where = parse_device(device_name)
+    if where is not None and where.type == "cuda" and where.index >= _C.device_count("cuda"):
+        if not _soft_placement[0]:
+            raise invalid_argument(f"Could not satisfy device specification '{where}': there are "
+                                   f"{_C.device_count('cuda')} GPUs")
+        where = Device("cpu")
+    convert._local_device.append(where or convert.default_device())
+    _C.set_default_device(convert.default_device())
+    try:
+        yield
+    finally:
+        convert._local_device.pop()
+        _C.set_default_device(convert._local_device[-1])
+
+
+class DeviceSpec:
+    """A device's name in parts.
+
+    Parameters
+    ----------
+    job, replica, task, device_type, device_index : Any, optional
+        The parts; None where one is not said.
+
+    """
+
+    PARTS = (("job", "/job:{}"), ("replica", "/replica:{}"), ("task", "/task:{}"))
+
+    def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
+        self.job, self.replica, self.task = job, replica, task
+        self.device_type, self.device_index = device_type and device_type.upper(), device_index
+
+    @classmethod
+    def from_string(cls, spec):
+        """Return the parts of a name."""
+        made = cls()
+        for part in filter(None, spec.replace("/device:", "/").split("/")):
+            key, _, value = part.partition(":")
+            if key in ("job", "replica", "task"):
+                setattr(made, key, value if key == "job" else int(value))
+            else:
+                made.device_type = key.upper()
+                made.device_index = int(value) if value.isdecimal() else None
+        return made
+
+    def to_string(self):
+        """Return the name."""
+        text = "".join(form.format(getattr(self, key)) for key, form in self.PARTS if getattr(self, key) is not None)
+        if self.device_type is None:
+            return text
+        return f"{text}/device:{self.device_type}:{'*' if self.device_index is None else self.device_index}"
+
+    def __eq__(self, other):
+        return isinstance(other, DeviceSpec) and self.to_string() == other.to_string()
+
+    def __hash__(self):
+        return hash(self.to_string())
+
+    def __repr__(self):
+        return f"<DeviceSpec {self.to_string()!r}>"
+
+
+# --- printing
+
+def _shown(value, summarize):
+    """Return a value as tf.print shows it: arrays without commas, long ones with dots."""
+    if nest.is_nested(value):
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{key!r}: {_shown(item, summarize)}" for key, item in sorted(value.items())) + "}"
+        ends = "()" if isinstance(value, tuple) else "[]"
+        inner = ", ".join(_shown(item, summarize) for item in value)
+        return ends[0] + inner + ("," if isinstance(value, tuple) and len(value) == 1 else "") + ends[1]
+    if isinstance(value, str):
+        return value
+    if not convert.is_tensor(value) and type(value).__module__ != "numpy":
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if hasattr(value, "_component_tensors"):
+        return str(value)
+    import numpy as np
+    array = np.asarray(convert_to_tensor(value).numpy())
+    if array.dtype == object:
+        return _strings(array)
+    edge = array.size if summarize == -1 else summarize
+    return np.array2string(array, separator=" ", edgeitems=edge, threshold=0 if summarize != -1 else sys.maxsize,
+                           formatter={"float_kind": lambda number: f"{number:g}", "bool": lambda flag: str(int(flag))})
+
+
+def _strings(array):
+    if not array.ndim:
+        return array[()].decode("utf-8", "replace")
+    if array.ndim == 1:
+        return "[" + " ".join('"' + item.decode("utf-8", "replace") + '"' for item in array) + "]"
+    return "[" + "\n ".join(_strings(row) for row in array) + "]"
+
+
+def print_(*inputs, **kwargs):
+    """Print tensors and other values; arrays are shortened to some entries at both ends of each axis.
+
+    Parameters
+    ----------
+    *inputs : Any
+        What is printed.
+    **kwargs : Any
+        `output_stream` (a stream or "file://..."), `summarize` (3; -1: everything), `sep` (" "), `end` (a line's end)
+        and `name`.
+
+    """
+    stream = kwargs.pop("output_stream", None) or sys.stderr
+    summarize = 3 if (given := kwargs.pop("summarize", 3)) is None else given
+    separator, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    text = separator.join(_shown(value, summarize) for value in inputs) + end
+    if isinstance(stream, str):
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text)
+    elif callable(stream) and not hasattr(stream, "write"):
+        stream(text.rstrip("\n"))
+    else:
+        stream.write(text)
+        stream.flush()
+
+
+# --- Python inside of graphs
+
+def _outputs(result, wanted):
+    """Return what a Python function returned as tensors of the dtypes asked for."""
+    if wanted is None or isinstance(wanted, (list, tuple)) and not wanted:
+        return []
+    if isinstance(wanted, (list, tuple)):
+        parts = list(result) if isinstance(result, (list, tuple)) else [result]
+        return [convert_to_tensor(part, as_dtype(getattr(kind, "dtype", kind))) for part, kind in zip(parts, wanted)]
+    return convert_to_tensor(result, as_dtype(getattr(wanted, "dtype", wanted)))
+
+
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """Call a Python function with arrays, and return its results as tensors; no gradient flows.
+
+    Parameters
+    ----------
+    func : Callable
+        Called with NumPy arrays.
+    inp : Sequence[Tensor]
+        The arguments.
+    Tout : Union[DType, Sequence[DType]]
+        The dtypes of the results.
+    stateful : bool, optional, default=True
+        Not used.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Union[Tensor, List[Tensor]]
+        In the form of `Tout`.
+
+    """
+    import numpy as np
+    arrays = [convert_to_tensor(item).numpy() for item in inp]
+    result = func(*[array if isinstance(array, (bytes, np.ndarray)) else np.asarray(array)[()] for array in arrays])
+    return _outputs(result, Tout)
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """Call a Python function with tensors, and return its results; gradients flow through it.
+
+    Parameters
+    ----------
+    func : Callable
+        Called with tensors.
+    inp : Sequence[Tensor]
+        The arguments.
+    Tout : Union[DType, Sequence[DType]]
+        The dtypes of the results.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Union[Tensor, List[Tensor]]
+        In the form of `Tout`.
+
+    """
+    return _outputs(func(*[convert_to_tensor(item) for item in inp]), Tout)
+
+
+# --- words of graphs
+
+def executing_eagerly():
+    """Return whether calls run at once: everywhere but within `tf.function`."""
+    return not is_capturing()
+
+
+def inside_function():
+    """Return whether a `tf.function` is being traced."""
+    return is_capturing()
+
+
+def is_symbolic_tensor(tensor):
+    """Return False: tensors have numbers."""
+    return False
+
+
+@contextlib.contextmanager
+def init_scope():
+    """Compute at once within a `with` block, without a tape's notice."""
+    before = _C.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        _C.set_grad_enabled(before)
+
+
+@contextlib.contextmanager
+def control_dependencies(control_inputs):
+    """Do nothing: calls run in the order in which they are written."""
+    yield
+
+
+def group(*inputs, **kwargs):
+    """Return None: whatever the inputs are, they were computed."""
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+
+
+def tuple_(tensors, control_inputs=None, name=None):
+    """Return the tensors, which were all computed."""
+    return [None if item is None else convert_to_tensor(item) for item in tensors]
+
+
+def no_op(name=None):
+    """Return None, having done nothing."""
+
+
+def timestamp(name=None):
+    """Return the seconds since 1970 as a float64 tensor."""
+    return convert_to_tensor(time.time(), as_dtype("float64"))
+
+
+def guarantee_const(input, name=None):
+    """Return the tensor."""
+    return convert_to_tensor(input)
+
+
+def get_static_value(tensor, partial=False):
+    """Return a tensor's numbers as an array; None while a `tf.function` is being traced."""
+    if tensor is None or is_capturing():
+        return None
+    return convert_to_tensor(tensor).numpy()
+
+
+def get_logger():
+    """Return the logger of TensorFlow's name."""
+    return logging.getLogger("tensorflow")
+
+
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    """Have `conversion_func(value, dtype, name, as_ref)` make tensors of objects of a class.
+
+    Parameters
+    ----------
+    base_type : Union[type, Tuple[type, ...]]
+        The class.
+    conversion_func : Callable
+        Returns a tensor, or NotImplemented.
+    priority : int, optional, default=100
+        Not used: the function that was registered last is asked first.
+
+    """
+    if not callable(conversion_func):
+        raise TypeError(f"Argument `conversion_func` must be callable. Received: {conversion_func!r}")
+    convert._registered.append((base_type, conversion_func))

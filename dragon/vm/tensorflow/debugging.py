@@ -1,0 +1,34 @@
+"""`tf.debugging`: claims about tensors, and how errors are shown."""
+from dragon.vm.tensorflow.core.asserts import (  # noqa: F401
+    Assert, assert_all_finite, assert_equal, assert_greater, assert_greater_equal, assert_integer, assert_less,
+    assert_less_equal, assert_near, assert_negative, assert_non_negative, assert_non_positive, assert_none_equal,
+    assert_positive, assert_proper_iterable, assert_rank, assert_rank_at_least, assert_rank_in,
+    assert_same_float_dtype, assert_scalar, assert_shapes, assert_type, check_numerics, is_numeric_tensor)
+from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
+
+__getattr__ = _module_getattr("tensorflow.debugging", globals(), {
+    _name: f"dragon.vm.keras.core.traceback:{_name}" for _name in (
+        "enable_traceback_filtering", "disable_traceback_filtering", "is_traceback_filtering_enabled")})
+
+
+def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+    """Have backward passes name the line behind an undefined gradient."""
+    from dragon import _C
+    _C.set_anomaly_mode(True, True)
+
+
+def disable_check_numerics():
+    """Undo `enable_check_numerics`."""
+    from dragon import _C
+    _C.set_anomaly_mode(False, False)
+
+
+def get_log_device_placement():
+    """Return False: devices of calls are not logged."""
+    return False
+
+
+def set_log_device_placement(enabled):
+    """Refuse to log devices of calls."""
+    if enabled:
+        raise NotImplementedError(f"tf.debugging.set_log_device_placement: not supported. Received: enabled={enabled}")

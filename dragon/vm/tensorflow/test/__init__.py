@@ -1,0 +1,42 @@
+"""`tf.test`: unit tests with comparisons of tensors, and what the build can do."""
+from dragon import _C as _C
+from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
+
+
+def is_built_with_cuda():
+    """Return whether the engine knows GPUs of NVIDIA here."""
+    return _C.device_count("cuda") > 0
+
+
+is_built_with_gpu_support = is_built_with_cuda
+
+
+def is_built_with_rocm():
+    """Return False."""
+    return False
+
+
+def is_built_with_xla():
+    """Return False: graphs are optimised by the engine itself."""
+    return False
+
+
+def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    """Return whether there is a GPU."""
+    return _C.device_count("cuda") > 0
+
+
+def gpu_device_name():
+    """Return the first GPU's name, or an empty text."""
+    return "/device:GPU:0" if is_gpu_available() else ""
+
+
+def main(argv=None):
+    """Run the unit tests of the program."""
+    import unittest
+    unittest.main(argv=argv)
+
+
+__getattr__ = _module_getattr("tensorflow.test", globals(), {
+    "TestCase": "dragon.vm.tensorflow.test.case:TestCase",
+    "compute_gradient": "dragon.vm.tensorflow.test.case:compute_gradient"})
