@@ -7,3 +7,4 @@ from dragon.vm.keras.trainers.data_adapters.data import pack_x_y_sample_weight, 
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset as Sequence
 from dragon.vm.keras.utils.progbar import Progbar
+from dragon.vm.keras.utils.rng import set_random_seed
