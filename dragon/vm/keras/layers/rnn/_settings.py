@@ -1,0 +1,88 @@
+"""What recurrent cells share: weights with an initializer, a regularizer and a constraint each, told once."""
+
+from dragon.vm.keras import activations, constraints, initializers, regularizers
+from dragon.vm.tensorflow.core.tensor import ops
+
+KINDS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
+WEIGHTS = ("kernel", "recurrent", "bias")
+SETTINGS = tuple(f"{weight}_{kind}" for kind in KINDS for weight in WEIGHTS)
+
+
+def keep_settings(cell, given):
+    """Set a cell's activations, initializers, regularizers, constraints and rates from its arguments."""
+    if "units" in given and given["units"] <= 0:
+        raise ValueError(f"Received an invalid value for argument `units`, expected a positive integer, "
+                         f"got {given['units']}.")
+    for name in ("activation", "recurrent_activation"):
+        if name in given:
+            setattr(cell, name, activations.get(given[name]))
+    for name in SETTINGS:
+        setattr(cell, name, KINDS[name.split("_")[1]].get(given[name]))
+    for name in ("dropout", "recurrent_dropout"):
+        setattr(cell, name, min(1.0, max(0.0, given[name])))
+    for name in ("units", "use_bias", "unit_forget_bias", "reset_after", "seed"):
+        if name in given:
+            setattr(cell, name, given[name])
+
+
+def settings_config(owner, names):
+    """Return the named settings of a cell, or of the layer around it, as a configuration holds them."""
+    config = {}
+    for name in names:
+        value = getattr(owner, name)
+        kind = name.split("_")[-1]
+        if kind == "activation":
+            value = activations.serialize(value)
+        elif kind in KINDS:
+            value = KINDS[kind].serialize(value)
+        config[name] = value
+    return config
+
+
+def delegate(*names):
+    """Return a class decorator that reads these attributes from `self.cell`."""
+    def decorate(cls):
+        for name in names:
+            setattr(cls, name, property(lambda self, name=name: getattr(self.cell, name)))
+        return cls
+    return decorate
+
+
+def add_weights(cell, kernel, recurrent, bias):
+    """Add a cell's three weights of these shapes; the bias is None where the cell wants none."""
+    for name, shape, settings in (("kernel", kernel, "kernel"), ("recurrent_kernel", recurrent, "recurrent")):
+        setattr(cell, name, cell.add_weight(
+            shape=shape, name=name, initializer=getattr(cell, settings + "_initializer"),
+            regularizer=getattr(cell, settings + "_regularizer"),
+            constraint=getattr(cell, settings + "_constraint")))
+    cell.bias = None
+    if cell.use_bias:
+        cell.bias = cell.add_weight(
+            shape=bias, name="bias", initializer=bias_initializer(cell, bias[0]),
+            regularizer=cell.bias_regularizer, constraint=cell.bias_constraint)
+
+
+def bias_initializer(cell, size):
+    """Return the initializer of the bias: an LSTM that is to remember begins with ones at its forget gate."""
+    if not getattr(cell, "unit_forget_bias", False):
+        return cell.bias_initializer
+    units = size // 4
+
+    def forget_later(_, *args, **kwargs):
+        return ops.cat([cell.bias_initializer((units,), *args, **kwargs),
+                        initializers.get("ones")((units,), *args, **kwargs),
+                        cell.bias_initializer((units * 2,), *args, **kwargs)])
+
+    return forget_later
+
+
+def as_computed(layer, weight):
+    """Return what a weight is read as, in the dtype in which its layer computes; None for None."""
+    return weight if weight is None else cast(weight.value, layer.compute_dtype)
+
+
+def cast(x, dtype):
+    """Return a tensor in the dtype of this name; the tensor itself where it has it."""
+    from dragon.vm.tensorflow.core.dtypes import as_dtype
+    wanted = as_dtype(dtype)
+    return x if x.dtype == wanted else ops.cast(x, wanted)

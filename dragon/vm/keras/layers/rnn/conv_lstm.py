@@ -1,0 +1,229 @@
+"""Long short-term memory whose products are convolutions, over sequences of signals, images or volumes."""
+
+from dragon.vm.keras import ops as keras_ops
+from dragon.vm.keras.core.config import image_data_format
+from dragon.vm.keras.layers.input_spec import InputSpec
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.keras.layers.rnn._settings import (
+    SETTINGS, add_weights, as_computed, delegate, keep_settings, settings_config)
+from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
+from dragon.vm.keras.layers.rnn.rnn import RNN
+from dragon.vm.keras.random.seed_generator import SeedGenerator
+from dragon.vm.tensorflow.core import nest
+from dragon.vm.tensorflow.core.tensor import ops
+
+GEOMETRY = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate")
+NAMES = (*GEOMETRY, "activation", "recurrent_activation", "use_bias", "unit_forget_bias", *SETTINGS, "dropout",
+         "recurrent_dropout")
+
+
+def _sizes(value, rank, name, least=1):
+    """Return an argument as one integer for each spatial axis."""
+    sizes = (value,) * rank if isinstance(value, int) else tuple(value)
+    if len(sizes) != rank or not all(isinstance(size, int) and size >= least for size in sizes):
+        raise ValueError(f"The `{name}` argument must be {rank} integers of at least {least}. Received: {value}")
+    return sizes
+
+
+def _extent(size, kernel, stride, dilation, padding):
+    """Return the size of a convolution's output along an axis."""
+    if padding == "same":
+        return -(-size // stride)
+    return (size - dilation * (kernel - 1) - 1) // stride + 1
+
+
+class ConvLSTMCell(Layer, DropoutRNNCell):
+    """A step of a convolutional LSTM; see ConvLSTM1D for the parameters."""
+
+    def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
+                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
+                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
+                 recurrent_dropout=0.0, seed=None, **kwargs):
+        given = dict(locals())
+        super().__init__(**kwargs)
+        keep_settings(self, given)
+        self.seed_generator = SeedGenerator(seed=seed)
+        self.rank = rank
+        self.filters = filters
+        self.kernel_size = _sizes(kernel_size, rank, "kernel_size")
+        self.strides = _sizes(strides, rank, "strides")
+        self.padding = str(padding).lower()
+        self.data_format = data_format or image_data_format()
+        self.dilation_rate = _sizes(dilation_rate, rank, "dilation_rate")
+        if self.padding not in ("valid", "same"):
+            raise ValueError(f"The `padding` argument must be one of 'valid', 'same'. Received: {padding}")
+        if self.data_format not in ("channels_first", "channels_last"):
+            raise ValueError("The `data_format` argument must be one of 'channels_first', 'channels_last'. "
+                             f"Received: {data_format}")
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ValueError("`strides > 1` is not compatible with `dilation_rate > 1`. "
+                             f"Received: strides={self.strides} and dilation_rate={self.dilation_rate}")
+        self.dropout_mask_count = 4
+        self.input_spec = InputSpec(ndim=rank + 2)
+        self.state_size = -1  # Not a number: shapes of states are asked of get_initial_state.
+
+    def build(self, inputs_shape, states_shape=None):
+        """Make the weights for inputs of this shape."""
+        first = self.data_format == "channels_first"
+        self.spatial_dims = tuple(inputs_shape[2:] if first else inputs_shape[1:-1])
+        self.input_dim = inputs_shape[1 if first else -1]
+        if None in self.spatial_dims:
+            raise ValueError("ConvLSTM layers only support static input shapes for the spatial dimension. "
+                             f"Received invalid input shape: input_shape={inputs_shape}")
+        if self.input_dim is None:
+            raise ValueError("The channel dimension of the inputs should be defined. Found None. "
+                             f"Full input shape received: input_shape={inputs_shape}")
+        self.input_spec = InputSpec(ndim=self.rank + 2, shape=(None, *inputs_shape[1:]))
+        outputs = self.filters * 4
+        add_weights(self, (*self.kernel_size, self.input_dim, outputs), (*self.kernel_size, self.filters, outputs),
+                    (outputs,))
+
+    def _convolve(self, xs, kernel, shared, **options):
+        """Return the sums of all gates, by one convolution where they share their input."""
+        options["data_format"] = self.data_format
+        axis = 1 if self.data_format == "channels_first" else -1
+        if shared:
+            return keras_ops.conv(xs[0], kernel, **options)
+        kernels = ops.split(kernel, self.filters, self.rank + 1)
+        return ops.cat([keras_ops.conv(x, part, **options) for x, part in zip(xs, kernels)], axis)
+
+    def call(self, inputs, states, training=False):
+        """Return the output and the next states: output and cells."""
+        h, c = states
+        xs = self._dropped(inputs, self.get_dropout_mask, self.dropout, training, 4)
+        hs = self._dropped(h, self.get_recurrent_dropout_mask, self.recurrent_dropout, training, 4)
+        sums = self._convolve(xs, as_computed(self, self.kernel), xs[0] is xs[1], strides=self.strides,
+                              padding=self.padding, dilation_rate=self.dilation_rate)
+        sums = sums + self._convolve(hs, as_computed(self, self.recurrent_kernel), hs[0] is hs[1], strides=1,
+                                     padding="same")
+        axis = 1 if self.data_format == "channels_first" else len(sums.shape) - 1
+        if self.bias is not None:
+            shape = tuple(-1 if i == axis else 1 for i in range(len(sums.shape)))
+            sums = sums + ops.reshape(as_computed(self, self.bias), shape)
+        i, f, g, o = ops.split(sums, self.filters, axis)
+        c = self.recurrent_activation(f) * c + self.recurrent_activation(i) * self.activation(g)
+        h = self.recurrent_activation(o) * self.activation(c)
+        return h, [h, c]
+
+    def compute_output_shape(self, inputs_shape, states_shape=None):
+        """Return the shapes of the output and of both states."""
+        first = self.data_format == "channels_first"
+        spatial = inputs_shape[2:] if first else inputs_shape[1:-1]
+        spatial = tuple(size if size is None else _extent(size, *rest, self.padding) for size, *rest in zip(
+            spatial, self.kernel_size, self.strides, self.dilation_rate))
+        shape = (inputs_shape[0], self.filters, *spatial) if first else (inputs_shape[0], *spatial, self.filters)
+        return shape, [shape, shape]
+
+    def get_initial_state(self, batch_size=None):
+        """Return zeros for a batch of this size, output and cells."""
+        from dragon.vm.tensorflow.core.dtypes import as_dtype
+        first = self.data_format == "channels_first"
+        inputs = (self.input_dim, *self.spatial_dims) if first else (*self.spatial_dims, self.input_dim)
+        shape = self.compute_output_shape((batch_size, *inputs))[0]
+        return [ops.zeros(shape, dtype=as_dtype(self.compute_dtype)) for _ in range(2)]
+
+    def get_config(self):
+        """Return the arguments that make an equal cell."""
+        return {**super().get_config(), **settings_config(self, (*NAMES, "seed"))}
+
+
+@delegate(*NAMES)
+class ConvLSTM(RNN):
+    """What convolutional LSTMs of all ranks share; see ConvLSTM1D for the parameters."""
+
+    def __init__(self, rank, given):
+        kwargs = given["kwargs"]
+        cell = ConvLSTMCell(rank, **{name: given[name] for name in (*NAMES, "seed")}, name="conv_lstm_cell",
+                            dtype=kwargs.get("dtype"))
+        runs = {name: given[name] for name in ("return_sequences", "return_state", "go_backwards", "stateful",
+                                               "activity_regularizer")}
+        super().__init__(cell, **runs, **kwargs)
+        self.input_spec = InputSpec(ndim=rank + 3)
+
+    def call(self, sequences, initial_state=None, mask=None, training=False):
+        """Run the cell over the sequences, whose second axis is time."""
+        return super().call(sequences, initial_state=initial_state, mask=mask, training=training)
+
+    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+        """Return the shape of the output, and of the states where they are returned."""
+        batch, steps = sequences_shape[:2]
+        state = self.cell.compute_output_shape((batch, *sequences_shape[2:]))[0]
+        output = (batch, steps, *state[1:]) if self.return_sequences else state
+        return (output, state, state) if self.return_state else output
+
+    def compute_mask(self, _, mask):
+        """Return the mask of the output: that of the steps, where all are returned."""
+        mask = nest.flatten(mask)[0] if self.return_sequences else None
+        return [mask, None, None] if self.return_state else mask
+
+    def get_config(self):
+        """Return the arguments that make an equal layer."""
+        config = super().get_config()
+        del config["cell"]
+        return {**config, **settings_config(self, (*NAMES, "activity_regularizer")), "seed": self.cell.seed}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return a layer made from its configuration."""
+        return cls(**config)
+
+
+class ConvLSTM1D(ConvLSTM):
+    """A convolutional LSTM over sequences of signals.
+
+    Parameters
+    ----------
+    filters : int
+        Channels of the output.
+    kernel_size, strides, dilation_rate : Union[int, Sequence[int]]
+        Of the inputs' convolution; that of the state has the same kernel size and keeps the size.
+    padding : {"valid", "same"}, optional
+        Of the inputs' convolution.
+    data_format : Optional[str], optional
+        "channels_last" or "channels_first".
+    activation, recurrent_activation, use_bias, unit_forget_bias, dropout, recurrent_dropout, seed
+        See LSTM, as for initializers, regularizers and constraints.
+    return_sequences, return_state, go_backwards, stateful
+        See RNN.
+
+    """
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
+                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
+                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
+                 go_backwards=False, stateful=False, **kwargs):
+        given = dict(locals())
+        super().__init__(1, given)
+
+
+class ConvLSTM2D(ConvLSTM):
+    """A convolutional LSTM over sequences of images; see ConvLSTM1D for the parameters."""
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
+                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
+                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
+                 go_backwards=False, stateful=False, **kwargs):
+        given = dict(locals())
+        super().__init__(2, given)
+
+
+class ConvLSTM3D(ConvLSTM):
+    """A convolutional LSTM over sequences of volumes; see ConvLSTM1D for the parameters."""
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
+                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
+                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
+                 go_backwards=False, stateful=False, **kwargs):
+        given = dict(locals())
+        super().__init__(3, given)
