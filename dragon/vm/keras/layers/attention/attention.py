@@ -113,15 +113,17 @@ class Attention(Layer):
         """Raise unless there are two or three inputs, and masks for them."""
         name = type(self).__name__
         if not isinstance(inputs, list):
-            raise ValueError(f"{name} layer must be called on a list of inputs, namely [query, value] or [query, value, "
-                             f"key]. Received: inputs={inputs}.")
+            raise ValueError(f"{name} layer must be called on a list of inputs, namely [query, value] or "
+                             f"[query, value, key]. Received: inputs={inputs}.")
         if not 2 <= len(inputs) <= 3:
             raise ValueError(f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, "
                              f"value, key]. Received length: {len(inputs)}.")
         if mask is not None and not isinstance(mask, list):
-            raise ValueError(f"{name} layer mask must be a list, namely [query_mask, value_mask]. Received: mask={mask}.")
+            raise ValueError(f"{name} layer mask must be a list, namely [query_mask, value_mask]. "
+                             f"Received: mask={mask}.")
         if mask is not None and not 2 <= len(mask) <= 3:
-            raise ValueError(f"{name} layer accepts mask list of length 2 or 3. Received: inputs={inputs}, mask={mask}.")
+            raise ValueError(f"{name} layer accepts mask list of length 2 or 3. "
+                             f"Received: inputs={inputs}, mask={mask}.")
 
     def get_config(self):
         """Return the arguments that make an equal layer."""

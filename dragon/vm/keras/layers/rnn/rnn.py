@@ -44,8 +44,8 @@ class RNN(Layer):
         if "call" not in dir(cell):
             raise ValueError(f"Argument `cell` should have a `call` method. Received: cell={cell}")
         if "state_size" not in dir(cell):
-            raise ValueError("The RNN cell should have a `state_size` attribute (an integer, or a list of integers, one "
-                             f"for each state). Received: cell={cell}")
+            raise ValueError("The RNN cell should have a `state_size` attribute (an integer, or a list of integers, "
+                             f"one for each state). Received: cell={cell}")
         super().__init__(**kwargs)
         self.zero_output_for_mask = zero_output_for_mask
         self.cell = cell
@@ -162,8 +162,8 @@ class RNN(Layer):
             initial_state = self.states if self.stateful else self.get_initial_state(batch_size=sequences.shape[0])
         expected, batch = self._expected_batch_size, sequences.shape[0]
         if self.stateful and expected is not None and batch is not None and batch != expected:
-            raise ValueError("If an RNN is stateful, the batch size of the input sequences must be the same as the batch "
-                             f"size of the initial state.\n- Expected batch size: {expected}\n"
+            raise ValueError("If an RNN is stateful, the batch size of the input sequences must be the same as the "
+                             f"batch size of the initial state.\n- Expected batch size: {expected}\n"
                              f"- Received batch size: {batch}")
         initial_state = list(initial_state) if isinstance(initial_state, (list, tuple)) else [initial_state]
         initial_state = nest.map_structure(self._as_state, initial_state)

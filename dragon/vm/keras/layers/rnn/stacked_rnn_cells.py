@@ -79,7 +79,8 @@ class StackedRNNCells(Layer):
 
     def fusible(self, training):
         """Tell whether all cells can run whole sequences at once."""
-        return len(self.cells) > 1 and all("run_sequence" in vars(type(cell)) and cell.fusible(training) for cell in self.cells)
+        return len(self.cells) > 1 and all(
+            "run_sequence" in vars(type(cell)) and cell.fusible(training) for cell in self.cells)
 
     def run_sequence(self, sequences, states, training, options, cells_wanted):
         """Run cell after cell over the whole sequences; see `_fused.run_fused`."""
