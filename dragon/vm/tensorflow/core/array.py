@@ -1,20 +1,25 @@
 """Tensors in other shapes and orders: what only moves elements."""
 from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import moving, take
 from dragon.vm.tensorflow.core.shape import TensorShape, as_shape
+from dragon.vm.tensorflow.core.sizes import joined
 from dragon.vm.tensorflow.core.tensor import ops
 
 
 def as_ints(value):
     """Return a tensor, an array or nested lists of integers as Python's."""
+    sizes = getattr(value, "_sizes", None)
+    if sizes is not None:
+        return sizes if isinstance(sizes, int) else list(sizes)
     if isinstance(value, _C.Tensor) or hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [as_ints(item) for item in value]
-    return int(value)
+    return value if isinstance(value, int) else int(value)
 
 
 def check_axis(axis, rank, who):
@@ -103,7 +108,8 @@ def concat(values, axis, name="concat"):
         return convert_to_tensor(tensors[0])
     axis = check_axis(axis, tensors[0].ndim, "ConcatOp")
     try:
-        return ops.cat(tensors, axis)
+        made = ops.cat(tensors, axis)
+        return joined(made, values) if is_capturing() else made
     except _C.InvalidValue:
         raise invalid_argument("ConcatOp : Dimension mismatch. Received shapes "
                                f"{[tuple(item.shape) for item in tensors]} for axis {axis} [Op:ConcatV2]") from None
@@ -121,7 +127,8 @@ def stack(values, axis=0, name="stack"):
     if not -rank <= axis < rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
     try:
-        return ops.stack(tensors, axis)
+        made = ops.stack(tensors, axis)
+        return joined(made, values) if is_capturing() else made
     except _C.InvalidValue:
         shapes = [tuple(item.shape) for item in tensors]
         raise invalid_argument(f"Shapes of all inputs must match: got {shapes} [Op:Pack]") from None

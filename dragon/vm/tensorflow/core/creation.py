@@ -1,5 +1,6 @@
 """Tensors from nothing but a description, and tensors of other dtypes."""
 from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core import nest
 from dragon.vm.tensorflow.core.convert import convert_to_tensor, default_device
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32, int32, string
@@ -263,6 +264,9 @@ def shape(input, out_type=int32, name=None):
     """Return a tensor's shape as a tensor."""
     given = input.shape if hasattr(input, "shape") else convert_to_tensor(input).shape
     dtype = as_dtype(out_type)
+    if is_capturing():
+        from dragon.vm.tensorflow.core.sizes import captured_shape
+        return captured_shape(given, dtype)
     return convert_to_tensor(list(given), dtype) if len(given) else ops.zeros((0,), dtype=dtype)
 
 

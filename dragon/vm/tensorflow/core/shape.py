@@ -210,8 +210,15 @@ def _as_size(size):
 def as_shape(value):
     """Return what a `shape=` argument stands for, tensors included, as a tuple of ints."""
     if isinstance(value, _C.Tensor):
-        value = value.tolist()
+        sizes = getattr(value, "_sizes", None)
+        value = value.tolist() if sizes is None else sizes
     if not isinstance(value, (list, tuple)):
         value = value.tolist() if hasattr(value, "tolist") else [value]
         value = value if isinstance(value, list) else [value]
-    return tuple(size if isinstance(size, int) else int(size) for size in value)
+    return tuple(size if isinstance(size, int) else _known(size) for size in value)
+
+
+def _known(size):
+    """Return a size that is a tensor, or a number of another library, as an int."""
+    beside = getattr(size, "_sizes", None)
+    return int(size) if beside is None else beside
