@@ -3,7 +3,8 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.variable import Variable
-from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
+from dragon.vm.keras.optimizers.rule import Rule, is_swept, with_shared_arguments
+from dragon.vm.keras.optimizers.state import own_memory
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -93,6 +94,34 @@ class Adam(Moments):
 
     def _numbers(self, rate, dtype):
         return (adam_rate(rate, self._step(dtype), self.beta_1, self.beta_2),)
+
+    def _update(self, grads, variables):
+        """Update all variables in one sweep of the engine, where it has one; else by the formula below."""
+        if self._gate is not None or type(self)._change is not Adam._change or not self._has_own_formula():
+            return super()._update(grads, variables)
+        grads, rate = self._clip_gradients(grads), convert_to_tensor(self.learning_rate)
+        if not all(is_swept(variable) for variable in variables):
+            self._apply_weight_decay(variables)
+            return self._backend_update_step(grads, variables, rate)
+        groups = {}
+        for gradient, variable in zip(grads, variables):
+            key = standardize_dtype(variable.dtype), self._decay_of(variable)
+            groups.setdefault(key, []).append((gradient, variable, self._get_variable_index(variable)))
+        for (dtype, share), rows in groups.items():
+            self._sweep(rows, convert_to_tensor(rate, dtype=dtype), dtype, share)
+        return None
+
+    def _sweep(self, rows, rate, dtype, share):
+        """Update the variables of one dtype whose weights decay alike."""
+        grads, variables, places = zip(*rows)
+        states = [[kept[place] for place in places] for kept in
+                  (self._momentums, self._velocities, *([self._velocity_hats] if self.amsgrad else []))]
+        for variable in (*variables, *(state for kept in states for state in kept)):
+            own_memory(variable)
+        left = 1 - rate * share if share else ops.ones((), dtype=dtype)
+        ops.adam_scaled_step(variables, [convert_to_tensor(gradient, dtype=dtype) for gradient in grads], *states[:2],
+                             states[2] if self.amsgrad else [], *self._numbers(rate, dtype), left, beta1=self.beta_1,
+                             beta2=self.beta_2, eps=self.epsilon, amsgrad=self.amsgrad)
 
     def _change(self, gradient, variable, value, index, rate):
         mean, square = self._moments(gradient, index)

@@ -19,6 +19,11 @@ def with_shared_arguments(initialize):
     return initialize
 
 
+def is_swept(variable):
+    """Whether the engine's sweeps over many variables take this one; they read their numbers on the host."""
+    return standardize_dtype(variable.dtype) in ("float32", "float64") and variable.device.type == "cpu"
+
+
 class Rule(Optimizer):
     """Base of optimizers with a formula: subclasses write `_numbers` and `_change`, and name what files keep."""
 
@@ -73,8 +78,12 @@ class Rule(Optimizer):
         self._change(convert_to_tensor(gradient, dtype=dtype), variable, convert_to_tensor(variable),
                      self._get_variable_index(variable), *numbers[dtype])
 
+    def _has_own_formula(self):
+        """Whether no user's class stands in front of the formula."""
+        return type(self).update_step is Rule.update_step
+
     def _backend_update_step(self, grads, variables, learning_rate):
-        if type(self).update_step is not Rule.update_step:  # a user's own
+        if not self._has_own_formula():
             return super()._backend_update_step(grads, variables, learning_rate)
         numbers = {}
         for gradient, variable in zip(grads, variables):

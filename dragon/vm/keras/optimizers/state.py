@@ -2,6 +2,8 @@
 import contextlib
 import warnings
 
+from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
@@ -9,6 +11,14 @@ from dragon.vm.tensorflow.core.tensor import ops
 
 # Attributes that hold variables which are not the optimizer's own.
 FOREIGN = frozenset(("_variables", "_trainable_variables", "_trainable_variables_indices"))
+
+
+def own_memory(variable):
+    """Let a variable that is about to be written in place leave the old numbers to whoever else holds them."""
+    if _C.storage_owners(variable) > 1 and not is_capturing() and hasattr(variable, "assign"):
+        is_recorded = variable.requires_grad
+        variable.data = ops.clone(variable)
+        variable.requires_grad = is_recorded
 
 
 class State:
