@@ -73,7 +73,7 @@ def read_graph(layer_data, input_data, output_data, custom_objects, graph_class)
         if "module" in data:
             layer = deserialize_keras_object(data, custom_objects=custom_objects)
         else:
-            from dragon.vm.keras.saving.legacy.saving_utils import model_from_config
+            from dragon.vm.keras.saving.legacy_h5 import model_from_config
             layer = model_from_config(data, custom_objects=custom_objects)
         if not isinstance(layer, Operation):
             raise ValueError("Unexpected object from deserialization, expected a layer or operation, got a "

@@ -113,6 +113,12 @@ class LayerState(Module):
 
     def load_own_variables(self, store):
         """Take the layer's own variables out of a mapping."""
+        self._check_load_own_variables(store)
+        for number, variable in enumerate(self._trainable_variables + self._non_trainable_variables):
+            variable.assign(store[str(number)])
+
+    def _check_load_own_variables(self, store):
+        """Raise unless a mapping has as many variables as the layer."""
         own = self._trainable_variables + self._non_trainable_variables
         if len(store.keys()) != len(own):
             if not own and not self.built:
@@ -125,8 +131,6 @@ class LayerState(Module):
                                  "to specify how to rebuild it during loading.")
             raise ValueError(f"Layer '{self.name}' expected {len(own)} variables, but received {len(store.keys())} "
                              f"variables during loading. Expected: {[variable.name for variable in own]}")
-        for number, variable in enumerate(own):
-            variable.assign(store[str(number)])
 
     # --- the names that modules of all doors go by
 

@@ -3,7 +3,7 @@ import copy
 import inspect
 import warnings
 
-from dragon.vm.keras.core import global_state, tree
+from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
 from dragon.vm.keras.core.function import Function, make_node_key
 from dragon.vm.keras.core.graph_files import clone_graph, read_graph, write_node
@@ -243,10 +243,7 @@ class Functional(Function, Model):
         """Return the graph: layers, their calls, inputs and outputs."""
         if not _is_graph_like(type(self)):
             return Model.get_config(self)
-        if global_state.get_global_attribute("use_legacy_config"):
-            from dragon.vm.keras.saving.legacy.serialization import serialize_keras_object
-        else:
-            from dragon.vm.keras.saving.serialization import serialize_keras_object
+        from dragon.vm.keras.saving.serialization import serialize_keras_object
         numbers, layers = {}, []
         for operation in self.operations:
             kept = 1 if isinstance(operation, Functional) else 0  # a graph's own call of its layers comes first

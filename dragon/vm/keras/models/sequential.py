@@ -3,7 +3,7 @@ import copy
 import inspect
 
 from dragon.core.module import Module
-from dragon.vm.keras.core import global_state, tree
+from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.base_layer import adopt
 from dragon.vm.keras.core.layer_names import local_names
 from dragon.vm.keras.core.masking import get_keras_mask
@@ -189,10 +189,7 @@ class Sequential(Model):
 
     def get_config(self):
         """Return the configurations of the layers, and the shape of the inputs."""
-        if global_state.get_global_attribute("use_legacy_config"):
-            from dragon.vm.keras.saving.legacy.serialization import serialize_keras_object
-        else:
-            from dragon.vm.keras.saving.serialization import serialize_keras_object
+        from dragon.vm.keras.saving.serialization import serialize_keras_object
         config = Model.get_config(self)
         config["name"] = self.name
         config["layers"] = copy.deepcopy([serialize_keras_object(layer) for layer in self._layers])
@@ -212,7 +209,7 @@ class Sequential(Model):
             if "module" in data:
                 layer = deserialize_keras_object(data, custom_objects=custom_objects)
             else:
-                from dragon.vm.keras.saving.legacy.saving_utils import model_from_config
+                from dragon.vm.keras.saving.legacy_h5 import model_from_config
                 layer = model_from_config(data, custom_objects=custom_objects)
             model.add(layer)
         shape = config.get("build_input_shape")

@@ -114,10 +114,25 @@ def model_from_config(config, custom_objects=None):
     if not isinstance(config, dict) or "config" not in config:
         raise ValueError("The provided configuration is not a valid Keras configuration. Expected a dictionary "
                          f"containing a 'config' key. Received: config={config}")
-    from dragon.vm.keras import layers, models
-    known = {name: getattr(models, name) for name in ("Model", "Sequential", "Functional") if hasattr(models, name)}
-    known.update({name: getattr(layers, name) for name in dir(layers) if isinstance(getattr(layers, name), type)})
-    return deserialize_keras_object(_modernise(config), custom_objects, module_objects=known)
+    return deserialize_keras_object(_modernise(config), custom_objects, module_objects=_Classes())
+
+
+class _Classes(dict):
+    """Models and layers by name, loaded when they are asked for."""
+
+    def __missing__(self, name):
+        from dragon.vm.keras import layers, models
+        found = getattr(models if name in ("Model", "Sequential", "Functional") else layers, str(name), None)
+        if not isinstance(found, type):
+            raise KeyError(name)
+        self[name] = found
+        return found
+
+    def __contains__(self, name):
+        try:
+            return self[name] is not None
+        except KeyError:
+            return False
 
 
 def _modernise(config):

@@ -17,8 +17,7 @@ def names_to_skip(kind):
     """Return the attributes that every object of a kind has, which hold no objects of its own."""
     if kind == "Metric":
         from dragon.vm.keras.metrics import Metric
-        from dragon.vm.keras.trainers.compile_utils import CompileMetrics
-        return frozenset(dir(Metric())) | frozenset(dir(CompileMetrics([], [])))
+        return frozenset(dir(Metric()))
     if kind == "Optimizer":
         from dragon.vm.keras.optimizers import Optimizer
         return frozenset(dir(Optimizer(1.0))) - {"variables"}
