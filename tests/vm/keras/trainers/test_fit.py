@@ -50,7 +50,7 @@ OUTPUTS = [
     ("dictionary of losses", dict(loss=LOSSES, loss_weights={"value": 2.0, "kind": 0.5}), NAMED_Y),
     ("weights as a list", dict(loss=list(LOSSES.values()), loss_weights=[1.0, 3.0]), TWO_Y),
     ("one loss for both", dict(loss="mse"), [VALUES, ONE_HOT]),
-    ("metrics by name", dict(loss=LOSSES, metrics={"kind": ["accuracy", "mse"]}), NAMED_Y),
+    ("metrics by name", dict(loss=LOSSES, metrics={"kind": ["accuracy", "sparse_categorical_crossentropy"]}), NAMED_Y),
     ("metrics as lists", dict(loss=LOSSES, metrics=[["mae"], ["accuracy"]], weighted_metrics=[["mae"], []]), NAMED_Y),
     ("same metric", dict(loss="mse", metrics=[["mae"], ["mae"]]), [VALUES, ONE_HOT]),
     ("no loss for one", dict(loss=["mse", None]), TWO_Y),
