@@ -4,6 +4,7 @@ import warnings
 
 from dragon import _C
 from dragon.vm.keras.core import dtype_policies, global_state, tree
+from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
 from dragon.vm.keras.core.call_errors import explain_call
 from dragon.vm.keras.core.call_spec import CallContext, CallSpec, is_tensor_or_symbolic
@@ -178,7 +179,8 @@ class Layer(BaseLayer):
             if is_tensor(output):
                 loss = self.activity_regularizer(output)
                 if output.ndim > 0:  # the same strength for batches of all sizes
-                    loss = ops.div(loss, float(max(int(output.shape[0]), 1)))
+                    size = count_samples(output)
+                    loss = ops.div(loss, float(max(size, 1)) if isinstance(size, int) else size)
                 self.add_loss(loss)
 
     def _maybe_build(self, spec):
