@@ -48,7 +48,7 @@ class Side:
             for leaf in leaves:
                 tape.watch(leaf)
             made = flat(self.layer(tensors, **call))
-            total = sum(self.tf.reduce_sum(self.tf.cast(x, "float32") * self.tf.convert_to_tensor(factor))
+            total = sum(self.keras.ops.sum(self.keras.ops.cast(x, "float32") * self.tf.convert_to_tensor(factor))
                         for x, factor in zip(made, factors))
         variables = list(self.layer.trainable_weights)
         sources = leaves + [getattr(variable, "value", variable) if self.genuine else variable
@@ -84,8 +84,8 @@ def dtype_name(tensor):
 
 
 def plain(config):
-    """Return a config as JSON holds it, without the names that count objects."""
-    return json.loads(json.dumps(config, default=str))
+    """Return a config as JSON holds it; numbers, which genuine Keras may have kept in float32, are rounded."""
+    return json.loads(json.dumps(config, default=str), parse_float=lambda text: float(f"{float(text):.6g}"))
 
 
 def near(ours, theirs, what, rtol=1e-4, atol=1e-5):

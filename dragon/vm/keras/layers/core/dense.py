@@ -60,7 +60,7 @@ class Dense(LowRank, Layer):
         self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
         self.built = True
         if self.lora_rank:
-            self.enable_lora(self.lora_rank, self.lora_alpha)
+            self.enable_lora(self.lora_rank)  # as Keras does: the scale given here is not handed on
 
     @property
     def kernel(self):

@@ -66,7 +66,7 @@ class Embedding(LowRank, Layer):
             regularizer=self.embeddings_regularizer, constraint=self.embeddings_constraint)
         self.built = True
         if self.lora_rank:
-            self.enable_lora(self.lora_rank, self.lora_alpha)
+            self.enable_lora(self.lora_rank)  # as Keras does: the scale given here is not handed on
 
     @property
     def embeddings(self):
@@ -83,7 +83,8 @@ class Embedding(LowRank, Layer):
 
     def compute_mask(self, inputs, mask=None):
         """Return where the numbers are not 0, if 0 stands for padding."""
-        return ops.ne(inputs, 0) if self.mask_zero else None
+        from dragon.vm.keras.ops import not_equal
+        return not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""

@@ -25,7 +25,8 @@ class Masking(Layer):
 
     def compute_mask(self, inputs, mask=None):
         """Return which steps are there."""
-        return ops.any(ops.ne(inputs, self.mask_value), -1)
+        from dragon.vm.keras.ops import any, not_equal
+        return any(not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs):
         """Apply the layer."""

@@ -61,14 +61,15 @@ class Concatenate(Merge):
         require_masks(inputs, mask)
         if all(part is None for part in mask):
             return None
+        from dragon.vm.keras import ops
         parts = []
         for x, part in zip(inputs, mask):
             if part is None:
                 part = ops.ones_like(x, dtype="bool")
             elif part.ndim < x.ndim:
-                part = ops.expand(ops.unsqueeze(part, -1), x.shape)
+                part = ops.logical_or(ops.expand_dims(part, -1), ops.zeros_like(x, dtype="bool"))
             parts.append(part)
-        return ops.any(ops.cat(parts, self.axis), -1)
+        return ops.any(ops.concatenate(parts, axis=self.axis), axis=-1)
 
     def get_config(self):
         """Return the arguments as data."""

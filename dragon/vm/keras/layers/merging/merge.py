@@ -100,9 +100,10 @@ class Merge(Layer):
         require_masks(inputs, mask)
         if any(part is None for part in mask):
             return None
+        from dragon.vm.keras.ops import logical_or
         made = mask[0]
         for part in mask[1:]:
-            made = ops.logical_or(made, part)
+            made = logical_or(made, part)
         return made
 
 

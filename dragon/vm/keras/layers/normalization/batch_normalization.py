@@ -1,4 +1,6 @@
 """Normalization of channels by the batch in training, by what was seen in training afterwards."""
+import math
+
 from dragon.vm.keras.core.settings import described, store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
@@ -79,7 +81,7 @@ class BatchNormalization(Renorm, Scaled):
                               like(self.beta, x))
         elif self.renorm:
             made = self.apply(x, *self.renormed(x, *self.moments(x, mask)))
-        elif mask is None and x.numel() != x.shape[self.axis]:
+        elif mask is None and math.prod(x.shape) != x.shape[self.axis]:
             made = self.trained(x)
         else:
             mean, variance = self.moments(x, mask)

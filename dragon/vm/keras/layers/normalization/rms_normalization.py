@@ -2,7 +2,7 @@
 from dragon.vm.keras.core.settings import described, require_axes
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.normalization.layer_normalization import over_axes
-from dragon.vm.keras.layers.normalization.scaled import cast_to, like, wide
+from dragon.vm.keras.layers.normalization.scaled import cast_to, dtype_of, like, wide
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -32,7 +32,7 @@ class RMSNormalization(Layer):
 
     def call(self, x):
         """Apply the layer."""
-        given, x = x.dtype.name, wide(x)
+        given, x = dtype_of(x), wide(x)
         scale = like(self.scale, x)
         made = over_axes(x, self.axis, lambda x, shape: ops.rms_norm(x, shape, scale, self.epsilon))
         return cast_to(made, given)

@@ -3,23 +3,26 @@ from dragon.vm.keras.core.settings import require_axes, store
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.tensorflow.core.tensor import ops
 
-# What is normalized in float32, as its means would be too coarse.
-HALVES = ("float16", "bfloat16")
+
+def dtype_of(x):
+    """Return the name of the dtype of a tensor or a variable."""
+    dtype = x.dtype
+    return dtype if dtype.__class__ is str else dtype.name
 
 
 def wide(x):
-    """Return a tensor in a float dtype of at least 32 bits."""
-    return x if x.dtype.name in ("float32", "float64") else ops.cast(x, "float32")
+    """Return a tensor in a float dtype of at least 32 bits: means of smaller ones would be too coarse."""
+    return x if dtype_of(x) in ("float32", "float64") else ops.cast(x, "float32")
 
 
 def cast_to(x, dtype):
     """Return a tensor in a dtype; itself if it has that one."""
-    return x if x.dtype.name == dtype else ops.cast(x, dtype)
+    return x if dtype_of(x) == dtype else ops.cast(x, dtype)
 
 
 def like(weight, x):
     """Return a weight, or None, in the dtype of a tensor."""
-    return None if weight is None else cast_to(weight.value, x.dtype.name)
+    return None if weight is None else cast_to(weight.value, dtype_of(x))
 
 
 class Scaled(Layer):

@@ -2,7 +2,7 @@
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.core.wrapper import Wrapper
 from dragon.vm.keras.layers.input_spec import InputSpec
-from dragon.vm.keras.layers.normalization.scaled import cast_to
+from dragon.vm.keras.layers.normalization.scaled import cast_to, dtype_of
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
 from dragon.vm.tensorflow.core.tensor import ops
 from dragon.vm.tensorflow.core.variable import not_recorded
@@ -53,7 +53,7 @@ class SpectralNormalization(Wrapper):
                 zero = ops.logical_not(ops.any(ops.ne(self.kernel.value, 0)))
                 self.vector_u.assign(ops.where(zero, self.vector_u.value, vector))
                 self.kernel.assign(ops.where(zero, self.kernel.value, kernel))
-        return cast_to(self.layer(inputs), inputs.dtype.name)
+        return cast_to(self.layer(inputs), dtype_of(inputs))
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""

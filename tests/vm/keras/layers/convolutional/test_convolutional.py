@@ -1,7 +1,8 @@
 """Convolutions beside the genuine ones: layouts, strides, gaps, groups, paddings."""
+import numpy as np
 import pytest
 from harness import genuine
-from harness.keras_layer import check_layer, guest
+from harness.keras_layer import array, check_layer, guest, near, plain, random_inputs
 
 IMAGE = {1: (2, 9, 4), 2: (2, 7, 8, 4), 3: (1, 5, 6, 5, 4)}
 
@@ -31,7 +32,7 @@ ROWS = [
     row("Conv2DTranspose", 2, filters=3, kernel_size=3, strides=2, padding="same", activation="relu"),
     row("Conv2DTranspose", 2, filters=3, kernel_size=(2, 4), strides=(3, 2)),
     row("Conv2DTranspose", 2, filters=3, kernel_size=3, strides=2, output_padding=1, padding="same"),
-    row("Conv2DTranspose", 2, filters=3, kernel_size=4, strides=2, output_padding=0, padding="same"),
+    row("Conv2DTranspose", 2, filters=3, kernel_size=4, strides=3, output_padding=1, padding="same"),
     row("Conv2DTranspose", 2, filters=3, kernel_size=3, strides=2, output_padding=(1, 0), use_bias=False),
     row("Conv2DTranspose", 2, filters=2, kernel_size=5, strides=3, padding="same", kernel_regularizer="l1"),
     row("Conv3DTranspose", 3, filters=2, kernel_size=3, strides=2, padding="same"),
@@ -47,8 +48,6 @@ ROWS = [
     row("SeparableConv2D", 2, filters=3, kernel_size=2, strides=2, padding="same", depth_multiplier=2, use_bias=False,
         pointwise_regularizer="l2", depthwise_constraint="max_norm"),
 ]
-# What the genuine one does not compute on a CPU with channels in front, or in 16 bits.
-FIRST = [case for case in ROWS if "Transpose" not in case[0] and case[0] in ("Conv1D", "Conv2D", "Conv3D")]
 
 
 @pytest.mark.parametrize("name, config, shape", ROWS)
@@ -60,8 +59,6 @@ def test_channels_last(name, config, shape):
 @pytest.mark.parametrize("name, config, shape", ROWS)
 def test_channels_first(name, config, shape):
     """Channels in front: what the layer with channels behind gives, with the axes moved."""
-    import numpy as np
-    from harness.keras_layer import array, near, random_inputs
     keras = guest("keras")
     inputs = random_inputs(shape)
     moved = np.moveaxis(inputs, -1, 1)
@@ -75,7 +72,7 @@ def test_channels_first(name, config, shape):
     assert first.compute_output_shape((None, *moved.shape[1:])) == (None, *found.shape[1:])
     theirs = getattr(genuine.keras.layers, name)(data_format="channels_first", name="probe", **config)
     ours = getattr(keras.layers, name)(data_format="channels_first", name="probe", **config)
-    assert ours.get_config() == theirs.get_config()
+    assert plain(ours.get_config()) == plain(theirs.get_config())
     assert tuple(ours.compute_output_shape(moved.shape)) == tuple(theirs.compute_output_shape(moved.shape))
 
 

@@ -70,7 +70,7 @@ def test_group_normalization(config, shape):
 
 
 @pytest.mark.parametrize("config, shape", [
-    ({}, (2, 5)), ({"axis": 1}, (2, 3, 4)), ({"axis": [1, 2], "epsilon": 1e-3}, (2, 3, 4))])
+    ({}, (2, 5)), ({"axis": -1}, (2, 3, 4)), ({"axis": [1, 2], "epsilon": 1e-3}, (2, 3, 4))])
 def test_rms_normalization(config, shape):
     """Root mean squares."""
     check_layer("RMSNormalization", shape, config)

@@ -38,6 +38,12 @@ def test_masked_average():
 @pytest.mark.parametrize("kind", ["Average", "Max"])
 def test_parts(kind, rank, size):
     """Means and maxima of nearly equal parts."""
+    if kind == "Max" and size == 1:
+        # One part dies of a division by zero in genuine TensorFlow: it is what a pool over everything gives.
+        inputs, layers = random_inputs(IMAGE[rank]), guest("keras").layers
+        whole = getattr(layers, f"GlobalMaxPooling{rank}")(keepdims=True)(inputs)
+        near([array(getattr(layers, f"AdaptiveMaxPooling{rank}")(1)(inputs))], [array(whole)], "maxima")
+        return
     check_layer(f"Adaptive{kind}Pooling{rank}", IMAGE[rank], {"output_size": size}, mixed=False)
 
 
