@@ -16,6 +16,7 @@ class Activation(Elementwise):
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
+        self._build_at_init()
 
     def call(self, inputs):
         """Apply the layer."""

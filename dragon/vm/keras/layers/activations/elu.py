@@ -16,6 +16,7 @@ class ELU(Elementwise):
     def __init__(self, alpha=1.0, **kwargs):
         super().__init__(**kwargs)
         self.alpha = alpha
+        self._build_at_init()
 
     def call(self, inputs):
         """Apply the layer."""

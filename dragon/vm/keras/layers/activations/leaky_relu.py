@@ -24,6 +24,7 @@ class LeakyReLU(Elementwise):
             raise ValueError("The negative_slope value of a Leaky ReLU layer cannot be None or negative value. "
                              f"Expected a float. Received: negative_slope={negative_slope}")
         self.negative_slope = negative_slope
+        self._build_at_init()
 
     def call(self, inputs):
         """Apply the layer."""

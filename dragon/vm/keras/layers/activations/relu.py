@@ -30,6 +30,7 @@ class ReLU(Elementwise):
         self.max_value = max_value
         self.negative_slope = negative_slope
         self.threshold = threshold
+        self._build_at_init()
 
     def call(self, inputs):
         """Apply the layer."""

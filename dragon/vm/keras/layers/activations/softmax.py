@@ -30,6 +30,7 @@ class Softmax(Elementwise):
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
+        self._build_at_init()
 
     def call(self, inputs, mask=None):
         """Apply the layer; what the mask leaves out becomes zero."""

@@ -17,6 +17,7 @@ class ActivityRegularization(Elementwise):
         super().__init__(activity_regularizer=L1L2(l1=l1, l2=l2), **kwargs)
         self.l1 = l1
         self.l2 = l2
+        self._build_at_init()
 
     def call(self, inputs):
         """Apply the layer."""

@@ -22,6 +22,7 @@ class Noise(Elementwise):
         self.seed = seed
         if amount > 0:
             self.seed_generator = SeedGenerator(seed)
+        self._build_at_init()
 
     def call(self, inputs, training=False):
         """Apply the layer."""
