@@ -6,5 +6,7 @@ from dragon.vm.keras.core.traceback import (
 from dragon.vm.keras.trainers.data_adapters.data import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset as Sequence
+from dragon.vm.keras.utils.numerical import normalize, to_categorical
 from dragon.vm.keras.utils.progbar import Progbar
 from dragon.vm.keras.utils.rng import set_random_seed
+from dragon.vm.keras.utils.sequence import pad_sequences, timeseries_dataset_from_array
