@@ -6,9 +6,13 @@ from harness import genuine
 
 
 def evaluate(text, tf, **names):
-    """Return what an expression over `tf` and `np` is, or the error that it raises."""
+    """Return what an expression over `tf` and `np` is, or what lines with a `return` give, or the error they raise."""
+    names = {"tf": tf, "np": np, **names}
     try:
-        return eval(text, {"tf": tf, "np": np, **names})
+        if "\n" not in text and not text.startswith("return "):
+            return eval(text, names)
+        exec("def program():\n" + "\n".join("    " + line for line in text.strip().split("\n")), names)
+        return names["program"]()
     except Exception as error:
         return error
 
@@ -55,4 +59,5 @@ def check(text, tolerance=1e-5, show=False):
     if show:
         assert repr(mine) == repr(theirs)
         assert str(mine) == str(theirs)
+        return
     assert_same(plain(mine), plain(theirs), tolerance)

@@ -29,7 +29,7 @@ def show_numbers(x, is_repr):
         return "<unprintable>"
     array = host_array(x)
     if array.ndim == 0:
-        return str(array[()])
+        return repr(array[()].item()) if is_repr else str(array[()])
     return repr(array) if is_repr else str(array)
 
 

@@ -89,8 +89,7 @@ def _convert_operand(x, other, node):
         made = convert_to_tensor(array)
         if made.dtype == x.dtype:
             return made
-        narrowing = made.dtype.is_complex and not x.dtype.is_complex or made.dtype.is_floating and x.dtype.is_integer
-        if narrowing or x.dtype.is_bool or made.dtype.is_bool and not x.dtype.is_numeric:
+        if made.dtype.is_complex and not x.dtype.is_complex or x.dtype.is_bool or made.dtype.is_bool and not x.dtype.is_numeric:
             raise mismatch(node, x, made.dtype)
         return ops.cast(made, x.dtype)
     if isinstance(other, (int, float, complex)):

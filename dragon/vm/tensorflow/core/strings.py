@@ -121,7 +121,7 @@ class StringTensor:
         return f"tf.Tensor({line}{text}, shape={self.shape}, dtype=string)"
 
     def __format__(self, spec):
-        return format(self.numpy() if not self.ndim else str(self), spec)
+        return format(self.numpy(), spec)
 
     def __hash__(self):
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
@@ -173,10 +173,18 @@ class StringTensor:
         return convert_to_tensor(np.asarray(found, dtype=bool))
 
     def __add__(self, other):
-        return StringTensor(self._array + to_array(other))
+        return StringTensor(self._array + self._operand(other))
 
     def __radd__(self, other):
-        return StringTensor(to_array(other) + self._array)
+        return StringTensor(self._operand(other) + self._array)
+
+    def _operand(self, other):
+        from dragon.vm.tensorflow.core.convert import convert_to_tensor
+        other = convert_to_tensor(other)
+        if not isinstance(other, StringTensor):
+            from dragon.vm.tensorflow.core.operators import mismatch
+            raise mismatch("AddV2", self, other.dtype)
+        return other._array
 
     def __deepcopy__(self, memo):
         return StringTensor(self._array.copy())

@@ -66,12 +66,22 @@ class Base(_C.Tensor):
         return ops.round(self)
 
     def __format__(self, spec):
-        return format(self.numpy() if self.ndim == 0 else str(self), spec)
+        return format(self.numpy(), spec)
 
     def __bool__(self):
         if self.ndim and _C.Tensor.size.__get__(self) != 1:
-            return bool(self.numpy())
+            return bool(self.numpy()) if _C.Tensor.size.__get__(self) else False
         return _C.Tensor.__bool__(self)
+
+    def __float__(self):
+        if self.ndim:
+            raise TypeError(f"only 0-dimensional arrays can be converted to Python scalars. Received: {self!r}")
+        return _C.Tensor.__float__(self)
+
+    def __int__(self):
+        if self.ndim:
+            raise TypeError(f"only 0-dimensional arrays can be converted to Python scalars. Received: {self!r}")
+        return _C.Tensor.__int__(self)
 
     def __setitem__(self, key, value):
         raise TypeError(f"'{type(self).__name__}' object does not support item assignment; use "
