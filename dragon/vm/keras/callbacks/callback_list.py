@@ -113,7 +113,12 @@ class CallbackList(Callback):
         if methods:
             logs = pythonify_logs(logs)
             for method in methods:
-                method(number, logs)
+                method(number, logs=logs)
+
+    def _tell_epoch(self, event, epoch, logs):
+        logs = pythonify_logs(logs)
+        for callback in self.callbacks:
+            getattr(callback, event)(epoch, logs)  # by position: users name it as they like
 
     def _tell_batch_end(self, event, batch, logs):
         methods, only_bar = self._listeners(event)
@@ -148,10 +153,10 @@ class CallbackList(Callback):
         self._tell("on_batch_end", batch, logs)
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._tell("on_epoch_begin", epoch, logs)
+        self._tell_epoch("on_epoch_begin", epoch, logs)
 
     def on_epoch_end(self, epoch, logs=None):
-        self._tell("on_epoch_end", epoch, logs)
+        self._tell_epoch("on_epoch_end", epoch, logs)
 
     def on_train_batch_begin(self, batch, logs=None):
         self._tell("on_train_batch_begin", batch, logs)
