@@ -17,6 +17,8 @@ from dragon.vm.keras.core.variable import Variable
 
 # What an attribute may be without belonging to the layer in any way: the quick way out.
 _UNTRACKED = frozenset({int, float, str, bool, type(None)})
+# Attributes that decide whether a call may go the short way.
+_DECIDING = frozenset({"activity_regularizer", "call", "compute_mask", "_remat_mode"})
 
 
 def _build_of(build):
@@ -143,6 +145,15 @@ class BaseLayer(Operation, LayerState):
                       _convert_input_args=True, _allow_non_tensor_positional_args=False, _build_shapes_dict=None,
                       _parent_path=None, _supports_masking=not is_default(self.compute_mask))
         self._read_signature()
+        self._note_plain()
+
+    def _note_plain(self):
+        """Note whether calls with one tensor may go the short way."""
+        fields = self.__dict__
+        fields["_is_plain"] = (
+            fields["_remat_mode"] is None and fields["activity_regularizer"] is None and "call" not in fields
+            and fields["_call_context_args"] == {"training"} and is_default(self.compute_mask)
+            and fields["_takes_first"] and fields["_dtype_policy"].quantization_mode is None)
 
     def _read_signature(self):
         fields = self.__dict__
@@ -319,6 +330,7 @@ class BaseLayer(Operation, LayerState):
             self._dtype_policy[self.path] = policy
         else:
             self.__dict__["_dtype_policy"] = policy
+        self._note_plain()
         if policy.quantization_mode is not None and self.built and not getattr(self, "_is_quantized", False):
             self.quantize(policy.quantization_mode)
 
@@ -372,6 +384,8 @@ class BaseLayer(Operation, LayerState):
         if value.__class__ not in _UNTRACKED:
             value = tracker.track(adopt(value))
         object.__setattr__(self, name, value)
+        if name in _DECIDING and "_is_plain" in self.__dict__:
+            self._note_plain()
 
     def __delattr__(self, name):
         value = getattr(self, name)

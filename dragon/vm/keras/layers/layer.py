@@ -8,7 +8,7 @@ from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
 from dragon.vm.keras.core.call_errors import explain_call
 from dragon.vm.keras.core.call_spec import CallContext, CallSpec, is_tensor_or_symbolic
-from dragon.vm.keras.core.convert import is_tensor
+from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor, any_symbolic_tensors
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
@@ -19,6 +19,7 @@ from dragon.vm.keras.core.scopes import AutocastScope, StatelessScope, get_autoc
 from dragon.vm.keras.core.shapes import is_shape_tuple
 from dragon.vm.keras.core.spec import compute_spec
 from dragon.vm.keras.layers.input_spec import assert_input_compatibility
+from dragon.vm.tensorflow.core.tensor import Tensor, ops
 from dragon.vm.tensorflow.core.tensor import Base
 
 _NOTHING = contextlib.nullcontext()
@@ -57,6 +58,10 @@ class Layer(BaseLayer):
         return self.compute_output_spec(*args, **kwargs)
 
     def __call__(self, *args, **kwargs):
+        if len(args) == 1 and not kwargs and args[0].__class__ is Tensor:
+            fields = self.__dict__
+            if fields.get("built") and fields["_is_plain"] and get_keras_mask(args[0]) is None:
+                return self._call_plainly(args[0])
         self._check_super_called()
         self.__dict__["_called"] = True
         given = args, kwargs
@@ -99,6 +104,32 @@ class Layer(BaseLayer):
         if door is not None:
             outputs = tree.map_structure(lambda x: _C.as_class(x, door) if isinstance(x, _C.Tensor) else x, outputs)
         return outputs
+
+    def _call_plainly(self, x):
+        """Do what a call does, when a single tensor without a mask is all that it has: the short way."""
+        policy = self._own_policy()
+        own = x.dtype.name
+        if own != policy.compute_dtype and self._convert_input_args and self.autocast and is_float_dtype(own):
+            x = convert_to_tensor(x, dtype=self.input_dtype)
+        self._assert_input_compatibility(x)
+        context = global_state.get_global_attribute("current_call_ctx")
+        is_entry = context is None
+        if is_entry:
+            context = CallContext(entry_layer=self)
+            global_state.set_global_attribute("current_call_ctx", context)
+            self._clear_losses()
+        try:
+            training = context.get_value("training")
+            if training is None:
+                training = self.__dict__.get("training", self._default_training)
+            context.training = training
+            kwargs = {"training": training} if training is not None and self._call_has_training_arg else {}
+            with self._open_name_scope() if self._layers else _NOTHING, self._autocast_scope():
+                with explain_call(self, (x,), kwargs):
+                    return self.call(x, **kwargs)
+        finally:
+            if is_entry:
+                global_state.set_global_attribute("current_call_ctx", None)
 
     # --- the steps of a call
 
@@ -174,7 +205,6 @@ class Layer(BaseLayer):
             return call(*args, **kwargs)
 
     def _regularize_activity(self, outputs):
-        from dragon.vm.tensorflow.core.tensor import ops
         for output in tree.flatten(outputs):
             if is_tensor(output):
                 loss = self.activity_regularizer(output)
@@ -319,4 +349,5 @@ class Layer(BaseLayer):
                                f"Received: {names}")
         fields = self.__dict__
         fields["_call_context_args"] = self._call_context_args | set(names)
+        self._note_plain()
         self._call_has_context_arg.update({name: name in self.call_signature_parameters for name in names})
