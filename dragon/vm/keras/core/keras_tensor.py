@@ -114,7 +114,7 @@ def _binary(function, is_reflected=False):
 
 
 for _sign, _function in (
-        ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("matmul", "matmul"), ("truediv", "divide"),
+        ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("matmul", "matmul"), ("truediv", "true_divide"),
         ("floordiv", "floor_divide"), ("mod", "mod"), ("pow", "power"), ("and", "logical_and"),
         ("or", "logical_or"), ("xor", "logical_xor")):
     setattr(KerasTensor, f"__{_sign}__", _binary(_function))

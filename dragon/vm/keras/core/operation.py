@@ -243,7 +243,8 @@ def operation(function=None, *, name=None, tensors=None, module=None):
     module = module or f"keras.src.ops.{function.__module__.rpartition('.')[2]}"
     cls = type(name, (FunctionOperation,), {"_function": staticmethod(function), "_takes": takes, "__module__": module,
                                             "__doc__": f"`keras.ops.{function.__name__}` in a graph."})
-    _operations[name] = cls
+    _operations.setdefault(name, cls)
+    _operations[module, name] = cls
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -277,8 +278,8 @@ def _call_symbolically(cls, signature, args, kwargs):
     return cls(name=name, **config).symbolic_call(*given, **named)
 
 
-def find_operation(name):
+def find_operation(name, module=None):
     """Return the class of the operation that a function of `keras.ops` is in graphs, or None."""
     if name not in _operations:
         import dragon.vm.keras.ops  # noqa: F401: its functions enter themselves
-    return _operations.get(name)
+    return _operations.get((module, name)) or _operations.get(name)

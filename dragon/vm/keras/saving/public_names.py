@@ -68,7 +68,7 @@ def find_thing(module, name):
     if parts[:1] == ["src"]:
         parts = parts[1:]
         if parts[:1] == ["ops"]:
-            found = find_operation(name)
+            found = find_operation(name, module)
             if found is not None:
                 return found
         if name == "Functional":
@@ -85,5 +85,5 @@ def find_thing(module, name):
     if not parts or parts == ["ops"]:
         found = getattr(importlib.import_module(ROOT), name, None)
         return found if found is not None else find_operation(name)
-    found = find_operation(name)
+    found = find_operation(name, module)
     return found if isinstance(found, type) and issubclass(found, Operation) else None

@@ -325,6 +325,8 @@ def _retrieve(name, registered, config, kind, custom):
         found = public_names.find_thing(module, name)
         if found is not None:
             return found
+        raise ValueError(f"Could not deserialize '{module}.{name}' because there is no such layer, operation, loss, "
+                         f"metric or function. Full object config: {config}")
     if module == "builtins" and kind == "function":
         for family in public_names.BUILTINS:
             found = public_names.find_thing(f"keras.{family}", name)

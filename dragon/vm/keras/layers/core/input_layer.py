@@ -66,7 +66,7 @@ class InputLayer(Layer):
         output = input_tensor
         if output is None:
             output = KerasTensor(self._batch_shape, dtype=self._dtype, sparse=self.sparse, ragged=self.ragged,
-                                 name=self.name)
+                                 name=name)
         self.__dict__["_input_tensor"] = output
         Node(operation=self, call_args=(), call_kwargs={}, outputs=output)
 

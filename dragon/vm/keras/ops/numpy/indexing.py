@@ -145,6 +145,8 @@ def select(condlist, choicelist, default=0):
 @operation
 def get_item(x, key):
     """Return x[key]: slices, numbers, None, an ellipsis, tensors of places or truths."""
+    if isinstance(key, list) and any(isinstance(item, slice) or item in (None, Ellipsis) for item in key):
+        key = tuple(key)  # as files of graphs have it
     key = tuple(map(_index, key)) if isinstance(key, tuple) else _index(key)
     return tensor(x)[key]
 
