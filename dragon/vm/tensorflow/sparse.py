@@ -31,7 +31,8 @@ def eye(num_rows, num_columns=None, dtype="float32", name=None):
     import numpy as np
     columns = int(num_rows if num_columns is None else num_columns)
     numbers = np.arange(min(int(num_rows), columns), dtype=np.int64)
-    return SparseTensor(_wrap_array(np.stack([numbers, numbers], 1)), _ops.ones([len(numbers)], dtype=_as_dtype(dtype)),
+    ones = _ops.ones([len(numbers)], dtype=_as_dtype(dtype))
+    return SparseTensor(_wrap_array(np.stack([numbers, numbers], 1)), ones,
                         [int(num_rows), columns])
 
 
@@ -112,7 +113,7 @@ def reset_shape(sp_input, new_shape=None):
     sparse = _math.check(sp_input, "reset_shape")
     needed = (sparse._places().max(0) + 1).tolist() if len(sparse._places()) else [0] * sparse.ndim
     sizes = needed if new_shape is None else [int(size) for size in new_shape]
-    if len(sizes) != sparse.ndim or any(size < own for size, own in zip(sizes, sparse._sizes)) and new_shape is not None:
+    if len(sizes) != sparse.ndim or new_shape is not None and any(map(int.__lt__, sizes, sparse._sizes)):
         raise ValueError(f"reset_shape: the new shape must not be smaller. Received: {sizes} for {sparse._sizes}")
     return SparseTensor(sparse.indices, sparse.values, sizes)
 

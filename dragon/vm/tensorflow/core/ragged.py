@@ -68,6 +68,11 @@ class RaggedTensorSpec(TypeSpec):
     def __repr__(self):
         return (f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._splits_dtype!r})")
 
+    def _relaxed(self):
+        """Return the spec without sizes."""
+        return RaggedTensorSpec(None if self._shape.rank is None else [None] * self._shape.rank, self._dtype,
+                                self._ragged_rank, self._splits_dtype)
+
     def _batch(self, size):
         return RaggedTensorSpec([size, *self._shape], self._dtype, self._ragged_rank + 1, self._splits_dtype)
 

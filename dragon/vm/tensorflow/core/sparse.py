@@ -47,6 +47,10 @@ class SparseTensorSpec(TypeSpec):
     def __repr__(self):
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
 
+    def _relaxed(self):
+        """Return the spec without sizes."""
+        return SparseTensorSpec(None if self._shape.rank is None else [None] * self._shape.rank, self._dtype)
+
     def _batch(self, size):
         return SparseTensorSpec(None if self._shape.rank is None else [size, *self._shape], self._dtype)
 

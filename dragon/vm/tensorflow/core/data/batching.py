@@ -126,7 +126,7 @@ class PaddedBatch(Dataset):
     def __init__(self, source, size, shapes=None, values=None, drop_remainder=False):
         super().__init__(source)
         self._size, self._drop = check_size(size, "padded_batch"), bool(drop_remainder)
-        self._plan = padded_plan(source, shapes, values)
+        self._plan, self._natural = padded_plan(source, shapes, values), shapes is None
 
     def _iterate(self):
         elements, size = self._sources[0]._iterate(), self._size
@@ -137,7 +137,8 @@ class PaddedBatch(Dataset):
 
     def _make_spec(self):
         specs = flatten(self._sources[0].element_spec)
-        padded = [TensorSpec(list(shape), spec.dtype) for spec, (shape, _) in zip(specs, self._plan)]
+        padded = [TensorSpec(spec.shape if self._natural else list(shape), spec.dtype)
+                  for spec, (shape, _) in zip(specs, self._plan)]
         leaves = iter(padded)
         structure = map_structure(lambda _: next(leaves), self._sources[0].element_spec)
         return batch_spec(structure, self._size if self._drop else None)

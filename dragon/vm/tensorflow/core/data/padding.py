@@ -18,7 +18,8 @@ def padded_plan(source, shapes, values):
             if part.shape.rank is None:
                 raise ValueError("padded_batch: padded_shapes must be given where a component's rank is not known. "
                                  f"Received: a component of {part}")
-        wanted = [list(part.shape) for part in flatten(spec)]
+        # Elements that have a size have it already: the largest is as good as the one that is known.
+        wanted = [[None] * part.shape.rank for part in flatten(spec)]
     else:
         wanted = [_as_shape(shape) for shape in _flatten_shapes(spec, shapes)]
     fill = [None] * len(wanted) if values is None else _flatten_values(spec, values)

@@ -1,17 +1,20 @@
 """What a user's function gives for elements of a spec, found by calling it without data."""
+from itertools import islice
+
 from dragon import _C
 from dragon.vm.tensorflow.core.data.specs import TensorSpec, merge_shapes, spec_of
 from dragon.vm.tensorflow.core.data.structure import call, flatten, map_structure, to_result
 from dragon.vm.tensorflow.core.tensor import ops
 
 SIZES = (2, 3)  # that an unknown dimension is taken to have in two calls
+LOOKS = 3  # elements that are looked at where there is no other way
 
 
 def result_spec(function, source):
     """Return the structure of specs of what a function gives for the elements of a dataset.
 
     The function is called twice with tensors that have no numbers, or, where it wants to see some, with the first
-    element; what that gives has no unknown dimension.
+    elements; a dimension in which these agree counts as known.
 
     """
     spec = source.element_spec
@@ -34,7 +37,7 @@ def result_spec(function, source):
 
 def _merge(first, second):
     if type(first) is not TensorSpec:
-        return first
+        return first if first == second or not hasattr(first, "_relaxed") else first._relaxed()
     return TensorSpec(merge_shapes(first.shape, second.shape), first.dtype)
 
 
@@ -44,9 +47,13 @@ def _result_of_components(function, source, spec):
 
 
 def _spec_of_first(function, source):
-    for element in source._iterate():
-        return spec_of(to_result(call(function, element)))
-    raise ValueError("element_spec: the function reads its arguments, and there is no element to call it with")
+    specs = [spec_of(to_result(call(function, element))) for element in islice(source._iterate(), LOOKS)]
+    if not specs:
+        raise ValueError("element_spec: the function reads its arguments, and there is no element to call it with")
+    merged = specs[0]
+    for other in specs[1:]:
+        merged = map_structure(_merge, merged, other)
+    return merged
 
 
 def _call_without_data(function, spec, size):

@@ -1,0 +1,196 @@
+"""`tf.io`: bytes and text as numbers, and tensors as bytes."""
+import base64
+import binascii
+import csv
+
+from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
+from dragon.vm.tensorflow.core.dtypes import as_dtype
+
+
+def _strings(value, who):
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.name != "string":
+        raise errors.InvalidArgumentError(None, None, f"{who}: expected strings. Received: dtype {tensor.dtype.name}")
+    return array_of(tensor)
+
+
+def _each(array, function):
+    """Return an array of strings of what a function gives for each string."""
+    import numpy as np
+    found = np.empty(array.shape, object)
+    for place in np.ndindex(array.shape):
+        found[place] = function(array[place])
+    return over_strings(found)
+
+
+def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
+    """Return the numbers that strings hold as raw bytes.
+
+    Parameters
+    ----------
+    input_bytes : Tensor
+        The strings, all of one length.
+    out_type : DType
+        The dtype of the numbers.
+    little_endian : bool, optional, default=True
+        The order of the bytes of a number.
+    fixed_length : int, optional
+        To how many bytes strings are cut or filled up with zeros.
+    name : str, optional
+        Not used.
+
+    """
+    import numpy as np
+    array, dtype = _strings(input_bytes, "decode_raw"), as_dtype(out_type)
+    items = array.reshape(-1).tolist()
+    if fixed_length is not None:
+        items = [item[:int(fixed_length)].ljust(int(fixed_length), b"\0") for item in items]
+    sizes = {len(item) for item in items}
+    if len(sizes) > 1:
+        raise errors.InvalidArgumentError(None, None, "DecodeRaw requires input strings to all be the same size, but "
+                                          f"their sizes are {sorted(sizes)}")
+    kind = np.dtype(dtype.as_numpy_dtype)
+    if sizes and max(sizes) % kind.itemsize:
+        raise errors.InvalidArgumentError(None, None, f"Input to DecodeRaw has length {max(sizes)} that is not a "
+                                          f"multiple of {kind.itemsize}, the size of {dtype.name}")
+    numbers = np.frombuffer(b"".join(items), kind if little_endian or kind.itemsize == 1 else kind.newbyteorder(">"))
+    shape = [*array.shape, max(sizes, default=0) // kind.itemsize]
+    return wrap_array(numbers.astype(kind).reshape(shape))
+
+
+def decode_compressed(bytes, compression_type="", name=None):
+    """Return strings that were compressed by zlib or gzip as what they were."""
+    import zlib
+    bits = {"": None, "ZLIB": 15, "GZIP": 31}
+    if compression_type not in bits:
+        raise errors.InvalidArgumentError(None, None, "decode_compressed: compression_type must be '', 'ZLIB' or "
+                                          f"'GZIP'. Received: {compression_type!r}")
+    array = _strings(bytes, "decode_compressed")
+    if not compression_type:
+        return over_strings(array)
+    try:
+        return _each(array, lambda item: zlib.decompress(item, bits[compression_type]))
+    except zlib.error as error:
+        raise errors.DataLossError(None, None, f"decode_compressed: {error}") from None
+
+
+def encode_base64(input, pad=False, name=None):
+    """Return strings in the alphabet of base 64 that addresses of pages can hold."""
+    def encode(item):
+        text = base64.urlsafe_b64encode(item)
+        return text if pad else text.rstrip(b"=")
+    return _each(_strings(input, "encode_base64"), encode)
+
+
+def decode_base64(input, name=None):
+    """Return what `encode_base64` was given."""
+    def decode(item):
+        try:
+            return base64.b64decode(item.rstrip(b"=") + b"=" * (-len(item.rstrip(b"=")) % 4), b"-_", validate=True)
+        except binascii.Error as error:
+            raise errors.InvalidArgumentError(None, None, f"decode_base64: {error}. Received: {item!r}") from None
+    return _each(_strings(input, "decode_base64"), decode)
+
+
+def serialize_tensor(tensor, name=None):
+    """Return a tensor as the bytes of a message, which `parse_tensor` reads."""
+    from dragon.vm.tensorflow.core.tensor_proto import serialize
+    return convert_to_tensor(serialize(convert_to_tensor(tensor)))
+
+
+def parse_tensor(serialized, out_type, name=None):
+    """Return the tensor that the bytes of a message hold; it must have the dtype `out_type`."""
+    from dragon.vm.tensorflow.core.tensor_proto import parse
+    tensor = parse(_strings(serialized, "parse_tensor")[()])
+    if tensor.dtype != as_dtype(out_type):
+        raise errors.InvalidArgumentError(None, None, f"Type mismatch between parsed tensor ({tensor.dtype.name}) and "
+                                          f"dtype ({as_dtype(out_type).name})")
+    return tensor
+
+
+def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None,
+               name=None):
+    """Return the columns of lines of comma separated values as a list of tensors.
+
+    Parameters
+    ----------
+    records : Tensor
+        The lines.
+    record_defaults : Sequence
+        For each column a tensor of its dtype: empty where a value must be there, else with the value of empty fields.
+    field_delim : str, optional, default=","
+        What stands between fields.
+    use_quote_delim : bool, optional, default=True
+        Whether quotes hold fields together.
+    na_value : str, optional, default=""
+        A further text that stands for an empty field.
+    select_cols : Sequence[int], optional
+        The columns that are read; all by default.
+    name : str, optional
+        Not used.
+
+    """
+    import numpy as np
+    array = _strings(records, "decode_csv")
+    columns = [_Column(default, number, na_value) for number, default in enumerate(record_defaults)]
+    width = len(columns)
+    chosen = None if select_cols is None else [int(number) for number in select_cols]
+    if chosen is not None and (len(chosen) != width or sorted(set(chosen)) != chosen):
+        raise ValueError("decode_csv: select_cols must increase and be as many as record_defaults. Received: "
+                         f"{select_cols!r} for {width} defaults")
+    quoting = csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE
+    lines = [item.decode("utf-8", "surrogateescape") for item in array.reshape(-1).tolist()]
+    rows = []
+    for number, line in enumerate(lines):
+        fields = next(csv.reader([line], delimiter=field_delim, quoting=quoting), [""])
+        if chosen is not None:
+            fields = [fields[place] for place in chosen if place < len(fields)]
+        if len(fields) != width:
+            raise errors.InvalidArgumentError(None, None, f"Expect {width} fields but have {len(fields)} in record "
+                                              f"{number}. Received: {line!r}")
+        rows.append(fields)
+    found = []
+    for number, column in enumerate(columns):
+        values = column.read([fields[number] for fields in rows])
+        found.append(wrap_array(values.reshape(array.shape)) if values.dtype != object else (
+            over_strings(values.reshape(np.shape(array)))))
+    return found
+
+
+class _Column:
+    """How the fields of one column are read."""
+
+    def __init__(self, default, number, na_value):
+        self.tensor = convert_to_tensor(default) if not (isinstance(default, list) and not default) else (
+            convert_to_tensor(default, dtype="float32"))
+        if hasattr(default, "name") and hasattr(default, "as_numpy_dtype"):
+            self.tensor = convert_to_tensor([], dtype=default)
+        self.number, self.na_value = number, na_value
+        values = array_of(self.tensor).reshape(-1)
+        self.default = values[0] if values.size else None
+        self.text = self.tensor.dtype.name == "string"
+
+    def read(self, fields):
+        """Return the values of fields as an array."""
+        import numpy as np
+        values = [self._value(record, field) for record, field in enumerate(fields)]
+        array = np.empty(len(values), object if self.text else self.tensor.dtype.as_numpy_dtype)
+        array[:] = values
+        return array
+
+    def _value(self, record, field):
+        if not field or field == self.na_value:
+            if self.default is None:
+                raise errors.InvalidArgumentError(None, None, f"Field {self.number} is required but missing in record "
+                                                  f"{record}!")
+            return self.default
+        if self.text:
+            return field.encode("utf-8", "surrogateescape")
+        try:
+            return float(field) if self.tensor.dtype.is_floating else int(field)
+        except ValueError:
+            raise errors.InvalidArgumentError(
+                None, None, f"Field {self.number} in record {record} is not a valid {self.tensor.dtype.name}: "
+                f"{field}") from None

@@ -1,0 +1,38 @@
+"""`tf.io`: from the bytes of examples to tensors."""
+from dragon.vm.tensorflow.core.parsing import parse_many, parse_sequence, parse_single
+
+
+def parse_example(serialized, features, example_names=None, name=None):
+    """Return a dict of tensors of the bytes of several examples, one row for each.
+
+    Parameters
+    ----------
+    serialized : Tensor
+        A vector of strings.
+    features : dict
+        What is read: `tf.io.FixedLenFeature`, `VarLenFeature`, `FixedLenSequenceFeature`, `RaggedFeature` or
+        `SparseFeature` by name.
+    example_names : Tensor, optional
+        Not used.
+    name : str, optional
+        Not used.
+
+    """
+    return parse_many(serialized, features, example_names)
+
+
+def parse_single_example(serialized, features, example_names=None, name=None):
+    """Return a dict of tensors of the bytes of one example; see `parse_example`."""
+    return parse_single(serialized, features, example_names)
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None,
+                                  name=None):
+    """Return a dict of tensors of the context of one sequence example, and one of its steps."""
+    return parse_sequence(serialized, context_features, sequence_features, example_name)
+
+
+def decode_json_example(json_examples, name=None):
+    """Raise: examples are not read from JSON."""
+    raise NotImplementedError("tf.io.decode_json_example: examples are not read from JSON; "
+                              f"`tf.train.Example.FromString` reads their bytes. Received: {json_examples!r}")

@@ -1,0 +1,62 @@
+"""`tf.io`: whole files."""
+import glob
+import os
+
+from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.data.rows import array_of, wrap_array
+
+
+def path_of(name):
+    """Return a file's name as text, whatever it came as."""
+    if hasattr(name, "numpy"):
+        name = name.numpy()
+    return os.fsdecode(name)
+
+
+def translate(error, path):
+    """Return a system's error as TensorFlow calls it."""
+    kinds = ((FileNotFoundError, errors.NotFoundError), (FileExistsError, errors.AlreadyExistsError),
+             (PermissionError, errors.PermissionDeniedError), (IsADirectoryError, errors.FailedPreconditionError),
+             (NotADirectoryError, errors.FailedPreconditionError))
+    kind = next((ours for theirs, ours in kinds if isinstance(error, theirs)), errors.UnknownError)
+    return kind(None, None, f"{path}; {error.strerror}")
+
+
+def read_file(filename, name=None):
+    """Return the bytes of a file as a scalar tensor of strings."""
+    path = path_of(filename)
+    try:
+        with open(path, "rb") as file:
+            return convert_to_tensor(file.read())
+    except OSError as error:
+        raise translate(error, path) from None
+
+
+def write_file(filename, contents, name=None):
+    """Write bytes into a file; its folder is made if there is none."""
+    path, data = path_of(filename), convert_to_tensor(contents).numpy()
+    if not isinstance(data, bytes):
+        raise errors.InvalidArgumentError(None, None, "write_file: contents must be a scalar of dtype string. "
+                                          f"Received: {contents!r}")
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise translate(error, path) from None
+
+
+def matching_files(pattern, name=None):
+    """Return the sorted names of the files that match one pattern or several."""
+    import numpy as np
+    patterns = np.asarray(array_of(convert_to_tensor(pattern)), dtype=object).reshape(-1)
+    found = sorted({os.fsencode(name) for one in patterns for name in glob.glob(os.fsdecode(one))})
+    names = np.empty(len(found), object)
+    names[:] = found
+    return wrap_array(names)
+
+
+def match_filenames_once(pattern, name=None):
+    """Return the sorted names of the files that match now."""
+    return matching_files(pattern)

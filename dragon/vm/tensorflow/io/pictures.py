@@ -1,0 +1,166 @@
+"""`tf.io`: pictures in files as tensors [height, width, channels], and back."""
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.data.rows import wrap_array
+from dragon.vm.tensorflow.core.images import (
+    as_dtype_of, contents_of, encode, kind_of, open_picture, to_array, to_gif_array)
+
+
+def _decode(contents, channels, who, formats, dtype="uint8", ratio=1):
+    picture = open_picture(contents_of(contents, who), who, formats)
+    if ratio != 1:
+        if ratio not in (2, 4, 8):
+            raise ValueError(f"{who}: ratio must be 1, 2, 4 or 8. Received: {ratio}")
+        picture.draft(None, (-(-picture.width // ratio), -(-picture.height // ratio)))
+    return as_dtype_of(to_array(picture, channels, who), dtype, who)
+
+
+def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
+                acceptable_fraction=1, dct_method="", name=None):
+    """Return a JPEG picture, or one of another format, as a uint8 tensor.
+
+    Parameters
+    ----------
+    contents : Tensor
+        The bytes of the file.
+    channels : int, optional, default=0
+        1 for grey, 3 for colours, 0 for what the file has.
+    ratio : int, optional, default=1
+        By how much the picture is made smaller while it is decoded: 1, 2, 4 or 8.
+    fancy_upscaling : bool, optional, default=True
+        Whether colours are smoothed, as they always are here.
+    try_recover_truncated : bool, optional, default=False
+        Not supported.
+    acceptable_fraction : float, optional, default=1
+        Not supported.
+    dct_method : str, optional, default=""
+        "INTEGER_ACCURATE", which is what is done, or "" for no preference.
+    name : str, optional
+        Not used.
+
+    """
+    for word, value, usual in (("try_recover_truncated", try_recover_truncated, (False,)),
+                               ("acceptable_fraction", acceptable_fraction, (1,)),
+                               ("fancy_upscaling", fancy_upscaling, (True,)),
+                               ("dct_method", dct_method, ("", "INTEGER_ACCURATE", "INTEGER_FAST"))):
+        if value not in usual:
+            raise NotImplementedError(f"decode_jpeg: {word} must be one of {usual}. Received: {value!r}")
+    return _decode(contents, channels, "decode_jpeg", ("JPEG", "PNG", "GIF", "BMP"), ratio=ratio)
+
+
+def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1, fancy_upscaling=True,
+                         try_recover_truncated=False, acceptable_fraction=1, dct_method="", name=None):
+    """Return a part of a JPEG picture; the window is (top, left, height, width)."""
+    whole = decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction,
+                        dct_method)
+    top, left, height, width = (int(number) for number in convert_to_tensor(crop_window).numpy())
+    if top < 0 or left < 0 or top + height > whole.shape[0] or left + width > whole.shape[1]:
+        raise ValueError(f"decode_and_crop_jpeg: the window is outside of the picture. Received: {crop_window!r} for "
+                         f"shape {whole.shape}")
+    return whole[top:top + height, left:left + width]
+
+
+def decode_png(contents, channels=0, dtype="uint8", name=None):
+    """Return a PNG picture, or one of another format, as a tensor."""
+    return _decode(contents, channels, "decode_png", ("JPEG", "PNG", "GIF", "BMP"), dtype)
+
+
+def decode_bmp(contents, channels=0, name=None):
+    """Return a BMP picture as a uint8 tensor."""
+    return _decode(contents, channels, "decode_bmp", ("BMP",))
+
+
+def decode_webp(contents, channels=0, dtype="uint8", name=None):
+    """Return the frames of a WebP picture as a tensor [frames, height, width, channels]."""
+    picture = open_picture(contents_of(contents, "decode_webp"), "decode_webp", ("WEBP",))
+    return as_dtype_of(to_array(picture, channels or 4, "decode_webp")[None], dtype, "decode_webp")
+
+
+def decode_gif(contents, name=None):
+    """Return the frames of a GIF picture as a uint8 tensor [frames, height, width, 3]."""
+    return wrap_array(to_gif_array(open_picture(contents_of(contents, "decode_gif"), "decode_gif", ("GIF",))))
+
+
+def decode_image(contents, channels=None, dtype="uint8", name=None, expand_animations=True):
+    """Return a BMP, GIF, JPEG or PNG picture as a tensor.
+
+    Parameters
+    ----------
+    contents : Tensor
+        The bytes of the file.
+    channels : int, optional
+        1 for grey, 3 for colours, 4 with opacity; what the file has by default.
+    dtype : DType, optional, default=uint8
+        uint8, or a float dtype, whose numbers are between 0 and 1.
+    name : str, optional
+        Not used.
+    expand_animations : bool, optional, default=True
+        Whether a GIF picture has a first axis of frames, rather than being its first frame.
+
+    """
+    picture = open_picture(contents_of(contents, "decode_image"), "decode_image")
+    if picture.format == "GIF" and expand_animations:
+        if channels not in (None, 0, 3):
+            raise ValueError(f"decode_image: channels must be 0 or 3 for a GIF picture. Received: {channels}")
+        return as_dtype_of(to_gif_array(picture), dtype, "decode_image")
+    if picture.format == "GIF":
+        picture = picture.convert("RGB")
+    return as_dtype_of(to_array(picture, channels or 0, "decode_image"), dtype, "decode_image")
+
+
+def encode_jpeg(image, format="", quality=95, progressive=False, optimize_size=False, chroma_downsampling=True,
+                density_unit="in", x_density=300, y_density=300, xmp_metadata="", name=None):
+    """Return a uint8 tensor [height, width, 1 or 3] as the bytes of a JPEG file.
+
+    Parameters
+    ----------
+    image : Tensor
+        The picture.
+    format : str, optional, default=""
+        "grayscale" or "rgb"; what the channels say by default.
+    quality : int, optional, default=95
+        From 0 to 100.
+    progressive : bool, optional, default=False
+        Whether a rough picture comes first in the file.
+    optimize_size : bool, optional, default=False
+        Whether to spend time on a smaller file.
+    chroma_downsampling : bool, optional, default=True
+        Whether colours have half the resolution.
+    density_unit : str, optional, default="in"
+        Only inches are written.
+    x_density : int, optional, default=300
+        Pixels per unit.
+    y_density : int, optional, default=300
+        Pixels per unit.
+    xmp_metadata : str, optional, default=""
+        Not supported.
+    name : str, optional
+        Not used.
+
+    """
+    image = convert_to_tensor(image)
+    if xmp_metadata or density_unit != "in":
+        raise NotImplementedError("encode_jpeg: only density_unit='in' without xmp_metadata is supported. Received: "
+                                  f"density_unit={density_unit!r}, xmp_metadata={xmp_metadata!r}")
+    wanted = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}.get(format)
+    if wanted is None or len(image.shape) == 3 and image.shape[-1] not in wanted:
+        raise ValueError(f"encode_jpeg: format must be '', 'grayscale' or 'rgb' as the channels are. Received: "
+                         f"format={format!r} for shape {image.shape}")
+    return encode(image, "JPEG", "encode_jpeg", quality=int(quality), progressive=bool(progressive),
+                  optimize=bool(optimize_size), subsampling=2 if chroma_downsampling else 0,
+                  dpi=(int(x_density), int(y_density)))
+
+
+def encode_png(image, compression=-1, name=None):
+    """Return a uint8 tensor [..., height, width, channels] as the bytes of PNG files."""
+    return encode(image, "PNG", "encode_png", compress_level=6 if int(compression) < 0 else int(compression))
+
+
+def is_jpeg(contents, name=None):
+    """Return whether bytes are those of a JPEG file."""
+    return convert_to_tensor(kind_of(contents_of(contents, "is_jpeg")) == "JPEG")
+
+
+def extract_jpeg_shape(contents, output_type="int32", name=None):
+    """Return the height, the width and the channels of a JPEG picture, which is not decoded."""
+    picture = open_picture(contents_of(contents, "extract_jpeg_shape"), "extract_jpeg_shape", ("JPEG",))
+    return convert_to_tensor([picture.height, picture.width, len(picture.getbands())], dtype=output_type)
