@@ -89,13 +89,12 @@ def to_gif_array(picture):
 
 def as_dtype_of(array, dtype, who):
     """Return an array of bytes as a tensor of a dtype: floats are between 0 and 1."""
-    import numpy as np
     from dragon.vm.tensorflow.core.dtypes import as_dtype
     dtype = as_dtype(dtype)
     if dtype.name == "uint8":
         return wrap_array(array)
     if dtype.is_floating:
-        return wrap_array((array.astype(np.float32) * np.float32(1 / 255)).astype(dtype.as_numpy_dtype))
+        return wrap_array((array * (1 / 255)).astype(dtype.as_numpy_dtype))
     raise NotImplementedError(f"{who}: pictures are decoded to uint8 and to floats. Received: dtype={dtype!r}")
 
 

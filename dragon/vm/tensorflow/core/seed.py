@@ -1,4 +1,5 @@
 """The seed of `tf.random.set_seed`, and what operators with seeds of their own make of it."""
+import contextlib
 import random
 
 DEFAULT_SEED = 87654321  # stands for the global seed where only an operator has one
@@ -39,6 +40,17 @@ def on_set_seed(listener):
 def global_seed():
     """Return the global seed, or None."""
     return _state.seed
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """Have what draws seeds within the block leave those after it as they would have been."""
+    before = None if _state.draws is None else _state.draws.getstate()
+    try:
+        yield
+    finally:
+        if before is not None:
+            _state.draws.setstate(before)
 
 
 def get_seed(op_seed):

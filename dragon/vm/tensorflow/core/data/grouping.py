@@ -6,8 +6,12 @@ from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import INFINITE, UNKNOWN, Dataset
 from dragon.vm.tensorflow.core.data.mapping import Given, as_dataset
+from dragon.vm.tensorflow.core.data.probing import merge_results
 from dragon.vm.tensorflow.core.data.specs import DatasetSpec
 from dragon.vm.tensorflow.core.data.structure import call, is_nested, map_structure, to_element
+
+
+KEYS = (0, 1)  # for which a function is asked what it gives
 
 
 class Window(Dataset):
@@ -104,7 +108,9 @@ class GroupByWindow(Given):
             yield from self._window(key, groups[key])._iterate()
 
     def _make_spec(self):
-        return self._window(0, []).element_spec
+        # What depends on the key is not known.
+        specs = [self._window(key, []).element_spec for key in KEYS]
+        return map_structure(merge_results, *specs)
 
     def _count(self):
         count = self._sources[0]._count()

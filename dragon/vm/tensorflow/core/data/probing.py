@@ -1,71 +1,60 @@
-"""What a user's function gives for elements of a spec, found by calling it without data."""
+"""What a user's function gives for elements of a spec, found by calling it with made-up ones."""
 from itertools import islice
 
-from dragon import _C
+from dragon.vm.tensorflow.core import seed
+from dragon.vm.tensorflow.core.data.rows import wrap_array
 from dragon.vm.tensorflow.core.data.specs import TensorSpec, merge_shapes, spec_of
-from dragon.vm.tensorflow.core.data.structure import call, flatten, map_structure, to_result
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.tensorflow.core.data.structure import call, map_structure, to_result
 
-SIZES = (2, 3)  # that an unknown dimension is taken to have in two calls
+# Of the made-up elements of two calls: the size of unknown dimensions, the number everywhere, the text everywhere.
+# What of a result's shape depends on any of these is not known.
+TRIALS = ((2, 1, b"1"), (3, 2, b"2 2"))
 LOOKS = 3  # elements that are looked at where there is no other way
 
 
 def result_spec(function, source):
     """Return the structure of specs of what a function gives for the elements of a dataset.
 
-    The function is called twice with tensors that have no numbers, or, where it wants to see some, with the first
-    elements; a dimension in which these agree counts as known.
+    The function is called with two made-up elements, or, where these do not do, with the first elements; dimensions in
+    which the results agree count as known.
 
     """
     spec = source.element_spec
-    with_datasets = []
-
-    def note(value):
-        with_datasets.extend(part for part in flatten(value) if hasattr(type(part), "_type_spec"))
-        return spec_of(value)
     try:
-        specs = [note(_call_without_data(function, spec, size)) for size in SIZES]
-    except Exception:  # a function that looks at its numbers may fail in any way when there are none
-        return _spec_of_first(function, source)
-    if with_datasets:
-        return _result_of_components(function, source, specs[0])
-    try:
-        return map_structure(_merge, *specs)
-    except (TypeError, ValueError):
+        with seed.undisturbed():
+            specs = [spec_of(to_result(call(function, make_element(spec, *trial)))) for trial in TRIALS]
+        return map_structure(merge_results, *specs)
+    except Exception:  # a function may fail in any way where it is given what it was not made for
         return _spec_of_first(function, source)
 
 
-def _merge(first, second):
+def merge_results(first, second):
+    """Return the spec that holds for two results of a function."""
     if type(first) is not TensorSpec:
         return first if first == second or not hasattr(first, "_relaxed") else first._relaxed()
     return TensorSpec(merge_shapes(first.shape, second.shape), first.dtype)
 
 
-def _result_of_components(function, source, spec):
-    """Return the spec of results that are datasets: theirs is known without an element."""
-    return spec
-
-
 def _spec_of_first(function, source):
     specs = [spec_of(to_result(call(function, element))) for element in islice(source._iterate(), LOOKS)]
     if not specs:
-        raise ValueError("element_spec: the function reads its arguments, and there is no element to call it with")
+        raise ValueError("element_spec: the function fails with made-up arguments, and there is no element to call it "
+                         "with")
     merged = specs[0]
     for other in specs[1:]:
-        merged = map_structure(_merge, merged, other)
+        merged = map_structure(merge_results, merged, other)
     return merged
 
 
-def _call_without_data(function, spec, size):
-    """Call a function with tensors of a spec whose unknown dimensions have a size."""
+def make_element(spec, size, number, text):
+    """Return an element of a spec."""
+    import numpy as np
+
     def make(part):
-        if type(part) is not TensorSpec or part.shape.rank is None or part.dtype.name == "string":
-            raise NotImplementedError(f"element_spec: got {part}, expected a dense tensor of numbers")
+        if hasattr(part, "_make_up"):
+            return part._make_up(size, number, text)
+        if type(part) is not TensorSpec or part.shape.rank is None:
+            raise NotImplementedError(f"element_spec: got {part}, expected a dense tensor of a known rank")
         shape = [size if own is None else own for own in part.shape]
-        return _C.phantom_like(ops.empty((), dtype=part.dtype), shape)
-    element = map_structure(make, spec)
-    before = _C.set_phantom(True)
-    try:
-        return to_result(call(function, element))
-    finally:
-        _C.set_phantom(before)
+        return wrap_array(np.full(shape, text if part.dtype.name == "string" else number, part.dtype.as_numpy_dtype))
+    return map_structure(make, spec)

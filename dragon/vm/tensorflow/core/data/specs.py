@@ -24,6 +24,12 @@ class DatasetSpec(TypeSpec):
         """The structure of specs of the elements."""
         return self._element_spec
 
+    def _make_up(self, size, number, text):
+        """Return a dataset of made-up elements."""
+        from dragon.vm.tensorflow.core.data import Listed
+        from dragon.vm.tensorflow.core.data.probing import make_element
+        return Listed([make_element(self._element_spec, size, number, text)] * size, self._element_spec)
+
     @property
     def value_type(self):
         """`tf.data.Dataset`."""
