@@ -46,7 +46,9 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
         key, value = (_shared(x, times) for x in (key, value))
     if key.shape[1] == 1 < query.shape[1]:
         key, value = (ops.broadcast_to(x, (x.shape[0], query.shape[1], *x.shape[2:])) for x in (key, value))
-    weights = _combined(query, key, bias, mask, is_causal, dtype)
+    if mask is not None:
+        query, mask = _seeing(query, key, cast_to(tensor(mask), "bool"), is_causal)
+    weights = _combined(query, key, bias, mask, is_causal and mask is None, dtype)
     y = ops.scaled_dot_product_attention(query, key, value, weights, 0.0, is_causal and weights is None, scale=scale)
     return ops.transpose(y, 1, 2)
 
@@ -57,17 +59,25 @@ def _shared(x, times):
     return ops.flatten(wide, 1, 2)
 
 
+def _causal(query, key):
+    return ops.tril(ops.ones((query.shape[2], key.shape[2]), dtype="bool"))
+
+
+def _seeing(query, key, mask, is_causal):
+    """Let queries that see nothing see everything alike, as equally low scores would have it, without gradients."""
+    mask = ops.logical_and(mask, _causal(query, key)) if is_causal else mask
+    sees = ops.any(mask, -1, True)
+    return ops.where(sees, query, 0.0), ops.logical_or(mask, ops.logical_not(sees))
+
+
 def _combined(query, key, bias, mask, is_causal, dtype):
     """Return what is added to scores, or None: masked pairs get a number so low that no weight is left."""
     if mask is None and bias is None:
         return None
     lowest = -0.7 * (65500.0 if dtype == "float16" else 3.38953e38)
-    mask = None if mask is None else cast_to(tensor(mask), "bool")
-    if is_causal:
-        causal = ops.tril(ops.ones((query.shape[2], key.shape[2]), dtype="bool"))
-        mask = causal if mask is None else ops.logical_and(mask, causal)
+    mask = _causal(query, key) if is_causal else mask
     added = ops.zeros((), dtype=dtype) if bias is None else cast_to(tensor(bias), dtype)
-    return added if mask is None else ops.where(mask, added, ops.full_like(added, lowest))
+    return added if mask is None else ops.where(mask, added, lowest)
 
 
 @operation

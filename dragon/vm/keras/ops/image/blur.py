@@ -1,0 +1,73 @@
+"""Images smoothed, and their edges."""
+from dragon.vm.keras.ops.common import dtype_of, operation, ops, tensor
+from dragon.vm.keras.ops.image.common import Layout
+from dragon.vm.keras.ops.nn.convolution import depthwise_conv
+
+
+def make_bell(size, sigma, dtype):
+    places = ops.sub(ops.arange(int(size), dtype=dtype), (int(size) - 1) / 2)
+    bell = ops.exp(ops.mul(ops.square(ops.div(places, sigma)), -0.5))
+    return ops.div(bell, ops.sum(bell))
+
+
+@operation
+def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
+    """Smooth images by a bell-shaped window.
+
+    Parameters
+    ----------
+    images : Tensor
+        One image or a batch.
+    kernel_size : Tuple[int, int], optional, default=(3, 3)
+        The window's sizes.
+    sigma : Tuple[float, float], optional, default=(1.0, 1.0)
+        How wide the bell is.
+    data_format : str, optional
+        "channels_last" or "channels_first"; the configured one by default.
+
+    Returns
+    -------
+    Tensor
+        Images of the same shape.
+
+    """
+    images = tensor(images)
+    layout = Layout(images, data_format)
+    x, dtype = layout.enter(images), dtype_of(images)
+    across, down = (make_bell(*how, dtype) for how in zip(kernel_size, sigma))
+    window = ops.mul(ops.unsqueeze(down, 1), across)
+    shape = (int(kernel_size[0]), int(kernel_size[1]), 1, 1)
+    kernel = ops.tile(ops.reshape(window, shape), [1, 1, x.shape[-1], 1])
+    return layout.leave(depthwise_conv(x, kernel, 1, "same", "channels_last"))
+
+
+@operation
+def sobel_edges(images, data_format=None):
+    """Return how images change downwards and to the right, along a new last axis.
+
+    Parameters
+    ----------
+    images : Tensor
+        One image or a batch.
+    data_format : str, optional
+        "channels_last" or "channels_first"; the configured one by default.
+
+    Returns
+    -------
+    Tensor
+        With a last axis of 2.
+
+    """
+    images = tensor(images)
+    layout = Layout(images, data_format)
+    x = layout.enter(images)
+    front = ops.permute(x, [0, 3, 1, 2])
+    front = ops.pad(front, [1, 1, 1, 1], "reflect")
+
+    def along(axis, other):
+        after, before = (ops.slice(front, axis, start, stop) for start, stop in ((2, None), (0, -2)))
+        change = ops.sub(after, before)
+        sides = [ops.slice(change, other, start, stop) for start, stop in ((0, -2), (1, -1), (2, None))]
+        return ops.add(ops.add(sides[0], ops.mul(sides[1], 2)), sides[2])
+    edges = ops.stack([along(2, 3), along(3, 2)], -1)
+    return layout.leave(ops.permute(edges, [0, 2, 3, 1, 4]))

@@ -1,0 +1,78 @@
+"""Images and volumes cut into patches, which may overlap."""
+from dragon.vm.keras.ops.common import as_list, operation, ops, tensor
+from dragon.vm.keras.ops.nn.convolution import same_padding, standard_format
+
+
+def _cut(x, sizes, strides, dilation, padding, data_format):
+    """Return the patches of a batch: their elements are the channels of the result."""
+    if padding not in ("valid", "same"):
+        raise ValueError(f"`padding` must be 'valid' or 'same'. Received: padding={padding}")
+    axes = len(sizes)
+    strides = as_list(sizes if not strides else strides, axes, "strides")
+    dilation = as_list(dilation, axes, "dilation_rate")
+    first = standard_format(data_format) == "channels_first"
+    x = ops.moveaxis(x, 1, -1) if first else x
+    spans = [(size - 1) * step + 1 for size, step in zip(sizes, dilation)]
+    if padding == "same":
+        pairs = [same_padding(*how) for how in zip(x.shape[1:-1], spans, strides)]
+        x = ops.pad(x, [0, 0] + [item for pair in reversed(pairs) for item in pair])
+    if any(size < span for size, span in zip(x.shape[1:-1], spans)):
+        raise ValueError("Patches are larger than what they are cut from. "
+                         f"Received: size={tuple(sizes)}, images.shape={tuple(x.shape)}")
+    for axis, (span, stride, step) in enumerate(zip(spans, strides, dilation), 1):
+        x = ops.slice(ops.unfold(x, axis, span, stride), -1, None, None, step)
+    # Places, channels, elements of patches -> places, elements, channels.
+    x = ops.flatten(ops.moveaxis(x, axes + 1, -1), axes + 1, -1)
+    return ops.moveaxis(x, -1, 1) if first else x
+
+
+def _extract(images, sizes, strides, dilation_rate, padding, data_format):
+    images, rank = tensor(images), len(sizes) + 2
+    if images.ndim not in (rank - 1, rank):
+        raise ValueError(f"Expected rank {rank - 1} (single) or rank {rank} (batch). "
+                         f"Received: shape={tuple(images.shape)}")
+    single = images.ndim == rank - 1
+    made = _cut(ops.unsqueeze(images, 0) if single else images, sizes, strides, dilation_rate, padding, data_format)
+    return ops.squeeze(made, 0) if single else made
+
+
+def _sizes(size, count):
+    sizes = [size] * count if isinstance(size, int) else list(size)
+    if len(sizes) != count:
+        raise TypeError(f"Invalid `size` argument. Expected an int or a tuple of length {count}. Received: size={size}")
+    return sizes
+
+
+@operation
+def extract_patches(images, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+    """Cut images into patches.
+
+    Parameters
+    ----------
+    images : Tensor
+        One image or a batch; volumes if `size` has three numbers.
+    size : Union[int, Sequence[int]]
+        The patches' sizes.
+    strides : Union[int, Sequence[int]], optional
+        How far apart they begin, by default as far as they are large.
+    dilation_rate : Union[int, Sequence[int]], optional, default=1
+        Distance of the elements of a patch.
+    padding : str, optional, default="valid"
+        "valid" or "same".
+    data_format : str, optional
+        "channels_last" or "channels_first"; the configured one by default.
+
+    Returns
+    -------
+    Tensor
+        Images whose channels are the elements of patches.
+
+    """
+    volumes = not isinstance(size, int) and len(size) == 3
+    return _extract(images, _sizes(size, 3 if volumes else 2), strides, dilation_rate, padding, data_format)
+
+
+@operation
+def extract_patches_3d(volumes, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+    """Cut volumes into patches; the arguments are those of `extract_patches`."""
+    return _extract(volumes, _sizes(size, 3), strides, dilation_rate, padding, data_format)

@@ -1,0 +1,198 @@
+"""Images of other sizes: every axis is a product with a matrix of weights; the usual cases have kernels."""
+import math
+
+from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result_type, tensor
+from dragon.vm.keras.ops.image.common import Layout, check_choice
+
+INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
+METHODS = {**dict.fromkeys(("linear", "bilinear", "trilinear", "triangle"), "linear"),
+           **dict.fromkeys(("cubic", "bicubic", "tricubic"), "cubic"), "lanczos3": "lanczos3", "lanczos5": "lanczos5"}
+_NEGLIGIBLE = 1000.0 * 2.0 ** -23
+
+
+def _triangle(x):
+    return ops.clamp(ops.sub(1.0, x), 0.0, None)
+
+
+def _cubic(x):
+    """Keys's cubic, with slope -1/2."""
+    near = ops.add(ops.mul(ops.mul(ops.sub(ops.mul(x, 1.5), 2.5), x), x), 1.0)
+    far = ops.add(ops.mul(ops.sub(ops.mul(ops.add(ops.mul(x, -0.5), 2.5), x), 4.0), x), 2.0)
+    return ops.where(ops.ge(x, 2.0), 0.0, ops.where(ops.ge(x, 1.0), far, near))
+
+
+def _lanczos(radius):
+    def weigh(x):
+        top = ops.mul(ops.mul(ops.sin(ops.mul(x, math.pi)), ops.sin(ops.mul(x, math.pi / radius))), radius)
+        bottom = ops.mul(ops.square(x), math.pi ** 2)
+        made = ops.where(ops.gt(x, 1e-3), ops.div(top, ops.where(ops.eq(x, 0), 1.0, bottom)), 1.0)
+        return ops.where(ops.gt(x, radius), 0.0, made)
+    return weigh
+
+
+_KERNELS = {"linear": _triangle, "cubic": _cubic, "lanczos3": _lanczos(3.0), "lanczos5": _lanczos(5.0)}
+
+
+def _weights(size, wanted, scale, translation, method, antialias, dtype, steps=None):
+    """Return the share of each old place in each new one: [old, new].
+
+    `steps` says how fine distances are told apart, for cubics from a table.
+    """
+    inverse = ops.div(1.0, tensor(scale, dtype))
+    spread = ops.maximum(inverse, 1.0) if antialias else 1.0
+    middles = ops.mul(ops.add(ops.arange(wanted, dtype=dtype), 0.5), inverse)
+    places = ops.sub(ops.sub(middles, ops.mul(tensor(translation, dtype), inverse)), 0.5)
+    shown = places
+    if steps is not None:
+        floor = ops.floor(places)
+        shown = ops.add(floor, ops.div(ops.round(ops.mul(ops.sub(places, floor), steps)), steps))
+    distance = ops.abs(ops.sub(ops.unsqueeze(shown, 0), ops.unsqueeze(ops.arange(size, dtype=dtype), 1)))
+    weights = _KERNELS[method](ops.div(distance, spread))
+    total = ops.sum(weights, 0, True)
+    known = ops.gt(ops.abs(total), _NEGLIGIBLE)
+    weights = ops.where(known, ops.div(weights, ops.where(ops.eq(total, 0), 1.0, total)), 0.0)
+    inside = ops.logical_and(ops.ge(places, -0.5), ops.le(places, size - 0.5))
+    return ops.where(inside, weights, 0.0)
+
+
+def _apply(x, axis, weights):
+    return ops.moveaxis(ops.tensordot(x, weights, [axis], [0]), -1, axis)
+
+
+@operation
+def scale_and_translate(images, output_shape, scale, translation, spatial_dims, method, antialias=True):
+    """Scale and move images.
+
+    Parameters
+    ----------
+    images : Tensor
+        Numbers of any shape.
+    output_shape : Sequence[int]
+        The shape of the result.
+    scale, translation : Tensor
+        One number for each spatial axis.
+    spatial_dims : Sequence[int]
+        The spatial axes.
+    method : str
+        "linear", "cubic", "lanczos3" or "lanczos5", or another name of these.
+    antialias : bool, optional, default=True
+        Whether images that shrink are smoothed.
+
+    Returns
+    -------
+    Tensor
+        Of the same dtype.
+
+    """
+    check_choice("method", method, METHODS)
+    images, scale, translation = tensor(images), tensor(scale), tensor(translation)
+    dtype = result_type(dtype_of(scale), dtype_of(translation))
+    whole = "int" in dtype_of(images)
+    made = cast_to(images, "float32") if whole else images
+    for place, axis in enumerate(spatial_dims):
+        axis %= images.ndim
+        weights = _weights(images.shape[axis], output_shape[axis], ops.select(scale, 0, place),
+                           ops.select(translation, 0, place), METHODS[method], antialias, dtype)
+        made = _apply(made, axis, cast_to(weights, dtype_of(made)))
+    if not whole:
+        return made
+    made = ops.minimum(ops.maximum(ops.round(made), cast_to(ops.amin(images), "float32")),
+                       cast_to(ops.amax(images), "float32"))
+    return cast_to(made, dtype_of(images))
+
+
+def _fit(height, width, size, crop):
+    """Return the sizes that a picture of the wanted proportions has, within or around the given ones."""
+    choose = min if crop else max
+    tall = choose(height, int(width * size[0] / size[1]))
+    wide = choose(width, int(height * size[1] / size[0]))
+    return (max(tall, 1), max(wide, 1)) if crop else (tall, wide)
+
+
+def _crop(x, size):
+    height, width = x.shape[1:3]
+    tall, wide = _fit(height, width, size, True)
+    return ops.narrow(ops.narrow(x, 1, (height - tall) // 2, tall), 2, (width - wide) // 2, wide)
+
+
+def _pad(x, size, value):
+    height, width = x.shape[1:3]
+    tall, wide = _fit(height, width, size, False)
+    above, left = (tall - height) // 2, (wide - width) // 2
+    # As much below as above, and as much to the right as to the left: odd rests are dropped.
+    return ops.pad(x, [0, 0, left, left, above, above], "constant", value) if above or left else x
+
+
+def _nearest(x, axis, wanted):
+    size = x.shape[axis]
+    if size == wanted:
+        return x
+    places = ops.floor(ops.mul(ops.add(ops.arange(wanted, dtype="float32"), 0.5), size / wanted))
+    return ops.index_select(x, axis, ops.clamp(ops.cast(places, "int64"), 0, size - 1))
+
+
+def _resample(x, size, interpolation, antialias):
+    if interpolation == "nearest":
+        return _nearest(_nearest(x, 1, size[0]), 2, size[1])
+    x = cast_to(x, "float32")
+    if tuple(x.shape[1:3]) == size:
+        return x
+    if interpolation == "bilinear" and not antialias:
+        front = ops.permute(x, [0, 3, 1, 2])
+        return ops.permute(ops.interpolate(front, list(size), mode="bilinear", align_corners=False), [0, 2, 3, 1])
+    steps = 1024 if interpolation == "bicubic" and not antialias else None
+    for axis, wanted in zip((1, 2), size):
+        length = x.shape[axis]
+        weights = _weights(length, wanted, wanted / length, 0.0, METHODS[interpolation], antialias, "float32", steps)
+        x = _apply(x, axis, weights)
+    return x
+
+
+@operation
+def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspect_ratio=False,
+           pad_to_aspect_ratio=False, fill_mode="constant", fill_value=0.0, data_format=None):
+    """Return images of another size.
+
+    Parameters
+    ----------
+    images : Tensor
+        One image or a batch.
+    size : Tuple[int, int]
+        Height and width.
+    interpolation : str, optional, default="bilinear"
+        "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
+    antialias : bool, optional, default=False
+        Whether images that shrink are smoothed.
+    crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
+        Cut or fill images to the new proportions first.
+    fill_mode : str, optional, default="constant"
+        "constant".
+    fill_value : float, optional, default=0.0
+        What fills.
+    data_format : str, optional
+        "channels_last" or "channels_first"; the configured one by default.
+
+    Returns
+    -------
+    Tensor
+        float32, except for "nearest".
+
+    """
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    if fill_mode != "constant":
+        raise ValueError("Invalid value for argument `fill_mode`. Only `'constant'` is supported. "
+                         f"Received: fill_mode={fill_mode}")
+    if pad_to_aspect_ratio and crop_to_aspect_ratio:
+        raise ValueError("Only one of `pad_to_aspect_ratio` & `crop_to_aspect_ratio` can be `True`. Received: both")
+    if len(size) != 2:
+        raise ValueError(f"Expected `size` to be a tuple of 2 integers. Received: size={size}")
+    images, size = tensor(images), tuple(int(item) for item in size)
+    if min(size) <= 0:
+        raise ValueError(f"`size` must have positive height and width. Received: size={size}")
+    layout = Layout(images, data_format)
+    x = layout.enter(images)
+    if crop_to_aspect_ratio:
+        x = _crop(x, size)
+    elif pad_to_aspect_ratio:
+        x = _pad(x, size, fill_value)
+    return layout.leave(_resample(x, size, interpolation, antialias))
