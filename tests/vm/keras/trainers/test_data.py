@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm.keras.trainers.data_adapters import get_data_adapter
 from dragon.vm.keras.trainers.data_adapters.arrays import split_arrays
+from dragon.vm.keras.trainers.data_adapters.convert import to_tensor
 from dragon.vm.keras.trainers.data_adapters.data import (
     class_weight_to_sample_weights, pack_x_y_sample_weight, unpack_x_y_sample_weight)
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset
@@ -27,6 +28,17 @@ def batch_rows(batch):
 def test_arrays_become_tensors_of_the_default_float():
     x, y = next(iter(get_data_adapter(X, Y, batch_size=4)))
     assert x.dtype.name == "float32" and y.dtype.name == "int64" and tuple(x.shape) == (4, 2)
+
+
+ARRAYS = [X[:, ::2], numpy.asfortranarray(X), X[::-1], X.astype("float32"), numpy.zeros((0, 2)), X > 3,
+          X.astype("uint8"), X.astype("float16"), X.astype(">f4"), numpy.broadcast_to(X[:1], (4, 2))]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}{array.strides}")
+def test_arrays_of_all_layouts(array):
+    x = to_tensor(array, to_floatx=True)
+    assert x.dtype.name == ("float32" if array.dtype.kind == "f" else array.dtype.name) and x.is_contiguous()
+    numpy.testing.assert_allclose(x.numpy(), array, rtol=1e-3)
 
 
 def test_structures_are_kept_and_lists_become_tuples():

@@ -4,6 +4,8 @@ import sys
 from dragon import _C
 from dragon.vm.keras.core import config
 
+_SHARED = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"))
+
 
 def _is_of(value, package, name):
     module = sys.modules.get(package)
@@ -48,14 +50,24 @@ def to_tensor(value, to_floatx=False):
     if is_scipy_sparse(value):
         raise NotImplementedError("Sparse matrices are not supported: pass `array.toarray()`. "
                                   f"Received: {type(value).__name__} of shape {value.shape}")
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
-    tensor = convert_to_tensor(value if isinstance(value, _C.Tensor) else _to_numpy(value, to_floatx))
+    tensor = _as_tensor(value if isinstance(value, _C.Tensor) else _to_numpy(value, to_floatx), shares=to_floatx)
     if to_floatx and isinstance(tensor, _C.Tensor) and tensor.dtype.is_floating:
         floatx = config.floatx()
         if tensor.dtype.name != floatx:
             from dragon.vm.keras.core.convert import convert_to_tensor as convert
             tensor = convert(tensor, dtype=floatx)
     return tensor
+
+
+def _as_tensor(value, shares):
+    """Return a tensor or an array as a tensor; where wanted, upon the array's own memory, which is only read."""
+    from dragon.vm.tensorflow.core.convert import convert_to_tensor, default_device
+    shares = shares and not isinstance(value, _C.Tensor) and value.dtype.isnative and (
+        value.dtype.name in _SHARED and value.flags.c_contiguous)
+    if shares and default_device().type == "cpu":
+        from dragon.vm.tensorflow.core.tensor import Tensor
+        return _C.from_buffer(value, Tensor)
+    return convert_to_tensor(value)
 
 
 def _to_numpy(value, to_floatx):
