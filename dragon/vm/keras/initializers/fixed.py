@@ -35,7 +35,7 @@ class Constant(Initializer):
         """Return the initializer that `get_config` described."""
         from dragon.vm.keras.saving.serialization import deserialize_keras_object
 
-        return cls(deserialize_keras_object(config["value"]))
+        return cls(deserialize_keras_object(config.get("value", 0.0)))
 
 
 class Zeros(Initializer):
