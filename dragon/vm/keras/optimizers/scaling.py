@@ -1,7 +1,10 @@
 """Losses of half precision, scaled so that gradients do not vanish."""
+import math
+
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
 from dragon.vm.tensorflow.core.tensor import ops
 from dragon.vm.tensorflow.core.variable import not_recorded
@@ -83,8 +86,14 @@ class LossScaleOptimizer(Optimizer):
 
     def check_finite(self, grads):
         """Return whether all numbers of gradients are finite, as a tensor."""
-        finite = [ops.all(ops.isfinite(gradient)) for gradient in grads if gradient is not None]
-        return ops.all(ops.stack(finite)) if finite else convert_to_tensor(True)
+        kinds = {}
+        for gradient in grads:
+            if gradient is not None:
+                gradient = convert_to_tensor(gradient)
+                kinds.setdefault(standardize_dtype(gradient.dtype), []).append(gradient)
+        # The largest magnitudes of all gradients come from one sweep, and are as finite as the gradients.
+        finite = [ops.all(ops.isfinite(ops.foreach_norm(tensors, math.inf))) for tensors in kinds.values()]
+        return finite[0] if len(finite) == 1 else ops.all(ops.stack(finite)) if finite else convert_to_tensor(True)
 
     @property
     def learning_rate(self):
