@@ -1,4 +1,4 @@
-"""Optimizers, losses and metrics within captured graphs: the same numbers as outside, and nothing that ends a capture."""
+"""Optimizers, losses and metrics within captured graphs: the same numbers as outside, nothing that ends a capture."""
 import numpy as np
 import pytest
 

@@ -7,7 +7,8 @@ from dragon.vm.keras import regularizers
 
 WEIGHT = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")
 ROWS = [("L1", {}), ("L1", {"l1": 0.3}), ("L2", {}), ("L2", {"l2": 0.3}), ("L1L2", {}),
-        ("L1L2", {"l1": 0.1, "l2": 0.2}), ("OrthogonalRegularizer", {}), ("OrthogonalRegularizer", {"factor": 0.5, "mode": "columns"})]
+        ("L1L2", {"l1": 0.1, "l2": 0.2}), ("OrthogonalRegularizer", {}),
+        ("OrthogonalRegularizer", {"factor": 0.5, "mode": "columns"})]
 
 
 @pytest.mark.parametrize("name, arguments", ROWS, ids=range(len(ROWS)))
