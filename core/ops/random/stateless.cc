@@ -11,10 +11,15 @@
 namespace dragon {
 namespace {
 
-/// The stream of the seed that is input `slot`.
+/// The stream of the seed that is input `slot`: of two integers, scrambled; of three, the counter's halves and the key
+/// as they are.
 Philox StreamOf(Run& r, int slot) {
   const Tensor seed = Op<"contiguous">(Op<"cast">(Op<"to_device">(r.x(slot), Device{}), DType::kInt64));
   const auto* const words = seed.view().as<int64_t>();
+  if (seed.numel() == 3) {
+    auto half = [&](int word, int shift) { return static_cast<uint32_t>(static_cast<uint64_t>(words[word]) >> shift); };
+    return {half(2, 0), half(2, 32), {half(0, 0), half(0, 32), half(1, 0), half(1, 32)}};
+  }
   return Philox::OfSeed(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]));
 }
 
@@ -23,8 +28,10 @@ void CheckSeed(Infer& i, int slot) {
   if (seed.dtype() != DType::kInt32 && seed.dtype() != DType::kInt64) {
     throw TypeError(i.name()).Got("a seed of ", seed.dtype()).Expected("int32 or int64");
   }
-  if (seed.shape() != Dims{2}) {
-    throw ValueError(i.name()).Got("a seed of shape ", seed.shape()).Expected("two integers: shape ", Dims{2});
+  if (seed.shape() != Dims{2} && seed.shape() != Dims{3}) {
+    throw ValueError(i.name())
+        .Got("a seed of shape ", seed.shape())
+        .Expected("two integers, or the three of a stream's counter and key");
   }
 }
 

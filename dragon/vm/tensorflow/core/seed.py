@@ -1,9 +1,14 @@
 """The seed of `tf.random.set_seed`, and what operators with seeds of their own make of it."""
 import contextlib
 import random
+import secrets
+
+from dragon import _C
+from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
 DEFAULT_SEED = 87654321  # stands for the global seed where only an operator has one
 LARGEST = 2 ** 31 - 1
+BLOCKS = 256  # of a stream are set aside for every number
 
 
 class _State:
@@ -11,6 +16,7 @@ class _State:
 
     def __init__(self):
         self.seed = self.draws = None
+        self.calls = {}  # of operators with seeds of their own
         self.listeners = []
 
 
@@ -27,7 +33,7 @@ def set_seed(seed):
 
     """
     seed = int(seed)
-    _state.seed, _state.draws = seed, random.Random(seed)
+    _state.seed, _state.draws, _state.calls = seed, random.Random(seed), {}
     for listener in _state.listeners:
         listener(seed)
 
@@ -73,3 +79,51 @@ def get_seed(op_seed):
         op_seed = _state.draws.randint(0, LARGEST)
     seeds = _state.seed % LARGEST, int(op_seed) % LARGEST
     return seeds if any(seeds) else (0, LARGEST)
+
+
+def _stream(first, second):
+    """Return the state of the stream that an operator of two seeds begins: the counter's halves and the key."""
+    return _C.tensor([0, second, first], "int64", None, Tensor)
+
+
+def next_stream(op_seed, kind=None, count=1):
+    """Return the stream of an operator that is called now; another one at each call.
+
+    Parameters
+    ----------
+    op_seed : int, optional
+        The operator's own seed: then its stream goes on from call to call.
+    kind : Any, optional
+        What tells operators with the same seed apart.
+    count : int, optional, default=1
+        How many numbers are made.
+
+    """
+    first, second = get_seed(op_seed)
+    if first is None:
+        return _stream(secrets.randbits(63), secrets.randbits(63))
+    if op_seed is None:
+        return _stream(first, second)
+    used = _state.calls.get((op_seed, kind), 0)
+    _state.calls[op_seed, kind] = used + count * BLOCKS
+    return _C.tensor([used, second, first], "int64", None, Tensor)
+
+
+# What captured functions draw seeds from: made here, where no capture is under way, and counted on by each run.
+_captured = _stream(0, 0)
+_step = _C.tensor([1 << 32, 0, 0], "int64", None, Tensor)
+
+
+def next_captured_seed(op_seed):
+    """Return the stream of an operator in a captured function, as a tensor that is another one at each run."""
+    first, second = get_seed(op_seed)
+    if first is None:
+        first, second = secrets.randbits(62), secrets.randbits(62)
+    own = _C.tensor([0, second, first], "int64", None, Tensor)
+    before = _C.set_grad_enabled(False)
+    try:
+        stream = ops.add(_captured, own)
+        ops.add_(_captured, _step)
+    finally:
+        _C.set_grad_enabled(before)
+    return stream
