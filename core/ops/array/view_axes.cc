@@ -66,6 +66,33 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
           g.dx(0, Op<"permute">(g.dy(), Inverse(Permutation(g.name(), g.Ints(0), g.x_shape(0).size()))));
         });
 
+/// A view of a tensor that the engine laid out would first move it to row-major order, as users of strides expect. Who
+/// hands out values alone need not pay for that: the result lies where x lies.
+[[maybe_unused]] const auto& permuted_memory =
+    DefineOp("permuted_memory(Tensor x, int[] axes) -> Tensor")
+        .Doc("The axes in another order over the memory of x as it is, where an eager `permuted` has no trace to tell.")
+        .Dynamic()
+        .Runs([](Run& r) {
+          const Tensor& x = r.x(0);
+          Dims shape, strides;
+          for (int64_t axis : Permutation(r.name(), r.Ints(0), x.ndim())) {
+            shape.push_back(x.size(axis));
+            strides.push_back(x.strides()[axis]);
+          }
+          r.set_y(0, x.Alias(std::move(shape), std::move(strides), x.offset()));
+        })
+        .Gradient("", [](Grad& g) {
+          g.dx(0, Op<"permuted">(g.dy(), Inverse(Permutation(g.name(), g.Ints(0), g.x_shape(0).size()))));
+        });
+
+[[maybe_unused]] const auto& permuted =
+    DefineOp("permuted(Tensor x, int[] axes) -> Tensor")
+        .Doc("The axes in another order. Whether the result shares memory with x is the engine's choice.")
+        .As([](const CallReader& c) -> Tensors {
+          const bool free = !Door().tracer && !Door().phantom && c.x(0).impl()->storage;
+          return {free ? Op<"permuted_memory">(c.x(0), c.Ints(0)) : Op<"permute">(c.x(0), c.Ints(0))};
+        });
+
 [[maybe_unused]] const auto& transpose =
     DefineOp("transpose(Tensor x, int axis0, int axis1) -> Tensor")
         .Doc("A view with two axes exchanged.")

@@ -73,6 +73,9 @@ ROWS = [
                               Wrong((2, 3), [0, 2], error=IndexError)]),
     Row("transpose", [Sample((2, 3, 4), 0, 2), Sample((2, 3), -1, 0), Sample((), 0, 0), Sample((0, 2), 0, 1)],
         dtypes=QUICK, errors=[Wrong((2, 3), 0, 2, error=IndexError, says="axis 2")]),
+    *[Row(name, [Sample((2, 3, 4), [2, 0, 1]), Sample((2, 3), [-1, 0]), Sample((), []), Sample((0, 2), [1, 0])],
+          dtypes=QUICK, numpy=lambda np, x, axes: x.transpose(axes), errors=[Wrong((2, 3), [0, 0], says="once")])
+      for name in ("permuted", "permuted_memory")],
     Row("movedim", [Sample((2, 3, 4), 0, -1), Sample((2, 3, 4), [0, 2], [1, 0])],
         errors=[Wrong((2, 3), [0, 0], [0, 1], says="twice"), Wrong((2, 3), [0], [0, 1])]),
     Row("moveaxis", [Sample((2, 3, 4), 2, 0)]),
