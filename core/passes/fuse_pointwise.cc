@@ -42,7 +42,13 @@ class Fusing {
       if (fusable_[i]) Gather(static_cast<int>(i));
     }
     std::vector<GraphCall> calls;
-    for (int group : Order()) {
+    const std::vector<int> order = Order();
+    const auto groups =
+        std::count_if(members_.begin(), members_.end(), [](const auto& calls) { return !calls.empty(); });
+    if (static_cast<int64_t>(order.size()) != groups) {
+      throw RuntimeError("fuse_pointwise").Got("groups that need each other").Expected("an order to run them in");
+    }
+    for (int group : order) {
       std::vector<GraphCall> made = members_[group].size() > 1 ? Fuse(group) : std::vector<GraphCall>();
       if (made.empty()) {
         for (int i : members_[group]) made.push_back(graph_.calls[i]);
@@ -124,6 +130,8 @@ class Fusing {
                std::back_inserter(both));
     members_[to] = std::move(both);
     members_[from].clear();
+    gathered_.insert(to);
+    gathered_.erase(from);
   }
 
   bool IsInside(int call, int a, int b) const { return call >= 0 && (group_[call] == a || group_[call] == b); }
@@ -173,9 +181,13 @@ class Fusing {
   bool Circles(int group, int other) {
     ++mark_;
     std::vector<int> waiting;
+    // What ends before `other` begins cannot need it, unless by way of a group that lasts from before to after that.
+    const int begin = members_[other].front();
+    const bool bridged = std::any_of(gathered_.begin(), gathered_.end(), [&](int between) {
+      return !members_[between].empty() && members_[between].front() < begin && members_[between].back() >= begin;
+    });
     const auto visit = [&](int source) {
-      // What ends before `other` begins cannot need it.
-      if (seen_[source] == mark_ || members_[source].back() < members_[other].front()) return;
+      if (seen_[source] == mark_ || (!bridged && members_[source].back() < begin)) return;
       seen_[source] = mark_;
       waiting.push_back(source);
     };
@@ -277,6 +289,7 @@ class Fusing {
   std::vector<ValueId> space_;   ///< a value of the shape that each call walks over
   std::vector<char> by_row_;     ///< whether it makes one number per row
   std::vector<int> axes_;        ///< of each group: how many axes make a row; -1: no matter
+  std::set<int> gathered_;       ///< groups of several calls
   std::set<ValueId> asked_;      ///< what the graph gives to the outside
   std::vector<int> seen_;
   int mark_ = 0;

@@ -325,3 +325,21 @@ def check_random(seed):
 def test_random_expressions(seed):
     for number in range(seed, seed + 10):
         check_random(number)
+
+
+def test_groups_that_would_need_each_other():
+    """A count and an update hang on one reduction: gathered carelessly, each fused call would wait for the other."""
+    def step(grad, param, count):
+        finite = dragon.ops.all(grad > 0)
+        following = count + 1
+        rate = dragon.ops.pow(0.9, dragon.ops.cast(following, "float32"))
+        dragon.ops.copy(dragon.ops.where(finite, param - grad * rate, param), out=param)
+        dragon.ops.copy(dragon.ops.where(finite, following, count), out=count)
+
+    states = []
+    for run_step in (step, dragon.function(step, strict=True)):
+        param, count = dragon.ones((4, 3)), dragon.zeros((), dtype="int64")
+        for grad in (1.0, -1.0, 2.0):
+            run_step(dragon.full((4, 3), grad), param, count)
+        states.append((param.tolist(), count.item()))
+    assert states[0] == states[1] and states[0][1] == 2
