@@ -1,4 +1,6 @@
 """Shapes and dtypes of a function's results, learnt by running it on tensors that have no numbers."""
+import contextlib
+
 from dragon import _C
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
@@ -48,7 +50,7 @@ def run_phantom(function, args, kwargs, unknown=SIZES[0]):
         _C.set_grad_enabled(recorded)
 
 
-def compute_spec(function, args=(), kwargs=None):
+def compute_spec(function, args=(), kwargs=None, is_cutting=False):
     """Return what a function would return, with symbolic tensors in the places of tensors.
 
     Parameters
@@ -59,6 +61,8 @@ def compute_spec(function, args=(), kwargs=None):
         Its arguments, with symbolic tensors among them.
     kwargs : Dict[str, Any], optional
         Its named arguments.
+    is_cutting : bool, optional, default=False
+        Whether it takes as many elements as there are, up to a number: it is run on few as well.
 
     """
     kwargs = kwargs or {}
@@ -66,8 +70,11 @@ def compute_spec(function, args=(), kwargs=None):
     first = run_phantom(function, args, kwargs)
     if not is_open:
         return tree.map_structure(_symbolic, first)
-    second = run_phantom(function, args, kwargs, SIZES[1])
-    return tree.map_structure(_merge, first, second)
+    results = [first, run_phantom(function, args, kwargs, SIZES[1])]
+    if is_cutting:
+        with contextlib.suppress(Exception):  # an index may be beyond the few
+            results.append(run_phantom(function, args, kwargs, 2))
+    return tree.map_structure(_merge, *results)
 
 
 def _symbolic(x):
@@ -76,14 +83,15 @@ def _symbolic(x):
     return KerasTensor(tuple(x.shape), dtype=standardize_dtype(x.dtype))
 
 
-def _merge(first, second):
-    """Return a symbolic tensor whose sizes are those that both runs agree in."""
+def _merge(first, *others):
+    """Return a symbolic tensor whose sizes are those that all runs agree in."""
     if not _is_numbers(first):
         return first
-    if len(first.shape) != len(second.shape):
+    shapes = [tuple(x.shape) for x in (first, *others)]
+    if len(set(map(len, shapes))) > 1:
         raise ValueError("The number of axes of the result depends on sizes that are not known. "
-                         f"Received: {tuple(first.shape)} and {tuple(second.shape)}")
-    shape = tuple(a if a == b else None for a, b in zip(tuple(first.shape), tuple(second.shape)))
+                         f"Received: {shapes[0]} and {shapes[1]}")
+    shape = tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes))
     return KerasTensor(shape, dtype=standardize_dtype(first.dtype))
 
 
