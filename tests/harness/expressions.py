@@ -1,4 +1,6 @@
 """One expression on both sides: Dragon's TensorFlow and the genuine one."""
+import linecache
+
 import numpy as np
 
 from dragon.vm import tensorflow as ours
@@ -11,7 +13,11 @@ def evaluate(text, tf, **names):
     try:
         if "\n" not in text and not text.startswith("return "):
             return eval(text, names)
-        exec("def program():\n" + "\n".join("    " + line for line in text.strip().split("\n")), names)
+        source = "def program():\n" + "\n".join("    " + line for line in text.strip().split("\n")) + "\n"
+        place = f"<program {hash(source)}>"
+        # TensorFlow rewrites functions from their sources.
+        linecache.cache[place] = (len(source), None, source.splitlines(True), place)
+        exec(compile(source, place, "exec"), names)
         return names["program"]()
     except Exception as error:
         return error

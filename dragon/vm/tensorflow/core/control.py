@@ -50,7 +50,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     default : Callable, optional
         Called where no predicate is true; without it, the last function is.
     exclusive : bool, optional, default=False
-        Whether more than one true predicate is an error.
+        Not used: predicates after the first true one are not looked at, as TensorFlow does it outside of graphs.
     strict : bool, optional, default=False
         Not used.
     name : str, optional
@@ -68,16 +68,9 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
             raise TypeError(f"Each entry in `pred_fn_pairs` must be a (predicate, callable) tuple. Received: {pair!r}")
-    chosen = []
     for pred, function in pairs:
         if _truth(pred, "tf.case"):
-            chosen.append(function)
-            if not exclusive:
-                break
-    if len(chosen) > 1:
-        raise invalid_argument(f"More than one condition evaluated as True but exclusive=True. Received: {pairs!r}")
-    if chosen:
-        return chosen[0]()
+            return function()
     if default is None:
         return pairs[-1][1]()
     if not callable(default):

@@ -99,7 +99,7 @@ class DType(_C.dtype):
     @property
     def size(self):
         """int: bytes of an element."""
-        return BITS.get(self.name, 8 * self.itemsize) // 8 or 1
+        return 0 if self.name in HOST else BITS.get(self.name, 8 * self.itemsize) // 8 or 1
 
     @property
     def min(self):

@@ -89,7 +89,7 @@ def _convert_operand(x, other, node):
         made = convert_to_tensor(array)
         if made.dtype == x.dtype:
             return made
-        if made.dtype.is_complex and not x.dtype.is_complex or x.dtype.is_bool or made.dtype.is_bool and not x.dtype.is_numeric:
+        if made.dtype.is_complex and not x.dtype.is_complex or x.dtype.is_bool:
             raise mismatch(node, x, made.dtype)
         return ops.cast(made, x.dtype)
     if isinstance(other, (int, float, complex)):

@@ -1,4 +1,4 @@
-"""What `tf.shape` gives while a function is captured: a tensor that follows the batch, with Python's sizes beside it."""
+"""What `tf.shape` gives while a function is captured: a tensor that follows the batch, and sizes beside it."""
 from dragon.vm.tensorflow.core.indexing import get_item
 from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
