@@ -1,0 +1,223 @@
+"""How a model shall be quantized."""
+
+
+class QuantizationConfig:
+    """Base of configurations.
+
+    Parameters
+    ----------
+    weight_quantizer : Optional[Quantizer], optional
+        What makes integers of weights; the layer's own by default.
+    activation_quantizer : Optional[Quantizer], optional
+        What makes integers of activations; none leaves them as they are.
+
+    """
+
+    def __init__(self, weight_quantizer=None, activation_quantizer=None):
+        self.weight_quantizer, self.activation_quantizer = weight_quantizer, activation_quantizer
+
+    @property
+    def mode(self):
+        """The name of the kind of quantization; subclasses have one."""
+        raise NotImplementedError("Subclasses must implement this property. Do not instantiate QuantizationConfig "
+                                  "directly.")
+
+    def get_config(self):
+        """Return the arguments that make the same configuration again."""
+        from dragon.vm.keras.core.registry import serialize
+
+        return {"weight_quantizer": serialize(self.weight_quantizer),
+                "activation_quantizer": serialize(self.activation_quantizer)}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return the configuration that `get_config` described."""
+        from dragon.vm.keras.saving.serialization import deserialize_keras_object
+
+        return cls(**{name: deserialize_keras_object(value) for name, value in config.items()})
+
+    @staticmethod
+    def weight_quantizer_or_default(config, default):
+        """Return a configuration's quantizer of weights, or a default."""
+        return default if config is None or config.weight_quantizer is None else config.weight_quantizer
+
+    @staticmethod
+    def activation_quantizer_or_default(config, default):
+        """Return a configuration's quantizer of activations; a default without a configuration."""
+        return default if config is None else config.activation_quantizer
+
+
+def _check_output(who, quantizer):
+    if quantizer is not None and quantizer.output_dtype != "int8":
+        raise ValueError(f"{who} requires a weight_quantizer with output_dtype='int8'. "
+                         f"Received: output_dtype={quantizer.output_dtype}")
+
+
+class Int8QuantizationConfig(QuantizationConfig):
+    """Weights and activations of eight bits; arguments as `QuantizationConfig` has them."""
+
+    mode = "int8"
+
+    def __init__(self, weight_quantizer=None, activation_quantizer="default"):
+        from dragon.vm.keras.quantizers.quantizer import AbsMaxQuantizer
+
+        super().__init__(weight_quantizer,
+                         AbsMaxQuantizer() if isinstance(activation_quantizer, str) else activation_quantizer)
+        _check_output("Int8QuantizationConfig", weight_quantizer)
+
+
+class Int4QuantizationConfig(QuantizationConfig):
+    """Weights of four bits.
+
+    Parameters
+    ----------
+    weight_quantizer, activation_quantizer : Optional[Quantizer], optional
+        As `QuantizationConfig` has them.
+    block_size : Optional[int], optional, default=128
+        How many rows have a scale of their own; none or -1 for all together.
+
+    """
+
+    mode = "int4"
+
+    def __init__(self, weight_quantizer=None, activation_quantizer="default", block_size=128):
+        super().__init__(weight_quantizer, None if isinstance(activation_quantizer, str) else activation_quantizer)
+        if block_size is not None and block_size != -1 and block_size <= 0:
+            raise ValueError(f"block_size must be None, -1, or a positive integer. Received: block_size={block_size}")
+        self.block_size = block_size
+        if (block_size or -1) > 0 and (self.weight_quantizer or self.activation_quantizer) is not None:
+            raise ValueError("Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. "
+                             "Either set block_size to None or -1 for per-channel quantization, or remove the custom "
+                             f"quantizer arguments. Received: block_size={block_size}")
+        if weight_quantizer is not None and tuple(weight_quantizer.value_range) != (-8, 7):
+            raise ValueError("Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7). "
+                             f"Received: value_range={weight_quantizer.value_range}")
+        _check_output("Int4QuantizationConfig", weight_quantizer)
+
+    def get_config(self):
+        """Return the arguments that make the same configuration again."""
+        return {**super().get_config(), "block_size": self.block_size}
+
+
+class Float8QuantizationConfig(QuantizationConfig):
+    """Training with floats of eight bits."""
+
+    mode = "float8"
+
+    def __init__(self):
+        super().__init__()
+
+    def get_config(self):
+        """Return the arguments that make the same configuration again: none."""
+        return {}
+
+
+class Calibrated(QuantizationConfig):
+    """Base of configurations that want data to be quantized by."""
+
+    saved = ()
+
+    def __init__(self, dataset, tokenizer, **options):
+        super().__init__()
+        for name in ("num_samples", "sequence_length", "num_grid_points"):
+            if options.get(name, 1) <= 0:
+                raise ValueError(f"{name} must be a positive integer. Received: {name}={options[name]}")
+        size = options["group_size"]
+        if size < -1 or size == 0:
+            raise ValueError("Invalid group_size. Supported values are -1 (all together) or a positive integer, "
+                             f"but got {size}.")
+        self.dataset, self.tokenizer = dataset, tokenizer
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def get_config(self):
+        """Return the arguments that make the same configuration again, without data."""
+        return {"dataset": None, "tokenizer": None, **{name: getattr(self, name) for name in self.saved}}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return the configuration that `get_config` described."""
+        return cls(**config)
+
+    def dtype_policy_string(self):
+        """Return the name of the dtype policy of layers that are quantized so."""
+        return f"{self.mode}/{self.weight_bits}/{self.group_size}"
+
+
+class GPTQConfig(Calibrated):
+    """Weights of few bits by GPTQ (Frantar et al., 2022): errors are made up for by weights that follow.
+
+    Parameters
+    ----------
+    dataset : Any
+        What the model is run on.
+    tokenizer : Any
+        What makes numbers of text.
+    weight_bits : int, optional, default=4
+        2, 3, 4 or 8.
+    num_samples, sequence_length : int, optional
+        How much is run: 128 samples of 512.
+    per_channel : bool, optional, default=True
+        A scale for each channel.
+    hessian_damping : float, optional, default=0.01
+        What is added to the diagonal, between 0 and 1.
+    group_size : int, optional, default=128
+        How many weights share a scale; -1 for all.
+    symmetric, activation_order : bool, optional, default=False
+        Zero in the middle; begin with what matters most.
+    quantization_layer_structure : Optional[dict], optional
+        The model's parts.
+
+    """
+
+    mode = "gptq"
+    saved = ("weight_bits", "num_samples", "per_channel", "sequence_length", "hessian_damping", "group_size",
+             "symmetric", "activation_order", "quantization_layer_structure")
+
+    def __init__(self, dataset, tokenizer, *, weight_bits=4, num_samples=128, per_channel=True, sequence_length=512,
+                 hessian_damping=0.01, group_size=128, symmetric=False, activation_order=False,
+                 quantization_layer_structure=None):
+        if weight_bits not in (2, 3, 4, 8):
+            raise ValueError(f"Unsupported weight_bits {weight_bits}. Supported values are 2, 3, 4, and 8. "
+                             f"Received: weight_bits={weight_bits}")
+        if hessian_damping < 0 or hessian_damping > 1:
+            raise ValueError(f"hessian_damping must be between 0 and 1. Received: hessian_damping={hessian_damping}")
+        super().__init__(dataset, tokenizer, weight_bits=weight_bits, num_samples=num_samples, per_channel=per_channel,
+                         sequence_length=sequence_length, hessian_damping=hessian_damping, group_size=group_size,
+                         symmetric=symmetric, activation_order=activation_order,
+                         quantization_layer_structure=quantization_layer_structure)
+
+
+class AWQConfig(Calibrated):
+    """Weights of four bits by AWQ (Lin et al., 2023): scaled by what activations are large.
+
+    Parameters
+    ----------
+    dataset : Any
+        What the model is run on.
+    tokenizer : Any
+        What makes numbers of text.
+    weight_bits : int, optional, default=4
+        Only 4.
+    num_samples, sequence_length : int, optional
+        How much is run: 128 samples of 512.
+    group_size : int, optional, default=128
+        How many weights share a scale; -1 for all.
+    num_grid_points : int, optional, default=20
+        How many scales are tried.
+    quantization_layer_structure : Optional[dict], optional
+        The model's parts.
+
+    """
+
+    mode = "awq"
+    saved = ("weight_bits", "num_samples", "sequence_length", "group_size", "num_grid_points",
+             "quantization_layer_structure")
+
+    def __init__(self, dataset, tokenizer, *, weight_bits=4, num_samples=128, sequence_length=512, group_size=128,
+                 num_grid_points=20, quantization_layer_structure=None):
+        if weight_bits != 4:
+            raise ValueError(f"AWQ only supports 4-bit quantization. Received weight_bits={weight_bits}.")
+        super().__init__(dataset, tokenizer, weight_bits=weight_bits, num_samples=num_samples,
+                         sequence_length=sequence_length, group_size=group_size, num_grid_points=num_grid_points,
+                         quantization_layer_structure=quantization_layer_structure)
