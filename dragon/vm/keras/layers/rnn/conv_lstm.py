@@ -43,8 +43,9 @@ class ConvLSTMCell(Layer, DropoutRNNCell):
                  recurrent_dropout=0.0, seed=None, **kwargs):
         given = dict(locals())
         super().__init__(**kwargs)
-        keep_settings(self, given)
+        # Before the initializers, which draw their seeds from the same source.
         self.seed_generator = SeedGenerator(seed=seed)
+        keep_settings(self, given)
         self.rank = rank
         self.filters = filters
         self.kernel_size = _sizes(kernel_size, rank, "kernel_size")

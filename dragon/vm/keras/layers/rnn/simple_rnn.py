@@ -44,8 +44,9 @@ class SimpleRNNCell(Layer, DropoutRNNCell):
                  bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, seed=None, **kwargs):
         given = dict(locals())
         super().__init__(**kwargs)
-        keep_settings(self, given)
+        # Before the initializers, which draw their seeds from the same source.
         self.seed_generator = SeedGenerator(seed)
+        keep_settings(self, given)
         self.state_size = self.output_size = units
 
     def build(self, input_shape):

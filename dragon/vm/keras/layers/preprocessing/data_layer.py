@@ -1,0 +1,96 @@
+"""What layers share that prepare data: they also run in a pipeline, on whatever it yields."""
+
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+class DataLayer(Layer):
+    """A layer that takes arrays and lists as it takes tensors; the base of layers that prepare data."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._allow_non_tensor_positional_args = True
+
+
+class HostLayer(Layer):
+    """A layer that takes its inputs as they come, strings and ragged ones too."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+        self.supports_jit = False
+
+
+def check_choice(value, choices, caller, name):
+    """Raise unless an argument is one of some words."""
+    if value not in choices:
+        raise ValueError(f"Unknown value for argument `{name}` of layer {caller}. Expected one of {choices}. "
+                         f"Received: {name}={value}")
+
+
+def batches_of(data, steps=None):
+    """Return the batches that a layer is to adapt to, or None where the data are a single one."""
+    import itertools
+    import numpy as np
+    if isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "dtype") or not hasattr(data, "__iter__"):
+        return None
+    return data if steps is None else itertools.islice(data, steps)
+
+
+def as_host(x):
+    """Return a tensor, an array or a list as an array of numbers, or of bytes where it holds strings."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.host import host_array
+    from dragon.vm.tensorflow.core.strings import StringTensor, to_array
+    if isinstance(x, StringTensor):
+        return to_array(x)
+    array = host_array(x) if hasattr(x, "is_contiguous") else np.asarray(x)
+    return to_array(x) if array.dtype.kind in "OSU" else array
+
+
+def one_hots(indices, depth, dtype):
+    """Return indices with an axis more, where each has its one; none if it is out of bounds."""
+    places = ops.arange(depth, dtype=indices.dtype, device=indices.device)
+    return ops.cast(ops.eq(ops.unsqueeze(indices, -1), places), dtype)
+
+
+def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
+    """Return categories in the form that a layer's output mode asks for.
+
+    Parameters
+    ----------
+    indices : Tensor
+        The categories.
+    output_mode : {"int", "one_hot", "multi_hot", "count"}
+        As they are, a place for each, which ones a row has, or how many of each.
+    depth : int
+        How many categories there are.
+    dtype : str
+        The dtype of the result.
+    weights : Optional[Tensor], optional
+        What each one counts.
+    sparse : bool, optional
+        Return a sparse tensor.
+
+    """
+    from dragon.vm.tensorflow.core.dtypes import as_dtype
+    indices, dtype = convert_to_tensor(indices), as_dtype(dtype)
+    if output_mode == "int":
+        return ops.cast(indices, dtype)
+    indices = ops.unsqueeze(indices, -1) if len(indices.shape) == 0 else indices
+    if output_mode == "one_hot":
+        last = len(indices.shape) > 1 and indices.shape[-1] == 1
+        made = one_hots(ops.squeeze(indices, -1) if last else indices, depth, dtype)
+    else:
+        axis = 1 if len(indices.shape) > 1 else 0
+        made = one_hots(indices, depth, dtype if weights is None else weights.dtype)
+        if weights is not None:
+            made = ops.mul(made, ops.unsqueeze(weights, -1))
+        made = ops.amax(made, [axis]) if output_mode == "multi_hot" else ops.sum(made, axis)
+        made = ops.cast(made, dtype)
+    if not sparse:
+        return made
+    from dragon.vm.tensorflow.core.sparse_math import from_dense
+    return from_dense(made)

@@ -1,0 +1,143 @@
+"""Categories in bins by a hash, with no vocabulary."""
+
+from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, check_choice, encode
+from dragon.vm.keras.layers.preprocessing.index_lookup import as_salt
+from dragon.vm.tensorflow.core.hashing import buckets, crossed_buckets
+
+
+class Hashing(HostLayer):
+    """Put strings or integers into bins by their hash.
+
+    Parameters
+    ----------
+    num_bins : int
+        How many bins there are, that of the masked value among them.
+    mask_value : Optional[Union[int, str]], optional
+        A value whose bin is 0, and nobody else's.
+    salt : Optional[Union[int, Sequence[int]]], optional
+        A key, with which SipHash takes the place of FarmHash.
+    output_mode : {"int", "one_hot", "multi_hot", "count"}, optional, default="int"
+        The form of the output.
+    sparse : bool, optional, default=False
+        Return sparse tensors.
+
+    """
+
+    def __init__(self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs):
+        if kwargs.get("dtype") is None:
+            kwargs["dtype"] = "int64" if output_mode == "int" else floatx()
+        super().__init__(**kwargs)
+        if num_bins is None or num_bins <= 0:
+            raise ValueError("The `num_bins` for `Hashing` cannot be `None` or non-positive values. "
+                             f"Received: num_bins={num_bins}.")
+        if output_mode == "int" and self.dtype_policy.name not in ("int32", "int64"):
+            raise ValueError("When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or 'int64'. "
+                             f"Received: dtype={kwargs['dtype']}")
+        check_choice(output_mode, ("int", "one_hot", "multi_hot", "count"), "Hashing", "output_mode")
+        if sparse and output_mode == "int":
+            raise ValueError('`sparse` may only be true if `output_mode` is `"one_hot"`, `"multi_hot"`, or `"count"`. '
+                             f"Received: sparse={sparse} and output_mode={output_mode}")
+        self.num_bins = num_bins
+        self.mask_value = mask_value
+        self.salt = as_salt(salt, "Hashing")
+        self.strong_hash = salt is not None
+        self.output_mode = output_mode
+        self.sparse = sparse
+        self._build_at_init()
+
+    def call(self, inputs):
+        """Return the bins of the inputs, in the form of the output mode."""
+        if hasattr(inputs, "with_flat_values"):
+            return inputs.with_flat_values(convert_to_tensor(self._bins(as_host(inputs.flat_values)),
+                                                             dtype=self.dtype))
+        found = convert_to_tensor(self._bins(as_host(inputs)))
+        return encode(found, self.output_mode, self.num_bins, self.dtype, sparse=self.sparse)
+
+    def _bins(self, array):
+        from dragon.vm.tensorflow.core.strings import as_bytes
+        masked = self.mask_value is not None and self.num_bins > 1
+        array = array if array.dtype == object else array.astype("int64")
+        flat = array.reshape(-1).tolist()
+        texts = flat if array.dtype == object else [str(number).encode() for number in flat]
+        found = buckets(texts, self.num_bins - masked, self.salt)
+        if masked:
+            hidden = as_bytes(self.mask_value) if array.dtype == object else self.mask_value
+            found = (found + 1) * [value != hidden for value in flat]
+        return found.reshape(array.shape)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the output."""
+        if self.output_mode == "int":
+            return tuple(input_shape)
+        return tuple(input_shape[:-1]) + (self.num_bins,)
+
+    def compute_output_spec(self, inputs):
+        """Return what a call would, as a symbolic tensor."""
+        return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.dtype)
+
+    def get_config(self):
+        """Return the arguments that make an equal layer."""
+        names = ("num_bins", "salt", "mask_value", "output_mode", "sparse")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
+
+
+class HashedCrossing(HostLayer):
+    """Put combinations of categories into bins by their hash.
+
+    Parameters
+    ----------
+    num_bins : int
+        How many bins there are.
+    output_mode : {"int", "one_hot"}, optional, default="int"
+        The form of the output.
+    sparse : bool, optional, default=False
+        Return sparse tensors.
+
+    """
+
+    def __init__(self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs):
+        super().__init__(name=name, dtype="int64" if output_mode == "int" and dtype is None else dtype)
+        check_choice(output_mode, ("int", "one_hot"), "HashedCrossing", "output_mode")
+        self.num_bins = num_bins
+        self.output_mode = output_mode
+        self.sparse = sparse
+        self._build_at_init()
+
+    def call(self, inputs):
+        """Return the bins of rows of the inputs, in the form of the output mode."""
+        if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
+            raise ValueError("`HashedCrossing` should be called on a list or tuple of at least two inputs. "
+                             f"Received: inputs={inputs}")
+        arrays = [as_host(x) for x in inputs]
+        shape = arrays[0].shape
+        if len(shape) > 2 or len(shape) == 2 and shape[1] != 1:
+            raise ValueError("All `HashedCrossing` inputs should have shape `()`, `(batch_size)` or `(batch_size, 1)`. "
+                             f"Received: inputs={inputs}")
+        if any(array.shape != shape for array in arrays):
+            raise ValueError(f"All `HashedCrossing` inputs should have equal shape. Received: inputs={inputs}")
+        if any(array.dtype != object and array.dtype.kind not in "iu" for array in arrays):
+            raise ValueError("All `HashedCrossing` inputs should have an integer or string dtype. "
+                             f"Received: inputs={inputs}")
+        found = crossed_buckets([array.reshape(-1) for array in arrays], self.num_bins).reshape(shape)
+        return encode(convert_to_tensor(found), self.output_mode, self.num_bins, self.compute_dtype,
+                      sparse=self.sparse)
+
+    def compute_output_shape(self, input_shape):
+        """Return the shape of the output."""
+        if len(input_shape) != 2 or not all(isinstance(shape, (tuple, list)) for shape in input_shape):
+            raise ValueError("Expected as input a list/tuple of 2 tensors. "
+                             f"Received input_shape={input_shape}")
+        first, second = (tuple(shape) for shape in input_shape)
+        if first[-1:] != second[-1:]:
+            raise ValueError("Expected the two input tensors to have identical shapes. "
+                             f"Received input_shape={input_shape}")
+        if self.output_mode == "int":
+            return first
+        return (first[:-1] if first[-1:] == (1,) else first) + (self.num_bins,)
+
+    def get_config(self):
+        """Return the arguments that make an equal layer."""
+        return {name: getattr(self, name) for name in ("num_bins", "output_mode", "sparse", "name", "dtype")}
