@@ -25,15 +25,14 @@ class CategoryEncoding(DataLayer):
         if output_mode not in ("count", "one_hot", "multi_hot"):
             raise ValueError(f"Unknown arg for output_mode: {output_mode}")
         if num_tokens is None:
-            raise ValueError("num_tokens must be set to use this layer. If the number of tokens is not known beforehand, "
-                             f"use the IntegerLookup layer instead. Received: num_tokens={num_tokens}")
+            raise ValueError("num_tokens must be set to use this layer. If the number of tokens is not known "
+                             f"beforehand, use the IntegerLookup layer instead. Received: num_tokens={num_tokens}")
         if num_tokens < 1:
             raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
         self.num_tokens = num_tokens
         self.output_mode = output_mode
         self.sparse = sparse
         self._convert_input_args = False
-        self._build_at_init()
 
     def call(self, inputs, count_weights=None):
         """Encode the inputs; in mode "count" each may have a weight."""

@@ -44,7 +44,6 @@ class Discretization(DataLayer):
         self.summary = None
         if not bin_boundaries:
             self.reset_state()
-        self._build_at_init()
 
     @property
     def input_dtype(self):

@@ -46,7 +46,6 @@ class Hashing(HostLayer):
         self.strong_hash = salt is not None
         self.output_mode = output_mode
         self.sparse = sparse
-        self._build_at_init()
 
     def call(self, inputs):
         """Return the bins of the inputs, in the form of the output mode."""
@@ -104,7 +103,6 @@ class HashedCrossing(HostLayer):
         self.num_bins = num_bins
         self.output_mode = output_mode
         self.sparse = sparse
-        self._build_at_init()
 
     def call(self, inputs):
         """Return the bins of rows of the inputs, in the form of the output mode."""

@@ -166,9 +166,9 @@ class IndexLookup(HostLayer):
         reserved = [("mask", self.mask_token)] + ([("OOV", self.oov_token)] if self.invert else [])
         for what, token in reserved:
             if token is not None and self._key(token) in tokens:
-                raise ValueError(f"Found reserved {what} token at unexpected location in `vocabulary` of {name}. Either "
-                                 "remove all mask and OOV tokens, or include them only at the start of the vocabulary "
-                                 f"in precisely this order: {special}. Received: {token} at vocabulary index "
+                raise ValueError(f"Found reserved {what} token at unexpected location in `vocabulary` of {name}. "
+                                 "Either remove all mask and OOV tokens, or include them only at the start of the "
+                                 f"vocabulary in precisely this order: {special}. Received: {token} at vocabulary index "
                                  f"{given.index(self._key(token))}")
         size = self._token_start_index() + len(tokens)
         if self.max_tokens is not None and size > self.max_tokens:
@@ -316,8 +316,8 @@ class IndexLookup(HostLayer):
         """Return the numbers of tokens, or the tokens of numbers where the layer is inverted."""
         if self.output_mode != "int" and not self.pad_to_max_tokens and self._frozen_vocab_size is None:
             raise RuntimeError(f"When using `output_mode={self.output_mode}` and `pad_to_max_tokens=False`, you must "
-                               "set the layer's vocabulary before calling it. Either pass a `vocabulary` argument to the "
-                               "layer, or call `adapt` with some sample data.")
+                               "set the layer's vocabulary before calling it. Either pass a `vocabulary` argument to "
+                               "the layer, or call `adapt` with some sample data.")
         if hasattr(inputs, "with_flat_values"):
             return inputs.with_flat_values(self._looked_up(inputs.flat_values))
         return self._encoded(self._looked_up(inputs))

@@ -121,8 +121,8 @@ class Normalization(DataLayer):
     def _check_sizes(self, shape):
         for axis in self._keep_axis:
             if shape[axis] is not None and shape[axis] != self._build_input_shape[axis]:
-                raise ValueError(f"The layer was built with input_shape={self._build_input_shape}, but adapt() is being "
-                                 f"called with data with an incompatible shape, data.shape={tuple(shape)}")
+                raise ValueError(f"The layer was built with input_shape={self._build_input_shape}, but adapt() is "
+                                 f"being called with data with an incompatible shape, data.shape={tuple(shape)}")
 
     def finalize_state(self):
         """Bring the learnt moments into the shape in which calls want them."""

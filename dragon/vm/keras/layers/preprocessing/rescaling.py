@@ -24,7 +24,6 @@ class Rescaling(DataLayer):
         self.scale = scale
         self.offset = offset
         self.supports_masking = True
-        self._build_at_init()
 
     def call(self, inputs):
         """Rescale the inputs."""

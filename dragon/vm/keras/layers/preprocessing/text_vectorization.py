@@ -110,7 +110,8 @@ class TextVectorization(HostLayer):
     def update_state(self, data):
         """Count the tokens of a batch of texts."""
         tokens = self._tokens_of(data)
-        self._lookup_layer.update_state([tokens] if tokens and isinstance(tokens[0], bytes) else tokens)
+        single = isinstance(tokens, list) and tokens and isinstance(tokens[0], bytes)
+        self._lookup_layer.update_state([tokens] if single else tokens)
 
     def finalize_state(self):
         """Make the vocabulary of what was counted."""
