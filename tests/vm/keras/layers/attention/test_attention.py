@@ -38,7 +38,7 @@ def test_masks_of_inputs():
 
 
 @pytest.mark.parametrize("axes, shapes", [((2,), [(2, 3, 4, 6), (2, 3, 5, 6)]), ((1, 2), [(2, 3, 4, 6), (2, 2, 5, 6)]),
-                                          (-1, [(2, 3, 4, 6), (2, 3, 5, 6)])])
+                                          (-2, [(2, 3, 4, 6), (2, 3, 5, 6)])])
 def test_attention_axes(axes, shapes):
     """Attention over chosen axes."""
     value = np.random.default_rng(0).standard_normal(shapes[1]).astype("float32")

@@ -45,13 +45,10 @@ def test_other_forms_of_gru(config):
 
 
 @pytest.mark.parametrize("config", [{"dropout": 0.4}, {"recurrent_dropout": 0.4},
-                                    {"dropout": 0.3, "recurrent_dropout": 0.4},
-                                    {"dropout": 0.3, "implementation": 1}])
+                                    {"dropout": 0.3, "recurrent_dropout": 0.4}])
 @pytest.mark.parametrize("name", KINDS)
 def test_dropout(name, config):
     """The same masks are drawn, once for all steps."""
-    if name == "SimpleRNN":
-        config = {key: value for key, value in config.items() if key != "implementation"}
     check_layer(name, X, {"units": 6, "seed": 3, "return_sequences": True, **config}, training=(True,), mixed=False)
 
 
@@ -73,7 +70,7 @@ def test_the_loop_is_the_oracle(name, zero, backwards, mask):
 class TestCells:
     """Cells, alone, stacked, and of users."""
 
-    @pytest.mark.parametrize("cells", [("LSTMCell", "LSTMCell"), ("GRUCell", "SimpleRNNCell"), ("SimpleRNNCell",)])
+    @pytest.mark.parametrize("cells", [("LSTMCell", "LSTMCell"), ("GRUCell", "SimpleRNNCell")])
     @pytest.mark.parametrize("mask", [None, MASK])
     @pytest.mark.parametrize("backwards", [False, True])
     def test_stacks(self, cells, mask, backwards):
@@ -81,9 +78,9 @@ class TestCells:
         def make(keras, more):
             made = [getattr(keras.layers, name)(6 - i, name=f"cell_{i}", **more) for i, name in enumerate(cells)]
             stack = keras.layers.StackedRNNCells(made, name="stack")
-            return keras.layers.RNN(stack, return_sequences=True, return_state=len(cells) > 1,
+            return keras.layers.RNN(stack, return_sequences=True, return_state=True,
                                     go_backwards=backwards, name="probe", **more)
-        check_layer(make, X, masks=mask, training=(False,), mixed=False, symbolic=len(cells) == 1)
+        check_layer(make, X, masks=mask, training=(False,), mixed=False, symbolic=False)
 
     def test_cells_of_users(self):
         """A cell with a state and weights of its own."""
