@@ -180,7 +180,8 @@ class RNN(Layer):
         return (result, *states) if self.return_state else result
 
     def _as_state(self, x):
-        return cast(convert_to_tensor(x), self.cell.compute_dtype)
+        # The next states are written before gradients are asked for: these need the numbers of now.
+        return cast(x.snapshot() if isinstance(x, Variable) else convert_to_tensor(x), self.cell.compute_dtype)
 
     def get_config(self):
         """Return the arguments that make an equal layer."""
