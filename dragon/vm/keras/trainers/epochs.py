@@ -42,7 +42,7 @@ class EpochIterator:
         while steps is None or step < steps:
             if count and self._seen >= count:
                 if self.steps_per_epoch:
-                    self._warn()
+                    self._warn(6)
                 break
             together = self._take(self._together if steps is None else min(self._together, steps - step))
             if not together:
@@ -69,10 +69,10 @@ class EpochIterator:
             self._known = step
             if self.source.num_batches is None:
                 return
-        self._warn()
+        self._warn(7)
 
     @staticmethod
-    def _warn():
+    def _warn(level):
         warnings.warn("Your input ran out of data; interrupting training. Make sure that your dataset or generator can "
                       "generate at least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` "
-                      "function when building your dataset.", stacklevel=4)
+                      "function when building your dataset.", stacklevel=level)

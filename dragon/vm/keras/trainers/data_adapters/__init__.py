@@ -74,7 +74,7 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
                          f"Received: class_weight={class_weight}")
     if shuffle and not (name == "PyDataset" and x.num_batches is not None):
         warnings.warn(f"`shuffle=True` was passed, but will be ignored since the data `x` was provided as a {name}, "
-                      "which is expected to be shuffled already.", stacklevel=4)
+                      "which is expected to be shuffled already.", stacklevel=5)
     if name == "tf.data.Dataset":
         return DatasetAdapter(x, class_weight)
     if name == "PyDataset":

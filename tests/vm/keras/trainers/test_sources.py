@@ -1,0 +1,122 @@
+"""`fit` on data of all kinds: the same history as from arrays, and as genuine Keras's."""
+import warnings
+
+import numpy
+import pytest
+
+from dragon.vm import keras
+from dragon.vm import tensorflow as tf
+from harness import genuine
+from harness.keras_models import assert_alike, compile_twins, make_mlp, make_twins, random
+
+X, Y = random(40, 5), numpy.random.RandomState(1).randint(0, 3, 40)
+WEIGHTS = random(40, seed=2)
+OPTIONS = dict(loss="sparse_categorical_crossentropy", metrics=["accuracy"], weighted_metrics=["accuracy"])
+
+
+def dataset(keras, tf, *arrays):
+    """Return batches of 16 as a dataset."""
+    return tf.data.Dataset.from_tensor_slices(arrays).batch(16)
+
+
+def unknown(keras, tf, *arrays):
+    """Return a dataset that does not know how many batches it has."""
+    return dataset(keras, tf, *arrays).filter(lambda *parts: True)
+
+
+def generator(keras, tf, *arrays):
+    """Return a generator that never ends."""
+    def batches():
+        while True:
+            for start in range(0, 40, 16):
+                yield tuple(array[start:start + 16] for array in arrays)
+    return batches()
+
+
+def py_dataset(keras, tf, *arrays):
+    """Return an object with batches by number."""
+    class Batches(keras.utils.PyDataset):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, index):
+            return tuple(array[16 * index:16 * index + 16] for array in arrays)
+
+    return Batches(workers=2)
+
+
+def loader(keras, tf, *arrays):
+    """Return a loader of PyTorch's."""
+    torch = pytest.importorskip("torch")
+    return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*map(torch.from_numpy, arrays)), batch_size=16)
+
+
+def fit(module, tf_module, model, source, arrays, **options):
+    """Return a history."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = source(module, tf_module, *arrays)
+        return model.fit(data, epochs=3, verbose=0, shuffle=False, **options).history
+
+
+@pytest.mark.parametrize("arrays", [(X, Y), (X, Y, WEIGHTS)], ids=["targets", "weights"])
+@pytest.mark.parametrize("source", [dataset, unknown, generator, py_dataset, loader], ids=lambda made: made.__name__)
+def test_history_from_all_sources(source, arrays):
+    twins = make_twins(make_mlp)
+    compile_twins(twins, **OPTIONS)
+    options = {"steps_per_epoch": 3} if source is generator else {}
+    ours = fit(keras, tf, twins[0], source, arrays, **options)
+    theirs = fit(genuine.keras, genuine.tf, twins[1], source, arrays, **options)
+    assert_alike(ours, theirs)
+    assert twins[0].train_function.function.fallback is None
+
+
+def test_class_weights_with_a_dataset():
+    twins = make_twins(make_mlp)
+    compile_twins(twins, **OPTIONS)
+    options = {"class_weight": {0: 3.0, 2: 0.5}}
+    assert_alike(fit(keras, tf, twins[0], dataset, (X, Y), **options),
+                 fit(genuine.keras, genuine.tf, twins[1], dataset, (X, Y), **options))
+
+
+def test_evaluate_and_predict_on_datasets():
+    twins = make_twins(make_mlp)
+    compile_twins(twins, **OPTIONS)
+    scores, outputs = [], []
+    for model, module, tf_module in zip(twins, (keras, genuine.keras), (tf, genuine.tf)):
+        data = dataset(module, tf_module, X, Y)
+        model.fit(data, epochs=1, verbose=0, validation_data=data, validation_steps=2)
+        scores.append(model.evaluate(data, verbose=0, return_dict=True))
+        outputs.append([model.predict(data, verbose=0), model.predict(data, steps=2, verbose=0)])
+    assert_alike(*scores)
+    assert_alike(*outputs)
+
+
+def test_inputs_by_name():
+    def make(keras):
+        a, b = keras.layers.Input((5,), name="a"), keras.layers.Input((5,), name="b")
+        return keras.Model({"a": a, "b": b}, keras.layers.Dense(3, activation="softmax")(a * 2 + b))
+
+    twins = make_twins(make)
+    compile_twins(twins, **OPTIONS)
+    data = {"a": X, "b": X + 1}
+    assert_alike(*(model.fit(data, Y, epochs=2, shuffle=False, verbose=0).history for model in twins))
+    assert_alike(*(model.predict(data, verbose=0) for model in twins))
+
+
+def test_a_bar_without_an_end(capsys):
+    model = make_twins(make_mlp)[0]
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(unknown(keras, tf, X, Y), epochs=2)
+    lines = capsys.readouterr().out.split("\n")
+    assert "1/Unknown" in lines[1] and "\x1b[1m3/3\x1b[0m" in lines[3]
+
+
+def test_what_an_interrupted_source_leaves():
+    model = make_twins(make_mlp)[0]
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with pytest.warns(UserWarning, match="ran out of data"):
+        history = model.fit(dataset(keras, tf, X, Y), epochs=2, steps_per_epoch=2, verbose=0)
+    assert len(history.history["loss"]) == 2
