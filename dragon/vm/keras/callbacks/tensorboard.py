@@ -82,7 +82,9 @@ class TensorBoard(Callback):
             text = self._model.to_json()
         except (NotImplementedError, TypeError, ValueError):  # a layer has no config
             return
-        self._train_writer.tensor("keras", text, 0, plugin="graph_keras_model", content=b"1")
+        from dragon.vm.tensorflow.core.convert import convert_to_tensor
+        from dragon.vm.tensorflow.core.events import describe
+        self._train_writer.add("keras", convert_to_tensor(text), 0, describe("graph_keras_model", content=b"1"))
 
     # --- events
 

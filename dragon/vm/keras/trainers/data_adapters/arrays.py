@@ -9,6 +9,7 @@ from dragon.vm.keras.trainers.data_adapters.data import (
     check_cardinality, class_weight_to_sample_weights, pack_x_y_sample_weight)
 
 DEFAULT_BATCH = 32
+_take = _C.Tensor.__getitem__  # the engine's own reading, without the checks that users' subscripts need
 
 
 def are_arrays(data):
@@ -75,9 +76,10 @@ def _permutation(size, start=0):
 def _rows_of(leaf, rows):
     if leaf is None:
         return None
+    is_tensor = isinstance(leaf, _C.Tensor)
     if isinstance(rows, slice):
-        return leaf[rows]
-    if isinstance(leaf, _C.Tensor):
+        return _take(leaf, rows) if is_tensor else leaf[rows]
+    if is_tensor:
         from dragon.vm.tensorflow.core.tensor import ops
         return ops.index_select(leaf, 0, rows)
     return leaf[rows.numpy()] if not hasattr(leaf, "array") else type(leaf)(leaf.array[rows.numpy()])
