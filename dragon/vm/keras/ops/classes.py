@@ -5,12 +5,13 @@ from dragon.vm.keras.core.operation import operation as make_operation
 
 # A function `some_name` is the class SomeName, except:
 NAMES = {
-    "allclose": "AllClose", "batch_normalization": "BatchNorm", "cdist": "CDist", "ctc_decode": "CTCDecode",
-    "ctc_loss": "CTCLoss", "fft": "FFT", "fft2": "FFT2", "ifft2": "IFFT2", "irfft": "IRFFT", "rfft": "RFFT",
-    "isin": "IsIn", "istft": "ISTFT", "stft": "STFT", "jvp": "JVP", "layer_normalization": "LayerNorm",
-    "psnr": "PSNR", "rms_normalization": "RMSNorm", "searchsorted": "SearchSorted", "svd": "SVD",
-    "hard_swish": "HardSilu", "swish": "Silu", "rgb_to_hsv": "RGBToHSV", "hsv_to_rgb": "HSVToRGB",
-    "rgb_to_grayscale": "RGBToGrayscale", "extract_patches_3d": "ExtractPatches3D", "ssim": "SSIM",
+    "abs": "Absolute", "allclose": "AllClose", "batch_normalization": "BatchNorm", "cdist": "CDist",
+    "ctc_decode": "CTCDecode", "ctc_loss": "CTCLoss", "fft": "FFT", "fft2": "FFT2", "ifft2": "IFFT2",
+    "irfft": "IRFFT", "rfft": "RFFT", "isin": "IsIn", "istft": "ISTFT", "stft": "STFT", "jvp": "JVP",
+    "layer_normalization": "LayerNorm", "psnr": "PSNR", "rms_normalization": "RMSNorm",
+    "searchsorted": "SearchSorted", "svd": "SVD", "hard_swish": "HardSilu", "swish": "Silu", "einsum_of": "Einsum",
+    "rgb_to_hsv": "RGBToHSV", "hsv_to_rgb": "HSVToRGB", "rgb_to_grayscale": "RGBToGrayscale",
+    "extract_patches_3d": "ExtractPatches3D", "ssim": "SSIM",
 }
 # Which parameters take tensors; all others are in the configuration. A function that is not named here takes `x`.
 TENSORS = {
@@ -32,10 +33,11 @@ TENSORS = {
     "volumes": "extract_patches_3d", "images start_points end_points": "perspective_transform",
     "images transform": "affine_transform", "inputs coordinates": "map_coordinates", "image1 image2": "ssim",
     "images scale translation": "scale_and_translate",
-    "start stop step": "arange", "f elems": "associative_scan", "x weights": "average bincount",
+    "start stop step": "arange", "start stop": "linspace logspace", "f elems": "associative_scan",
+    "x weights": "average bincount",
     "x mean variance offset scale": "batch_normalization", "inputs sequence_lengths": "ctc_decode",
     "target output target_length output_length": "ctc_loss", "x bins": "digitize", "pred true_fn false_fn": "cond",
-    "query key value bias mask scale": "dot_product_attention", "operands": "einsum", "init_val": "fori_loop",
+    "query key value bias mask scale": "dot_product_attention", "operands": "einsum_of", "init_val": "fori_loop",
     "fill_value": "full", "x fill_value": "full_like", "x key": "get_item", "targets predictions": "in_top_k",
     "x1 x2 rtol atol": "isclose", "fun primals tangents": "jvp", "x gamma beta": "layer_normalization",
     "f xs": "map", "abs_ angle": "polar", "tensor pattern axes_lengths": "rearrange", "x scale": "rms_normalization",

@@ -1,6 +1,6 @@
 """How arguments of keras.ops become tensors of one dtype: what every function of this folder stands on."""
 from dragon import _C
-from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.config import floatx, image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
 from dragon.vm.keras.ops.classes import operation  # noqa: F401
@@ -97,6 +97,12 @@ def to_float(x):
     return x if "float" in dtype or "complex" in dtype else ops.cast(x, floatx())
 
 
+def total(compute, x, axis, keepdims=False):
+    """Return a sum or a product in the dtype that sums of small integers have."""
+    dtype = SUMS.get(dtype_of(x), dtype_of(x))
+    return compute(x, axis, keepdims, dtype=dtype)
+
+
 def as_axes(axis):
     """Return axes as what reducing operators take: None, an int or a list."""
     return list(axis) if isinstance(axis, (tuple, list)) else axis
@@ -121,6 +127,15 @@ def canonical_axis(axis, rank):
 def canonical_dtype(dtype):
     """Return the name of a dtype that was asked for, the default floating dtype for None."""
     return floatx() if dtype is None else standardize_dtype(dtype)
+
+
+def standard_format(data_format):
+    """Return a data format that was asked for, the configured one for None."""
+    data_format = image_data_format() if data_format is None else str(data_format).lower()
+    if data_format not in ("channels_last", "channels_first"):
+        raise ValueError("The `data_format` argument must be one of {'channels_first', 'channels_last'}. "
+                         f"Received: data_format={data_format}")
+    return data_format
 
 
 def concrete(shape):

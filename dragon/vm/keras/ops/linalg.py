@@ -253,6 +253,13 @@ def norm(x, ord=None, axis=None, keepdims=False):
     return ops.linalg_matrix_norm(x, ord, axes, keepdims)
 
 
+def _leaf(x):
+    """Return a copy that asks for gradients."""
+    made = ops.clone(x.detach())
+    made.requires_grad = True
+    return made
+
+
 @operation
 def jvp(fun, primals, tangents, has_aux=False):
     """Return a function's results, and how they change with its arguments in a direction.
@@ -277,13 +284,13 @@ def jvp(fun, primals, tangents, has_aux=False):
     from dragon import _C
     before = _C.set_grad_enabled(True)
     try:
-        xs = tree.map_structure(lambda x: tensor(x).detach().clone().requires_grad_(True), list(primals))
+        xs = tree.map_structure(lambda x: _leaf(tensor(x)), list(primals))
         made = fun(*xs)
         made, aux = made if has_aux else (made, None)
         ys = [tensor(y) for y in tree.flatten(made)]
         flat = tree.flatten(xs)
         # The gradient of a gradient with respect to what it is multiplied by runs forward.
-        seeds = [ops.zeros_like(y.detach()).requires_grad_(True) for y in ys]
+        seeds = [_leaf(ops.zeros_like(y.detach())) for y in ys]
         grads = _C.grad(ys, flat, seeds, True, True, True)
         pairs = [(g, tensor(t, dtype_of(x))) for g, x, t in zip(grads, flat, tree.flatten(list(tangents)))
                  if g is not None]

@@ -5,6 +5,7 @@ from dragon.vm.keras.ops.nn.convolution import depthwise_conv
 
 
 def make_bell(size, sigma, dtype):
+    """Return numbers in the shape of a bell, whose sum is 1."""
     places = ops.sub(ops.arange(int(size), dtype=dtype), (int(size) - 1) / 2)
     bell = ops.exp(ops.mul(ops.square(ops.div(places, sigma)), -0.5))
     return ops.div(bell, ops.sum(bell))

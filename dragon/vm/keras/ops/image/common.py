@@ -1,6 +1,5 @@
 """How images come: one or a batch, channels first or last; within, all are batches with channels last."""
-from dragon.vm.keras.ops.common import ops
-from dragon.vm.keras.ops.nn.convolution import standard_format
+from dragon.vm.keras.ops.common import ops, standard_format
 
 
 class Layout:

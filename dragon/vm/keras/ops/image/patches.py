@@ -1,6 +1,6 @@
 """Images and volumes cut into patches, which may overlap."""
-from dragon.vm.keras.ops.common import as_list, operation, ops, tensor
-from dragon.vm.keras.ops.nn.convolution import same_padding, standard_format
+from dragon.vm.keras.core.windows import same_padding
+from dragon.vm.keras.ops.common import as_list, operation, ops, standard_format, tensor
 
 
 def _cut(x, sizes, strides, dilation, padding, data_format):
@@ -14,7 +14,7 @@ def _cut(x, sizes, strides, dilation, padding, data_format):
     x = ops.moveaxis(x, 1, -1) if first else x
     spans = [(size - 1) * step + 1 for size, step in zip(sizes, dilation)]
     if padding == "same":
-        pairs = [same_padding(*how) for how in zip(x.shape[1:-1], spans, strides)]
+        pairs = [same_padding(*how) for how in zip(x.shape[1:-1], sizes, strides, dilation)]
         x = ops.pad(x, [0, 0] + [item for pair in reversed(pairs) for item in pair])
     if any(size < span for size, span in zip(x.shape[1:-1], spans)):
         raise ValueError("Patches are larger than what they are cut from. "

@@ -175,7 +175,7 @@ def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspe
     Returns
     -------
     Tensor
-        float32, except for "nearest".
+        In the dtype of `images`.
 
     """
     check_choice("interpolation", interpolation, INTERPOLATIONS)
@@ -195,4 +195,7 @@ def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspe
         x = _crop(x, size)
     elif pad_to_aspect_ratio:
         x = _pad(x, size, fill_value)
-    return layout.leave(_resample(x, size, interpolation, antialias))
+    made, dtype = _resample(x, size, interpolation, antialias), dtype_of(images)
+    if "int" in dtype and dtype_of(made) != dtype:
+        made = ops.clamp(ops.round(made), 0.0 if dtype == "uint8" else None, 255.0 if dtype == "uint8" else None)
+    return layout.leave(cast_to(made, dtype))

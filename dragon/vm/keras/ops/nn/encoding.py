@@ -1,6 +1,6 @@
 """Classes as vectors, and pixels moved between space and channels."""
 from dragon.vm.keras.ops.common import (as_axes, canonical_axis, canonical_dtype, cast_to, dtype_of, operation, ops,
-                                        tensor)
+                                        standard_format, tensor)
 
 
 @operation
@@ -67,7 +67,6 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
 
 
 def _blocks(x, data_format):
-    from dragon.vm.keras.ops.nn.convolution import standard_format
     x = tensor(x)
     if x.ndim != 4:
         raise ValueError(f"Expected a 4D tensor. Received: x.shape={tuple(x.shape)}")

@@ -40,6 +40,7 @@ def empty(shape, dtype=None):
     return zeros(shape, dtype)
 
 
+@operation
 def full(shape, fill_value, dtype=None):
     """Return a tensor of one number.
 
@@ -99,6 +100,7 @@ def full_like(x, fill_value, dtype=None):
     return ops.clone(ops.broadcast_to(tensor(fill_value, dtype), x.shape))
 
 
+@operation
 def arange(start, stop=None, step=None, dtype=None):
     """Return numbers from `start` up to, not including, `stop`.
 
@@ -126,6 +128,7 @@ def arange(start, stop=None, step=None, dtype=None):
     return ops.arange(start, stop, 1 if step is None else step, dtype=dtype)
 
 
+@operation
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Return numbers at equal distances.
 
@@ -170,6 +173,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (made, step) if retstep else made
 
 
+@operation
 def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
     """Return powers of `base` at equal distances of their exponents; the arguments are those of `linspace`."""
     exponents = linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)

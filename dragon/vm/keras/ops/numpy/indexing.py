@@ -1,4 +1,6 @@
 """Elements by their places, and places of elements."""
+import math
+
 from dragon import _C
 from dragon.vm.keras.ops.common import (canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
                                         result_type, tensor)
@@ -227,7 +229,7 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     if x.ndim == 1:
         return cast_to(ops.bincount(x, weights, minlength or 0), dtype)
     # Each row counts in a range of its own.
-    length = max(minlength or 0, int(ops.amax(x).item()) + 1 if x.numel() else 0)
+    length = max(minlength or 0, int(ops.amax(x).item()) + 1 if 0 not in x.shape else 0)
     places = ops.add(x, ops.mul(ops.unsqueeze(ops.arange(x.shape[0]), 1), length))
     weights = weights if weights is None else ops.reshape(weights, (-1,))
     counts = ops.bincount(ops.reshape(places, (-1,)), weights, length * x.shape[0])
@@ -307,4 +309,4 @@ def ndim(x):
 @operation
 def size(x):
     """Return how many elements a tensor has, as an int32 tensor."""
-    return tensor(tensor(x).numel(), "int32")
+    return tensor(math.prod(tensor(x).shape), "int32")

@@ -172,6 +172,7 @@ def repeat(x, repeats, axis=None):
     if isinstance(repeats, int):
         wide = ops.broadcast_to(ops.unsqueeze(x, axis + 1), (*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
         return ops.flatten(wide, axis, axis + 1)
-    # How long the result is must be known before it is made: a list of Python numbers tells it without a look.
-    total = sum(repeats) if isinstance(repeats, (list, tuple)) else None
-    return ops.repeat_interleave(x, tensor(repeats, "int64"), axis, output_size=total)
+    if isinstance(repeats, (list, tuple)):  # plain numbers tell how long the result is without a look at a tensor
+        places = [place for place, count in enumerate(repeats) for _ in range(count)]
+        return ops.index_select(x, axis, tensor(places, "int64"))
+    return ops.repeat_interleave(x, tensor(repeats, "int64"), axis)

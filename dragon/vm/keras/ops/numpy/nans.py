@@ -1,5 +1,5 @@
 """Reductions that pass over NaN."""
-from dragon.vm.keras.ops.common import (SUMS, as_axes, cast_to, dtype_of, operation, ops, publish, result_type, tensor)
+from dragon.vm.keras.ops.common import as_axes, cast_to, dtype_of, operation, ops, publish, result_type, tensor, total
 from dragon.vm.keras.ops.numpy import reductions
 from dragon.vm.keras.ops.numpy.sorting import nan_quantiles
 
@@ -47,8 +47,7 @@ def _without(x, value):
 
 
 def _nansum(x, axis, keepdims):
-    x = _without(x, 0.0)
-    return ops.sum(cast_to(x, SUMS.get(dtype_of(x), dtype_of(x))), as_axes(axis), keepdims)
+    return total(ops.sum, _without(x, 0.0), as_axes(axis), keepdims)
 
 
 def _nanmean(x, axis, keepdims):

@@ -1,6 +1,6 @@
 """Products of matrices and other sums of products."""
-from dragon.vm.keras.ops.common import (SUMS, canonical_axis, cast_to, dtype_of, floatx, join_tensors, operation, ops,
-                                        result_type, tensor)
+from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, floatx, join_tensors, operation, ops,
+                                        result_type, tensor, total)
 
 
 def _multiply_as_float(compute, x1, x2):
@@ -90,7 +90,6 @@ def tensordot(x1, x2, axes=2):
     return _multiply_as_float(lambda x1, x2: ops.tensordot(x1, x2, first, second), x1, x2)
 
 
-@operation
 def einsum(subscripts, *operands, **kwargs):
     """Return sums of products that letters describe.
 
@@ -110,6 +109,12 @@ def einsum(subscripts, *operands, **kwargs):
     unknown = set(kwargs) - {"optimize"}
     if unknown:
         raise TypeError(f"einsum: unsupported keyword arguments. Received: {sorted(unknown)}")
+    return einsum_of(*operands, subscripts=subscripts)
+
+
+@operation
+def einsum_of(*operands, subscripts):
+    """Return `einsum`: in graphs, the letters are what is configured."""
     operands = [tensor(operand) for operand in operands]
     dtypes = list(map(dtype_of, operands))
     result = "int32" if set(dtypes) == {"int8"} else result_type(*dtypes)
@@ -171,9 +176,7 @@ def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
 @operation
 def trace(x, offset=0, axis1=0, axis2=1):
     """Return the sum of a diagonal; the arguments are those of `diagonal`."""
-    x = tensor(x)
-    dtype = dtype_of(x)
-    return ops.sum(ops.diagonal(cast_to(x, SUMS.get(dtype, dtype)), offset, axis1, axis2), -1)
+    return total(ops.sum, ops.diagonal(tensor(x), offset, axis1, axis2), -1)
 
 
 @operation
@@ -215,12 +218,13 @@ def corrcoef(x):
     x = x if "float" in dtype or "complex" in dtype else cast_to(x, "float64" if dtype == "int64" else floatx())
     if not x.ndim:
         return ops.full((), float("nan"), dtype=floatx())
-    x = ops.unsqueeze(x, 0) if x.ndim == 1 else x
+    alone = x.ndim == 1
+    x = ops.unsqueeze(x, 0) if alone else x
     centred = ops.sub(x, ops.mean(x, -1, True))
     products = ops.div(ops.matmul(centred, ops.matrix_transpose(ops.conj_physical(centred))), x.shape[-1] - 1)
     spread = ops.sqrt(ops.real(ops.diagonal(products, 0, -2, -1)))
-    made = ops.div(products, ops.mul(ops.unsqueeze(spread, -1), ops.unsqueeze(spread, -2)))
-    return ops.squeeze(ops.clamp(made, -1, 1)) if tensor(x).shape[0] == 1 else ops.clamp(made, -1, 1)
+    made = ops.clamp(ops.div(products, ops.mul(ops.unsqueeze(spread, -1), ops.unsqueeze(spread, -2))), -1, 1)
+    return ops.reshape(made, ()) if alone else made
 
 
 @operation

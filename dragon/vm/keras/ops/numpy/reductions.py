@@ -1,6 +1,6 @@
 """Sums, products, extremes and the like along axes."""
-from dragon.vm.keras.ops.common import (SUMS, as_axes, canonical_axis, cast_to, dtype_of, floatx, operation, ops,
-                                        publish, result_type, standardize_dtype, tensor)
+from dragon.vm.keras.ops.common import (as_axes, canonical_axis, cast_to, dtype_of, floatx, operation, ops, publish,
+                                        result_type, standardize_dtype, tensor, total)
 
 _REDUCE = "x axis keepdims"
 
@@ -9,12 +9,6 @@ def _reduction(name, sentence, compute):
     def function(x, axis=None, keepdims=False):
         return compute(tensor(x), as_axes(axis), keepdims)
     return publish(function, name, sentence, _REDUCE)
-
-
-def _summed(x):
-    """Return numbers in the dtype of their sum."""
-    dtype = dtype_of(x)
-    return cast_to(x, SUMS.get(dtype, dtype))
 
 
 def _averaged(x):
@@ -42,13 +36,13 @@ def _deviation(x, axis, keepdims):
 
 
 def _product(x, axis, keepdims):
-    return ops.prod(_summed(x), axis, keepdims)
+    return total(ops.prod, x, axis, keepdims)
 
 
 all = _reduction("all", "Return whether all elements hold.", lambda x, *how: ops.all(cast_to(x, "bool"), *how))
 any = _reduction("any", "Return whether one element holds.", lambda x, *how: ops.any(cast_to(x, "bool"), *how))
 sum = _reduction("sum", "Return the sum; small integers are summed as int32.",
-                 lambda x, *how: ops.sum(_summed(x), *how))
+                 lambda x, *how: total(ops.sum, x, *how))
 mean = _reduction("mean", "Return the mean, a floating number.", lambda x, *how: ops.mean(_averaged(x), *how))
 var = _reduction("var", "Return the variance: the mean of squared differences from the mean.", _variance)
 std = _reduction("std", "Return the standard deviation: the root of the variance.", _deviation)
@@ -130,7 +124,7 @@ def prod(x, axis=None, keepdims=False, dtype=None):
     """
     x = tensor(x)
     if dtype is not None:
-        return ops.prod(cast_to(x, standardize_dtype(dtype)), as_axes(axis), keepdims)
+        return ops.prod(x, as_axes(axis), keepdims, dtype=standardize_dtype(dtype))
     return _product(x, as_axes(axis), keepdims)
 
 

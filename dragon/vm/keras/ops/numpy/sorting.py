@@ -50,8 +50,10 @@ def argpartition(x, kth, axis=-1):
     kth = min(max(kth + size if kth < 0 else kth, 0), size - 1)
     order = cast_to(ops.argsort(x, -1, False, True), "int32")
     low, high = ops.narrow(order, -1, 0, kth + 1), ops.narrow(order, -1, kth + 1, size - kth - 1)
-    # The rest stands in the order of places.
-    found = ops.cat([low, ops.sort(high, -1)[0]], -1)
+    # The rest falls, equal ones as they stand.
+    high = ops.sort(high, -1)[0]
+    falling = ops.argsort(ops.gather(x, -1, cast_to(high, "int64")), -1, True, True)
+    found = ops.cat([low, ops.gather(high, -1, falling)], -1)
     return ops.moveaxis(found, -1, axis)
 
 
