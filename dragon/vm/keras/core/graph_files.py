@@ -163,3 +163,23 @@ def clone_graph(inputs, outputs):
              call_kwargs=tree.map_structure(copy_of, node.arguments.kwargs),
              outputs=tree.map_structure(copy_of, node.output_tensors))
     return tree.pack_sequence_as(inputs, made), tree.pack_sequence_as(outputs, results)
+
+
+def get_source_inputs(tensor):
+    """Return the symbolic inputs that a symbolic tensor depends on.
+
+    Parameters
+    ----------
+    tensor : KerasTensor
+        The tensor.
+
+    """
+    if not hasattr(tensor, "_keras_history"):
+        return tensor
+    operation, index, _ = tensor._keras_history
+    if operation is None or not operation._inbound_nodes:
+        return [tensor]
+    node = operation._inbound_nodes[index]
+    if node.is_input:
+        return tree.flatten(node.output_tensors)
+    return list({id(x): x for inner in node.input_tensors for x in get_source_inputs(inner)}.values())

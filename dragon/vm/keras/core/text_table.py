@@ -53,8 +53,8 @@ class Styled:
             word = match.group()
             if width - used >= len(word.rstrip()):
                 used += len(word)
-            elif used and match.start():
-                breaks.append(match.start())
+            else:
+                breaks += [match.start()] if match.start() else []
                 used = len(word)
         return [self.cut(start, stop) for start, stop in zip(breaks, [*breaks[1:], len(self)])]
 
@@ -119,17 +119,21 @@ def draw_table(header, rows, widths, alignment, line_length):
     def rule(left, line, cross, right):
         return Styled(left + cross.join(line * width for width in widths) + right)
 
-    def lines_of(cells, bar):
+    def lines_of(cells, bar, at_bottom=False):
         wrapped = [cell.wrap(width - 2) for cell, width in zip(cells, widths)]
-        for number in range(max(map(len, wrapped))):
+        height = max(map(len, wrapped))
+        if at_bottom:
+            wrapped = [[Styled()] * (height - len(lines)) + lines for lines in wrapped]
+        for number in range(height):
             line = Styled(bar)
             for lines, width, justify in zip(wrapped, widths, alignment):
                 cell = lines[number] if number < len(lines) else Styled()
                 line.characters += [(" ", None), *cell.fit(width - 2, justify).characters, (" ", None), (bar, None)]
             yield line
-    made = [rule("┏", "━", "┳", "┓"), *lines_of([Styled((name, "bold")) for name in header], "┃")]
+    made = [rule("┏", "━", "┳", "┓"), *lines_of([Styled((name, "bold")) for name in header], "┃", at_bottom=True),
+            rule("┡", "━", "╇", "┩")]
     for number, row in enumerate(rows):
-        made.append(rule("├", "─", "┼", "┤") if number else rule("┡", "━", "╇", "┩"))
+        made += [rule("├", "─", "┼", "┤")] if number else []
         made += lines_of(row, "│")
     made.append(rule("└", "─", "┴", "┘"))
     return made

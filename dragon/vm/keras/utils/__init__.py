@@ -10,3 +10,19 @@ from dragon.vm.keras.utils.numerical import normalize, to_categorical
 from dragon.vm.keras.utils.progbar import Progbar
 from dragon.vm.keras.utils.rng import set_random_seed
 from dragon.vm.keras.utils.sequence import pad_sequences, timeseries_dataset_from_array
+
+# Names that have their home elsewhere.
+_HOMES = {
+    "clear_session": "core.global_state", "is_keras_tensor": "core.convert", "standardize_dtype": "core.dtypes",
+    "get_source_inputs": "core.graph_files",
+    **dict.fromkeys(("CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
+                     "get_registered_name", "get_registered_object", "register_keras_serializable",
+                     "serialize_keras_object"), "saving"),
+}
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+    return getattr(importlib.import_module(f"dragon.vm.keras.{_HOMES[name]}"), name)
