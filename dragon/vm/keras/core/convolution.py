@@ -1,4 +1,4 @@
-"""Convolutions in Keras's layouts on the engine's: axes are permuted as views, so nothing is copied."""
+"""Convolutions in Keras's layouts on the engine's: axes change places without a copy, as tensors here never change."""
 from dragon.vm.keras.core.windows import each_axis, same_padding, spatial_of, spread, transposed_shape
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -11,12 +11,12 @@ _permute, _conv = ops.permute, ops.conv
 
 
 def channels_first(x, data_format):
-    """Return an image or its like as the engine sees it, a view."""
+    """Return an image or its like as the engine sees it."""
     return _permute(x, TO_FIRST[x.ndim]) if data_format == "channels_last" else x
 
 
 def in_format(x, data_format):
-    """Return the engine's result as the user sees it, a view."""
+    """Return the engine's result as the user sees it."""
     return _permute(x, TO_LAST[x.ndim]) if data_format == "channels_last" else x
 
 

@@ -1,4 +1,5 @@
 """The layer that most nets are made of."""
+from dragon.vm.keras.core.promotion import alike
 from dragon.vm.keras.core.settings import described, refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
@@ -70,6 +71,7 @@ class Dense(LowRank, Layer):
     def call(self, inputs, training=None):
         """Apply the layer."""
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
+        inputs, kernel = alike(inputs, kernel)
         bias = self.bias
         # The engine's weights are (out, in): a view.
         made = _linear(inputs, _permute(kernel, (1, 0)), None if bias is None else bias.value)

@@ -1,6 +1,7 @@
 """A dense layer whose product is written as an Einstein sum."""
 import re
 
+from dragon.vm.keras.core.promotion import alike
 from dragon.vm.keras.core.settings import described, refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
@@ -163,7 +164,7 @@ class EinsumDense(LowRank, Layer):
     def call(self, inputs, training=None):
         """Apply the layer."""
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
-        made = ops.einsum(self.equation, [inputs, kernel])
+        made = ops.einsum(self.equation, list(alike(inputs, kernel)))
         made = made if self.bias is None else ops.add(made, self.bias.value)
         return made if self.activation is None else self.activation(made)
 

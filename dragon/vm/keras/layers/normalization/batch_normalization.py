@@ -1,14 +1,15 @@
 """Normalization of channels by the batch in training, by what was seen in training afterwards."""
 import math
 
+from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.core.settings import described, store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
-from dragon.vm.keras.layers.normalization.scaled import Scaled, cast_to, like, wide
+from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
 from dragon.vm.tensorflow.core.tensor import ops
 from dragon.vm.tensorflow.core.variable import not_recorded
 
-_train, _infer, _movedim = ops.native_batch_norm, ops.batch_norm, ops.movedim
+_train, _infer = ops.native_batch_norm, ops.batch_norm
 
 
 class BatchNormalization(Renorm, Scaled):
@@ -86,49 +87,35 @@ class BatchNormalization(Renorm, Scaled):
         else:
             mean, variance = self.moments(x, mask)
             made = self.composed(x, mean, variance, like(self.gamma, x), like(self.beta, x))
-            self.follow(self.moving_mean, mean, self.momentum)
-            self.follow(self.moving_variance, variance, self.momentum)
+            with not_recorded():
+                self.follow(self.moving_mean, mean, self.momentum)
+                self.follow(self.moving_variance, variance, self.momentum)
         return cast_to(made, self.compute_dtype)
 
     def apply(self, x, mean, variance, gamma, beta):
         """Normalize by statistics that are given, the engine's way where no gradient goes into them."""
         if mean.requires_grad or variance.requires_grad:
             return self.composed(x, mean, variance, gamma, beta)
-        return self.in_place(x, lambda x: _infer(x, mean, variance, gamma, beta, False, 0.0, self.epsilon))
-
-    def in_place(self, x, normalize):
-        """Return what a function of (batch, channels, ...) gives, with the channels where they were."""
         axis = self.axis % x.ndim
         if axis == 1:
-            return normalize(x)
-        if axis == 0:
-            return ops.transpose(normalize(ops.transpose(x, 0, 1)), 0, 1)
-        return _movedim(normalize(_movedim(x, axis, 1)), 1, axis)
+            return _infer(x, mean, variance, gamma, beta, False, 0.0, self.epsilon)
+        return moved(_infer(moved(x, axis, 1), mean, variance, gamma, beta, False, 0.0, self.epsilon), 1, axis)
 
     def trained(self, x):
         """Normalize by the batch's statistics, and keep averages of them."""
-        gamma, beta = like(self.gamma, x), like(self.beta, x)
-        statistics = []
-
-        def normalize(x):
-            made, *rest = _train(x, gamma, beta, None, None, True, 0.0, self.epsilon)
-            statistics.extend(rest)
-            return made
-
-        made = self.in_place(x, normalize)
-        mean, reciprocal = statistics
+        gamma, beta, axis = like(self.gamma, x), like(self.beta, x), self.axis % x.ndim
+        image = x if axis == 1 else moved(x, axis, 1)
+        made, mean, reciprocal = _train(image, gamma, beta, None, None, True, 0.0, self.epsilon)
         with not_recorded():
             # The engine hands out 1 / sqrt(variance + epsilon).
             variance = ops.sub(ops.pow(reciprocal, -2.0), self.epsilon)
             self.follow(self.moving_mean, mean, self.momentum)
             self.follow(self.moving_variance, variance, self.momentum)
-        return made
+        return made if axis == 1 else moved(made, 1, axis)
 
     def follow(self, moving, now, momentum):
-        """Move an average towards what is now."""
-        with not_recorded():
-            now = cast_to(now, moving.dtype)
-            moving.assign(ops.lerp(now, moving.value, momentum))
+        """Move an average towards what is now; nobody records it."""
+        moving.assign(ops.lerp(cast_to(now, moving.dtype), moving.value, momentum))
 
     def composed(self, x, mean, variance, gamma, beta):
         """Normalize with the operators that any batch and any gradient takes."""

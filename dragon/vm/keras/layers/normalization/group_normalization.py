@@ -1,7 +1,8 @@
 """Normalization of groups of channels of every sample."""
+from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.input_spec import InputSpec
-from dragon.vm.keras.layers.normalization.scaled import Scaled, cast_to, like, wide
+from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -58,9 +59,9 @@ class GroupNormalization(Scaled):
     def call(self, inputs):
         """Apply the layer."""
         x, axis = wide(inputs), self.axis % inputs.ndim
-        made = ops.group_norm(x if axis == 1 else ops.movedim(x, axis, 1), self.groups, like(self.gamma, x),
+        made = ops.group_norm(x if axis == 1 else moved(x, axis, 1), self.groups, like(self.gamma, x),
                               like(self.beta, x), self.epsilon)
-        return cast_to(made if axis == 1 else ops.movedim(made, 1, axis), self.compute_dtype)
+        return cast_to(made if axis == 1 else moved(made, 1, axis), self.compute_dtype)
 
     def get_config(self):
         """Return the arguments as data."""

@@ -1,8 +1,9 @@
 """Normalization of every sample, or of every step, by itself."""
 import warnings
 
+from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.core.settings import described
-from dragon.vm.keras.layers.normalization.scaled import Scaled, cast_to, like, wide
+from dragon.vm.keras.layers.normalization.scaled import Scaled, like, wide
 from dragon.vm.tensorflow.core.tensor import ops
 
 

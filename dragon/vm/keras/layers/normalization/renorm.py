@@ -1,6 +1,7 @@
 """Batch renormalization: in training too, channels are brought near the averages that inference will use."""
 from dragon.vm.keras.layers.normalization.scaled import like
 from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.tensorflow.core.variable import not_recorded
 
 
 def require_clipping(clipping):
@@ -56,9 +57,9 @@ class Renorm:
 
     def follow_renorm(self, mean, deviation):
         """Move the averages."""
-        mean, deviation = mean.detach(), deviation.detach()
-        self.follow(self.renorm_mean, mean, self.renorm_momentum)
-        self.follow(self.renorm_stddev, deviation, self.renorm_momentum)
-        self.follow(self.moving_mean, mean, self.momentum)
-        self.follow(self.moving_stddev, deviation, self.momentum)
-        self.moving_variance.assign(ops.relu(ops.sub(ops.square(self.moving_stddev.value), self.epsilon)))
+        with not_recorded():
+            self.follow(self.renorm_mean, mean, self.renorm_momentum)
+            self.follow(self.renorm_stddev, deviation, self.renorm_momentum)
+            self.follow(self.moving_mean, mean, self.momentum)
+            self.follow(self.moving_stddev, deviation, self.momentum)
+            self.moving_variance.assign(ops.relu(ops.sub(ops.square(self.moving_stddev.value), self.epsilon)))

@@ -1,8 +1,9 @@
 """Division by the root mean square, as language models prefer it."""
+from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.core.settings import described, require_axes
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.normalization.layer_normalization import over_axes
-from dragon.vm.keras.layers.normalization.scaled import cast_to, dtype_of, like, wide
+from dragon.vm.keras.layers.normalization.scaled import like, wide
 from dragon.vm.tensorflow.core.tensor import ops
 
 

@@ -1,13 +1,8 @@
 """The scale and the shift that follow most normalizations."""
+from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.core.settings import require_axes, store
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.tensorflow.core.tensor import ops
-
-
-def dtype_of(x):
-    """Return the name of the dtype of a tensor or a variable."""
-    dtype = x.dtype
-    return dtype if dtype.__class__ is str else dtype.name
 
 
 def wide(x):
@@ -15,14 +10,16 @@ def wide(x):
     return x if dtype_of(x) in ("float32", "float64") else ops.cast(x, "float32")
 
 
-def cast_to(x, dtype):
-    """Return a tensor in a dtype; itself if it has that one."""
-    return x if dtype_of(x) == dtype else ops.cast(x, dtype)
-
-
 def like(weight, x):
     """Return a weight, or None, in the dtype of a tensor."""
     return None if weight is None else cast_to(weight.value, dtype_of(x))
+
+
+def moved(x, source, target):
+    """Return a tensor with an axis at another place, without a copy."""
+    order = list(range(x.ndim))
+    order.insert(target, order.pop(source))
+    return ops.permute(x, order)
 
 
 class Scaled(Layer):

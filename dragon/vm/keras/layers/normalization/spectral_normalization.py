@@ -1,8 +1,8 @@
 """A wrapper that keeps the largest singular value of a layer's weight near 1."""
+from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.core.wrapper import Wrapper
 from dragon.vm.keras.layers.input_spec import InputSpec
-from dragon.vm.keras.layers.normalization.scaled import cast_to, dtype_of
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
 from dragon.vm.tensorflow.core.tensor import ops
 from dragon.vm.tensorflow.core.variable import not_recorded

@@ -1,5 +1,6 @@
 """Means and maxima of whole images or sequences."""
 from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.promotion import floating
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
@@ -45,7 +46,7 @@ class GlobalAveragePooling(GlobalPooling):
 
     def call(self, inputs):
         """Apply the layer."""
-        return ops.mean(inputs, self._axes, self.keepdims)
+        return ops.mean(floating(inputs), self._axes, self.keepdims)
 
 
 class GlobalMaxPooling(GlobalPooling):
@@ -69,6 +70,7 @@ class GlobalAveragePooling1D(GlobalAveragePooling):
         """Apply the layer."""
         if mask is None:
             return super().call(inputs)
+        inputs = floating(inputs)
         mask = ops.unsqueeze(ops.cast(mask, "bool"), 2 if self._axes == [1] else 1)
         kept = ops.where(mask, inputs, ops.zeros_like(inputs))
         count = ops.sum(ops.cast(mask, inputs.dtype), self._axes, self.keepdims)

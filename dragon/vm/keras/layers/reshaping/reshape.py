@@ -111,7 +111,7 @@ class Flatten(SameDtype):
 
 
 class Permute(SameDtype):
-    """Put the axes of samples in another order; the result is a view.
+    """Put the axes of samples in another order; nothing is copied.
 
     Parameters
     ----------
