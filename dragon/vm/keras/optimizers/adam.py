@@ -3,8 +3,8 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.keras.optimizers.memory import numbers_of, own_memory
 from dragon.vm.keras.optimizers.rule import Rule, is_swept, with_shared_arguments
-from dragon.vm.keras.optimizers.state import own_memory
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -126,9 +126,9 @@ class Adam(Moments):
     def _change(self, gradient, variable, value, index, rate):
         mean, square = self._moments(gradient, index)
         if self.amsgrad:
-            square = ops.maximum(self._velocity_hats[index].value, square)
-            self.assign(self._velocity_hats[index], square)
-        self.assign(variable, value - mean * rate / (ops.sqrt(square) + self.epsilon))
+            square = ops.maximum(numbers_of(self._velocity_hats[index]), square)
+            self._put(self._velocity_hats[index], square)
+        self._put(variable, value - mean * rate / (ops.sqrt(square) + self.epsilon))
 
 
 class AdamW(Adam):
@@ -152,9 +152,9 @@ class Adamax(Moments):
 
     def _change(self, gradient, variable, value, index, rate, correction):
         mean = self._move(self._momentums[index], gradient, 1 - self.beta_1)
-        largest = ops.maximum(self.beta_2 * self._velocities[index].value, ops.abs(gradient))
-        self.assign(self._velocities[index], largest)
-        self.assign(variable, value - rate * mean / (correction * (largest + self.epsilon)))
+        largest = ops.maximum(self.beta_2 * numbers_of(self._velocities[index]), ops.abs(gradient))
+        self._put(self._velocities[index], largest)
+        self._put(variable, value - rate * mean / (correction * (largest + self.epsilon)))
 
 
 class Nadam(Moments):
@@ -176,7 +176,7 @@ class Nadam(Moments):
 
     def _backend_update_step(self, grads, variables, learning_rate):
         dtype = standardize_dtype(self._u_product.dtype)
-        self.assign(self._u_product, self._u_product.value * self._warm(dtype, 1))
+        self.assign(self._u_product, numbers_of(self._u_product) * self._warm(dtype, 1))
         super()._backend_update_step(grads, variables, learning_rate)
 
     def _numbers(self, rate, dtype):
@@ -187,7 +187,7 @@ class Nadam(Moments):
     def _change(self, gradient, variable, value, index, rate, of_mean, of_gradient, correction):
         mean, square = self._moments(gradient, index)
         ahead = of_mean * mean + of_gradient * gradient
-        self.assign(variable, value - ahead * rate / (ops.sqrt(square / correction) + self.epsilon))
+        self._put(variable, value - ahead * rate / (ops.sqrt(square / correction) + self.epsilon))
 
 
 class Lamb(Moments):
@@ -206,7 +206,7 @@ class Lamb(Moments):
         length, step = (ops.sqrt(ops.sum(ops.square(x))) for x in (value, update))
         known = ops.logical_and(length > 0, step > 0)
         ratio = ops.where(known, length / ops.where(known, step, 1), 1.0)
-        self.assign(variable, value - ratio * rate * update)
+        self._put(variable, value - ratio * rate * update)
 
 
 class ScheduleFreeAdamW(Moments):
@@ -253,9 +253,9 @@ class ScheduleFreeAdamW(Moments):
 
     def _change(self, gradient, variable, value, index, rate, weight, correction):
         square = self._move(self._velocities[index], ops.square(gradient), 1 - self.beta_2)
-        iterate = self._momentums[index].value - rate * gradient / (ops.sqrt(square / correction) + self.epsilon)
+        iterate = numbers_of(self._momentums[index]) - rate * gradient / (ops.sqrt(square / correction) + self.epsilon)
         # The paper has the iterate of before here; Keras on TensorFlow has that of after, so its runs go on alike.
         average = (value - (1 - self.beta_1) * iterate) / self.beta_1
         average = (1 - weight) * average + weight * iterate
-        self.assign(self._momentums[index], iterate)
-        self.assign(variable, (1 - self.beta_1) * iterate + self.beta_1 * average)
+        self._put(self._momentums[index], iterate)
+        self._put(variable, (1 - self.beta_1) * iterate + self.beta_1 * average)

@@ -1,6 +1,7 @@
 """Rates of their own for all numbers of a variable, from the squares of gradients."""
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -47,9 +48,9 @@ class RMSprop(Rule):
             square = square - ops.square(self._move(self._average_gradients[index], gradient, 1 - self.rho))
         change = rate * gradient / ops.sqrt(square + self.epsilon)
         if self.momentum > 0:
-            change = self.momentum * self._momentums[index].value + change
-            self.assign(self._momentums[index], change)
-        self.assign(variable, value - change)
+            change = self.momentum * numbers_of(self._momentums[index]) + change
+            self._put(self._momentums[index], change)
+        self._put(variable, value - change)
 
 
 class Adagrad(Rule):
@@ -86,9 +87,9 @@ class Adagrad(Rule):
                                                           Constant(self.initial_accumulator_value))
 
     def _change(self, gradient, variable, value, index, rate):
-        squares = self._accumulators[index].value + ops.square(gradient)
-        self.assign(self._accumulators[index], squares)
-        self.assign(variable, value - rate * gradient / ops.sqrt(squares + self.epsilon))
+        squares = numbers_of(self._accumulators[index]) + ops.square(gradient)
+        self._put(self._accumulators[index], squares)
+        self._put(variable, value - rate * gradient / ops.sqrt(squares + self.epsilon))
 
 
 class Adadelta(Rule):
@@ -125,9 +126,9 @@ class Adadelta(Rule):
     def _change(self, gradient, variable, value, index, rate):
         square = self._move(self._accumulated_grads[index], ops.square(gradient), 1 - self.rho)
         changes = self._accumulated_delta_vars[index]
-        change = ops.sqrt(changes.value + self.epsilon) * gradient / ops.sqrt(square + self.epsilon)
+        change = ops.sqrt(numbers_of(changes) + self.epsilon) * gradient / ops.sqrt(square + self.epsilon)
         self._move(changes, ops.square(change), 1 - self.rho)
-        self.assign(variable, value - rate * change)
+        self._put(variable, value - rate * change)
 
 
 class Adafactor(Rule):
@@ -194,12 +195,12 @@ class Adafactor(Rule):
             columns = self._move(self._c[index], ops.mean(square, axis=-2), 1 - kept)
             rows = rows / ops.mean(rows, axis=-1, keepdims=True)
             square = ops.unsqueeze(rows, -1) * ops.unsqueeze(columns, -2)
-            self.assign(self._v[index], square)
+            self._put(self._v[index], square)
         else:
             square = self._move(self._v[index], square, 1 - kept)
         change = gradient / ops.sqrt(square)
         change = change / ops.maximum(_size(change) / self.clip_threshold, 1.0)
-        self.assign(variable, value - ops.maximum(_size(value), self.epsilon_2) * rate * change)
+        self._put(variable, value - ops.maximum(_size(value), self.epsilon_2) * rate * change)
 
 
 def _size(x):

@@ -2,6 +2,7 @@
 import re
 
 from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.optimizers.memory import numbers_of
 
 
 class WeightDecay:
@@ -34,6 +35,6 @@ class WeightDecay:
         for variable in variables:
             share = self._decay_of(variable)
             if share is not None:
-                value = convert_to_tensor(variable)
+                value = numbers_of(variable)
                 rate = convert_to_tensor(self.learning_rate, dtype=value.dtype)
-                self.assign(variable, value - value * (share * rate))
+                self._put(variable, value - value * (share * rate))

@@ -1,4 +1,5 @@
 """Descent along the gradient: plain, with momentum, and by its sign."""
+from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -39,10 +40,10 @@ class SGD(Rule):
         change = -(gradient * rate)
         if self.momentum != 0:
             kept = self.momentums[index]
-            moved = kept.value * self.momentum + change
-            self.assign(kept, moved)
+            moved = numbers_of(kept) * self.momentum + change
+            self._put(kept, moved)
             change = moved * self.momentum + change if self.nesterov else moved
-        self.assign(variable, value + change)
+        self._put(variable, value + change)
 
 
 class Lion(Rule):
@@ -79,9 +80,9 @@ class Lion(Rule):
         self._momentums = self.add_optimizer_variables(variables, "momentum")
 
     def _change(self, gradient, variable, value, index, rate):
-        momentum = self._momentums[index].value
-        self.assign(variable, value - rate * ops.sign(momentum * self.beta_1 + gradient * (1.0 - self.beta_1)))
-        self.assign(self._momentums[index], momentum * self.beta_2 + gradient * (1.0 - self.beta_2))
+        momentum = numbers_of(self._momentums[index])
+        self._put(variable, value - rate * ops.sign(momentum * self.beta_1 + gradient * (1.0 - self.beta_1)))
+        self._put(self._momentums[index], momentum * self.beta_2 + gradient * (1.0 - self.beta_2))
 
 
 class Ftrl(Rule):
@@ -136,12 +137,13 @@ class Ftrl(Rule):
             variables, ["accumulator", "linear"], [Constant(self.initial_accumulator_value), "zeros"])
 
     def _change(self, gradient, variable, value, index, rate):
-        before, power = self._accumulators[index].value, -self.learning_rate_power
+        before, power = numbers_of(self._accumulators[index]), -self.learning_rate_power
         after = before + ops.square(gradient)
         slope = gradient + 2 * self.l2_shrinkage_regularization_strength * value
-        linear = self._linears[index].value + slope - (ops.pow(after, power) - ops.pow(before, power)) / rate * value
-        self.assign(self._linears[index], linear)
+        grown = (ops.pow(after, power) - ops.pow(before, power)) / rate
+        linear = numbers_of(self._linears[index]) + slope - grown * value
+        self._put(self._linears[index], linear)
         quadratic = ops.pow(after, power) / rate + 2 * (self.l2_regularization_strength + self.beta / (2.0 * rate))
         limit = self.l1_regularization_strength
-        self.assign(variable, (ops.clamp(linear, -limit, limit) - linear) / quadratic)
-        self.assign(self._accumulators[index], after)
+        self._put(variable, (ops.clamp(linear, -limit, limit) - linear) / quadratic)
+        self._put(self._accumulators[index], after)

@@ -3,6 +3,7 @@ import math
 import re
 
 from dragon.vm.keras.optimizers.adam import adam_rate
+from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.rule import Rule
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -91,13 +92,13 @@ class Muon(Rule):
         if velocity is not None:
             mean = self._move(kept, gradient, 1 - self.adam_beta_1)
             square = self._move(velocity, ops.square(gradient), 1 - self.adam_beta_2)
-            self.assign(variable, value - mean * adam / (ops.sqrt(square) + self.epsilon))
+            self._put(variable, value - mean * adam / (ops.sqrt(square) + self.epsilon))
             return
-        momentum = kept.value * self.momentum + gradient
-        self.assign(kept, momentum)
+        momentum = numbers_of(kept) * self.momentum + gradient
+        self._put(kept, momentum)
         ahead = gradient + self.momentum * momentum if self.nesterov else momentum
         change = rate * self.zeropower_via_newtonschulz5(ahead, self.ns_steps)
-        self.assign(variable, value - self.lr_adjust(change))
+        self._put(variable, value - self.lr_adjust(change))
 
     def lr_adjust(self, x):
         """Return a change of a matrix of the size that Adam's would have."""

@@ -9,6 +9,7 @@ from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.decay import WeightDecay
 from dragon.vm.keras.optimizers.gradients import clip
+from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.schedules.schedule import LearningRateSchedule
 from dragon.vm.keras.optimizers.state import State
 from dragon.vm.tensorflow.core.tensor import ops
@@ -94,7 +95,7 @@ class Optimizer(State, WeightDecay):
     def iterations(self):
         """How many updates there were: a variable, or a tensor if gradients are accumulated."""
         steps = self.gradient_accumulation_steps
-        return ops.floor_divide(self._iterations.value, steps) if steps else self._iterations
+        return ops.floor_divide(numbers_of(self._iterations), steps) if steps else self._iterations
 
     @property
     def learning_rate(self):
@@ -224,8 +225,8 @@ class Optimizer(State, WeightDecay):
     def _accumulate(self, grads, variables, steps):
         """Add gradients to their sums; where those are complete, update with the mean and begin new sums."""
         sums = [self._accumulated_gradients[self._get_variable_index(variable)] for variable in variables]
-        grads = [gradient + total.value for gradient, total in zip(grads, sums)]
-        due = ops.remainder(self._iterations.value + 1, steps) == 0
+        grads = [gradient + numbers_of(total) for gradient, total in zip(grads, sums)]
+        due = ops.remainder(numbers_of(self._iterations) + 1, steps) == 0
         if is_capturing():
             with self._writing_if(due):
                 self._update([gradient / steps for gradient in grads], variables)
@@ -259,7 +260,7 @@ class Optimizer(State, WeightDecay):
         for variable, average in zip(variables, self._model_variables_moving_average):
             if average is not None:
                 momentum = ops.cast(kept, average.dtype)
-                self.assign(average, momentum * average.value + (1 - momentum) * convert_to_tensor(variable))
+                self.assign(average, momentum * numbers_of(average) + (1 - momentum) * numbers_of(variable))
 
     def _overwrite_model_variables_with_average_value(self, variables):
         averages = self._model_variables_moving_average

@@ -3,6 +3,7 @@ import inspect
 
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.optimizer import Optimizer
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -54,7 +55,7 @@ class Rule(Optimizer):
 
     def _step(self, dtype, ahead=1):
         """Return the number of this update, or of one further ahead, as a float."""
-        return ops.cast(convert_to_tensor(self.iterations) + ahead, dtype)
+        return ops.cast(numbers_of(self.iterations) + ahead, dtype)
 
     def update_step(self, gradient, variable, learning_rate):
         """Update one variable.
@@ -72,10 +73,10 @@ class Rule(Optimizer):
         self._update_one(gradient, variable, learning_rate, {})
 
     def _update_one(self, gradient, variable, learning_rate, numbers):
-        dtype = standardize_dtype(variable.dtype)
+        dtype = getattr(variable, "_dtype", None) or standardize_dtype(variable.dtype)
         if dtype not in numbers:
             numbers[dtype] = self._numbers(convert_to_tensor(learning_rate, dtype=dtype), dtype)
-        self._change(convert_to_tensor(gradient, dtype=dtype), variable, convert_to_tensor(variable),
+        self._change(convert_to_tensor(gradient, dtype=dtype), variable, numbers_of(variable),
                      self._get_variable_index(variable), *numbers[dtype])
 
     def _has_own_formula(self):
@@ -92,8 +93,9 @@ class Rule(Optimizer):
 
     def _move(self, kept, towards, share):
         """Move a state a share of the way towards a value; return where it then is."""
-        moved = kept.value + (towards - kept.value) * share
-        self.assign(kept, moved)
+        before = numbers_of(kept)
+        moved = before + (towards - before) * share
+        self._put(kept, moved)
         return moved
 
     def get_config(self):

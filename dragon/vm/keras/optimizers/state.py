@@ -2,23 +2,15 @@
 import contextlib
 import warnings
 
-from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.tensorflow.core.tensor import ops
 
 # Attributes that hold variables which are not the optimizer's own.
 FOREIGN = frozenset(("_variables", "_trainable_variables", "_trainable_variables_indices"))
-
-
-def own_memory(variable):
-    """Let a variable that is about to be written in place leave the old numbers to whoever else holds them."""
-    if _C.storage_owners(variable) > 1 and not is_capturing() and hasattr(variable, "assign"):
-        is_recorded = variable.requires_grad
-        variable.data = ops.clone(variable)
-        variable.requires_grad = is_recorded
 
 
 class State:
@@ -194,20 +186,27 @@ class State:
     def assign(self, variable, value):
         """Replace the numbers of a variable."""
         if self._gate is not None:
-            current = convert_to_tensor(variable)
+            current = numbers_of(variable)
             value = ops.where(self._gate, convert_to_tensor(value, dtype=current.dtype), current)
         if hasattr(variable, "assign"):
             variable.assign(value)
         else:  # a parameter of another frontend
             ops.copy(value, out=variable)
 
+    def _put(self, variable, value):
+        """Give a variable what a formula made: outside of graphs, the result's memory becomes the variable's."""
+        if variable.__class__ is Variable and self._gate is None and not is_capturing():
+            variable.data = value
+        else:
+            self.assign(variable, value)
+
     def assign_add(self, variable, value):
         """Add to the numbers of a variable."""
-        self.assign(variable, convert_to_tensor(variable) + value)
+        self.assign(variable, numbers_of(variable) + value)
 
     def assign_sub(self, variable, value):
         """Subtract from the numbers of a variable."""
-        self.assign(variable, convert_to_tensor(variable) - value)
+        self.assign(variable, numbers_of(variable) - value)
 
     def _overwrite_variables_directly_with_gradients(self, grads, variables):
         """Give variables that ask for it their gradient as value; return the others."""
@@ -223,10 +222,10 @@ class State:
 
     def _overwrite_with_largest(self, gradient, variable):
         """Gather the largest of several steps' gradients, then give it to the variable."""
-        due = ops.remainder(self._iterations.value + 1, self.gradient_accumulation_steps) == 0
+        due = ops.remainder(numbers_of(self._iterations) + 1, self.gradient_accumulation_steps) == 0
         gathered = self._accumulated_gradients[self._get_variable_index(variable)]
-        largest = ops.maximum(gradient, gathered.value)
-        self.assign(variable, ops.where(due, largest, convert_to_tensor(variable)))
+        largest = ops.maximum(gradient, numbers_of(gathered))
+        self.assign(variable, ops.where(due, largest, numbers_of(variable)))
         self.assign(gathered, ops.where(due, 0, largest))
 
     # --- files

@@ -196,6 +196,19 @@ def test_old_values_stay():
     np.testing.assert_array_equal(variable.numpy(), np.full(3, 0.5))
 
 
+def test_variables_of_tensorflow():
+    """A `tf.Variable` is updated as one of Keras is."""
+    from dragon.vm.tensorflow.core.variable import Variable as Other
+    for name, arguments in (("SGD", {"momentum": 0.9}), ("AdamW", {}), ("RMSprop", {"use_ema": True})):
+        ours, others = variables_of(Variable, name_scope), [Other(START[name], name=name) for name in SHAPES]
+        for variables in (ours, others):
+            optimizer = getattr(optimizers, name)(0.1, **arguments)
+            apply_all(optimizer, variables, convert_to_tensor)
+            optimizer.finalize_variable_values(variables)
+        for own, other in zip(ours, others):
+            np.testing.assert_array_equal(own.numpy(), other.numpy())
+
+
 def test_own_optimizer():
     """A user's optimizer with states of its own, made of the documented parts."""
     def make(base, ops_add):

@@ -1,0 +1,17 @@
+"""The memory of variables: read without a copy, and not written while others hold it."""
+from dragon import _C
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.tensorflow.core.tensor import Tensor, ops
+
+
+def numbers_of(variable):
+    """Return a variable of any frontend as a tensor for formulas; it is not to be kept beyond the next write."""
+    return _C.as_class(variable, Tensor)
+
+
+def own_memory(variable):
+    """Let a variable that is about to be written in place leave the old numbers to whoever else holds them."""
+    if _C.storage_owners(variable) > 1 and not is_capturing() and hasattr(variable, "assign"):
+        is_recorded = variable.requires_grad
+        variable.data = ops.clone(variable)
+        variable.requires_grad = is_recorded
