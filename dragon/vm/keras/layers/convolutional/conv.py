@@ -1,7 +1,7 @@
 """Convolutions along one, two and three axes."""
-from dragon.vm.keras.core.convolution import convolve
+from dragon.vm.tensorflow.core.convolution import convolve
 from dragon.vm.keras.core.settings import described, store
-from dragon.vm.keras.core.windows import sliding_shape
+from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 from dragon.vm.keras.layers.core.lowrank import LowRank
 

@@ -1,7 +1,7 @@
 """The adjoints of convolutions: what makes images larger."""
-from dragon.vm.keras.core.convolution import convolve_transposed
+from dragon.vm.tensorflow.core.convolution import convolve_transposed
 from dragon.vm.keras.core.settings import described, int_tuple, store
-from dragon.vm.keras.core.windows import transposed_shape
+from dragon.vm.tensorflow.core.windows import transposed_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 
 

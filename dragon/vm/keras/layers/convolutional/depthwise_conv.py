@@ -1,7 +1,7 @@
 """Convolutions of every channel by itself."""
-from dragon.vm.keras.core.convolution import convolve_each
+from dragon.vm.tensorflow.core.convolution import convolve_each
 from dragon.vm.keras.core.settings import described, store
-from dragon.vm.keras.core.windows import sliding_shape
+from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 
 

@@ -1,7 +1,7 @@
 """Convolutions of every channel by itself, followed by a mix of the channels."""
-from dragon.vm.keras.core.convolution import convolve_separable
+from dragon.vm.tensorflow.core.convolution import convolve_separable
 from dragon.vm.keras.core.settings import described, store
-from dragon.vm.keras.core.windows import sliding_shape
+from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 
 

@@ -1,6 +1,6 @@
 """Means and maxima of windows."""
 from dragon.vm.keras.core.config import standardize_data_format
-from dragon.vm.keras.core.pooling import average_pool, max_pool, pooled_shape
+from dragon.vm.tensorflow.core.pooling import average_pool, max_pool, pooled_shape
 from dragon.vm.keras.core.settings import described, int_tuple
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer

@@ -1,5 +1,5 @@
 """Images and volumes cut into patches, which may overlap."""
-from dragon.vm.keras.core.windows import same_padding
+from dragon.vm.tensorflow.core.windows import same_padding
 from dragon.vm.keras.ops.common import as_list, operation, ops, standard_format, tensor
 
 

@@ -1,6 +1,6 @@
 """Convolutions of channels-last and channels-first images."""
-from dragon.vm.keras.core.convolution import convolve, convolve_each, convolve_separable, convolve_transposed
-from dragon.vm.keras.core.windows import sliding_shape
+from dragon.vm.tensorflow.core.convolution import convolve, convolve_each, convolve_separable, convolve_transposed
+from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, result_type, standard_format, tensor
 
 

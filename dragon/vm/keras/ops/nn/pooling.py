@@ -1,5 +1,5 @@
 """Pooling of channels-last and channels-first images."""
-from dragon.vm.keras.core import pooling
+from dragon.vm.tensorflow.core import pooling
 from dragon.vm.keras.ops.common import operation, standard_format, tensor
 
 

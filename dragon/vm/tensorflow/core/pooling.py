@@ -1,6 +1,6 @@
 """Pools in Keras's layouts on the engine's: views of permuted axes, and "same" that pads more at the end."""
-from dragon.vm.keras.core.convolution import channels_first, in_format
-from dragon.vm.keras.core.windows import each_axis, same_padding, sliding_shape, spatial_of
+from dragon.vm.tensorflow.core.convolution import channels_first, in_format
+from dragon.vm.tensorflow.core.windows import each_axis, same_padding, sliding_shape, spatial_of
 from dragon.vm.tensorflow.core.tensor import ops
 
 _max_pool, _average_pool = ops.max_pool_with_indices, ops.average_pool

@@ -1,5 +1,5 @@
 """Convolutions in Keras's layouts on the engine's: axes change places without a copy, as tensors here never change."""
-from dragon.vm.keras.core.windows import each_axis, same_padding, spatial_of, spread, transposed_shape
+from dragon.vm.tensorflow.core.windows import each_axis, same_padding, spatial_of, spread, transposed_shape
 from dragon.vm.tensorflow.core.tensor import ops
 
 # From (batch, spatial..., channels) to (batch, channels, spatial...), and back, by the number of axes.
