@@ -230,7 +230,8 @@ def _sequence(value, dtype):
     if isinstance(value, range):
         value = list(value)
     first = _first_leaf(value)
-    if isinstance(first, (str, bytes)) or getattr(type(first), "is_string_tensor", False):
+    wants_text = dtype is not None and dtype.name == "string" and first is None
+    if isinstance(first, (str, bytes)) or getattr(type(first), "is_string_tensor", False) or wants_text:
         return _strings(value, dtype)
     if _holds_tensors(value):
         return _pack(value, dtype)

@@ -324,5 +324,6 @@ class RaggedTensor:
         raise TypeError("RaggedTensor may not be used as a boolean.")
 
 
-# Operators are added to the class by the module of its arithmetic.
-importlib.import_module("dragon.vm.tensorflow.core.ragged_math")
+# Operators are added to the class by the module of its arithmetic; TensorFlow's functions are told of it.
+for _module in ("ragged_math", "ragged_dispatch"):
+    importlib.import_module(f"dragon.vm.tensorflow.core.{_module}")

@@ -1,4 +1,6 @@
 """`tf.SparseTensor`: the values that are not zero, and their places."""
+import importlib
+
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype
@@ -187,3 +189,7 @@ def take(values, order):
     if isinstance(values, StringTensor):
         return over_strings(values._array[order])
     return ops.index_select(values, 0, wrap_array(np.asarray(order, np.int64)))
+
+
+# TensorFlow's functions are told of the class.
+importlib.import_module("dragon.vm.tensorflow.core.ragged_dispatch")

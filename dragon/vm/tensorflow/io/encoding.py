@@ -5,6 +5,7 @@ import csv
 
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.csv_columns import Column
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 
@@ -134,7 +135,7 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
     """
     import numpy as np
     array = _strings(records, "decode_csv")
-    columns = [_Column(default, number, na_value) for number, default in enumerate(record_defaults)]
+    columns = [Column(default, number, na_value) for number, default in enumerate(record_defaults)]
     width = len(columns)
     chosen = None if select_cols is None else [int(number) for number in select_cols]
     if chosen is not None and (len(chosen) != width or sorted(set(chosen)) != chosen):
@@ -157,40 +158,3 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
         found.append(wrap_array(values.reshape(array.shape)) if values.dtype != object else (
             over_strings(values.reshape(np.shape(array)))))
     return found
-
-
-class _Column:
-    """How the fields of one column are read."""
-
-    def __init__(self, default, number, na_value):
-        self.tensor = convert_to_tensor(default) if not (isinstance(default, list) and not default) else (
-            convert_to_tensor(default, dtype="float32"))
-        if hasattr(default, "name") and hasattr(default, "as_numpy_dtype"):
-            self.tensor = convert_to_tensor([], dtype=default)
-        self.number, self.na_value = number, na_value
-        values = array_of(self.tensor).reshape(-1)
-        self.default = values[0] if values.size else None
-        self.text = self.tensor.dtype.name == "string"
-
-    def read(self, fields):
-        """Return the values of fields as an array."""
-        import numpy as np
-        values = [self._value(record, field) for record, field in enumerate(fields)]
-        array = np.empty(len(values), object if self.text else self.tensor.dtype.as_numpy_dtype)
-        array[:] = values
-        return array
-
-    def _value(self, record, field):
-        if not field or field == self.na_value:
-            if self.default is None:
-                raise errors.InvalidArgumentError(None, None, f"Field {self.number} is required but missing in record "
-                                                  f"{record}!")
-            return self.default
-        if self.text:
-            return field.encode("utf-8", "surrogateescape")
-        try:
-            return float(field) if self.tensor.dtype.is_floating else int(field)
-        except ValueError:
-            raise errors.InvalidArgumentError(
-                None, None, f"Field {self.number} in record {record} is not a valid {self.tensor.dtype.name}: "
-                f"{field}") from None

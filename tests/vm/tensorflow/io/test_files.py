@@ -28,7 +28,7 @@ CALLS = {
     "bmp": lambda tf: tf.io.decode_bmp(as_file("RGB", "BMP")),
     "gif": lambda tf: tf.io.decode_gif(as_file("P", "GIF")),
     "image_png": lambda tf: tf.io.decode_image(as_file("RGB", "PNG")),
-    "image_float": lambda tf: tf.io.decode_image(as_file("RGB", "PNG"), dtype=tf.float32),
+    "image_float": lambda tf: tf.cast(tf.io.decode_image(as_file("RGB", "PNG"), dtype=tf.float32) * 1000, tf.int32),
     "image_gif": lambda tf: tf.io.decode_image(as_file("P", "GIF")),
     "image_gif_first": lambda tf: tf.io.decode_image(as_file("P", "GIF"), expand_animations=False),
     "encoded_png": lambda tf: tf.io.decode_png(tf.io.encode_png(PIXELS)),
