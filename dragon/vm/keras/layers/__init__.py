@@ -49,7 +49,7 @@ ABSENT = {"FlaxLayer": "JAX and Flax", "JaxLayer": "JAX", "TFSMLayer": "TensorFl
 
 def __getattr__(name):
     if name in ABSENT:
-        raise NotImplementedError(f"keras.layers.{name} is not supported by Dragon: it needs {ABSENT[name]}")
+        raise AttributeError(f"keras.layers.{name} is not supported by Dragon: it needs {ABSENT[name]}")
     if name not in PLACE_OF:
         raise AttributeError(f"module 'keras.layers' has no attribute {name!r}")
     try:

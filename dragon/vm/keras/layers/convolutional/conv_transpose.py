@@ -86,3 +86,8 @@ class Conv3DTranspose(BaseConvTranspose):
     """The adjoint of a convolution along three axes; see `BaseConvTranspose` for the arguments."""
 
     rank = 3
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, output_padding=None, *args,
+                 **kwargs):
+        # Keras has the two in another order here.
+        super().__init__(filters, kernel_size, strides, padding, output_padding, data_format, *args, **kwargs)
