@@ -4,7 +4,7 @@ from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import moving, take
+from dragon.vm.tensorflow.core.moving import is_ragged, moving, take
 from dragon.vm.tensorflow.core.shape import TensorShape, as_shape
 from dragon.vm.tensorflow.core.sizes import joined
 from dragon.vm.tensorflow.core.tensor import ops
@@ -44,6 +44,9 @@ def reshape(tensor, shape, name=None):
 @moving(0)
 def expand_dims(input, axis, name=None):
     """Return the tensor with an axis of size 1 more."""
+    if is_ragged(input):
+        from dragon.vm.tensorflow.core import ragged_math
+        return ragged_math.expand_dims(input, int(axis))
     x = take(input)
     rank = x.ndim + 1
     if not -rank <= int(axis) < rank:
@@ -96,10 +99,9 @@ def take_all(values):
 @moving(0)
 def concat(values, axis, name="concat"):
     """Return tensors one after the other along an axis."""
-    if hasattr(values, "_component_tensors") or isinstance(values, (list, tuple)) and any(
-            hasattr(item, "_component_tensors") for item in values):
-        from dragon.vm.tensorflow import ragged
-        return ragged.concat(values, axis)
+    if any(map(is_ragged, values if isinstance(values, (list, tuple)) else [values])):
+        from dragon.vm.tensorflow.core import ragged_math
+        return ragged_math.concat(values, axis)
     tensors = check_dtypes(take_all(values if isinstance(values, (list, tuple)) else [values]), "ConcatV2")
     if not tensors or not tensors[0].ndim:
         raise invalid_argument("ConcatOp : Expected concatenating dimensions in the range [0, 0), but got "
@@ -120,6 +122,9 @@ def stack(values, axis=0, name="stack"):
     """Return tensors of one shape along a new axis."""
     if isinstance(values, _C.Tensor):
         values = list(ops.unbind(values))
+    if any(map(is_ragged, values)):
+        from dragon.vm.tensorflow.core import ragged_math
+        return ragged_math.stack(values, axis)
     tensors = check_dtypes(take_all(list(values)), "Pack")
     if not tensors:
         raise ValueError("tf.stack: got no tensors, expected at least one. Received: values=[]")

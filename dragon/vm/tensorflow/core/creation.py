@@ -5,7 +5,7 @@ from dragon.vm.tensorflow.core import nest
 from dragon.vm.tensorflow.core.convert import convert_to_tensor, default_device
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32, int32, string
 from dragon.vm.tensorflow.core.errors import UnimplementedError, invalid_argument
-from dragon.vm.tensorflow.core.moving import is_text, moving, take
+from dragon.vm.tensorflow.core.moving import is_ragged, is_text, moving, take
 from dragon.vm.tensorflow.core.shape import TensorShape, as_shape
 from dragon.vm.tensorflow.core.tensor import Base, ops
 
@@ -181,8 +181,10 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 def cast(x, dtype, name=None):
     """Return numbers in another dtype; of complex numbers the real parts, of floats as integers the whole parts."""
     dtype = as_dtype(dtype)
-    if hasattr(x, "_component_tensors") and hasattr(x, "_with_values"):
-        return x._with_values(cast(x.values, dtype))
+    if is_ragged(x):
+        return x.with_flat_values(cast(x.flat_values, dtype))
+    if hasattr(x, "dense_shape") and hasattr(x, "indices"):
+        return type(x)(x.indices, cast(x.values, dtype), x.dense_shape)
     x = take(x) if not is_text(x) else convert_to_tensor(x)
     if not isinstance(x, _C.Tensor) or dtype is string:
         if x.dtype is dtype:

@@ -4,7 +4,7 @@ from dragon.vm.tensorflow.core.array import as_ints, check_axis, check_dtypes
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import is_text, moving, take
+from dragon.vm.tensorflow.core.moving import is_ragged, is_text, moving, take
 from dragon.vm.tensorflow.core.shape import as_shape
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -34,9 +34,11 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         The shape of `indices` stands where the axis was.
 
     """
-    if hasattr(params, "_component_tensors"):
-        from dragon.vm.tensorflow import ragged
-        return ragged.gather(params, indices, axis=axis, batch_dims=batch_dims)
+    if is_ragged(params):
+        if batch_dims:
+            raise NotImplementedError(f"tf.gather: batch_dims of ragged tensors. Received: batch_dims={batch_dims}")
+        from dragon.vm.tensorflow.core import ragged_math
+        return ragged_math.gather(params, indices, 0 if axis is None else axis)
     x, index = take(params), take(indices)
     if not index.dtype.is_integer:
         raise invalid_argument(f"Value for attr 'Tindices' of {index.dtype.name} is not in the list of allowed values: "
@@ -147,6 +149,9 @@ def _reduce(tensor, indices, updates, how):
 @moving(0)
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     """Return the entries that a mask marks, along one axis."""
+    if is_ragged(tensor) or is_ragged(mask):
+        from dragon.vm.tensorflow.core import ragged_math
+        return ragged_math.boolean_mask(tensor, mask)
     x, mask = take(tensor), take(mask)
     axis = check_axis(0 if axis is None else as_ints(axis), x.ndim, "boolean_mask")
     if not mask.ndim:

@@ -12,6 +12,11 @@ def take(x, dtype=None):
     return x if isinstance(x, Base) and dtype is None else convert_to_tensor(x, dtype)
 
 
+def is_ragged(x):
+    """Return whether something is a ragged tensor."""
+    return not isinstance(x, _C.Tensor) and hasattr(x, "with_flat_values")
+
+
 def is_text(x):
     """Return whether something is text, or a tensor or an array of it."""
     if isinstance(x, _C.Tensor):

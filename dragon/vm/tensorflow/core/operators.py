@@ -161,6 +161,8 @@ _bitwise("xor", "logical_xor", "LogicalXor", "bitwise_xor", "BitwiseXor")
 
 
 def _divide(self, other, reverse=False):
+    if isinstance(other, _C.Tensor) and other.dtype != self.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {self.dtype!r} != {other.dtype!r}.")
     other = operand(self, other, "RealDiv")
     if other is NotImplemented:
         return other
@@ -181,8 +183,7 @@ def _power(self, other, reverse=False):
         raise refuse_dtype("Pow", BOOL)
     if self.dtype in INTEGERS:
         exponent = self if reverse else other
-        negative = exponent < 0 if isinstance(exponent, int) else None
-        if negative:
+        if isinstance(exponent, int) and exponent < 0:
             raise invalid_argument("Integers to negative integer powers are not allowed [Op:Pow] name: ")
     return ops.pow(other, self) if reverse else ops.pow(self, other)
 
