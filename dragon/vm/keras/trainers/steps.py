@@ -1,4 +1,6 @@
 """A training's step as one captured graph: forward pass, loss, gradients, optimizer and metrics."""
+import itertools
+
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
 from dragon.vm.keras.core import capturing  # noqa: F401 - tells the guards of models
@@ -21,9 +23,12 @@ class Step:
     """
 
     def __init__(self, model, method, name, is_ready):
-        self._method, self._is_ready = method, is_ready
+        self._method, self._is_ready, self._together = method, is_ready, model.steps_per_execution
         self.function = method if model.run_eagerly else Function(method, name=name)
         self._is_first = self.function is not method
+
+    def __reduce__(self):
+        return type(None), ()  # a copy of the model makes its own
 
     def run(self, batch):
         """Return what the step returns."""
@@ -35,8 +40,10 @@ class Step:
         return self.function(batch)
 
     def __call__(self, batches):
-        """Return what the step returns for the last of several batches."""
+        """Return what the step returns for the last of several batches; of an iterator, for the next ones."""
         outputs = None
+        if hasattr(batches, "__next__"):
+            batches = [next(batches), *itertools.islice(batches, self._together - 1)]
         for batch in batches:
             outputs = self.run(batch)
         return outputs
