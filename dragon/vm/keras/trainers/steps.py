@@ -4,6 +4,7 @@ import itertools
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
 from dragon.vm.keras.core import capturing  # noqa: F401 - tells the guards of models
+from dragon.vm.tensorflow.core.function import eagerly
 
 
 class Step:
@@ -37,7 +38,7 @@ class Step:
             if not self._is_ready():
                 with settings.eager():
                     return self._method(batch)
-        return self.function(batch)
+        return self._method(batch) if eagerly[0] else self.function(batch)
 
     def __call__(self, batches):
         """Return what the step returns for the last of several batches; of an iterator, for the next ones."""
