@@ -14,3 +14,13 @@ from dragon.vm.keras.losses.regression import (
     Huber, KLDivergence, LogCosh, MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredError,
     MeanSquaredLogarithmicError, Poisson, huber, kl_divergence, log_cosh, mean_absolute_error,
     mean_absolute_percentage_error, mean_squared_error, mean_squared_logarithmic_error, poisson)
+
+
+def __getattr__(name):
+    from dragon.vm.keras.losses.legacy import NAMES, Reduction
+
+    if name == "Reduction":
+        return Reduction
+    if name in NAMES:
+        return NAMES[name]
+    raise AttributeError(f"module 'keras.losses' has no attribute '{name}'")

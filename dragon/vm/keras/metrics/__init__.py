@@ -24,3 +24,11 @@ from dragon.vm.keras.metrics.metric import Metric
 from dragon.vm.keras.metrics.named import deserialize, get, serialize
 from dragon.vm.keras.metrics.reduction import Mean, MeanMetricWrapper, Sum
 from dragon.vm.keras.metrics.score import F1Score, FBetaScore, R2Score
+
+
+def __getattr__(name):
+    from dragon.vm.keras.losses.legacy import NAMES
+
+    if name in NAMES:
+        return NAMES[name]
+    raise AttributeError(f"module 'keras.metrics' has no attribute '{name}'")

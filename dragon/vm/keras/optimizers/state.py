@@ -159,6 +159,15 @@ class State:
         """Return what a variable of any frontend is called."""
         return str(getattr(variable, "path", None) or getattr(variable, "name", None) or "parameter")
 
+    def __setstate__(self, state):
+        """Take over what was copied or unpickled; the places of variables are found by who they are now."""
+        self.__dict__.update(state)
+        places = {before: self._var_key(self._trainable_variables[index])
+                  for before, index in self._trainable_variables_indices.items()}
+        for name in ("_trainable_variables_indices", "_var_to_optimizer_idx"):
+            if name in state:
+                self.__dict__[name] = {places[before]: index for before, index in state[name].items()}
+
     def _get_variable_index(self, variable):
         return self._trainable_variables_indices[self._var_key(variable)]
 

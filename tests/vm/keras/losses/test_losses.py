@@ -4,7 +4,7 @@ import pytest
 from harness import genuine
 
 from dragon import _C
-from dragon.vm.keras import losses
+from dragon.vm.keras import losses, metrics
 from dragon.vm.keras.core.convert import convert_to_tensor
 
 RNG = np.random.default_rng(0)
@@ -129,7 +129,14 @@ def test_functions_by_name():
 
 
 def test_public_names():
-    """All names of the namespace are there."""
+    """All names of the namespace are there, those of Keras 2 that `tf.keras` has as well."""
+    for module in (losses, metrics):
+        old = getattr(genuine.tf.keras, module.__name__.rpartition(".")[2])
+        for name in ("KLD", "MAE", "MAPE", "MSE", "MSLE", "kld", "logcosh", "mse", "kullback_leibler_divergence"):
+            assert getattr(module, name).__name__ == getattr(old, name).__name__
+        with pytest.raises(AttributeError, match="'nothing'$"):
+            module.nothing
+    assert losses.Reduction.SUM == genuine.tf.keras.losses.Reduction.SUM
     missing = {name for name in dir(genuine.keras.losses) if not name.startswith("_")} - set(dir(losses))
     assert not missing
 

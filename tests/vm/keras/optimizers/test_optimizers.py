@@ -209,6 +209,23 @@ def test_variables_of_tensorflow():
             np.testing.assert_array_equal(own.numpy(), other.numpy())
 
 
+def test_copies():
+    """A copied or pickled optimizer goes on with copies of its variables."""
+    import copy
+    import pickle
+    for made in (lambda: optimizers.Adam(0.1), lambda: optimizers.MultiOptimizer(
+            optimizers.OptimizerMap(optimizers.Adam(0.1), {".*bias": optimizers.SGD(0.1, momentum=0.9)}))):
+        for copied in (copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))):
+            optimizer, ours = made(), variables_of(Variable, name_scope)
+            apply_all(optimizer, ours, convert_to_tensor, STEPS[:2])
+            other, others = copied((optimizer, ours))
+            for one, variables in ((optimizer, ours), (other, others)):
+                apply_all(one, variables, convert_to_tensor, STEPS[2:])
+            for own, its in zip(ours, others):
+                assert own is not its
+                np.testing.assert_array_equal(own.numpy(), its.numpy())
+
+
 def test_own_optimizer():
     """A user's optimizer with states of its own, made of the documented parts."""
     def make(base, ops_add):
