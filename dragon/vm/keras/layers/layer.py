@@ -58,10 +58,11 @@ class Layer(BaseLayer):
         return self.compute_output_spec(*args, **kwargs)
 
     def __call__(self, *args, **kwargs):
-        if len(args) == 1 and not kwargs and args[0].__class__ is Tensor:
+        if len(args) == 1 and args[0].__class__ is Tensor and (
+                not kwargs or len(kwargs) == 1 and "training" in kwargs):
             fields = self.__dict__
             if fields.get("built") and fields["_is_plain"] and get_keras_mask(args[0]) is None:
-                return self._call_plainly(args[0])
+                return self._call_plainly(args[0], **kwargs)
         self._check_super_called()
         self.__dict__["_called"] = True
         given = args, kwargs
@@ -105,8 +106,8 @@ class Layer(BaseLayer):
             outputs = tree.map_structure(lambda x: _C.as_class(x, door) if isinstance(x, _C.Tensor) else x, outputs)
         return outputs
 
-    def _call_plainly(self, x):
-        """Do what a call does, when a single tensor without a mask is all that it has: the short way."""
+    def _call_plainly(self, x, training=_NOTHING):
+        """Do what a call does that has a single tensor without a mask, and perhaps `training`: the short way."""
         policy = self._own_policy()
         own = x.dtype.name
         if own != policy.compute_dtype and self._convert_input_args and self.autocast and is_float_dtype(own):
@@ -119,9 +120,10 @@ class Layer(BaseLayer):
             global_state.set_global_attribute("current_call_ctx", context)
             self._clear_losses()
         try:
-            training = context.get_value("training")
-            if training is None:
-                training = self.__dict__.get("training", self._default_training)
+            if training is _NOTHING:
+                training = context.get_value("training")
+                if training is None:
+                    training = self.__dict__.get("training", self._default_training)
             context.training = training
             kwargs = {"training": training} if training is not None and self._call_has_training_arg else {}
             with self._open_name_scope() if self._layers else _NOTHING, self._autocast_scope():
