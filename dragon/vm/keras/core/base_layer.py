@@ -48,23 +48,35 @@ def _build_of(build):
     return wrapper
 
 
-def _is_a(module, name):
-    """Return a test of values for a class of a module; before the module is imported, nothing is of that class."""
-    module = f"dragon.vm.keras.{module}"
-
-    def fits(x):
-        return module in sys.modules and isinstance(x, getattr(sys.modules[module], name))
-    return fits
+def _is_a(x, module, name):
+    """Whether a value is of a class of a module; before the module is imported, nothing is."""
+    module = sys.modules.get(f"dragon.vm.keras.{module}")
+    return module is not None and isinstance(x, getattr(module, name))
 
 
-_is_metric = _is_a("metrics.metric", "Metric")
-_KINDS = {
-    "trainable_variables": lambda x: isinstance(x, Variable) and x.trainable,
-    "non_trainable_variables": lambda x: isinstance(x, Variable) and not x.trainable,
-    "metrics": _is_metric,
-    "layers": lambda x: isinstance(x, BaseLayer) and not _is_metric(x),
-    "seed_generators": _is_a("random.seed_generator", "SeedGenerator"),
-}
+def _is_trainable(x):
+    return isinstance(x, Variable) and x.trainable
+
+
+def _is_variable(x):
+    return isinstance(x, Variable)
+
+
+def _is_metric(x):
+    return _is_a(x, "metrics.metric", "Metric")
+
+
+def _is_layer(x):
+    return isinstance(x, BaseLayer) and not _is_metric(x)
+
+
+def _is_generator(x):
+    return _is_a(x, "random.seed_generator", "SeedGenerator")
+
+
+# Functions with names, so that layers can be pickled.
+_KINDS = {"trainable_variables": _is_trainable, "non_trainable_variables": _is_variable, "metrics": _is_metric,
+          "layers": _is_layer, "seed_generators": _is_generator}
 
 
 def adopt(value):

@@ -182,8 +182,10 @@ class Tracker:
 
     def __init__(self, config, exclusions=None):
         self.config, self.exclusions = config, exclusions or {}
-        self.stored_ids = {name: set() for name in config}
         self.locked, self._message = False, None
+
+    def _holds(self, name, value):
+        return any(own is value for own in self.config[name][1])
 
     def track(self, value):
         """Note a value; returns it, or the container that stands for it."""
@@ -191,37 +193,28 @@ class Tracker:
             return value
         for name, (fits, _) in self.config.items():
             if fits(value):
-                if any(id(value) in self.stored_ids[other] for other in self.exclusions.get(name, ())):
+                if any(self._holds(other, value) for other in self.exclusions.get(name, ())):
                     continue
-                if id(value) not in self.stored_ids[name]:
+                if not self._holds(name, value):
                     self.add_to_store(name, value)
                 return value
         kind = type(value)
         if kind is tuple or isinstance(value, tuple) and hasattr(value, "_fields"):
             made = [self.track(item) for item in value]
             return kind(made) if kind is tuple else kind(*made)
-        if kind is list:
-            return TrackedList(value, self)
-        if kind is dict:
-            return TrackedDict(value, self)
-        if kind is set:
-            return TrackedSet(value, self)
-        return value
+        container = _CONTAINERS.get(kind)
+        return value if container is None else container(value, self)
 
     def untrack(self, value):
         """Forget a value."""
-        for name, ids in self.stored_ids.items():
-            if id(value) in ids:
-                ids.remove(id(value))
-                collection = self.config[name][1]
-                collection[:] = [own for own in collection if own is not value]
+        for _, collection in self.config.values():
+            collection[:] = [own for own in collection if own is not value]
 
     def add_to_store(self, name, value):
         """Put a value into a collection."""
         if self.locked:
             raise ValueError(f"{self._message} Received: {value!r}")
         self.config[name][1].append(value)
-        self.stored_ids[name].add(id(value))
 
     def lock(self, msg=None):
         """Refuse new values from now on."""
@@ -237,10 +230,10 @@ class Tracker:
         if name not in self.config:
             raise ValueError(f"Unknown collection. Expected one of {sorted(self.config)}. Received: {name}")
         collection = self.config[name][1]
-        index = next(number for number, own in enumerate(collection) if own is old)
-        self.stored_ids[name].discard(id(old))
-        collection[index] = new
-        self.stored_ids[name].add(id(new))
+        collection[next(number for number, own in enumerate(collection) if own is old)] = new
+
+
+_CONTAINERS = {list: TrackedList, dict: TrackedDict, set: TrackedSet}
 
 
 @contextlib.contextmanager

@@ -250,12 +250,9 @@ class Model(Trainer, Layer):
                             f"{cls.__name__} from its config.\n\nReceived config={config}\n\nError encountered during "
                             f"deserialization: {error}") from error
 
-    def _get_variable_map(self):
-        """Return the variables by the paths they have in files."""
-        from dragon.vm.keras.models.variable_mapping import map_saveable_variables
-        store = {}
-        map_saveable_variables(self, store=store, visited_saveables=set())
-        return store
+    def __reduce__(self):
+        from dragon.vm.keras.saving.pickling import reduce_model
+        return reduce_model(self)
 
 
 def _to_bytes(model):

@@ -1,5 +1,7 @@
 """Functional and Sequential models, and subclasses: structure, names, numbers, errors, as in genuine Keras."""
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -210,3 +212,57 @@ ERRORS = {
 def test_errors(name):
     error = check(ERRORS[name])
     assert isinstance(error, Exception)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_pickles_and_copies(name):
+    from dragon.vm import keras
+    make, data = MODELS[name]
+    model = weights_of(make(keras))
+    expected = [x.numpy() for x in keras.tree.flatten(model(data))]
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        for weight in twin.weights:
+            assert all(weight is not own for own in model.weights)
+        for one, other in zip(keras.tree.flatten(twin(data)), expected):
+            np.testing.assert_allclose(one.numpy(), other)
+
+
+def test_layers_are_pickled():
+    from dragon.vm import keras
+    layer = keras.layers.Dense(3)
+    layer(X)
+    twin = pickle.loads(pickle.dumps(layer))
+    np.testing.assert_allclose(twin(X).numpy(), layer(X).numpy())
+    assert len(twin.weights) == 2
+
+
+def sequences(keras):
+    """Return a model whose layers hand on a mask."""
+    layers = keras.layers
+    x = keras.Input((None,), dtype="int32")
+    hidden = layers.LSTM(4, return_sequences=True)(layers.Embedding(7, 3, mask_zero=True)(x))
+    hidden = layers.Dropout(0.5)(layers.TimeDistributed(layers.Dense(3))(hidden))
+    return keras.Model(x, [layers.GRU(2)(hidden), layers.GlobalAveragePooling1D()(hidden), hidden])
+
+
+def test_masks_go_through_models():
+    def program(keras):
+        model = weights_of(sequences(keras))
+        padded = model(keras.ops.convert_to_tensor(np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0]])))
+        return [model.output_shape, list(padded), model.predict(np.array([[6, 1, 0]]), verbose=0)]
+    check(program)
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "float64"])
+def test_global_policies(policy):
+    def program(keras):
+        keras.config.set_dtype_policy(policy)
+        try:
+            model = weights_of(mlp(keras))
+            y = model(keras.ops.convert_to_tensor(X))
+            return [keras.backend.standardize_dtype(y.dtype), [str(w.dtype) for w in model.weights],
+                    model.compute_dtype,
+                    keras.ops.cast(y, "float32") * 0, [layer.dtype_policy.name for layer in model.layers]]
+        finally:
+            keras.config.set_dtype_policy("float32")
+    check(program)
