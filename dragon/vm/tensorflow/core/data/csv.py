@@ -175,32 +175,23 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         As for `tf.data.Dataset.shuffle`.
     prefetch_buffer_size : int, optional
         How many batches are made ahead; found by measuring by default.
-    num_parallel_reads : int, optional
+    num_parallel_reads, sloppy : Any, optional
         Not used: files are read one after the other.
-    sloppy : bool, optional, default=False
-        Not used.
     num_rows_for_inference : int, optional, default=100
         How many rows are looked at; None for all.
     compression_type : str, optional
         "GZIP", "ZLIB", or "" for none.
-    ignore_errors : bool, optional, default=False
-        Not supported.
-    encoding : str, optional, default="utf-8"
-        Only UTF-8 is read.
+    ignore_errors, encoding : Any, optional
+        Not supported: errors raise, and UTF-8 is read.
 
     """
     if ignore_errors or encoding.lower() not in ("utf-8", "utf8"):
         raise NotImplementedError("make_csv_dataset: ignore_errors and encodings other than UTF-8 are not supported. "
                                   f"Received: ignore_errors={ignore_errors}, encoding={encoding!r}")
     from dragon.vm.tensorflow.core.data.sources import Files
-    names = sorted(name.numpy() for name in Files(file_pattern, shuffle=False)._iterate())
+    paths = sorted(name.numpy() for name in Files(file_pattern, shuffle=False)._iterate())
     form = Format(field_delim, use_quote_delim, False, compression_type)
-    if column_names is None:
-        if not header:
-            raise ValueError("make_csv_dataset: Cannot infer column names without a header line.")
-        column_names = next(form.read(names[0]))
-        if len(set(column_names)) != len(column_names):
-            raise ValueError(f"make_csv_dataset: Cannot have duplicate column names. Received: {column_names}")
+    column_names = _names(form, paths, column_names, header)
     form.header = header
     chosen = _choose(select_columns, column_names)
     names_read = [column_names[place] for place in chosen]
@@ -208,7 +199,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         raise ValueError(f"make_csv_dataset: `label_name` provided must be one of the columns. Received: {label_name!r}"
                          f" for {names_read}")
     if column_defaults is None:
-        column_defaults = _guess(form, names, chosen, na_value, num_rows_for_inference)
+        column_defaults = _guess(form, paths, chosen, na_value, num_rows_for_inference)
     elif select_columns is not None and len(column_defaults) == len(column_names) != len(chosen):
         column_defaults = [column_defaults[place] for place in chosen]
     columns = [Column(default, number, na_value) for number, default in enumerate(column_defaults)]
@@ -217,6 +208,17 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     rows = rows.repeat(num_epochs) if num_epochs != 1 else rows
     batches = CsvBatches(rows, names_read, columns, int(batch_size), label_name, num_epochs is None)
     return batches.prefetch(-1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _names(form, paths, names, header):
+    """Return the names of the columns."""
+    if names is None:
+        if not header:
+            raise ValueError("make_csv_dataset: Cannot infer column names without a header line.")
+        names = next(form.read(paths[0]))
+    if len(set(names)) != len(names):
+        raise ValueError(f"make_csv_dataset: Cannot have duplicate column names. Received: {names}")
+    return list(names)
 
 
 def _choose(select_columns, names):
