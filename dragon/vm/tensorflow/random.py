@@ -5,6 +5,7 @@ from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.array import as_ints
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.seed import permutation
 from dragon.vm.tensorflow.core.seed import next_captured_seed, next_stream, set_seed  # noqa: F401: tf.random.set_seed
 from dragon.vm.tensorflow.core.tensor import as_tensor, ops
 
@@ -143,21 +144,7 @@ def shuffle(value, seed=None, name=None):
     value = convert_to_tensor(value)
     if value.ndim == 0:
         return value
-    return ops.index_select(value, 0, _permutation(_stream(seed), value.shape[0]))
-
-
-def _permutation(stream, size):
-    """Return the numbers below a size in the order that TensorFlow's swaps bring them to."""
-    if is_capturing():
-        return ops.argsort(ops.stateless_uniform(stream, (size,)))
-    if size < 2:
-        return convert_to_tensor(list(range(size)), "int64")
-    words = ops.stateless_integers(stream, (size - 1,), dtype="int32").numpy().view("uint32").tolist()
-    order = list(range(size))
-    for place, word in enumerate(words):
-        other = place + word % (size - place)
-        order[place], order[other] = order[other], order[place]
-    return convert_to_tensor(order, "int64")
+    return ops.index_select(value, 0, permutation(_stream(seed), value.shape[0]))
 
 
 # --- functions of a seed
@@ -379,4 +366,4 @@ class experimental:
     stateless_fold_in = staticmethod(fold_in)
     stateless_shuffle = staticmethod(
         lambda value, seed, alg="auto_select", name=None: ops.index_select(
-            convert_to_tensor(value), 0, _permutation(_words(seed), convert_to_tensor(value).shape[0])))
+            convert_to_tensor(value), 0, permutation(_words(seed), convert_to_tensor(value).shape[0])))

@@ -4,6 +4,7 @@ import random
 import secrets
 
 from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
 DEFAULT_SEED = 87654321  # stands for the global seed where only an operator has one
@@ -127,3 +128,22 @@ def next_captured_seed(op_seed):
     finally:
         _C.set_grad_enabled(before)
     return stream
+
+
+def first_stream(op_seed):
+    """Return the stream that an operator begins with; None where neither it nor the process has a seed."""
+    first, second = (None, None) if _state.seed is None else get_seed(op_seed)
+    return None if first is None else _stream(first, second)
+
+
+def permutation(stream, size):
+    """Return the numbers below a size in the order that TensorFlow's swaps bring them to, as int64."""
+    if is_capturing():
+        return ops.argsort(ops.stateless_uniform(stream, (size,)))
+    order = list(range(size))
+    if size > 1:
+        words = ops.stateless_integers(stream, (size - 1,), dtype="int32").numpy().view("uint32").tolist()
+        for place, word in enumerate(words):
+            other = place + word % (size - place)
+            order[place], order[other] = order[other], order[place]
+    return _C.tensor(order, "int64", None, Tensor)

@@ -1,4 +1,5 @@
 """Batches from arrays in memory."""
+import functools
 import math
 
 from dragon import _C
@@ -7,6 +8,8 @@ from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.convert import is_array, to_tensor
 from dragon.vm.keras.trainers.data_adapters.data import (
     check_cardinality, class_weight_to_sample_weights, pack_x_y_sample_weight)
+from dragon.vm.tensorflow.core.seed import first_stream, permutation
+from dragon.vm.tensorflow.core.tensor import Tensor
 
 DEFAULT_BATCH = 32
 _take = _C.Tensor.__getitem__  # the engine's own reading, without the checks that users' subscripts need
@@ -69,8 +72,17 @@ class ArrayAdapter(DataAdapter):
 
 
 def _permutation(size, start=0):
-    import numpy
-    return to_tensor(numpy.random.permutation(size) + start)
+    """Return numbers in random order; once a seed is set, in that of genuine Keras, which is the same each time."""
+    stream = first_stream(0)
+    if stream is None or start:
+        import numpy
+        return to_tensor(numpy.random.permutation(size) + start)
+    return _seeded_order(tuple(stream.tolist()), size)
+
+
+@functools.lru_cache(4)
+def _seeded_order(words, size):
+    return permutation(_C.tensor(list(words), "int64", None, Tensor), size)
 
 
 def _rows_of(leaf, rows):
