@@ -3,7 +3,6 @@ import itertools
 
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
-from dragon.vm.keras.core import capturing  # noqa: F401 - tells the guards of models
 from dragon.vm.tensorflow.core.function import eagerly
 
 

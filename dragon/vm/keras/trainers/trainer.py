@@ -2,9 +2,10 @@
 import inspect
 import warnings
 
-from dragon.vm.keras.core import tree
+from dragon.vm.keras.core import capturing, tree
 from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.traceback import filter_traceback
+from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.trainers.compile_loss import CompileLoss
 from dragon.vm.keras.trainers.compile_metrics import CompileMetrics
 from dragon.vm.keras.trainers.data_adapters.data import unpack_x_y_sample_weight
@@ -311,3 +312,6 @@ def _total(loss):
     if not loss.dtype.is_floating:
         loss = ops.cast(loss, config.floatx())
     return loss if loss.ndim == 0 else ops.sum(loss)
+
+
+capturing.register(Layer, Trainer)

@@ -145,3 +145,28 @@ def test_tracebacks_show_the_users_frames():
     finally:
         keras.config.enable_traceback_filtering()
     assert len(hidden) < len(shown)
+
+
+class Scaled(keras.layers.Layer):
+    """Multiplies with a number of its own."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def call(self, x):
+        return x * self.factor
+
+
+def test_changes_of_layers_are_seen():
+    own, dense = Scaled(2.0), keras.layers.Dense(3, kernel_initializer="ones")
+    model = keras.Sequential([keras.layers.Input((5,)), own, dense])
+    before = model.predict(X, verbose=0)
+    own.factor = 6.0
+    assert_alike(model.predict(X, verbose=0), 3 * before)
+    dense.activation = keras.activations.get("sigmoid")
+    assert_alike(model.predict(X, verbose=0), 1 / (1 + numpy.exp(-3 * before)))
+    dense.activation = None
+    dense.set_weights([numpy.zeros((5, 3)), numpy.full(3, 4.0)])
+    assert (model.predict(X, verbose=0) == 4).all()
+    assert len(model.predict_function.function.variants) <= 4
