@@ -214,8 +214,11 @@ void AveragePool(Context&, View y, View x, const PoolGeometry& geometry) {
           for (int64_t i = 0; i < at.count; ++i) to[i] += static_cast<Mean<T>>(from[i * at.step]);
         }
       });
-      for (int64_t i = 0; i < count; ++i) {
-        y.as<T>()[y_offset + i * y_step] = static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i)));
+      T* out = y.as<T>() + y_offset;
+      if (y_step == 1) {
+        for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i)));
+      } else {
+        for (int64_t i = 0; i < count; ++i) out[i * y_step] = static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i)));
       }
     };
   });

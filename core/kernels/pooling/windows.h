@@ -14,8 +14,9 @@ struct WindowAxis {
   int64_t in = 1, out = 1, step = 1;
   int64_t x_stride = 0, y_stride = 0;
   std::vector<int64_t> start, stop, padded;  // padded: the window's size when padding counts
+  std::vector<int64_t> counts;               // of the elements that a window sees
 
-  WindowAxis() : start{0}, stop{1}, padded{1} {}
+  WindowAxis() : start{0}, stop{1}, padded{1}, counts{1} {}
   WindowAxis(const View& y, const View& x, const PoolGeometry& g, int i)
       : in(x.shape[2 + i]),
         out(y.shape[2 + i]),
@@ -24,12 +25,13 @@ struct WindowAxis {
         y_stride(y.strides[2 + i]),
         start(out),
         stop(out),
-        padded(out) {
+        padded(out),
+        counts(out) {
     for (int64_t o = 0; o < out; ++o) {
       if (g.adaptive) {
         start[o] = o * in / out;
         stop[o] = ((o + 1) * in + out - 1) / out;
-        padded[o] = stop[o] - start[o];
+        padded[o] = counts[o] = stop[o] - start[o];
         continue;
       }
       const int64_t first = o * g.stride[i] - g.padding[i], last = first + (g.window[i] - 1) * step + 1;
@@ -37,9 +39,10 @@ struct WindowAxis {
       stop[o] = std::min(last, in);
       // The last windows of ceil_mode may hang over the padding; what hangs over is not counted.
       padded[o] = std::min(last, in + g.padding[i]) - first;
+      counts[o] = std::max<int64_t>(0, (stop[o] - start[o] + step - 1) / step);
     }
   }
-  int64_t seen(int64_t o) const { return std::max<int64_t>(0, (stop[o] - start[o] + step - 1) / step); }
+  int64_t seen(int64_t o) const { return counts[o]; }
 };
 
 /// All windows, with exactly three spatial axes; missing ones have size 1.
@@ -141,9 +144,10 @@ void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, MakeWorker&& mak
           continue;
         }
         for (int64_t w = 0; w < aw.out; ++w) {
+          const int64_t divisor = plan.Divisor(d, h, w);  // the same for all lanes: none of them divides integers
           worker(
               c_end - c, y_row + w * aw.y_stride, plan.y_channel, x_base,
-              [&](auto&& f) { ForTaps(plan, d, h, w, c, c_end, f); }, [&](int64_t) { return plan.Divisor(d, h, w); });
+              [&](auto&& f) { ForTaps(plan, d, h, w, c, c_end, f); }, [divisor](int64_t) { return divisor; });
         }
       }
     }
