@@ -20,6 +20,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterAutograd(m);
   RegisterDevice(m);
   RegisterMemory(m);
+  RegisterRecords(m);
   RegisterDLPack(m);
   RegisterRandom(m);
   RegisterDoor(m);

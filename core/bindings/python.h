@@ -150,6 +150,7 @@ void RegisterShape(py::module_& m);
 void RegisterAutograd(py::module_& m);
 void RegisterDevice(py::module_& m);
 void RegisterMemory(py::module_& m);
+void RegisterRecords(py::module_& m);
 void RegisterDLPack(py::module_& m);
 void RegisterRandom(py::module_& m);
 void RegisterDoor(py::module_& m);
