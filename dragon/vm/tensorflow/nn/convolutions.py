@@ -1,0 +1,203 @@
+"""Convolutions in TensorFlow's layouts: strides by axis of the input, paddings by name or by axis."""
+from dragon.vm.tensorflow.core.array import as_ints
+from dragon.vm.tensorflow.core.convolution import (
+    KERNEL, channels_first, channels_of, convolve, convolve_each, in_format, paddings)
+from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.tensorflow.core.windows import spatial_of
+
+
+def layout(data_format, count):
+    """Return Keras's word for TensorFlow's layout."""
+    known = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}[count]
+    if data_format is None or data_format == known[0]:
+        return "channels_last"
+    if data_format in (known[1], "NC"):
+        return "channels_first"
+    raise ValueError(f"`data_format` must be either {' or '.join(map(repr, known))}. Received: {data_format!r}")
+
+
+def by_axis(value, count, data_format, what):
+    """Return one number for each spatial axis: of one number, of those, or of numbers for all axes of the input."""
+    value = [1] if value is None else as_ints(value)
+    value = [value] if isinstance(value, int) else list(value)
+    if len(value) == 1:
+        return tuple(value * count)
+    if len(value) == count + 2:
+        outer = (value[0], value[-1]) if data_format == "channels_last" else tuple(value[:2])
+        if outer != (1, 1):
+            raise invalid_argument(f"Current implementation does not yet support {what} in the batch and depth "
+                                   f"dimensions. Received: {value}")
+        value = value[1:-1] if data_format == "channels_last" else value[2:]
+    if len(value) != count:
+        raise ValueError(f"`{what}` should be of length 1, {count} or {count + 2} but was {len(value)}. "
+                         f"Received: {value}")
+    return tuple(value)
+
+
+def explicit_padding(padding, count, data_format):
+    """Return (before, after) of paddings by axis, or None for a name."""
+    if isinstance(padding, str):
+        if padding.upper() not in ("VALID", "SAME"):
+            raise ValueError("`padding` must be either 'VALID' or 'SAME', or pairs of numbers for all axes. "
+                             f"Received: padding={padding}")
+        return None
+    pairs = [tuple(as_ints(pair)) for pair in padding]
+    if len(pairs) != count + 2:
+        raise ValueError(f"Explicit paddings must be pairs for {count + 2} axes. Received: padding={padding}")
+    pairs = pairs[1:-1] if data_format == "channels_last" else pairs[2:]
+    return [before for before, _ in pairs], [after for _, after in pairs]
+
+
+def _convolve(x, kernel, strides, padding, data_format, dilations, count, each=False):
+    x, kernel = take(x), take(kernel)
+    if x.ndim != count + 2 or kernel.ndim != count + 2:
+        raise ValueError(f"A convolution over {count} axes takes tensors of rank {count + 2}. Received: input of shape "
+                         f"{tuple(x.shape)}, filters of shape {tuple(kernel.shape)}")
+    kind = layout(data_format, count)
+    strides = by_axis(strides, count, kind, "strides")
+    dilations = by_axis(dilations, count, kind, "dilations")
+    pads = explicit_padding(padding, count, kind)
+    run = convolve_each if each else convolve
+    if pads is None:
+        return run(x, kernel, None, strides, padding.lower(), kind, dilations)
+    x = in_format(_pad(channels_first(x, kind), pads), kind)
+    return run(x, kernel, None, strides, "valid", kind, dilations)
+
+
+def _pad(x, pads):
+    """Return an image with zeros around its spatial axes."""
+    widths = [number for before, after in reversed(list(zip(*pads))) for number in (before, after)]
+    return ops.pad(x, widths)
+
+
+def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+    """Convolve (batch, width, channels) with filters of (width, channels, filters).
+
+    Parameters
+    ----------
+    input : Tensor
+        The input; also with several axes of batches.
+    filters : Tensor
+        The filters.
+    stride : Union[int, Sequence[int]]
+        Steps.
+    padding : Union[str, Sequence[Sequence[int]]]
+        "VALID", "SAME", or pairs of numbers for all axes.
+    data_format : str, optional, default="NWC"
+        Or "NCW".
+    dilations : Union[int, Sequence[int]], optional
+        Gaps in the filters.
+    name : str, optional
+        Not used.
+
+    """
+    return _batched(input, 3, lambda x: _convolve(x, filters, stride, padding, data_format, dilations, 1))
+
+
+def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+    """Convolve (batch, height, width, channels) with filters of (height, width, channels, filters); see `conv1d`."""
+    return _batched(input, 4, lambda x: _convolve(x, filters, strides, padding, data_format, dilations, 2))
+
+
+def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
+    """Convolve images of three axes with filters of (depth, height, width, channels, filters); see `conv1d`."""
+    return _convolve(input, filters, strides, padding, data_format, dilations, 3)
+
+
+def _batched(x, rank, run):
+    """Return what a function of one axis of batches makes of a tensor with several."""
+    x = take(x)
+    if x.ndim <= rank:
+        return run(x)
+    outer = tuple(x.shape)[:x.ndim - rank + 1]
+    made = run(ops.reshape(x, (-1, *tuple(x.shape)[x.ndim - rank + 1:])))
+    return ops.reshape(made, (*outer, *tuple(made.shape)[1:]))
+
+
+def convolution(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None):
+    """Convolve over as many axes as the filters have; see `conv1d`."""
+    count = take(filters).ndim - 2
+    return _convolve(input, filters, strides, padding, data_format, dilations, count)
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    """Convolve with filters that have gaps of `rate`; see `conv2d`."""
+    return conv2d(value, filters, 1, padding, dilations=rate)
+
+
+def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+    """Convolve each channel by itself with filters of (height, width, channels, multiplier); see `conv2d`."""
+    return _convolve(input, filter, strides, padding, data_format, dilations, 2, each=True)
+
+
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None,
+                     name=None):
+    """Convolve each channel by itself, then mix the channels at each place; see `conv2d`."""
+    made = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    return conv2d(made, pointwise_filter, 1, "VALID", data_format or "NHWC")
+
+
+def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_format=None, dilations=None, name=None):
+    """Return the gradient that a convolution with these filters has with respect to its input.
+
+    Parameters
+    ----------
+    input : Tensor
+        What stands where the convolution's result would.
+    filters : Tensor
+        (window..., channels of the result, channels of the input).
+    output_shape : Sequence[int]
+        The shape of the result.
+    strides : Union[int, Sequence[int]]
+        Steps.
+    padding : Union[str, Sequence[Sequence[int]]], optional, default="SAME"
+        "VALID", "SAME", or pairs of numbers for all axes.
+    data_format : str, optional
+        As of convolutions.
+    dilations : Union[int, Sequence[int]], optional
+        Gaps in the filters.
+    name : str, optional
+        Not used.
+
+    """
+    x, kernel = take(input), take(filters)
+    count = kernel.ndim - 2
+    kind = layout(data_format, count)
+    strides, dilations = by_axis(strides, count, kind, "strides"), by_axis(dilations, count, kind, "dilations")
+    if channels_of(x, kind) != kernel.shape[-1]:
+        raise invalid_argument(f"input and filter must have the same depth: {channels_of(x, kind)} vs "
+                               f"{kernel.shape[-1]}")
+    shape = as_ints(output_shape)
+    wanted = spatial_of(shape, kind) if len(shape) == count + 2 else tuple(shape)
+    window = tuple(kernel.shape)[:-2]
+    pads = explicit_padding(padding, count, kind) or paddings(wanted, window, strides, dilations, padding.lower())
+    before = [0] * count if pads[0] == 0 else pads[0]
+    sizes = spatial_of(x.shape, kind)
+    full = [(size - 1) * stride + (places - 1) * gap + 1
+            for size, stride, places, gap in zip(sizes, strides, window, dilations)]
+    made = ops.conv_transpose(channels_first(x, kind), ops.permute(kernel, KERNEL[kernel.ndim]), None, strides,
+                              [0] * count, [max(cut + wish - own, 0) for cut, wish, own in zip(before, wanted, full)],
+                              1, dilations)
+    for axis, (cut, wish) in enumerate(zip(before, wanted), start=2):
+        made = ops.narrow(made, axis, cut, wish)
+    return in_format(made, kind)
+
+
+def conv1d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None,
+                     name=None):
+    """Transpose `conv1d`; see `conv_transpose`."""
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
+
+
+def conv2d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NHWC", dilations=None,
+                     name=None):
+    """Transpose `conv2d`; see `conv_transpose`."""
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
+
+
+def conv3d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None,
+                     name=None):
+    """Transpose `conv3d`; see `conv_transpose`."""
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)

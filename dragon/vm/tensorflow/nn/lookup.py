@@ -1,0 +1,123 @@
+"""Rows of tables, largest elements, noise, and elements that move between axes."""
+from dragon.vm.tensorflow.core.array import as_ints
+from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """Return rows of a table.
+
+    Parameters
+    ----------
+    params : Union[Tensor, Sequence[Tensor]]
+        The table, or parts of it that take turns: row i is in part i modulo their number.
+    ids : Tensor
+        Numbers of rows.
+    max_norm : float, optional
+        Longer rows are scaled to this length.
+    name : str, optional
+        Not used.
+
+    """
+    ids = ops.cast(take(ids), "int64")
+    if isinstance(params, (list, tuple)) and len(params) > 1:
+        parts = [take(part) for part in params]
+        rows = max(part.shape[0] for part in parts)
+        table = ops.stack([ops.pad(part, [0, 0] * (part.ndim - 1) + [0, rows - part.shape[0]]) for part in parts], 1)
+        table = ops.reshape(table, (-1, *tuple(table.shape)[2:]))
+    else:
+        table = take(params[0] if isinstance(params, (list, tuple)) else params)
+    flat = ops.reshape(table, (table.shape[0], -1))
+    found = ops.reshape(ops.embedding(flat, ids), (*tuple(ids.shape), *tuple(table.shape)[1:]))
+    if max_norm is None:
+        return found
+    axes = list(range(ids.ndim, found.ndim))
+    norm = ops.sqrt(ops.sum(ops.square(found), axes, keepdims=True))
+    return ops.mul(found, ops.div(float(max_norm), ops.maximum(norm, ops.full_like(norm, float(max_norm)))))
+
+
+def top_k(input, k=1, sorted=True, index_type="int32", name=None):
+    """Return (values, indices) of the k largest elements along the last axis."""
+    from dragon.vm.tensorflow.math import top_k as found
+    return found(input, k=k, sorted=sorted, index_type=index_type)
+
+
+def in_top_k(targets, predictions, k, name=None):
+    """Return whether each row's target is among its k largest elements; ties count."""
+    from dragon.vm.tensorflow.math import in_top_k as found
+    return found(targets, predictions, k)
+
+
+def zero_fraction(value, name=None):
+    """Return the share of zeros."""
+    from dragon.vm.tensorflow.math import zero_fraction as found
+    return found(value)
+
+
+def bias_add(value, bias, data_format=None, name=None):
+    """Return a tensor plus one number per channel."""
+    value, bias = take(value), take(bias)
+    if bias.ndim != 1:
+        raise ValueError(f"`bias` must have rank 1. Received: bias of shape {tuple(bias.shape)}")
+    if data_format is None or not data_format.startswith("NC") or value.ndim == 2:
+        return ops.add(value, bias)
+    return ops.add(value, ops.reshape(bias, (-1, *(1,) * (value.ndim - 2))))
+
+
+def dropout(x, rate, noise_shape=None, seed=None, name=None):
+    """Return a tensor with a share of its elements zero, the others scaled up.
+
+    Parameters
+    ----------
+    x : Tensor
+        The tensor.
+    rate : float
+        The share of zeros, in [0, 1).
+    noise_shape : Sequence[int], optional
+        The shape of the noise, which is broadcast.
+    seed : int, optional
+        Together with `tf.random.set_seed` it fixes the noise.
+    name : str, optional
+        Not used.
+
+    """
+    from dragon.vm.tensorflow.random import uniform
+    x = take(x)
+    if not x.dtype.is_floating:
+        raise ValueError("`x.dtype` must be a floating point tensor as `x` will be scaled. "
+                         f"Received: x.dtype={x.dtype}")
+    if isinstance(rate, (int, float)):
+        if not 0 <= rate < 1:
+            raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+        if rate == 0:
+            return x
+        scale, rate = 1 / (1 - rate), take(rate, x.dtype)
+    else:
+        rate = take(rate, x.dtype)
+        scale = ops.div(1.0, ops.sub(1.0, rate))
+    shape = [own if wish is None or wish == -1 else wish for own, wish in
+             zip(tuple(x.shape), as_ints(noise_shape))] if noise_shape is not None else tuple(x.shape)
+    kept = ops.ge(uniform(shape, dtype=x.dtype, seed=seed), rate)
+    return ops.where(kept, ops.mul(x, scale), ops.zeros_like(x))
+
+
+def space_to_depth(input, block_size, data_format="NHWC", name=None):
+    """Return an image whose blocks of pixels lie in the channels."""
+    x = take(input)
+    if data_format != "NHWC":
+        return ops.permute(space_to_depth(ops.permute(x, (0, 2, 3, 1)), block_size), (0, 3, 1, 2))
+    batch, height, width, channels = tuple(x.shape)
+    b = int(block_size)
+    x = ops.reshape(x, (batch, height // b, b, width // b, b, channels))
+    return ops.reshape(ops.permute(x, (0, 1, 3, 2, 4, 5)), (batch, height // b, width // b, b * b * channels))
+
+
+def depth_to_space(input, block_size, data_format="NHWC", name=None):
+    """Return an image whose channels lie in blocks of pixels."""
+    x = take(input)
+    if data_format != "NHWC":
+        return ops.permute(depth_to_space(ops.permute(x, (0, 2, 3, 1)), block_size), (0, 3, 1, 2))
+    batch, height, width, channels = tuple(x.shape)
+    b = int(block_size)
+    x = ops.reshape(x, (batch, height, width, b, b, channels // (b * b)))
+    return ops.reshape(ops.permute(x, (0, 1, 3, 2, 4, 5)), (batch, height * b, width * b, channels // (b * b)))
