@@ -48,7 +48,8 @@ def get(identifier):
     if identifier is None:
         return None
     if isinstance(identifier, str):
-        identifier = {"class_name": identifier, "config": {}}
+        found = deserialize({"class_name": identifier, "config": {}})
+        return registry.resolve("initializer", found if callable(found) else identifier, {})
     if isinstance(identifier, _C.Tensor) or hasattr(identifier, "__array_interface__"):
         return _returning(identifier)
     return registry.resolve("initializer", identifier, TABLE, deserialize)

@@ -1,8 +1,9 @@
 """Losses about the distance between numbers."""
 import math
 
-from dragon.vm.keras.core.config import epsilon
+from dragon.vm.keras.core.config import epsilon, floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.dtypes import is_float_dtype
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
 from dragon.vm.keras.losses.wrapper import NamedLoss
@@ -10,8 +11,10 @@ from dragon.vm.tensorflow.core.tensor import ops
 
 
 def pair(y_true, y_pred, align=True):
-    """Return targets and predictions as tensors of the predictions' dtype, and of one rank where `align`."""
+    """Return targets and predictions as tensors of the predictions' dtype, a float, and of one rank where `align`."""
     y_pred = convert_to_tensor(y_pred)
+    if not is_float_dtype(y_pred.dtype):
+        y_pred = convert_to_tensor(y_pred, dtype=floatx())
     y_true = convert_to_tensor(y_true, dtype=y_pred.dtype)
     return squeeze_or_expand_to_same_rank(y_true, y_pred) if align else (y_true, y_pred)
 

@@ -3,7 +3,6 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
-from dragon.vm.keras.losses.regression import pair
 from dragon.vm.keras.metrics.reduction import NamedMetric
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -11,7 +10,8 @@ from dragon.vm.tensorflow.core.tensor import ops
 @operation
 def accuracy(y_true, y_pred):
     """Return one where a prediction equals its target, zero elsewhere."""
-    y_true, y_pred = pair(y_true, y_pred)
+    y_pred = convert_to_tensor(y_pred)
+    y_true, y_pred = squeeze_or_expand_to_same_rank(convert_to_tensor(y_true, dtype=y_pred.dtype), y_pred)
     return ops.cast(y_true == y_pred, floatx())
 
 

@@ -114,6 +114,7 @@ def _count_in_buckets(counts, y_true, y_pred, thresholds, weight):
     below = ops.ceil(ops.clamp(y_pred, 0.0, 1.0) * (size - 1))
     if thresholds[0] < 0.0 or thresholds[-1] > 1.0:
         below = ops.maximum(below, 1)
+    below = ops.where(y_pred == y_pred, below, 0)  # what is not a number is above no threshold
     bucket = ops.cast(below, "int64") + size * ops.arange(columns)
     bucket = ops.reshape(bucket, (-1,))
     yes, no = (x if weight is None else x * weight for x in (y_true, 1 - y_true))

@@ -163,6 +163,13 @@ def test_ranks():
                 genuine.keras.losses.MeanSquaredError(reduction="none")(y_true, 1 - y_pred))
 
 
+def test_integers():
+    """Functions of integers compute with floats."""
+    for name in ("mean_squared_error", "mean_absolute_error", "poisson", "hinge"):
+        compare(getattr(losses, name)(np.ones((3, 4), "int32"), np.full((3, 4), 2)),
+                getattr(genuine.keras.losses, name)(np.ones((3, 4), "float32"), np.full((3, 4), 2.0, "float32")))
+
+
 def test_own_losses():
     """A subclass, a wrapped function, and a structure of predictions."""
     class Own(losses.Loss):

@@ -199,6 +199,13 @@ def test_functions(name):
     compare(getattr(metrics, name)(y_true, y_pred), getattr(genuine.keras.metrics, name)(y_true, y_pred))
 
 
+def test_not_a_number():
+    """Predictions that are no numbers are above no threshold."""
+    for name in ("AUC", "Precision"):
+        ours, theirs = both(name, {})
+        compare(ours([0, 1, 1], [np.nan, 0.7, np.nan]), theirs([0, 1, 1], [np.nan, 0.7, np.nan]))
+
+
 def test_stateless():
     """The state is handed in and out, and stays as it is."""
     ours, theirs = both("Mean", {})
