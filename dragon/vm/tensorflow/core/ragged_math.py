@@ -239,8 +239,6 @@ def segments(name, values, numbers, count):
     first = 1 if kind == "prod" else dtype.min if kind == "amax" else dtype.max
     if name in ("reduce_any", "reduce_all"):
         first = 0 if kind == "amax" else 1
-    elif dtype.is_floating and kind != "prod":
-        first = float("-inf") if kind == "amax" else float("inf")
     return ops.index_reduce(ops.full(shape, first, dtype=dtype), 0, index, values, kind)
 
 
