@@ -1,0 +1,143 @@
+"""Linear equations."""
+from dragon import _C
+from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.tensorflow.core.matrices import _pair, _square, diag, matmul
+from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.tensor import ops
+
+
+def _guarded(run, *args):
+    try:
+        return run(*args)
+    except _C.LinAlgError as error:
+        raise invalid_argument(f"Input is not invertible. {error}") from None
+
+
+def inv(input, adjoint=False, name=None):
+    """Return inverses."""
+    x = _square(input)
+    x = ops.conj_physical(ops.matrix_transpose(x)) if adjoint else x
+    return _guarded(ops.linalg_inv, x)
+
+
+def solve(matrix, rhs, adjoint=False, name=None):
+    """Return x with matrix @ x = rhs."""
+    a, b = _pair(matrix, rhs, "MatrixSolve")
+    a = _square(a)
+    a = ops.conj_physical(ops.matrix_transpose(a)) if adjoint else a
+    if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
+        raise invalid_argument(f"Input matrix and rhs are incompatible: {tuple(a.shape)} and {tuple(b.shape)} "
+                               "[Op:MatrixSolve]")
+    return _guarded(ops.linalg_solve, a, b)
+
+
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+    """Return x with matrix @ x = rhs, of triangular matrices."""
+    a, b = _pair(matrix, rhs, "MatrixTriangularSolve")
+    a = _square(a)
+    batch = tuple(ops.broadcast_to(ops.zeros(tuple(a.shape[:-2])), _joint(a, b)).shape)
+    a = ops.broadcast_to(a, (*batch, *a.shape[-2:]))
+    b = ops.broadcast_to(b, (*batch, *b.shape[-2:]))
+    if adjoint:
+        a, lower = ops.conj_physical(ops.matrix_transpose(a)), not lower
+    return ops.linalg_solve_triangular(a, b, upper=not lower)
+
+
+def _joint(a, b):
+    from dragon.vm.tensorflow.core.array import broadcast_static_shape
+    return tuple(broadcast_static_shape(tuple(a.shape[:-2]), tuple(b.shape[:-2])))
+
+
+def cholesky_solve(chol, rhs, name=None):
+    """Return x with chol @ adjoint(chol) @ x = rhs."""
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
+
+
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """Return x with the least squares of matrix @ x - rhs."""
+    a, b = _pair(matrix, rhs, "MatrixSolveLs")
+    if not fast and not l2_regularizer:
+        return ops.linalg_lstsq(a, b)[0]
+    wide = a.shape[-2] < a.shape[-1]
+    gram = matmul(a, a, adjoint_b=True) if wide else matmul(a, a, adjoint_a=True)
+    if l2_regularizer:
+        gram = gram + l2_regularizer * ops.eye(gram.shape[-1], dtype=gram.dtype)
+    if wide:
+        return matmul(a, _guarded(ops.linalg_solve, gram, b), adjoint_a=True)
+    return _guarded(ops.linalg_solve, gram, matmul(a, b, adjoint_a=True))
+
+
+def _triangles(lower_upper):
+    packed = take(lower_upper)
+    size = packed.shape[-1]
+    return ops.tril(packed, -1) + ops.eye(size, dtype=packed.dtype), ops.triu(packed)
+
+
+def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+    """Return the matrices that `lu` decomposed."""
+    lower, upper = _triangles(lower_upper)
+    order = ops.cast(take(perm), "int64")
+    product = ops.matmul(lower, upper)
+    back = ops.sort(order, -1)[1]
+    index = ops.broadcast_to(ops.unsqueeze(back, -1), tuple(product.shape))
+    return ops.take_along_axis(product, index, -2)
+
+
+def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+    """Return x with matrix @ x = rhs, of matrices that `lu` decomposed."""
+    lower, upper = _triangles(lower_upper)
+    b, order = take(rhs), ops.cast(take(perm), "int64")
+    b = ops.take_along_axis(b, ops.broadcast_to(ops.unsqueeze(order, -1), tuple(b.shape)), -2)
+    return triangular_solve(upper, triangular_solve(lower, b), lower=False)
+
+
+def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+    """Return inverses of matrices that `lu` decomposed."""
+    packed = take(lower_upper)
+    unit = ops.broadcast_to(ops.eye(packed.shape[-1], dtype=packed.dtype), tuple(packed.shape))
+    return lu_solve(packed, perm, unit)
+
+
+def _tridiagonal(diagonals, diagonals_format):
+    """Return matrices whose three diagonals are given."""
+    if diagonals_format == "matrix":
+        return take(diagonals)
+    if diagonals_format == "sequence":
+        upper, main, lower = (take(item) for item in diagonals)
+        size = main.shape[-1]
+        if upper.shape[-1] == size:
+            upper = upper[..., :-1]
+        if lower.shape[-1] == size:
+            lower = lower[..., 1:]
+    elif diagonals_format == "compact":
+        bands = take(diagonals)
+        upper, main, lower = bands[..., 0, :-1], bands[..., 1, :], bands[..., 2, 1:]
+    else:
+        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    return diag(upper, k=1) + diag(main) + diag(lower, k=-1)
+
+
+def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+    """Return products of matrices of three diagonals and others."""
+    return matmul(_tridiagonal(diagonals, diagonals_format), rhs)
+
+
+def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None,
+                      partial_pivoting=True, perturb_singular=False):
+    """Return x with matrix @ x = rhs, of matrices of three diagonals."""
+    matrix = _tridiagonal(diagonals, diagonals_format)
+    b = take(rhs, None if isinstance(rhs, _C.Tensor) else matrix.dtype)
+    b = ops.conj_physical(b) if conjugate_rhs and b.dtype.is_complex else b
+    if b.ndim == matrix.ndim - 1:
+        return ops.squeeze(solve(matrix, ops.unsqueeze(b, -1)), -1)
+    b = ops.matrix_transpose(b) if transpose_rhs else b
+    return solve(matrix, b)
+
+
+def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
+    """Return x with matrix @ x = rhs, of triangular matrices whose diagonals are given."""
+    x = take(bands)
+    count = x.shape[-2]
+    numbers = (1 - count, 0) if lower else (0, count - 1)
+    matrix = diag(x, k=numbers, align="LEFT_RIGHT")
+    return triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint)
