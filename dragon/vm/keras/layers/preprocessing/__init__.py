@@ -8,3 +8,4 @@ from dragon.vm.keras.layers.preprocessing.pipeline import Pipeline  # noqa: F401
 from dragon.vm.keras.layers.preprocessing.rescaling import Rescaling  # noqa: F401
 from dragon.vm.keras.layers.preprocessing.string_lookup import StringLookup  # noqa: F401
 from dragon.vm.keras.layers.preprocessing.text_vectorization import TextVectorization  # noqa: F401
+from dragon.vm.keras.layers.preprocessing.spectrograms import MelSpectrogram, STFTSpectrogram  # noqa: F401

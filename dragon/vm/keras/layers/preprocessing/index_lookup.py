@@ -168,8 +168,8 @@ class IndexLookup(HostLayer):
             if token is not None and self._key(token) in tokens:
                 raise ValueError(f"Found reserved {what} token at unexpected location in `vocabulary` of {name}. "
                                  "Either remove all mask and OOV tokens, or include them only at the start of the "
-                                 f"vocabulary in precisely this order: {special}. Received: {token} at vocabulary index "
-                                 f"{given.index(self._key(token))}")
+                                 f"vocabulary in precisely this order: {special}. Received: {token} at vocabulary "
+                                 f"index {given.index(self._key(token))}")
         size = self._token_start_index() + len(tokens)
         if self.max_tokens is not None and size > self.max_tokens:
             raise ValueError("Attempted to set a vocabulary larger than the maximum vocab size. Received vocabulary "
