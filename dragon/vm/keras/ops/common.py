@@ -4,7 +4,8 @@ from dragon.vm.keras.core.config import floatx, image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
 from dragon.vm.keras.ops.classes import operation  # noqa: F401
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
 # Unsigned sums: the engine has no uint32, so they are held where every value of it fits.
 SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}
@@ -25,6 +26,20 @@ def publish(function, name, sentence, parameters):
     function.__doc__ = (f"{sentence}\n\n    Parameters\n    ----------\n    {told}\n\n    Returns\n    -------\n"
                         "    Tensor\n        The result.\n\n    ")
     return operation(function)
+
+
+_FLOATS = frozenset(as_dtype(name) for name in ("float16", "bfloat16", "float32", "float64"))
+_WIDE = frozenset(as_dtype(name) for name in ("float32", "float64"))
+
+
+def is_ready(x1, x2):
+    """Return whether operands need no conversion: two floating tensors of one dtype, or one and a plain number."""
+    if type(x1) is Tensor:
+        dtype = x1.dtype
+        if type(x2) is Tensor:
+            return x2.dtype is dtype and dtype in _FLOATS
+        return (type(x2) is float or type(x2) is int) and dtype in _WIDE
+    return type(x2) is Tensor and (type(x1) is float or type(x1) is int) and x2.dtype in _WIDE
 
 
 def is_number(x):

@@ -1,11 +1,11 @@
 """Questions about numbers, and arithmetic on their bits."""
-from dragon.vm.keras.ops.common import (cast_to, dtype_of, join, join_tensors, operation, ops, publish, result_type,
-                                        tensor)
+from dragon.vm.keras.ops.common import (cast_to, dtype_of, is_ready, join, join_tensors, operation, ops, publish,
+                                        result_type, tensor)
 
 
 def _comparison(name, sentence, compute):
     def function(x1, x2):
-        return compute(*join(x1, x2))
+        return compute(x1, x2) if is_ready(x1, x2) else compute(*join(x1, x2))
     return publish(function, name, sentence, "x1 x2")
 
 

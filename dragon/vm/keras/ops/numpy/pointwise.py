@@ -1,6 +1,6 @@
 """Functions of one number at a time, and of two: rows of a table of what becomes of their dtypes."""
-from dragon.vm.keras.ops.common import (cast_to, dtype_of, floatx, join, join_tensors, operation, ops, publish,
-                                        result_type, tensor, to_float)
+from dragon.vm.keras.ops.common import (cast_to, dtype_of, floatx, is_ready, join, join_tensors, operation, ops,
+                                        publish, result_type, tensor, to_float)
 
 
 def _floating(name, sentence, compute):
@@ -31,6 +31,8 @@ def _kept(name, sentence, compute, unchanged=()):
 def _binary(name, sentence, compute, extra=(), change=None):
     """Return a function of two operands in the dtype they have in common."""
     def function(x1, x2):
+        if is_ready(x1, x2):
+            return compute(x1, x2)
         return compute(*join(x1, x2, extra=extra, change=change))
     return publish(function, name, sentence, "x1 x2")
 
