@@ -10,19 +10,19 @@ DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "bfloat16", "float
           "complex64", None)
 Pair = collections.namedtuple("Pair", "one two")
 VARIABLES = {
-    "of an array": lambda keras: (v := keras.Variable(X, name="v")) and [
+    "of an array": lambda keras: [v := keras.Variable(X, name="v")] and [
         tuple(v.shape), v.dtype, v.name, v.path, v.trainable, v.ndim, v, v.aggregation, v.synchronization],
-    "of an initializer": lambda keras: (v := keras.Variable("ones", shape=(2, 2), dtype="float64")) and [v, v.dtype],
-    "of a number": lambda keras: (v := keras.Variable(3.5)) and [float(v), int(v), v.dtype, v],
-    "of ints": lambda keras: (v := keras.Variable([1, 2, 3], trainable=False)) and [v.dtype, v],
-    "assign": lambda keras: (v := keras.Variable(X)) and [v.assign(X * 2), v, v.assign_add(1.0), v.assign_sub(X), v],
-    "arithmetic": lambda keras: (v := keras.Variable(X)) and [
+    "of an initializer": lambda keras: [v := keras.Variable("ones", shape=(2, 2), dtype="float64")] and [v, v.dtype],
+    "of a number": lambda keras: [v := keras.Variable(3.5)] and [float(v), int(v), v.dtype, v],
+    "of ints": lambda keras: [v := keras.Variable([1, 2, 3], trainable=False)] and [v.dtype, v],
+    "assign": lambda keras: [v := keras.Variable(X)] and [v.assign(X * 2), v, v.assign_add(1.0), v.assign_sub(X), v],
+    "arithmetic": lambda keras: [v := keras.Variable(X)] and [
         v + 1, 1 - v, v * v, v / 2, 2 / (v + 3), v ** 2, v // 0.3, v % 0.3, -v, abs(v), v @ X.T,
         v > 0, v <= 0, v == X, v != X, v[0], v[:, 1:]],
-    "mixed dtypes": lambda keras: (v := keras.Variable([1, 2, 3])) and [
+    "mixed dtypes": lambda keras: [v := keras.Variable([1, 2, 3])] and [
         v + 1.5, v * keras.ops.convert_to_tensor([1.0, 2.0, 3.0]), v / 2],
-    "value": lambda keras: (v := keras.Variable(X)) and [v.value, keras.ops.convert_to_tensor(v), np.array(v)],
-    "cast by a scope": lambda keras: (v := keras.Variable(X)) and [_autocast(keras, v)],
+    "value": lambda keras: [v := keras.Variable(X)] and [v.value, keras.ops.convert_to_tensor(v), np.array(v)],
+    "cast by a scope": lambda keras: [v := keras.Variable(X)] and [_autocast(keras, v)],
     "names": lambda keras: [keras.Variable(0.0).name, keras.Variable(0.0).name, _scoped(keras)],
     "repr": lambda keras: [repr(keras.Variable(X, name="x")), repr(keras.Variable([1], name="y"))],
     "stateless": lambda keras: _stateless(keras),
