@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.vm.keras.core.config import floatx, image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
+from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.ops.classes import operation  # noqa: F401
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.tensor import Tensor, ops
@@ -53,15 +54,22 @@ def dtype_of(x):
     return type(x) if dtype is None else dtype if type(dtype) is str else dtype.name
 
 
+def read(x):
+    """Return what a variable is read as: its numbers of a scope, or in the dtype of one; anything else as it is."""
+    return x.value if isinstance(x, Variable) else x
+
+
 def tensor(x, dtype=None):
     """Return something as a tensor, of a dtype if one is named."""
     if isinstance(x, _C.Tensor):
+        x = read(x)
         return x if dtype is None or dtype_of(x) == dtype else ops.cast(x, dtype)
     return convert_to_tensor(x, dtype)
 
 
 def cast_to(x, dtype):
     """Return a tensor in a dtype; itself if it has that one."""
+    x = read(x)
     return x if dtype_of(x) == dtype else ops.cast(x, dtype)
 
 
@@ -83,7 +91,7 @@ def join(*xs, extra=(), change=None):
         At least the first that is no number is a tensor.
 
     """
-    xs = [x if isinstance(x, (int, float, _C.Tensor)) else convert_to_tensor(x) for x in xs]
+    xs = [read(x) if isinstance(x, (int, float, _C.Tensor)) else convert_to_tensor(x) for x in xs]
     dtype = result_type(*[dtype_of(x) for x in xs], *extra)
     dtype = dtype if change is None else change(dtype)
     if all(map(is_number, xs)):

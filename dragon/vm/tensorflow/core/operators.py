@@ -66,6 +66,8 @@ def operand(x, other, node):
             raise refuse_dtype(node, dtype)
         raise mismatch(node, x, NATURAL[kind])
     if isinstance(other, _C.Tensor):
+        if type(other) is not Tensor and hasattr(other, "_read"):  # a variable, which may be read in another dtype
+            other = other._read()
         if other.dtype is dtype or other.dtype == dtype:
             return other
         raise mismatch(node, x, other.dtype)
@@ -161,6 +163,8 @@ _bitwise("xor", "logical_xor", "LogicalXor", "bitwise_xor", "BitwiseXor")
 
 
 def _divide(self, other, reverse=False):
+    if isinstance(other, _C.Tensor) and type(other) is not Tensor and hasattr(other, "_read"):
+        other = other._read()
     if isinstance(other, _C.Tensor) and other.dtype != self.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {self.dtype!r} != {other.dtype!r}.")
     other = operand(self, other, "RealDiv")
