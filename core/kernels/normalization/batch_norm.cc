@@ -90,19 +90,31 @@ struct ChannelSums {
       for (int64_t c = 0; c < channels; ++c) slope[c] += total[c], product[c] += total[channels + c];
     }
   }
-  static void SumBlock(const T* dy, const T* x, const A* DRAGON_RESTRICT mean, int64_t rows, int64_t channels,
-                       A* DRAGON_RESTRICT sums) {
-    A* DRAGON_RESTRICT products = sums + channels;
-    std::fill(sums, sums + 2 * channels, A(0));
-    for (int64_t i = 0; i < rows; ++i) {
-      const T *DRAGON_RESTRICT s = dy + i * channels, *DRAGON_RESTRICT v = x + i * channels;
-#pragma omp simd
-      for (int64_t c = 0; c < channels; ++c) {
-        sums[c] += static_cast<A>(s[c]);
-        products[c] += static_cast<A>(s[c]) * (static_cast<A>(v[c]) - mean[c]);
+  /// A run of channels at a time, whose sums stay in registers while the rows go by.
+  static void SumBlock(const T* dy, const T* x, const A* mean, int64_t rows, int64_t channels, A* sums) {
+    for (int64_t c = 0; c < channels; c += kRun) {
+      if (c + kRun <= channels) {
+        SumRun(kRun, dy + c, x + c, mean + c, rows, channels, sums + c);
+      } else {
+        SumRun(channels - c, dy + c, x + c, mean + c, rows, channels, sums + c);
       }
     }
   }
+  static void SumRun(int64_t count, const T* dy, const T* x, const A* DRAGON_RESTRICT mean, int64_t rows,
+                     int64_t channels, A* sums) {
+    A slopes[kRun] = {}, products[kRun] = {};
+    for (int64_t i = 0; i < rows; ++i) {
+      const T *DRAGON_RESTRICT s = dy + i * channels, *DRAGON_RESTRICT v = x + i * channels;
+#pragma omp simd
+      for (int64_t c = 0; c < count; ++c) {
+        slopes[c] += static_cast<A>(s[c]);
+        products[c] += static_cast<A>(s[c]) * (static_cast<A>(v[c]) - mean[c]);
+      }
+    }
+    std::copy_n(slopes, count, sums);
+    std::copy_n(products, count, sums + channels);
+  }
+  static constexpr int64_t kRun = 32;
 };
 
 /// Call row(offset, to) for rows of channels [begin, end), and write large results past the caches.
