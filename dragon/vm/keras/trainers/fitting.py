@@ -115,7 +115,6 @@ class Fitting:
             if validation_data is not None and self._should_eval(epoch, validation_freq):
                 training_logs.update(self._validate(validation_data, validation_batch_size or batch_size,
                                                     validation_steps, callbacks))
-            training_logs = pythonify_logs(training_logs)
             callbacks.on_epoch_end(epoch, training_logs)
             if self.stop_training:
                 break

@@ -10,9 +10,10 @@ from dragon.vm.keras.trainers.compile_loss import CompileLoss
 from dragon.vm.keras.trainers.compile_metrics import CompileMetrics
 from dragon.vm.keras.trainers.data_adapters.data import unpack_x_y_sample_weight
 from dragon.vm.keras.trainers.fitting import Fitting
+from dragon.vm.keras.trainers.older import OlderNames
 
 
-class Trainer(Fitting):
+class Trainer(OlderNames, Fitting):
     """What makes a layer a model that can be trained; a part of `Model`."""
 
     def __init__(self):

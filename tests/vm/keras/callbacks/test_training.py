@@ -123,3 +123,21 @@ def test_order_of_events_in_fit():
         model.predict(X, verbose=0, callbacks=[kind()])
     ours, theirs = ([call[1:] for call in calls if call[0] is module] for module in (keras, genuine.keras))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_metrics_are_sent_to_a_server(as_json, monkeypatch):
+    requests = pytest.importorskip("requests")
+    sent = []
+    monkeypatch.setattr(requests, "post", lambda url, data=None, **options: sent.append((url, data, options)))
+    fit(make_model(), [keras.callbacks.RemoteMonitor("http://here", "/there", send_as_json=as_json)], epochs=2)
+    assert [url for url, _, _ in sent] == ["http://here/there"] * 2
+    got = sent[1][2]["json"] if as_json else json.loads(sent[1][1]["data"])
+    assert got["epoch"] == 1 and set(got) == {"epoch", "loss", "accuracy"}
+
+    def fail(*args, **options):
+        raise requests.exceptions.ConnectionError
+
+    monkeypatch.setattr(requests, "post", fail)
+    with pytest.warns(UserWarning, match="http://here"):
+        fit(make_model(), [keras.callbacks.RemoteMonitor("http://here")], epochs=1)

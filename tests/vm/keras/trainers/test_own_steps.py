@@ -1,4 +1,6 @@
 """Steps and loops of a user's own, in the idioms of the tutorials."""
+import warnings
+
 import numpy
 import pytest
 
@@ -148,3 +150,78 @@ def test_freezing_a_layer_after_compile_is_seen():
     model.compile("sgd", "mse")
     model.fit(X, Y, verbose=0)
     assert_alike(model.layers[0].get_weights(), before, 0, 0)
+
+
+def test_older_names():
+    histories = []
+    for keras, tf in modules():
+        class Older(keras.Model):
+            def __init__(self, keras=keras):
+                super().__init__()
+                self.outer = keras.layers.Dense(3, kernel_initializer="ones")
+
+            def call(self, x):
+                return self.outer(x)
+
+            def train_step(self, data, tf=tf):
+                x, y = data
+                with tf.GradientTape() as tape:
+                    y_pred = self(x, training=True)
+                    loss = self.compiled_loss(y, y_pred, regularization_losses=self.losses)
+                weights = self.trainable_variables
+                self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+                self.compiled_metrics.update_state(y, y_pred)
+                return {m.name: m.result() for m in self.metrics}
+
+        model = Older()
+        model.compile("sgd", "mse", metrics=["mae"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            histories.append(model.fit(X, Y, batch_size=20, epochs=2, shuffle=False, verbose=0).history)
+    assert_alike(*histories)
+
+
+def test_steps_as_functions_of_tensorflow():
+    results = []
+    for keras, tf in modules():
+        model = make_mlp(keras)
+        model.set_weights([numpy.full(w.shape, 0.1, "float32") for w in model.get_weights()])
+        loss_of, optimizer = keras.losses.CategoricalCrossentropy(), keras.optimizers.SGD(0.1)
+        mean, accuracy = keras.metrics.Mean(), keras.metrics.CategoricalAccuracy()
+
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                out = model(x, training=True)
+                loss = loss_of(y, out)
+            optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_weights), model.trainable_weights))
+            mean.update_state(loss)
+            accuracy.update_state(y, out)
+            return loss
+
+        losses = []
+        for _ in range(3):
+            mean.reset_state()
+            for x, y in tf.data.Dataset.from_tensor_slices((X, Y)).batch(16):
+                losses.append(float(step(x, y)))
+            losses += [float(mean.result()), float(accuracy.result())]
+        results.append([losses, model.get_weights()])
+    assert_alike(*results)
+
+
+def test_own_test_and_predict_steps():
+    results = []
+    for keras, tf in modules():
+        class Own(keras.Sequential):
+            def test_step(self, data, keras=keras):
+                x, y = data
+                return {"far": keras.ops.max(keras.ops.abs(y - self(x, training=False)))}
+
+            def predict_step(self, data):
+                return {"twice": 2 * self(data, training=False)}
+
+        model = Own([keras.layers.Input((5,)), keras.layers.Dense(3, kernel_initializer="ones")])
+        model.compile("sgd", "mse")
+        results.append([model.evaluate(X, Y, batch_size=16, verbose=0), model.predict(X, verbose=0)["twice"],
+                        model.fit(X, Y, epochs=1, verbose=0, validation_data=(X, Y), shuffle=False).history])
+    assert_alike(*results)
