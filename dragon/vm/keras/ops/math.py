@@ -1,4 +1,6 @@
 """Segments, the best of rows, and Fourier transforms."""
+import collections
+
 from dragon.vm.keras.ops.common import (as_axes, cast_to, dtype_of, operation, ops, publish, tensor)
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.", "x")
@@ -32,6 +34,9 @@ def logsumexp(x, axis=None, keepdims=False):
     return ops.logsumexp(x, list(range(x.ndim)) if axis is None else as_axes(axis), keepdims)
 
 
+TopKV2 = collections.namedtuple("TopKV2", "values indices")
+
+
 @operation
 def top_k(x, k, sorted=True):
     """Return the largest elements of the last axis, and their places.
@@ -47,8 +52,8 @@ def top_k(x, k, sorted=True):
 
     Returns
     -------
-    Tuple[Tensor, Tensor]
-        The elements, and their places as int32.
+    TopKV2
+        The elements as `values`, their places as `indices`, int32.
 
     """
     x = tensor(x)
@@ -56,7 +61,7 @@ def top_k(x, k, sorted=True):
         raise ValueError(f"top_k: input must have at least k columns. Received: k={k}, x.shape={tuple(x.shape)}")
     # Equal elements come in the order of their places.
     values, places = ops.sort(x, -1, True, True)
-    return ops.narrow(values, -1, 0, k), cast_to(ops.narrow(places, -1, 0, k), "int32")
+    return TopKV2(ops.narrow(values, -1, 0, k), cast_to(ops.narrow(places, -1, 0, k), "int32"))
 
 
 @operation
