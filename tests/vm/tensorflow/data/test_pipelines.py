@@ -165,6 +165,17 @@ def test_shuffles_draw_the_genuine_order(size, reshuffle):
     assert orders[0] == orders[1]
 
 
+def test_looking_at_shuffles_changes_no_order():
+    orders = []
+    for tf in (dtf, genuine.tf):
+        letters = tf.data.Dataset.from_tensor_slices(["a", "b", "c", "d"])
+        pairs = tf.data.Dataset.zip((letters.shuffle(4, seed=2), tf.data.Dataset.range(4))).repeat(2).prefetch(1).batch(3)
+        orders.append([plain_element(element) for element in pairs.as_numpy_iterator()])
+        cached = letters.shuffle(4, seed=2).cache().batch(4)
+        orders[-1] += [plain_element(element) for _ in range(2) for element in cached.as_numpy_iterator()]
+    assert orders[0] == orders[1]
+
+
 @pytest.mark.parametrize("size", [3, 12, 30])
 @pytest.mark.parametrize("mapped", [True, False])
 def test_repeated_shuffles_draw_the_genuine_order(size, mapped):

@@ -30,6 +30,14 @@ def stack_elements(elements):
     return map_structure(lambda *leaves: stack_leaves(leaves), *elements)
 
 
+def stack_texts(items):
+    """Return bytes as a tensor of strings."""
+    import numpy as np
+    stacked = np.empty(len(items), dtype=object)
+    stacked[:] = items
+    return wrap_array(stacked)
+
+
 def stack_leaves(leaves):
     """Return one component of several elements, stacked."""
     first = leaves[0]
@@ -70,6 +78,9 @@ class Batch(Dataset):
     def _iterate(self):
         source = self._sources[0]
         rows = source._rows()
+        texts = source._texts() if rows is None else None
+        if texts is not None:
+            return self._stack(texts, stack_texts)
         if rows is None:
             return self._stack(source._iterate(), self._choose_stack(source))
         positions = source._positions()

@@ -35,6 +35,10 @@ class Dataset(Making, Transforming, Combining):
         """Return a fresh iterator over the rows' numbers; a `range` where they are consecutive."""
         raise NotImplementedError(f"{type(self).__name__}: got no table, expected one")
 
+    def _texts(self):
+        """Return a fresh iterator over the elements as bytes where they are single strings, or None."""
+        return None
+
     def _make_spec(self):
         """Return the structure of specs; the input's where a kind changes no element."""
         return self._sources[0].element_spec

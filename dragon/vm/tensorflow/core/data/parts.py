@@ -22,6 +22,10 @@ class Kept(Dataset):
     def _positions(self):
         return self._cut(self._sources[0]._positions())
 
+    def _texts(self):
+        texts = self._sources[0]._texts()
+        return None if texts is None else self._cut(texts)
+
     def _iterate(self):
         source = self._sources[0]
         if self._rows() is not None:
@@ -59,6 +63,9 @@ class Skip(Kept):
         if self._first < 0:
             return range(0)
         return items[self._first:] if isinstance(items, range) else islice(items, self._first, None)
+
+    def _texts(self):
+        return None if self._first < 0 else super()._texts()
 
     def _iterate(self):
         return iter(()) if self._first < 0 else super()._iterate()
@@ -132,6 +139,10 @@ class Repeat(Kept):
 
     def _positions(self):
         return self._again(self._sources[0]._positions)
+
+    def _texts(self):
+        source = self._sources[0]
+        return None if source._texts() is None else self._again(source._texts)
 
     def _iterate(self):
         return super()._iterate() if self._rows() is not None else self._again(self._sources[0]._iterate)

@@ -27,6 +27,9 @@ class Prefetch(Dataset):
     def _positions(self):
         return self._sources[0]._positions()
 
+    def _texts(self):
+        return self._sources[0]._texts()
+
     def _iterate(self):
         elements = self._sources[0]._iterate()
         return elements if self._size == 0 else self._ahead(elements)

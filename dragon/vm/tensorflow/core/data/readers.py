@@ -1,5 +1,6 @@
 """Datasets of files: their records, their lines, their pieces of one length."""
 import os
+from itertools import chain
 
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
@@ -61,7 +62,12 @@ class Reading(Dataset):
                 return OneFile(self._read, name.numpy())
             cycle = None if int(self._parallel) == -1 else int(self._parallel)
             return Interleave(self._files, of_one, cycle, 1, self._parallel)._iterate()
-        return (string_scalar(piece) for name in self._files._iterate() for piece in self._read(name.numpy()))
+        return map(string_scalar, self._texts())
+
+    def _texts(self):
+        if self._parallel is not None:
+            return None
+        return chain.from_iterable(self._read(name.numpy()) for name in self._files._iterate())
 
 
 class OneFile(Dataset):

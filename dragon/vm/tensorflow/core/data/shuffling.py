@@ -29,17 +29,19 @@ class Shuffle(Kept):
         return Draws(self._outer.next(), self._outer.next())
 
     def _cut(self, items):
+        # Seeds are drawn when the first item is asked for: whoever only looks at a dataset changes no order.
         if isinstance(items, range) and self._size >= len(items):
-            return _mix_all(list(items), self._draws())
-        return _mix(iter(items), self._size, self._draws())
+            return _mix_all(items, self._draws)
+        return _mix(iter(items), self._size, self._draws)
 
     def _count(self):
         return self._sources[0]._count()
 
 
-def _mix_all(items, draws):
+def _mix_all(items, make_draws):
     """Yield the items of a list that fits into the buffer."""
     import numpy as np
+    items, draws = list(items), make_draws()
     count = len(items)
     places = np.arange(count)
     places += (draws.many(count) % np.arange(count, 0, -1, dtype=np.uint64)).astype(np.int64)
@@ -48,11 +50,11 @@ def _mix_all(items, draws):
         items[place] = items[start]
 
 
-def _mix(items, size, draws):
+def _mix(items, size, make_draws):
     """Yield items in random order; each is drawn from a buffer that the following ones fill up."""
     buffer = list(islice(items, size))
     held = len(buffer)
-    start, draw = 0, draws.next
+    start, draw = 0, make_draws().next
     if held == size:
         for item in items:
             place = (start + draw() % size) % size
