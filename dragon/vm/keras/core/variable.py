@@ -244,7 +244,9 @@ def _as_tensor(value):
 
 def _numpy_of(value):
     import numpy as np
-    return np.array(_C.Tensor.numpy(value.detach() if value.requires_grad else value))
+
+    from dragon.vm.tensorflow.core.host import host_array
+    return np.array(host_array(_as_tensor(value)))
 
 
 def _first_value(initializer, is_made, shape, dtype, path):
