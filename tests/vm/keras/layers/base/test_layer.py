@@ -284,3 +284,23 @@ def test_training_mode_set_as_modules_do():
     np.testing.assert_allclose(layer(X).numpy(), -plain)
     layer.eval()
     np.testing.assert_allclose(layer(X).numpy(), plain)
+
+
+@pytest.mark.parametrize("options", [{"mode": "full"}, {"mode": "activations"}, {"mode": "larger_than"},
+                                     {"mode": "list_of_layers", "layer_names": ["again"]}], ids=lambda o: o["mode"])
+def test_results_computed_again_have_the_same_gradients(options):
+    from dragon.vm import keras
+    from dragon.vm import tensorflow as tf
+    found = []
+    for scope in (keras.RematScope(**options), keras.RematScope(mode=None)):
+        with scope:
+            layer = keras.layers.Dense(3, activation="tanh", name="again", kernel_initializer="ones")
+        x = tf.constant(X)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = tf.reduce_sum(layer(x) ** 2)
+        found.append([total, *tape.gradient(total, [x, *layer.trainable_weights])])
+    for one, other in zip(*found):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5)
+    with pytest.raises(ValueError, match="Received: mode=nonsense"):
+        keras.RematScope(mode="nonsense")

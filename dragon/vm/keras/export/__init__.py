@@ -1,0 +1,2 @@
+"""Models for other programs that run models."""
+from dragon.vm.keras.export.onnx import export_onnx

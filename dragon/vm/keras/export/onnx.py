@@ -1,0 +1,85 @@
+"""`model.export(format="onnx")`: a model as an ONNX file, without training and without Python."""
+from dragon import _C
+from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.tensorflow.core.tensor import Tensor, ops
+
+EXAMPLE = 2  # what stands for a size that is known at run time only
+
+
+class _Inference:
+    """A model as a function of flat tensors, with the names of its weights."""
+
+    def __init__(self, model, structure):
+        self.model, self.structure = model, structure
+
+    def __call__(self, *tensors):
+        inputs = tree.pack_sequence_as(self.structure, tensors)
+        return tuple(tree.flatten(self.model(inputs, training=False)))
+
+    def state_dict(self, **options):
+        """Return the weights by their paths."""
+        return {weight.path.replace("/", "."): _C.as_class(weight, Tensor) for weight in self.model.variables}
+
+
+def input_specs(model, input_signature=None):
+    """Return the inputs of a model as nested symbolic tensors.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    input_signature : Any, optional
+        Nested specs, with a shape, a dtype and perhaps a name; the model's own inputs without them.
+
+    """
+    if input_signature is None:
+        graph = getattr(model, "_functional", None) or model
+        if hasattr(graph, "_inputs_struct"):
+            return graph._inputs_struct
+        shapes = getattr(model, "_build_shapes_dict", None)
+        if not shapes:
+            raise ValueError("The model provided has never called. It must be called at least once before export. "
+                             f"Received: {model}")
+        shapes = [tree.map_shape_structure(KerasTensor, shape) for shape in shapes.values()]
+        return shapes[0] if len(shapes) == 1 else shapes
+
+    def spec_of(spec):
+        return KerasTensor(tuple(spec.shape), dtype=standardize_dtype(spec.dtype), name=getattr(spec, "name", None))
+    specs = tree.map_structure(spec_of, input_signature)
+    return specs[0] if isinstance(specs, (list, tuple)) and len(specs) == 1 else specs
+
+
+def export_onnx(model, filepath, verbose=None, input_signature=None, opset_version=None, **kwargs):
+    """Write a model as an ONNX file.
+
+    Parameters
+    ----------
+    model : Model
+        The model; it must have been built.
+    filepath : str
+        The file.
+    verbose : bool, optional, default=True
+        Whether to say where the file is.
+    input_signature : Any, optional
+        Nested specs of the inputs; the model's own without them.
+    opset_version : int, optional, default=18
+        The version of ONNX's operators.
+
+    """
+    if kwargs:
+        raise ValueError(f"export: got unknown arguments for format='onnx'. Received: {kwargs}")
+    from dragon.onnx import export
+    specs = input_specs(model, input_signature)
+    leaves = tree.flatten(specs)
+    examples = [ops.zeros(tuple(EXAMPLE if size is None else size for size in spec.shape), dtype=spec.dtype)
+                for spec in leaves]
+    names = [getattr(getattr(spec, "_keras_history", (None,))[0], "name", None) or spec.name for spec in leaves]
+    axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}" for axis, size in enumerate(spec.shape)
+                   if size is None} for name, spec in zip(names, leaves)}
+    export(_Inference(model, specs), tuple(examples), filepath, input_names=names,
+           dynamic_axes={name: found for name, found in axes.items() if found}, opset=opset_version or 18)
+    if verbose is None or verbose:
+        from dragon.vm.keras.core.messages import print_msg
+        print_msg(f"Saved artifact at '{filepath}'.")
