@@ -29,6 +29,8 @@ def rearrange(tensor, pattern, **axes_lengths):
         The result.
 
     """
+    if not isinstance(pattern, str):
+        raise TypeError(f"rearrange: `pattern` must be a string. Received: pattern={pattern}")
     x = _as_tensor(tensor)
     sides = pattern.split("->")
     if len(sides) != 2:

@@ -1,5 +1,5 @@
 """Activations: rows over the engine's, and a few that are told by a formula."""
-from dragon.vm.keras.ops.common import cast_to, dtype_of, join, operation, ops, publish, tensor
+from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, join, operation, ops, publish, tensor
 
 
 def _activation(name, sentence, compute):
@@ -69,7 +69,7 @@ def log_softmax(x, axis=-1):
 
 def _over_axes(compute, x, axis):
     """Apply a function of one axis to several as if they were one."""
-    axes = list(range(x.ndim)) if axis is None else [item % x.ndim for item in axis]
+    axes = list(range(x.ndim)) if axis is None else [canonical_axis(item, x.ndim) for item in axis]
     order = [item for item in range(x.ndim) if item not in axes] + axes
     moved = ops.permute(x, order)
     kept = len(order) - len(axes)

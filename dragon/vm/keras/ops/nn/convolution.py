@@ -4,8 +4,8 @@ from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, result_type, standard_format, tensor
 
 
-def _check(x, kernel, padding, data_format, strides=1, dilation=1, rank=3):
-    """Refuse inputs and kernels of other ranks than they should have, and inputs that leave nothing."""
+def _check_kinds(x, kernel, padding, rank=3):
+    """Refuse inputs and kernels of other ranks than they should have, and paddings that are not known."""
     if x.ndim not in (3, 4, 5) or kernel.ndim != x.ndim:
         raise ValueError("Inputs must have rank 3, 4 or 5, and the kernel as many axes. "
                          f"Received: inputs.shape={tuple(x.shape)}, kernel.shape={tuple(kernel.shape)}")
@@ -13,8 +13,14 @@ def _check(x, kernel, padding, data_format, strides=1, dilation=1, rank=3):
         raise ValueError(f"`inputs` rank must be 3 (1D conv) or 4 (2D conv). Received: {x.ndim}.")
     if not isinstance(padding, str) or padding.lower() not in ("valid", "same"):
         raise ValueError(f"`padding` must be 'valid' or 'same'. Received: padding={padding}")
-    sliding_shape(x.shape, 1, kernel.shape[:-2], strides, padding.lower(), data_format, dilation)
     return padding.lower()
+
+
+def _check(x, kernel, padding, data_format, strides=1, dilation=1, rank=3):
+    """Refuse inputs that leave nothing as well."""
+    padding = _check_kinds(x, kernel, padding, rank)
+    sliding_shape(x.shape, 1, kernel.shape[:-2], strides, padding, data_format, dilation)
+    return padding
 
 
 def _operands(inputs, *kernels):
@@ -103,5 +109,5 @@ def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=No
     """
     data_format = standard_format(data_format)
     x, kernel = _operands(inputs, kernel)
-    padding = _check(x, kernel, padding, data_format) if padding == "same" else padding
+    padding = _check_kinds(x, kernel, padding)
     return convolve_transposed(x, kernel, None, strides, padding, output_padding, data_format, dilation_rate)

@@ -150,7 +150,7 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwarg
     """
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments. Received: {kwargs}")
-    x = tensor(x)
+    x, gamma, beta = tensor(x), *(item if item is None else tensor(item) for item in (gamma, beta))
     epsilon = default_epsilon() if epsilon is None else epsilon
     axes, dtype = _axes_of(axis, x.ndim), dtype_of(x)
     wide = cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x

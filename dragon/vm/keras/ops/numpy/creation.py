@@ -122,6 +122,8 @@ def arange(start, stop=None, step=None, dtype=None):
 
     """
     given = [item for item in (start, stop, step) if item is not None]
+    if not all(is_number(item) or hasattr(item, "item") for item in given):
+        raise TypeError(f"arange: expected numbers. Received: start={start}, stop={stop}, step={step}")
     dtype = result_type(*map(dtype_of, given)) if dtype is None else standardize_dtype(dtype)
     start, stop, step = (item if item is None or is_number(item) else item.item() for item in (start, stop, step))
     start, stop = (0, start) if stop is None else (start, stop)

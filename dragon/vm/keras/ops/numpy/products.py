@@ -115,6 +115,8 @@ def einsum(subscripts, *operands, **kwargs):
 @operation
 def einsum_of(*operands, subscripts):
     """Return `einsum`: in graphs, the letters are what is configured."""
+    if not isinstance(subscripts, str):
+        raise TypeError(f"einsum: `subscripts` must be a string. Received: subscripts={subscripts}")
     operands = [tensor(operand) for operand in operands]
     dtypes = list(map(dtype_of, operands))
     result = "int32" if set(dtypes) == {"int8"} else result_type(*dtypes)
