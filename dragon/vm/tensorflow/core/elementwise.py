@@ -115,7 +115,7 @@ def _make_unary(name, operator, allowed, node, words):
 def check_pair(x, y, node):
     """Return both sides of an operator, the first as a tensor; numbers take the dtype of the tensor beside them."""
     if isinstance(x, _C.Tensor):
-        return x, y
+        return take(x), y
     if is_text(x):
         return convert_to_tensor(x), y
     if isinstance(y, _C.Tensor):

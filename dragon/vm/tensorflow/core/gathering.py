@@ -174,7 +174,7 @@ def where(condition, x=None, y=None, name=None):
         return _where_text(x, mask, y)
     like = next((side for side in (x, y) if isinstance(side, _C.Tensor)), None)
     if like is not None:
-        x, y = (side if isinstance(side, _C.Tensor) else convert_to_tensor(side, like.dtype) for side in (x, y))
+        x, y = (take(side, None if isinstance(side, _C.Tensor) else like.dtype) for side in (x, y))
     else:
         x = convert_to_tensor(x, dtype_hint=convert_to_tensor(y).dtype) if isinstance(x, int) else convert_to_tensor(x)
         y = convert_to_tensor(y, x.dtype)

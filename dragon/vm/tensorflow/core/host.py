@@ -11,7 +11,7 @@ def host_array(x):
         if x.device.type == "meta":
             raise NotImplementedError(f"numpy() is only available for tensors with numbers. Received: {x!r}")
         x = ops.to_device(x, "cpu")
-    if x.dtype.name == "bfloat16":
+    if getattr(x.dtype, "name", x.dtype) == "bfloat16":  # a variable of Keras tells its dtype by the name
         from dragon.vm.tensorflow.core.dtypes import ml_dtypes
         return ops.view_dtype(ops.contiguous(x), "int16").numpy().view(ml_dtypes("bfloat16").bfloat16)
     return _C.Tensor.numpy(x)

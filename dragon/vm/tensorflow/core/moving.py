@@ -4,12 +4,14 @@ import functools
 from dragon import _C
 from dragon.vm.tensorflow.core import nest
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.dtypes import DType
 from dragon.vm.tensorflow.core.tensor import Base, Tensor
 
 
 def take(x, dtype=None):
     """Return an argument as an operand of the engine: variables and tensors stay what they are."""
-    return x if isinstance(x, Base) and dtype is None else convert_to_tensor(x, dtype)
+    # Variables of Keras tell their dtype by its name: they are read first.
+    return x if dtype is None and isinstance(x, Base) and type(x.dtype) is DType else convert_to_tensor(x, dtype)
 
 
 def is_ragged(x):

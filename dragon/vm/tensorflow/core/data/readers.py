@@ -45,7 +45,7 @@ class Reading(Dataset):
             filenames = os.fspath(filenames)
         elif isinstance(filenames, (list, tuple)):
             filenames = [os.fspath(name) if isinstance(name, os.PathLike) else name for name in filenames]
-        names = convert_to_tensor(filenames) if len(filenames) or not isinstance(filenames, (list, tuple)) else (
+        names = convert_to_tensor(filenames) if not isinstance(filenames, (list, tuple)) or len(filenames) else (
             convert_to_tensor([], dtype="string"))
         if names.dtype.name != "string":
             raise TypeError(f"{self._who}: filenames must be strings. Received: {filenames!r}")
