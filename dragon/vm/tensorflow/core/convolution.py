@@ -7,7 +7,7 @@ TO_FIRST = {3: (0, 2, 1), 4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
 TO_LAST = {3: (0, 2, 1), 4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 # From (window..., in, out) to (out, in, window...).
 KERNEL = {3: (2, 1, 0), 4: (3, 2, 0, 1), 5: (4, 3, 0, 1, 2)}
-_permute, _conv = ops.permute, ops.conv
+_permute, _conv = ops.permuted, ops.conv
 
 
 def channels_first(x, data_format):

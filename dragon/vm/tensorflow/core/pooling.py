@@ -1,9 +1,10 @@
 """Pools in Keras's layouts on the engine's: views of permuted axes, and "same" that pads more at the end."""
+from dragon import _C
 from dragon.vm.tensorflow.core.convolution import channels_first, in_format
 from dragon.vm.tensorflow.core.windows import each_axis, same_padding, sliding_shape, spatial_of
 from dragon.vm.tensorflow.core.tensor import ops
 
-_max_pool, _average_pool = ops.max_pool_with_indices, ops.average_pool
+_max_pool, _max_pool_only, _average_pool = ops.max_pool_with_indices, ops.max_pool, ops.average_pool
 
 
 def _arrange(x, window, strides, padding, data_format):
@@ -22,7 +23,10 @@ def _arrange(x, window, strides, padding, data_format):
 def max_pool(x, window, strides, padding, data_format):
     """Return the largest element of each window; see `convolution.convolve` for the layouts."""
     arranged = _arrange(x, window, strides, padding, data_format)
-    return in_format(_max_pool(channels_first(x, data_format), *arranged)[0], data_format)
+    image = channels_first(x, data_format)
+    # Gradients alone ask where the largest elements are.
+    recorded = x.requires_grad and _C.is_grad_enabled()
+    return in_format(_max_pool(image, *arranged)[0] if recorded else _max_pool_only(image, *arranged), data_format)
 
 
 def average_pool(x, window, strides, padding, data_format):

@@ -19,7 +19,7 @@ def moved(x, source, target):
     """Return a tensor with an axis at another place, without a copy."""
     order = list(range(x.ndim))
     order.insert(target, order.pop(source))
-    return ops.permute(x, order)
+    return ops.permuted(x, order)
 
 
 class Scaled(Layer):

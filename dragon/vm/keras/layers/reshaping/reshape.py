@@ -130,7 +130,7 @@ class Permute(SameDtype):
 
     def call(self, inputs):
         """Apply the layer."""
-        return ops.permute(inputs, (0, *self.dims))
+        return ops.permuted(inputs, (0, *self.dims))
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
