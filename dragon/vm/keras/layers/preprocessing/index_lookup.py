@@ -87,8 +87,9 @@ class IndexLookup(HostLayer):
         return int(token)
 
     def _shown(self, token):
-        """Return a token of the table as users see it."""
-        return token
+        """Return a token of the table as users see it: as NumPy's, by which learnt ones differ from special ones."""
+        import numpy as np
+        return np.int64(token)
 
     def _oov_start_index(self):
         return 1 if self.mask_token is not None and self.output_mode == "int" else 0

@@ -51,7 +51,8 @@ class StringLookup(IndexLookup):
         return as_bytes(token)
 
     def _shown(self, token):
-        return token.decode(self.encoding)
+        import numpy as np
+        return np.str_(token.decode(self.encoding))
 
     def _parsed(self, line):
         return line
