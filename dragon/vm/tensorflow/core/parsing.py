@@ -1,15 +1,21 @@
 """Examples as dicts of tensors: what `tf.io.parse_example` and its kin do with the bytes of `tf.train.Example`."""
+import math
+import struct
 from collections import namedtuple
 
+from dragon import _C
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import array_of, wrap_array
+from dragon.vm.tensorflow.core.data.rows import array_of, string_scalar, wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.protobuf import DecodeError, read_fields, read_varint, signed
+from dragon.vm.tensorflow.core.protobuf import read_fields, write_varint
+from dragon.vm.tensorflow.core.strings import StringTensor
+from dragon.vm.tensorflow.core.tensor import Tensor
 
-KINDS = {1: "string", 2: "float32", 3: "int64"}  # the field of a Feature, and the dtype of its list
+NUMBERS = {"string": 1, "float32": 2, "int64": 3}  # the dtype of a list of values, and its field in a Feature
 BYTES = 2
-FEW = 16  # numbers up to which a loop is quicker than NumPy
+ONE, FLOAT = (1).to_bytes(8, "little"), struct.Struct("<f")  # a count of one value, and a value
+MISSING, BROKEN = -1, -3  # what the engine says in place of a number of values
 
 
 class FixedLenFeature(namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
@@ -108,15 +114,6 @@ class SparseFeature(namedtuple("SparseFeature", ["index_key", "value_key", "dtyp
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
-def read_example(data):
-    """Return {name: bytes of the Feature} of the bytes of an Example."""
-    found = {}
-    for number, wire, features in read_fields(data):
-        if number == 1 and wire == BYTES:
-            read_features(features, found)
-    return found
-
-
 def read_features(data, found):
     """Add {name: bytes of what it holds} of a map of features."""
     for number, wire, entry in read_fields(data):
@@ -130,55 +127,6 @@ def read_features(data, found):
             found[key.decode()] = value
 
 
-def read_values(feature, name, wanted):
-    """Return the values of a feature as an array of a dtype; None where it holds none of any kind."""
-    import numpy as np
-    for number, _, content in read_fields(feature):
-        kind = KINDS.get(number)
-        if kind != wanted:
-            raise errors.InvalidArgumentError(None, None, f"Key: {name}.  Data types don't match. Data type: {kind} "
-                                              f"but expected type: {wanted}")
-        if kind == "string":
-            values = [value for _, _, value in read_fields(content)]
-            array = np.empty(len(values), object)
-            array[:] = values
-            return array
-        pieces = [_read_floats(wire, value) if kind == "float32" else _read_integers(wire, value)
-                  for _, wire, value in read_fields(content)]
-        if len(pieces) == 1:
-            return pieces[0]
-        return np.concatenate(pieces) if pieces else np.empty(0, kind)
-    return None
-
-
-def _read_floats(wire, value):
-    import numpy as np
-    return np.frombuffer(value, "<f4")
-
-
-def _read_integers(wire, value):
-    """Return the int64 numbers of a packed list, or a single one."""
-    import numpy as np
-    if wire != BYTES:
-        return np.array([signed(value)], np.int64)
-    if len(value) <= FEW:
-        numbers, place = [], 0
-        while place < len(value):
-            number, place = read_varint(value, place)
-            numbers.append(signed(number))
-        return np.array(numbers, np.int64)
-    octets = np.frombuffer(value, np.uint8)
-    if octets.max() < 128:
-        return octets.astype(np.int64)
-    last = octets < 128
-    # Each number is the sum of its groups of seven bits, moved by their places within it.
-    ends = np.flatnonzero(last)
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    within = np.arange(len(octets)) - np.repeat(starts, ends - starts + 1)
-    parts = (octets & 127).astype(np.uint64) << (7 * within).astype(np.uint64)
-    return np.add.reduceat(parts, starts).view(np.int64)
-
-
 def _check_features(features):
     if not features:
         raise ValueError("Missing: features was {features!r}.".format(features=features))
@@ -190,7 +138,7 @@ def _check_features(features):
 
 def as_records(serialized, who):
     """Return (a list of bytes, the shape) of a tensor of strings."""
-    tensor = convert_to_tensor(serialized)
+    tensor = serialized if isinstance(serialized, StringTensor) else convert_to_tensor(serialized)
     if tensor.dtype.name != "string":
         raise TypeError(f"{who}: serialized must be a tensor of strings. Received: {serialized!r}")
     array = array_of(tensor)
@@ -204,85 +152,7 @@ def parse_single(serialized, features, example_names=None):
     if shape:
         raise errors.InvalidArgumentError(None, None,
                                           f"parse_single_example: serialized must be a scalar. Received: shape {shape}")
-    found = _read(records[0])
-    return {name: _single(found, name, feature) for name, feature in features.items()}
-
-
-def _read(record):
-    try:
-        return read_example(record)
-    except (DecodeError, UnicodeDecodeError, TypeError) as error:
-        raise errors.InvalidArgumentError(None, None, f"Could not parse example input: {error}") from None
-
-
-def _wrap(array):
-    # What is over the bytes of a record may not be written into by whoever gets the tensor's memory.
-    return wrap_array(array if array.dtype == object or array.flags.writeable else array.copy())
-
-
-def _values(found, name, dtype):
-    feature = found.get(name)
-    return None if feature is None else read_values(feature, name, as_dtype(dtype).name)
-
-
-def fixed(found, name, feature):
-    """Return the array of a feature of one shape."""
-    import numpy as np
-    shape = [int(size) for size in feature.shape]
-    values = _values(found, name, feature.dtype)
-    if values is None:
-        if feature.default_value is None:
-            raise errors.InvalidArgumentError(
-                None, None, f"Feature: {name} (data type: {as_dtype(feature.dtype).name}) is required but could not be "
-                "found.")
-        default = array_of(convert_to_tensor(feature.default_value, dtype=as_dtype(feature.dtype)))
-        return np.broadcast_to(default, shape).copy() if default.size == 1 else default.reshape(shape).copy()
-    if values.size != int(np.prod(shape)):
-        raise errors.InvalidArgumentError(
-            None, None, f"Key: {name}.  Number of {as_dtype(feature.dtype).name} values != expected.  Values size: "
-            f"{values.size} but output shape: {shape}")
-    return values.reshape(shape)
-
-
-def _any(found, name, dtype):
-    """Return the values of a feature that may be missing."""
-    import numpy as np
-    values = _values(found, name, dtype)
-    return np.empty(0, as_dtype(dtype).as_numpy_dtype) if values is None else values
-
-
-def steps(found, name, feature):
-    """Return the array of a feature of several steps."""
-    values = _any(found, name, feature.dtype)
-    if not values.size and not feature.allow_missing and name not in found:
-        raise errors.InvalidArgumentError(None, None, f"Feature: {name} is required but could not be found.")
-    return values.reshape([-1, *feature.shape])
-
-
-def _single(found, name, feature):
-    import numpy as np
-    if isinstance(feature, FixedLenFeature):
-        return _wrap(fixed(found, name, feature))
-    if isinstance(feature, FixedLenSequenceFeature):
-        return _wrap(steps(found, name, feature))
-    if isinstance(feature, RaggedFeature):
-        return _wrap(_any(found, feature.value_key or name, feature.dtype))
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
-    if isinstance(feature, VarLenFeature):
-        values = _any(found, name, feature.dtype)
-        return SparseTensor(wrap_array(np.arange(len(values), dtype=np.int64)[:, None]), _wrap(values), [len(values)])
-    return _sparse(found, feature)
-
-
-def _sparse(found, feature):
-    import numpy as np
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
-    from dragon.vm.tensorflow.core.sparse_math import reorder
-    keys = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
-    sizes = [feature.size] if isinstance(feature.size, int) else list(feature.size)
-    places = np.stack([_any(found, key, "int64") for key in keys], 1)
-    made = SparseTensor(wrap_array(places), _wrap(_any(found, feature.value_key, feature.dtype)), sizes)
-    return made if feature.already_sorted else reorder(made)
+    return {name: READERS[type(feature)](records, name, feature, True) for name, feature in features.items()}
 
 
 def parse_many(serialized, features, example_names=None):
@@ -293,52 +163,160 @@ def parse_many(serialized, features, example_names=None):
         return parse_single(serialized, features)
     if len(shape) > 1:
         raise NotImplementedError(f"parse_example: serialized must be a vector. Received: shape {shape}")
-    found = [_read(record) for record in records]
-    return {name: _many(found, name, feature) for name, feature in features.items()}
+    return {name: READERS[type(feature)](records, name, feature, False) for name, feature in features.items()}
 
 
-def _many(found, name, feature):
+def read_column(records, name, dtype):
+    """Return (how many values each record has, -1 without the feature; all values) as arrays."""
     import numpy as np
-    from dragon.vm.tensorflow.core.ragged_make import _from_lengths
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
-    if isinstance(feature, FixedLenFeature):
-        rows = [fixed(one, name, feature) for one in found]
-        kind = as_dtype(feature.dtype).as_numpy_dtype
-        return _wrap(np.stack(rows) if rows else np.empty([0, *feature.shape], kind))
-    if isinstance(feature, FixedLenSequenceFeature):
-        return _wrap(_fill([steps(one, name, feature) for one in found], feature))
-    if isinstance(feature, SparseFeature):
-        from dragon.vm.tensorflow.core import sparse_math
-        return sparse_math.concat([sparse_math.expand_dims(_sparse(one, feature), 0) for one in found], 0)
-    key = getattr(feature, "value_key", None) or name
-    rows = [_any(one, key, feature.dtype) for one in found]
-    lengths = np.array([len(row) for row in rows], np.int64)
-    values = _wrap(np.concatenate(rows))
-    if isinstance(feature, RaggedFeature):
-        return _from_lengths(values, lengths, feature.row_splits_dtype)
-    numbers = np.repeat(np.arange(len(rows)), lengths)
-    within = np.concatenate([np.arange(0), *[np.arange(length) for length in lengths]])
-    return SparseTensor(wrap_array(np.stack([numbers, within], 1).astype(np.int64)), values,
-                        [len(rows), int(lengths.max(initial=0))])
+    dtype = as_dtype(dtype).name
+    if dtype not in NUMBERS:
+        raise ValueError(f"Feature {name}: dtype must be int64, float32 or string. Received: {dtype}")
+    counts, values = _C.example_column(records, name, NUMBERS[dtype])
+    counts = np.frombuffer(counts, np.int64)
+    if len(counts) and counts.min() < MISSING:
+        if counts.min() == BROKEN:
+            raise errors.InvalidArgumentError(None, None, f"Could not parse example input, value of example "
+                                              f"{int(counts.argmin())}")
+        raise errors.InvalidArgumentError(None, None, f"Key: {name}.  Data types don't match. Expected type: {dtype}")
+    if dtype != "string":
+        return counts, np.frombuffer(values, dtype)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return counts, array
 
 
-def _fill(rows, feature):
-    """Return arrays of different lengths as one, filled up."""
+def _wrap(array):
+    # What is over the bytes of a record may not be written into by whoever gets the tensor's memory.
+    return wrap_array(array if array.dtype == object or array.flags.writeable else array.copy())
+
+
+def _quick(record, name, feature):
+    """Return a single value of a record, or None where there is more to look at."""
+    dtype = as_dtype(feature.dtype)
+    number = NUMBERS.get(dtype.name)
+    if number is None:
+        return None
+    counts, values = _C.example_column((record,), name, number)
+    if counts != ONE:
+        return None
+    if number == NUMBERS["string"]:
+        return string_scalar(values[0])
+    value = int.from_bytes(values, "little", signed=True) if number == NUMBERS["int64"] else FLOAT.unpack(values)[0]
+    return _C.tensor(value, dtype, None, Tensor)
+
+
+def _fixed(records, name, feature, single):
+    """Return a feature of one shape."""
+    if single and not len(feature.shape):
+        found = _quick(records[0], name, feature)
+        if found is not None:
+            return found
     import numpy as np
-    kind = as_dtype(feature.dtype)
-    default = (b"" if kind.name == "string" else 0) if feature.default_value is None else feature.default_value
-    filled = np.empty([len(rows), max(map(len, rows), default=0), *feature.shape], rows[0].dtype)
+    shape = [int(size) for size in feature.shape]
+    counts, values = read_column(records, name, feature.dtype)
+    wanted = math.prod(shape)
+    if (counts != wanted).any():
+        if ((counts != wanted) & (counts != MISSING)).any():
+            raise errors.InvalidArgumentError(
+                None, None, f"Key: {name}.  Number of {as_dtype(feature.dtype).name} values != expected.  Values size: "
+                f"{counts[counts != wanted][0]} but output shape: {shape}")
+        if feature.default_value is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"Feature: {name} (data type: {as_dtype(feature.dtype).name}) is required but could not be "
+                "found.")
+        default = array_of(convert_to_tensor(feature.default_value, dtype=as_dtype(feature.dtype)))
+        default = np.broadcast_to(default, shape) if default.size == 1 else default.reshape(shape)
+        filled = np.empty([len(records), *shape], values.dtype)
+        filled[:] = default
+        filled[counts == wanted] = values.reshape([-1, *shape])
+        values = filled
+    return _wrap(values.reshape(shape if single else [len(records), *shape]))
+
+
+def _steps(records, name, feature, single):
+    """Return a feature of several steps, fewer ones filled up."""
+    import numpy as np
+    counts, values = read_column(records, name, feature.dtype)
+    if not feature.allow_missing and (counts == MISSING).any():
+        raise errors.InvalidArgumentError(None, None, f"Feature: {name} is required but could not be found.")
+    shape, counts = list(feature.shape), counts.clip(0)
+    if single:
+        return _wrap(values.reshape([-1, *shape]))
+    default = (b"" if values.dtype == object else 0) if feature.default_value is None else feature.default_value
+    filled = np.empty([len(records), int(counts.max(initial=0))], values.dtype)
     filled[...] = default.encode() if isinstance(default, str) else default
-    for number, row in enumerate(rows):
-        filled[number, :len(row)] = row
-    return filled
+    filled[np.arange(filled.shape[1]) < counts[:, None]] = values
+    return _wrap(filled.reshape([len(records), -1, *shape]))
+
+
+def _variable(records, name, feature, single):
+    """Return a feature whose length differs as a sparse tensor."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    counts, values = read_column(records, name, feature.dtype)
+    if single:
+        places = np.arange(len(values), dtype=np.int64)[:, None]
+        return SparseTensor(wrap_array(places), _wrap(values), [len(values)])
+    return _sparse_rows(counts.clip(0), values)
+
+
+def _sparse_rows(counts, values):
+    """Return rows of these lengths as a sparse matrix."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    within = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.stack([np.repeat(np.arange(len(counts)), counts), within], 1).astype(np.int64)
+    return SparseTensor(wrap_array(places), _wrap(values), [len(counts), int(counts.max(initial=0))])
+
+
+def _ragged(records, name, feature, single):
+    """Return a feature whose length differs as a ragged tensor, that of one record as a vector."""
+    from dragon.vm.tensorflow.core.ragged_make import _from_lengths
+    counts, values = read_column(records, feature.value_key or name, feature.dtype)
+    values = _wrap(values)
+    return values if single else _from_lengths(values, counts.clip(0), feature.row_splits_dtype)
+
+
+def _sparse(records, name, feature, single):
+    """Return two features, of places and of values, as a sparse tensor."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.tensorflow.core.sparse_math import reorder
+    keys = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
+    sizes = [feature.size] if isinstance(feature.size, int) else list(feature.size)
+    counts, values = read_column(records, feature.value_key, feature.dtype)
+    columns = [read_column(records, key, "int64") for key in keys]
+    if any((one.clip(0) != counts.clip(0)).any() for one, _ in columns):
+        raise errors.InvalidArgumentError(None, None, f"Feature {name}: expected as many places as values. Received: "
+                                          f"{[one.tolist() for one, _ in columns]} and {counts.tolist()}")
+    places = [places for _, places in columns]
+    if not single:
+        places, sizes = [np.repeat(np.arange(len(records)), counts.clip(0)), *places], [len(records), *sizes]
+    made = SparseTensor(wrap_array(np.stack(places, 1).astype(np.int64)), _wrap(values), sizes)
+    return made if feature.already_sorted else reorder(made)
+
+
+READERS = {FixedLenFeature: _fixed, FixedLenSequenceFeature: _steps, VarLenFeature: _variable, RaggedFeature: _ragged,
+           SparseFeature: _sparse}
+
+
+def _example_of(features):
+    """Return the bytes of an Example of the bytes of a map of features."""
+    return b"".join((b"\x0a", write_varint(len(features)), features))
+
+
+def _rows_of(steps, name, dtype):
+    """Return the values of the features of a list, each as the only feature of an example."""
+    def entry(feature):
+        pair = b"".join((b"\x0a\x01x\x12", write_varint(len(feature)), feature))
+        return _example_of(b"".join((b"\x0a", write_varint(len(pair)), pair)))
+    return read_column([entry(feature) for feature in steps], "x", dtype)
 
 
 def parse_sequence(serialized, context_features=None, sequence_features=None, example_name=None):
     """Return ({name: tensor} of the context, {name: tensor} of the steps) of the bytes of one SequenceExample."""
-    import numpy as np
     from dragon.vm.tensorflow.core.ragged_make import _from_lengths
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
     if not context_features and not sequence_features:
         raise ValueError("Missing features: both `context_features` and `sequence_features` are None. "
                          "At least one should have values.")
@@ -346,23 +324,25 @@ def parse_sequence(serialized, context_features=None, sequence_features=None, ex
     if shape:
         raise errors.InvalidArgumentError(None, None, "parse_single_sequence_example: serialized must be a scalar. "
                                           f"Received: shape {shape}")
-    context, lists = {}, {}
+    context, lists = b"", {}
     for number, _, content in read_fields(records[0]):
-        read_features(content, context if number == 1 else lists)
+        if number == 1:
+            context += content
+        else:
+            read_features(content, lists)
     made = {}
     for name, feature in (sequence_features or {}).items():
-        known = [value for _, _, value in read_fields(lists.get(name, b""))]
         if name not in lists and not getattr(feature, "allow_missing", True):
             raise errors.InvalidArgumentError(None, None, f"Feature list '{name}' is required but could not be found.")
-        rows = [_any({name: value}, name, feature.dtype) for value in known]
-        lengths = np.array([len(row) for row in rows], np.int64)
-        values = np.concatenate([np.empty(0, as_dtype(feature.dtype).as_numpy_dtype), *rows])
+        steps = [value for _, _, value in read_fields(lists.get(name, b""))]
+        counts, values = _rows_of(steps, name, feature.dtype)
+        counts = counts.clip(0)
         if isinstance(feature, FixedLenSequenceFeature):
-            made[name] = _wrap(values.reshape([len(rows), *feature.shape]))
+            made[name] = _wrap(values.reshape([len(counts), *feature.shape]))
         elif isinstance(feature, RaggedFeature):
-            made[name] = _from_lengths(_wrap(values), lengths, feature.row_splits_dtype)
+            made[name] = _from_lengths(_wrap(values), counts, feature.row_splits_dtype)
         else:
-            within = np.concatenate([np.arange(0), *[np.arange(length) for length in lengths]])
-            places = np.stack([np.repeat(np.arange(len(rows)), lengths), within], 1).astype(np.int64)
-            made[name] = SparseTensor(wrap_array(places), _wrap(values), [len(rows), int(lengths.max(initial=0))])
-    return {name: _single(context, name, feature) for name, feature in (context_features or {}).items()}, made
+            made[name] = _sparse_rows(counts, values)
+    records = [_example_of(context)]
+    return {name: READERS[type(feature)](records, name, feature, True)
+            for name, feature in (context_features or {}).items()}, made

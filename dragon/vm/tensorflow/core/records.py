@@ -3,13 +3,20 @@ import os
 import struct
 import zlib
 
+from dragon import _C
 from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.checksum import masked
 
-HEADER = struct.Struct("<QI")
 CHECK = struct.Struct("<I")
+BROKEN_HEADER = 1  # what the engine says of a length that does not go with its checksum
 COMPRESSIONS = ("", "GZIP", "ZLIB")
-CHUNK = 1 << 20
+CHUNK = 1 << 18
+MASK_STEP, LOW = 0xA282EAD8, 0xFFFFFFFF
+
+
+def masked(data):
+    """Return the CRC-32C of bytes, turned and moved so that it can be stored beside them."""
+    value = _C.crc32c(data)
+    return ((value >> 15 | value << 17) + MASK_STEP) & LOW
 
 
 def check_compression(value, who):
@@ -78,28 +85,22 @@ def read_records(path, compression="", buffering=1 << 18, check=True):
 
     """
     file = open_source(path, compression, buffering)
-    read, place, header_size = file.read, 0, HEADER.size
+    waiting, place = b"", 0
     try:
-        while header := read(header_size):
-            if len(header) < header_size:
-                raise _truncated(place)
-            length, found = HEADER.unpack(header)
-            if masked(header[:8]) != found:
-                raise errors.DataLossError(None, None, f"corrupted record at {place} (Is this even a TFRecord file?)")
-            record = read(length + 4)
-            if len(record) < length + 4:
-                raise _truncated(place)
-            data = record[:-4]
-            if check and masked(data) != CHECK.unpack_from(record, length)[0]:
-                raise errors.DataLossError(None, None, f"corrupted record at {place}")
-            yield data
-            place += header_size + length + 4
+        # A record longer than a chunk is met with ever larger ones.
+        while block := file.read(max(buffering, CHUNK, len(waiting))):
+            waiting = waiting + block if waiting else block
+            records, used, trouble = _C.split_records(waiting, check)
+            yield from records
+            place += used
+            if trouble:
+                hint = " (Is this even a TFRecord file?)" if trouble == BROKEN_HEADER else ""
+                raise errors.DataLossError(None, None, f"corrupted record at {place}{hint}")
+            waiting = waiting[used:]
+        if waiting:
+            raise errors.DataLossError(None, None, f"truncated record at {place}")
     finally:
         file.close()
-
-
-def _truncated(place):
-    return errors.DataLossError(None, None, f"truncated record at {place}")
 
 
 class TFRecordOptions:

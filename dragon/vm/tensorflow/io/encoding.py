@@ -8,10 +8,11 @@ from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.csv_columns import Column
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.strings import StringTensor
 
 
 def _strings(value, who):
-    tensor = convert_to_tensor(value)
+    tensor = value if isinstance(value, StringTensor) else convert_to_tensor(value)
     if tensor.dtype.name != "string":
         raise errors.InvalidArgumentError(None, None, f"{who}: expected strings. Received: dtype {tensor.dtype.name}")
     return array_of(tensor)
@@ -45,6 +46,10 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
     """
     import numpy as np
     array, dtype = _strings(input_bytes, "decode_raw"), as_dtype(out_type)
+    if not array.ndim and fixed_length is None and (little_endian or dtype.size == 1):
+        item = array[()]
+        if len(item) % dtype.size == 0:
+            return wrap_array(np.frombuffer(item, dtype.as_numpy_dtype).copy())
     items = array.reshape(-1).tolist()
     if fixed_length is not None:
         items = [item[:int(fixed_length)].ljust(int(fixed_length), b"\0") for item in items]

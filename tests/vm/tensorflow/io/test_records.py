@@ -2,9 +2,10 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.checksum import crc32c
 
+from dragon import _C
 from dragon.vm import tensorflow as dtf
-from dragon.vm.tensorflow.core.checksum import crc32c
 from dragon.vm.tensorflow.core.example import Example
 
 RECORDS = [b"", b"a", b"x" * 25, bytes(range(256)) * 20]
@@ -51,9 +52,30 @@ def test_record_files_are_read_both_ways(tmp_path, compression):
 
 def test_checksums():
     assert crc32c(b"123456789") == 0xE3069283
-    assert crc32c(bytes(32)) == 0x8A9136AA
-    assert crc32c(bytes(range(256)) * 9) == pytest.approx(crc32c(bytes(range(256)) * 9))
-    assert crc32c(b"") == 0
+    data = bytes(range(256)) * 3
+    for size in (0, 1, 7, 8, 9, 63, 700):
+        for start in (0, 3):
+            part = data[start:start + size]
+            assert _C.crc32c(part) == crc32c(part) == _C.crc32c(memoryview(part))
+
+
+def test_broken_bytes_crash_nothing():
+    records, random = make_records(genuine.tf), np.random.default_rng(0)
+    for _ in range(300):
+        broken = bytearray(records[2][:int(random.integers(len(records[2])))])
+        for place in random.integers(max(len(broken), 1), size=3):
+            broken[place:place + 1] = bytes(random.integers(256, size=1).tolist())
+        for kind in (1, 2, 3):
+            counts, _ = _C.example_column([bytes(broken)], "variable", kind)
+            assert np.frombuffer(counts, np.int64)[0] >= -3
+        assert _C.split_records(bytes(broken))[1] <= len(broken)
+    for tf in (dtf, genuine.tf):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.parse_single_example(b"\xff\xff", {"a": tf.io.VarLenFeature(tf.int64)})
+    for call in (lambda: _C.example_column([b""], "a", 4), lambda: _C.example_column([1], "a", 1),
+                 lambda: _C.split_records("text"), lambda: _C.crc32c(None)):
+        with pytest.raises((TypeError, ValueError)):
+            call()
 
 
 def test_broken_records_raise(tmp_path):

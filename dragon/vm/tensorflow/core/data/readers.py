@@ -6,20 +6,12 @@ from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import Dataset
 from dragon.vm.tensorflow.core.data.interleaving import Interleave
-from dragon.vm.tensorflow.core.data.rows import over_strings
+from dragon.vm.tensorflow.core.data.rows import string_scalar
 from dragon.vm.tensorflow.core.data.specs import TensorSpec
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.records import check_compression, open_source, read_records
 
 BUFFER = 256 * 1024
-
-
-def string_scalar(value):
-    """Return bytes as a tensor without axes."""
-    import numpy as np
-    box = np.empty((), object)
-    box[()] = value
-    return over_strings(box)
 
 
 class Reading(Dataset):

@@ -15,11 +15,19 @@ def over_strings(array):
     return made
 
 
+def string_scalar(value):
+    """Return bytes as a tensor without axes."""
+    import numpy as np
+    box = np.empty((), object)
+    box[()] = value
+    return over_strings(box)
+
+
 def wrap_array(array):
     """Return a NumPy array that nobody else writes into as a tensor over the same memory."""
     if array.dtype == object:
         return over_strings(array)
-    if array.dtype.name == "bfloat16":
+    if array.dtype.kind == "V":  # bfloat16, as NumPy sees it
         from dragon.vm.tensorflow.core.convert import convert_to_tensor
         return convert_to_tensor(array)
     return _C.from_buffer(array, Tensor)
