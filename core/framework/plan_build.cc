@@ -2,12 +2,20 @@
 #include <algorithm>
 
 #include "core/framework/apply.h"
+#include "core/framework/graph_body.h"
 #include "core/framework/op.h"
 #include "core/framework/plan_instance.h"
 
 namespace dragon {
 
 namespace {
+
+/// Whether the call's work is told by a graph, as that of fused calls is.
+bool HasBody(const GraphCall& call) {
+  return std::any_of(call.attrs.begin(), call.attrs.end(), [](const Value& attr) {
+    return attr.kind() == Value::Kind::kObject && dynamic_cast<const GraphBody*>(attr.object());
+  });
+}
 
 /// A piece of memory that one value after another lives in.
 struct Slot {
@@ -233,7 +241,8 @@ class PlanBuilder {
       instance->values.push_back(std::move(tensor));
       return;
     }
-    const bool elementwise = call.op->pointwise && k == 0;
+    // A fused call looks itself whether a result lies over an operand; other calls write their first result last.
+    const bool elementwise = call.op->pointwise && (k == 0 || HasBody(call));
     if (elementwise || (call.op->edits && k == 0)) {
       for (ValueId x : call.inputs) {
         if (MayTake(call, t, id, tensor, x, elementwise)) return Occupy(slot_of[x], id, std::move(tensor));
