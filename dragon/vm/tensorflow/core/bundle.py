@@ -5,7 +5,7 @@ The table is LevelDB's: blocks of keys that share beginnings, then an index of b
 import os
 import struct
 
-from dragon.vm.tensorflow.core.checksum import masked
+from dragon.vm.tensorflow.core.records import masked
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.errors import DataLossError, NotFoundError
 from dragon.vm.tensorflow.core.protobuf import BYTES, FIXED32, VARINT, read_fields, read_varint, write_varint

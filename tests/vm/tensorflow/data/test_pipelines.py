@@ -169,7 +169,8 @@ def test_looking_at_shuffles_changes_no_order():
     orders = []
     for tf in (dtf, genuine.tf):
         letters = tf.data.Dataset.from_tensor_slices(["a", "b", "c", "d"])
-        pairs = tf.data.Dataset.zip((letters.shuffle(4, seed=2), tf.data.Dataset.range(4))).repeat(2).prefetch(1).batch(3)
+        pairs = tf.data.Dataset.zip((letters.shuffle(4, seed=2), tf.data.Dataset.range(4)))
+        pairs = pairs.repeat(2).prefetch(1).batch(3)
         orders.append([plain_element(element) for element in pairs.as_numpy_iterator()])
         cached = letters.shuffle(4, seed=2).cache().batch(4)
         orders[-1] += [plain_element(element) for _ in range(2) for element in cached.as_numpy_iterator()]
