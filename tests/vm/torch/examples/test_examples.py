@@ -3,7 +3,7 @@ import pathlib
 
 import pytest
 
-from harness.programs import check_lines, run_program
+from harness.printed import check_lines, run_program
 
 pytest.importorskip("torch", reason="genuine PyTorch is the oracle")
 FOLDER = pathlib.Path(__file__).parents[4] / "examples" / "torch"
