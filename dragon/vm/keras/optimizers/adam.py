@@ -4,7 +4,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.memory import numbers_of, own_memory
-from dragon.vm.keras.optimizers.rule import Rule, is_swept, with_shared_arguments
+from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -97,13 +97,9 @@ class Adam(Moments):
 
     def _update(self, grads, variables):
         """Update all variables in one sweep of the engine, where it has one; else by the formula below."""
-        if self._gate is not None or type(self)._change is not Adam._change or not self._has_own_formula():
+        if not self._can_sweep(Adam._change, variables):
             return super()._update(grads, variables)
-        grads, rate = self._clip_gradients(grads), convert_to_tensor(self.learning_rate)
-        if not all(is_swept(variable) for variable in variables):
-            self._apply_weight_decay(variables)
-            return self._backend_update_step(grads, variables, rate)
-        groups = {}
+        grads, rate, groups = self._clip_gradients(grads), convert_to_tensor(self.learning_rate), {}
         for gradient, variable in zip(grads, variables):
             key = standardize_dtype(variable.dtype), self._decay_of(variable)
             groups.setdefault(key, []).append((gradient, variable, self._get_variable_index(variable)))

@@ -1,5 +1,6 @@
 """Descent along the gradient: plain, with momentum, and by its sign."""
-from dragon.vm.keras.optimizers.memory import numbers_of
+from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.optimizers.memory import numbers_of, own_memory
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -35,6 +36,20 @@ class SGD(Rule):
             return
         super().build(variables)
         self.momentums = self.add_optimizer_variables(variables, "momentum") if self.momentum != 0 else []
+
+    def _backend_update_step(self, grads, variables, learning_rate):
+        """Update all variables in one sweep of the engine, if there is momentum; else by the formula below."""
+        if self.momentum == 0 or not self._can_sweep(SGD._change, variables):
+            return super()._backend_update_step(grads, variables, learning_rate)
+        grads = [gradient * convert_to_tensor(learning_rate, dtype=gradient.dtype) for gradient in
+                 (convert_to_tensor(gradient, dtype=variable.dtype) for gradient, variable in zip(grads, variables))]
+        momentums = [self.momentums[self._get_variable_index(variable)] for variable in variables]
+        for variable in (*variables, *momentums):
+            own_memory(variable)
+        # The engine's momentum has no rate in it, Keras's has, with its sign: what is added at the next step.
+        ops.sgd_step(variables, grads, momentums, lr=-1.0, momentum=self.momentum, nesterov=self.nesterov,
+                     maximize=True)
+        return None
 
     def _change(self, gradient, variable, value, index, rate):
         change = -(gradient * rate)

@@ -83,6 +83,11 @@ class Rule(Optimizer):
         """Whether no user's class stands in front of the formula."""
         return type(self).update_step is Rule.update_step
 
+    def _can_sweep(self, formula, variables):
+        """Whether one call of the engine may do for all variables what a class's formula says."""
+        return (self._gate is None and type(self)._change is formula and self._has_own_formula()
+                and all(is_swept(variable) for variable in variables))
+
     def _backend_update_step(self, grads, variables, learning_rate):
         if not self._has_own_formula():
             return super()._backend_update_step(grads, variables, learning_rate)
