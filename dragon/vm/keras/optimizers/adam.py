@@ -3,7 +3,7 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.variable import Variable
-from dragon.vm.keras.optimizers.memory import numbers_of, own_memory
+from dragon.vm.keras.optimizers.memory import dtype_of, numbers_of, own_memory
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -101,10 +101,10 @@ class Adam(Moments):
             return super()._update(grads, variables)
         grads, rate, groups = self._clip_gradients(grads), convert_to_tensor(self.learning_rate), {}
         for gradient, variable in zip(grads, variables):
-            key = standardize_dtype(variable.dtype), self._decay_of(variable)
+            key = dtype_of(variable), self._decay_of(variable)
             groups.setdefault(key, []).append((gradient, variable, self._get_variable_index(variable)))
         for (dtype, share), rows in groups.items():
-            self._sweep(rows, convert_to_tensor(rate, dtype=dtype), dtype, share)
+            self._sweep(rows, numbers_of(convert_to_tensor(rate, dtype=dtype)), dtype, share)
         return None
 
     def _sweep(self, rows, rate, dtype, share):

@@ -1,6 +1,6 @@
 """Descent along the gradient: plain, with momentum, and by its sign."""
 from dragon.vm.keras.core.convert import convert_to_tensor
-from dragon.vm.keras.optimizers.memory import numbers_of, own_memory
+from dragon.vm.keras.optimizers.memory import dtype_of, numbers_of, own_memory
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -41,8 +41,10 @@ class SGD(Rule):
         """Update all variables in one sweep of the engine, if there is momentum; else by the formula below."""
         if self.momentum == 0 or not self._can_sweep(SGD._change, variables):
             return super()._backend_update_step(grads, variables, learning_rate)
-        grads = [gradient * convert_to_tensor(learning_rate, dtype=gradient.dtype) for gradient in
-                 (convert_to_tensor(gradient, dtype=variable.dtype) for gradient, variable in zip(grads, variables))]
+        rates = {dtype: numbers_of(convert_to_tensor(learning_rate, dtype=dtype)) for dtype in
+                 {dtype_of(variable) for variable in variables}}
+        grads = [convert_to_tensor(gradient, dtype=dtype_of(variable)) * rates[dtype_of(variable)]
+                 for gradient, variable in zip(grads, variables)]
         momentums = [self.momentums[self._get_variable_index(variable)] for variable in variables]
         for variable in (*variables, *momentums):
             own_memory(variable)

@@ -1,12 +1,18 @@
 """The memory of variables: read without a copy, and not written while others hold it."""
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
+from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
 
 def numbers_of(variable):
     """Return a variable of any frontend as a tensor for formulas; it is not to be kept beyond the next write."""
     return _C.as_class(variable, Tensor)
+
+
+def dtype_of(variable):
+    """Return the name of the dtype that a variable of any frontend is kept in."""
+    return getattr(variable, "_dtype", None) or standardize_dtype(variable.dtype)
 
 
 def own_memory(variable):

@@ -2,8 +2,7 @@
 import inspect
 
 from dragon.vm.keras.core.convert import convert_to_tensor
-from dragon.vm.keras.core.dtypes import standardize_dtype
-from dragon.vm.keras.optimizers.memory import numbers_of
+from dragon.vm.keras.optimizers.memory import dtype_of, numbers_of
 from dragon.vm.keras.optimizers.optimizer import Optimizer
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -22,7 +21,7 @@ def with_shared_arguments(initialize):
 
 def is_swept(variable):
     """Whether the engine's sweeps over many variables take this one; they read their numbers on the host."""
-    return standardize_dtype(variable.dtype) in ("float32", "float64") and variable.device.type == "cpu"
+    return dtype_of(variable) in ("float32", "float64") and variable.device.type == "cpu"
 
 
 class Rule(Optimizer):
@@ -73,9 +72,9 @@ class Rule(Optimizer):
         self._update_one(gradient, variable, learning_rate, {})
 
     def _update_one(self, gradient, variable, learning_rate, numbers):
-        dtype = getattr(variable, "_dtype", None) or standardize_dtype(variable.dtype)
+        dtype = dtype_of(variable)
         if dtype not in numbers:
-            numbers[dtype] = self._numbers(convert_to_tensor(learning_rate, dtype=dtype), dtype)
+            numbers[dtype] = self._numbers(numbers_of(convert_to_tensor(learning_rate, dtype=dtype)), dtype)
         self._change(convert_to_tensor(gradient, dtype=dtype), variable, numbers_of(variable),
                      self._get_variable_index(variable), *numbers[dtype])
 
