@@ -415,3 +415,12 @@ def batch_to_space(input, block_shape, crops, name=None):
     for place, (before, after) in enumerate(crops, 1):
         x = ops.narrow(x, place, before, x.shape[place] - before - after)
     return x
+
+
+def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
+    """Return the paddings and crops with which blocks fill axes of given sizes."""
+    sizes, blocks = as_ints(input_shape), as_ints(block_shape)
+    base = as_ints(base_paddings) if base_paddings is not None else [[0, 0]] * len(sizes)
+    extra = [-(size + before + after) % block for size, block, (before, after) in zip(sizes, blocks, base)]
+    paddings = [[before, after + more] for (before, after), more in zip(base, extra)]
+    return (convert_to_tensor(paddings), convert_to_tensor([[0, more] for more in extra]))

@@ -28,6 +28,14 @@ class VariableSynchronization(enum.Enum):
     AUTO, NONE, ON_WRITE, ON_READ = 0, 1, 2, 3
 
 
+class AggregationMethod:
+    """How gradients from several ways to one source are added; there is one way."""
+
+    ADD_N = DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
 # --- devices
 
 @contextlib.contextmanager

@@ -14,7 +14,9 @@ def host_array(x):
     if getattr(x.dtype, "name", x.dtype) == "bfloat16":  # a variable of Keras tells its dtype by the name
         from dragon.vm.tensorflow.core.dtypes import ml_dtypes
         return ops.view_dtype(ops.contiguous(x), "int16").numpy().view(ml_dtypes("bfloat16").bfloat16)
-    return _C.Tensor.numpy(x)
+    array = _C.Tensor.numpy(x)
+    # The engine's int64 is C's long long; where that is not NumPy's int64, reprs would tell its dtype.
+    return array.view("int64") if array.dtype.char == "q" else array
 
 
 def owned_array(x):

@@ -17,15 +17,17 @@ core.control: case cond foldl foldr map_fn scan switch_case vectorized_map while
 core.tensor_array: TensorArray TensorArraySpec
 core.type_spec: IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value
 core.slices: IndexedSlices
-core.execution: DeviceSpec VariableAggregation VariableSynchronization control_dependencies device executing_eagerly
+core.execution: AggregationMethod DeviceSpec VariableAggregation VariableSynchronization control_dependencies device
+core.execution: executing_eagerly
 core.execution: get_logger get_static_value group guarantee_const init_scope inside_function is_symbolic_tensor no_op
 core.execution: numpy_function print=print_ py_function register_tensor_conversion_function timestamp tuple=tuple_
-core.tensor_proto: make_ndarray make_tensor_proto
+core.protos: make_ndarray make_tensor_proto
 core.asserts: Assert assert_equal assert_greater assert_less assert_rank ensure_shape
 core.creation: bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot ones ones_like range=range_
 core.creation: rank saturate_cast sequence_mask shape shape_n size zeros zeros_like
 core.array: argsort batch_to_space broadcast_dynamic_shape broadcast_static_shape broadcast_to concat expand_dims pad
-core.array: parallel_stack repeat reshape reverse reverse_sequence roll searchsorted slice=slice_ sort space_to_batch
+core.array: parallel_stack repeat required_space_to_batch_paddings reshape reverse
+core.array: reverse_sequence roll searchsorted slice=slice_ sort space_to_batch
 core.array: space_to_batch_nd split squeeze stack strided_slice tile transpose unstack
 core.gathering: boolean_mask dynamic_partition dynamic_stitch gather gather_nd histogram_fixed_width
 core.gathering: histogram_fixed_width_bins scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min

@@ -1,0 +1,222 @@
+"""Strategies of distribution with one replica: programs written for several run on the one device there is."""
+import contextlib
+import enum
+import threading
+
+from dragon import _C
+from dragon.vm.tensorflow.core import nest
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.execution import device
+from dragon.vm.tensorflow.core.tensor import ops
+
+_local = threading.local()
+
+
+class ReduceOp(enum.Enum):
+    """How values of replicas become one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+
+class InputContext:
+    """Which part of the input is read here.
+
+    Parameters
+    ----------
+    num_input_pipelines, input_pipeline_id, num_replicas_in_sync : int, optional
+        How many read, which one this is, and how many replicas there are.
+
+    """
+
+    def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
+        self.num_input_pipelines, self.input_pipeline_id = num_input_pipelines, input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size):
+        """Return a replica's part of a batch."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(f"The global batch size {global_batch_size} is not divisible by the number of replicas "
+                             f"{self.num_replicas_in_sync}")
+        return global_batch_size // self.num_replicas_in_sync
+
+
+class ReplicaContext:
+    """Where a replica's code runs.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        The strategy.
+    replica_id_in_sync_group : int, optional, default=0
+        Which replica it is.
+
+    """
+
+    def __init__(self, strategy, replica_id_in_sync_group=0):
+        self.strategy, self.replica_id_in_sync_group = strategy, replica_id_in_sync_group
+        self.num_replicas_in_sync = 1
+
+    def all_reduce(self, reduce_op, value, options=None):
+        """Return the sum or mean of all replicas' values."""
+        _reduce_op(reduce_op)
+        return value
+
+    def all_gather(self, value, axis, options=None):
+        """Return all replicas' values one after the other."""
+        return value
+
+    def merge_call(self, merge_fn, args=(), kwargs=None):
+        """Call a function with the values of all replicas."""
+        with _context(None):
+            return merge_fn(self.strategy, *args, **(kwargs or {}))
+
+
+def _reduce_op(value):
+    return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+
+
+@contextlib.contextmanager
+def _context(context):
+    """Have code run as a replica's, or with None as that of all."""
+    before = getattr(_local, "context", "default")
+    _local.context = context
+    try:
+        yield context
+    finally:
+        _local.context = before
+
+
+class Strategy:
+    """How computing is spread: over one replica.
+
+    Parameters
+    ----------
+    extended : Any, optional
+        Must be None.
+
+    """
+
+    def __init__(self, extended=None):
+        if extended is not None:
+            raise NotImplementedError(f"tf.distribute.Strategy: extended is not supported. Received: {extended!r}")
+        self._device = None
+
+    num_replicas_in_sync = property(lambda self: 1, doc="int: how many replicas there are.")
+    cluster_resolver = property(lambda self: None, doc="None: there is one machine.")
+    extended = property(lambda self: self, doc="Strategy: itself.")
+    worker_devices = property(lambda self: (str(self._device or "/device:CPU:0"),), doc="Tuple[str]: the device.")
+
+    @contextlib.contextmanager
+    def scope(self):
+        """Use the strategy within a `with` block."""
+        before = getattr(_local, "strategy", None)
+        _local.strategy = self
+        try:
+            with _context(None), device(self._device):
+                yield self
+        finally:
+            _local.strategy = before
+
+    def run(self, fn, args=(), kwargs=None, options=None):
+        """Call a function on the replica; returns what it returns."""
+        before = getattr(_local, "strategy", None)
+        _local.strategy = self
+        try:
+            with _context(ReplicaContext(self)), device(self._device):
+                return fn(*args, **(kwargs or {}))
+        finally:
+            _local.strategy = before
+
+    def reduce(self, reduce_op, value, axis=None):
+        """Return the sum or mean of the replicas' values, and along an axis if one is named."""
+        kind = _reduce_op(reduce_op)
+        value = nest.map_structure(convert_to_tensor, value)
+        if axis is None:
+            return value
+        run = ops.sum if kind is ReduceOp.SUM else ops.mean
+        return nest.map_structure(lambda item: run(item, axis), value)
+
+    def gather(self, value, axis):
+        """Return the replicas' values one after the other."""
+        return convert_to_tensor(value)
+
+    def experimental_local_results(self, value):
+        """Return the replicas' values as a tuple."""
+        return (value,)
+
+    def experimental_distribute_dataset(self, dataset, options=None):
+        """Return the dataset, all of which the replica sees."""
+        return dataset
+
+    def distribute_datasets_from_function(self, dataset_fn, options=None):
+        """Return what a function makes of an InputContext."""
+        return dataset_fn(InputContext())
+
+    def experimental_distribute_values_from_function(self, value_fn):
+        """Return what a function makes of the replica's number."""
+        return value_fn(ReplicaContext(self))
+
+    def update(self, var, fn, args=(), kwargs=None, group=True):
+        """Call a function with a variable."""
+        return fn(var, *args, **(kwargs or {}))
+
+
+class OneDeviceStrategy(Strategy):
+    """Everything on one device.
+
+    Parameters
+    ----------
+    device : str
+        Its name.
+
+    """
+
+    def __init__(self, device):
+        super().__init__()
+        self._device = device
+
+
+class MirroredStrategy(Strategy):
+    """One replica for each GPU of the machine, of which there may be one here.
+
+    Parameters
+    ----------
+    devices : Sequence[str], optional
+        Their names; by default the GPUs, or the CPU.
+    cross_device_ops : Any, optional
+        Not used: there is nothing to be moved.
+
+    """
+
+    def __init__(self, devices=None, cross_device_ops=None):
+        super().__init__()
+        devices = list(devices) if devices is not None else [f"/GPU:{n}" for n in range(_C.device_count("cuda"))]
+        if len(devices) > 1:
+            raise NotImplementedError("tf.distribute.MirroredStrategy: one device is driven; name one. Received: "
+                                      f"devices={devices}")
+        self._device = devices[0] if devices else None
+
+
+_default = Strategy()
+
+
+def get_strategy():
+    """Return the strategy in use."""
+    return getattr(_local, "strategy", None) or _default
+
+
+def has_strategy():
+    """Return whether a strategy other than the default is in use."""
+    return get_strategy() is not _default
+
+
+def get_replica_context():
+    """Return where a replica's code runs; None in code for all of them."""
+    context = getattr(_local, "context", "default")
+    return ReplicaContext(_default) if context == "default" else context
+
+
+def in_cross_replica_context():
+    """Return whether code runs for all replicas."""
+    return get_replica_context() is None
