@@ -15,8 +15,9 @@ def channels_first(x, data_format):
     return _permute(x, TO_FIRST[x.ndim]) if data_format == "channels_last" else x
 
 
-def in_format(x, data_format):
-    """Return the engine's result as the user sees it."""
+def in_format(x, data_format, activation=None):
+    """Return the engine's result as the user sees it, after an activation that sees one element at a time."""
+    x = x if activation is None else activation(x)
     return _permute(x, TO_LAST[x.ndim]) if data_format == "channels_last" else x
 
 
@@ -43,7 +44,7 @@ def require_channels(x, expected, data_format):
                          f"channels={channels}, kernel input channels={expected}, data_format='{data_format}'.")
 
 
-def convolve(x, kernel, bias, strides, padding, data_format, dilation):
+def convolve(x, kernel, bias, strides, padding, data_format, dilation, activation=None):
     """Convolve; groups follow from the channels of the two.
 
     Parameters
@@ -60,6 +61,8 @@ def convolve(x, kernel, bias, strides, padding, data_format, dilation):
         "valid", "same" or "causal".
     data_format : str
         "channels_last" or "channels_first".
+    activation : Optional[Callable]
+        Applied where the engine can join it to the convolution; may see one element at a time only.
 
     Returns
     -------
@@ -76,10 +79,10 @@ def convolve(x, kernel, bias, strides, padding, data_format, dilation):
     before, after = paddings(spatial_of(x.shape, data_format), window, strides, dilation, padding)
     made = _conv(channels_first(x, data_format), _permute(kernel, KERNEL[kernel.ndim]), bias, strides, before,
                  dilation, channels // depth, after)
-    return in_format(made, data_format)
+    return in_format(made, data_format, activation)
 
 
-def convolve_each(x, kernel, bias, strides, padding, data_format, dilation):
+def convolve_each(x, kernel, bias, strides, padding, data_format, dilation, activation=None):
     """Convolve every channel by itself with a kernel of (window..., channels, multiplier); see `convolve`."""
     *window, channels, multiplier = tuple(kernel.shape)
     require_channels(x, channels, data_format)
@@ -88,10 +91,10 @@ def convolve_each(x, kernel, bias, strides, padding, data_format, dilation):
     strides, dilation = each_axis(strides, len(window)), each_axis(dilation, len(window))
     before, after = paddings(spatial_of(x.shape, data_format), window, strides, dilation, padding)
     made = _conv(channels_first(x, data_format), kernel, bias, strides, before, dilation, channels, after)
-    return in_format(made, data_format)
+    return in_format(made, data_format, activation)
 
 
-def convolve_transposed(x, kernel, bias, strides, padding, output_padding, data_format, dilation):
+def convolve_transposed(x, kernel, bias, strides, padding, output_padding, data_format, dilation, activation=None):
     """Apply the adjoint of a convolution with a kernel of (window..., filters, channels); see `convolve`."""
     *window, filters, channels = tuple(kernel.shape)
     require_channels(x, channels, data_format)
@@ -109,12 +112,13 @@ def convolve_transposed(x, kernel, bias, strides, padding, output_padding, data_
         after.append(wish if surplus > 2 * cut else None)
     made = ops.conv_transpose(channels_first(x, data_format), _permute(kernel, KERNEL[kernel.ndim]), bias, strides,
                               before, more, 1, dilation)
-    for axis, size in enumerate(after, start=2):
+    made = in_format(made, data_format, activation)
+    for axis, size in enumerate(after, start=1 if data_format == "channels_last" else 2):
         made = made if size is None else ops.narrow(made, axis, 0, size)
-    return in_format(made, data_format)
+    return made
 
 
-def convolve_separable(x, depthwise, pointwise, bias, strides, padding, data_format, dilation):
+def convolve_separable(x, depthwise, pointwise, bias, strides, padding, data_format, dilation, activation=None):
     """Convolve every channel by itself, then mix the channels at each place; see `convolve`."""
     made = convolve_each(x, depthwise, None, strides, padding, data_format, dilation)
-    return convolve(made, pointwise, bias, 1, "valid", data_format, 1)
+    return convolve(made, pointwise, bias, 1, "valid", data_format, 1, activation)

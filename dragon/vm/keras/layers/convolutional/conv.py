@@ -79,9 +79,10 @@ class BaseConv(LowRank, Sliding):
         """Apply the layer."""
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
         if type(self).convolution_op is not BaseConv.convolution_op:
-            return self.activated(self._biased(self.convolution_op(inputs, kernel)))
+            made = self._biased(self.convolution_op(inputs, kernel))
+            return made if self.activation is None else self.activation(made)
         return self.activated(convolve(inputs, kernel, self.bias_value(), self.strides, self.padding,
-                                       self.data_format, self.dilation_rate))
+                                       self.data_format, self.dilation_rate, self.inner_activation()))
 
     def _biased(self, made):
         """Return a result of the user's own convolution with the bias added."""

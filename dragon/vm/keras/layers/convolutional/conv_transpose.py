@@ -55,7 +55,7 @@ class BaseConvTranspose(Sliding):
         """Apply the layer."""
         return self.activated(convolve_transposed(
             inputs, self.kernel.value, self.bias_value(), self.strides, self.padding, self.output_padding,
-            self.data_format, self.dilation_rate))
+            self.data_format, self.dilation_rate, self.inner_activation()))
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""

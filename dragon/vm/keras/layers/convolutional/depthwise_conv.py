@@ -47,7 +47,7 @@ class BaseDepthwiseConv(Sliding):
     def call(self, inputs):
         """Apply the layer."""
         return self.activated(convolve_each(inputs, self.kernel.value, self.bias_value(), self.strides, self.padding,
-                                            self.data_format, self.dilation_rate))
+                                            self.data_format, self.dilation_rate, self.inner_activation()))
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""

@@ -59,7 +59,7 @@ class BaseSeparableConv(Sliding):
         """Apply the layer."""
         return self.activated(convolve_separable(
             inputs, self.depthwise_kernel.value, self.pointwise_kernel.value, self.bias_value(), self.strides,
-            self.padding, self.data_format, self.dilation_rate))
+            self.padding, self.data_format, self.dilation_rate, self.inner_activation()))
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""

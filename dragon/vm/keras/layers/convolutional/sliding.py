@@ -1,8 +1,13 @@
 """What all convolutions share: the checks of their arguments, the bias's place, the shape of the result."""
+from dragon.vm.keras import activations
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.core.settings import int_tuple, padding_name
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
+
+# What sees one element at a time, and leaves nothing behind for losses, as sigmoid and softmax do.
+JOINED = frozenset(
+    getattr(activations, name) for name in "elu gelu leaky_relu relu relu6 selu silu softplus tanh".split())
 
 
 def require_positive(name, value):
@@ -52,6 +57,10 @@ class Sliding(Layer):
         """Return the bias for a call, or None."""
         return self.bias.value if self.use_bias else None
 
+    def inner_activation(self):
+        """Return the activation if it may be joined to the convolution, else None; see `activated`."""
+        return self.activation if self.activation in JOINED else None
+
     def activated(self, made):
-        """Return a result with the activation applied."""
-        return made if self.activation is None else self.activation(made)
+        """Return a result with the activation applied, unless the convolution has done that."""
+        return made if self.activation is None or self.activation in JOINED else self.activation(made)
