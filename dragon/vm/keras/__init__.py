@@ -26,7 +26,12 @@ def version():
 
 def __getattr__(name):
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+            raise AttributeError(f"keras.{name} is not there yet in Dragon") from None
     if name in _NAMES:
         value = getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
         globals()[name] = value
