@@ -3,6 +3,8 @@ import itertools
 
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
+from dragon.vm.keras.core import tree
+from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
 from dragon.vm.tensorflow.core.function import eagerly
 
 
@@ -34,6 +36,8 @@ class Step:
         """Return what the step returns."""
         if self._is_first:
             self._is_first = False
+            if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs
+                self.function = self._method
             if not self._is_ready():
                 with settings.eager():
                     return self._method(batch)

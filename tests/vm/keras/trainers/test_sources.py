@@ -120,3 +120,18 @@ def test_what_an_interrupted_source_leaves():
     with pytest.warns(UserWarning, match="ran out of data"):
         history = model.fit(dataset(keras, tf, X, Y), epochs=2, steps_per_epoch=2, verbose=0)
     assert len(history.history["loss"]) == 2
+
+
+def test_strings_are_inputs():
+    texts, y = numpy.array(["a b c", "b c", "c d a", "d"] * 5), numpy.arange(20) % 2
+    words = keras.layers.TextVectorization(output_sequence_length=4)
+    words.adapt(texts)
+    model = keras.Sequential([keras.layers.Input((), dtype="string"), words, keras.layers.Embedding(10, 4),
+                              keras.layers.Flatten(), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("sgd", "binary_crossentropy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        history = model.fit(texts, y, epochs=2, batch_size=8, validation_split=0.2, verbose=0).history
+        outputs = [model.predict(x, verbose=0) for x in (texts, texts.astype(object), tf.constant(texts))]
+    assert len(history["val_loss"]) == 2
+    assert_alike(outputs[1:], [outputs[0]] * 2)

@@ -94,7 +94,8 @@ def _rows_of(leaf, rows):
     if is_tensor:
         from dragon.vm.tensorflow.core.tensor import ops
         return ops.index_select(leaf, 0, rows)
-    return leaf[rows.numpy()] if not hasattr(leaf, "array") else type(leaf)(leaf.array[rows.numpy()])
+    from dragon.vm.tensorflow import gather  # strings, and rows of several lengths
+    return gather(leaf, rows)
 
 
 def _weights_for(y, sample_weight, class_weight):

@@ -21,10 +21,10 @@ def is_scipy_sparse(value):
 def is_array(value):
     """Return whether a value is an array of some kind, which can be taken apart into samples."""
     return (value is None or isinstance(value, _C.Tensor) or hasattr(value, "__array__") or is_scipy_sparse(value)
-            or _is_host_tensor(value))
+            or is_host_tensor(value))
 
 
-def _is_host_tensor(value):
+def is_host_tensor(value):
     """Return whether a value is a tensor of strings, or one with rows of several lengths."""
     return type(value).__name__ in ("StringTensor", "RaggedTensor") and hasattr(value, "shape")
 
@@ -45,7 +45,7 @@ def to_tensor(value, to_floatx=False):
         A tensor.
 
     """
-    if value is None or _is_host_tensor(value):
+    if value is None or is_host_tensor(value):
         return value
     if is_scipy_sparse(value):
         raise NotImplementedError("Sparse matrices are not supported: pass `array.toarray()`. "
