@@ -82,6 +82,8 @@ class Rule(Optimizer):
         """Whether no user's class stands in front of the formula."""
         return type(self).update_step is Rule.update_step
 
+    _heeds_gate = _has_own_formula
+
     def _can_sweep(self, formula, variables):
         """Whether one call of the engine may do for all variables what a class's formula says."""
         return (self._gate is None and type(self)._change is formula and self._has_own_formula()

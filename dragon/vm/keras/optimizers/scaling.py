@@ -52,6 +52,9 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.build(var_list)
         super().build(var_list)
 
+    def _heeds_gate(self):
+        return True
+
     @property
     def variables(self):
         """The scale and its count of steps, then the inner optimizer's variables."""

@@ -139,6 +139,9 @@ class MultiOptimizer(Optimizer):
             parts[self._var_to_optimizer_idx[self._var_key(variable)]].append(value)
         return parts
 
+    def _heeds_gate(self):
+        return True
+
     @property
     def optimizers(self):
         """The optimizers."""

@@ -186,11 +186,19 @@ class State:
         before = self._gate
         if before is not None:
             condition = before if condition is None else ops.logical_and(before, condition)
+        watched = () if condition is None or self._heeds_gate() else (*self._trainable_variables, *self._variables)
+        kept = [(variable, ops.clone(numbers_of(variable))) for variable in watched]
         object.__setattr__(self, "_gate", condition)
         try:
             yield
         finally:
             object.__setattr__(self, "_gate", before)
+        for variable, old in kept:
+            self.assign(variable, ops.where(condition, numbers_of(variable), old))
+
+    def _heeds_gate(self):
+        """Whether all writes go by way of `assign`; what a user's class does may not."""
+        return False
 
     def assign(self, variable, value):
         """Replace the numbers of a variable."""

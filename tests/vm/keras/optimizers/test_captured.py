@@ -59,6 +59,19 @@ def test_loss_scale():
             STEPS)
 
 
+class Own(optimizers.Optimizer):
+    """An optimizer that writes its variables itself."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        variable.assign(variable - gradient * learning_rate)
+
+
+def test_own_optimizer():
+    """A user's class that does not go by way of `assign`."""
+    compare(lambda: Own(0.1, gradient_accumulation_steps=2), STEPS[:3])
+    compare(lambda: optimizers.LossScaleOptimizer(Own(0.1), initial_scale=4.0, dynamic_growth_steps=2), STEPS)
+
+
 def test_several():
     """Several optimizers in one graph."""
     compare(lambda: optimizers.MultiOptimizer(optimizers.OptimizerMap(
