@@ -1,0 +1,115 @@
+"""Data sets of the pictures in a directory."""
+from dragon.vm.keras.ops.common import standard_format
+from dragon.vm.keras.utils.directories import check_arguments, make_datasets
+
+FORMATS = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
+CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
+INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")
+
+
+def image_dataset_from_directory(directory, labels="inferred", label_mode="int", class_names=None, color_mode="rgb",
+                                 batch_size=32, image_size=(256, 256), shuffle=True, seed=None, validation_split=None,
+                                 subset=None, interpolation="bilinear", follow_links=False, crop_to_aspect_ratio=False,
+                                 pad_to_aspect_ratio=False, data_format=None, format="tf", verbose=True):
+    """Return a `tf.data.Dataset` of the pictures in a directory.
+
+    Parameters
+    ----------
+    directory : str
+        The directory, of which each folder is a class if labels are inferred.
+    labels : Union[str, Sequence[int]], optional, default="inferred"
+        "inferred", one for each file, or None.
+    label_mode : str, optional, default="int"
+        Labels are numbers ("int"), vectors ("categorical"), 0.0 or 1.0 ("binary"), or not there (None).
+    class_names : Sequence[str], optional
+        Which folders, in which order.
+    color_mode : str, optional, default="rgb"
+        "rgb", "rgba" or "grayscale".
+    batch_size : int, optional, default=32
+        Pictures in a batch; None for single ones.
+    image_size : Tuple[int, int], optional, default=(256, 256)
+        Height and width.
+    shuffle : bool, optional, default=True
+        Bring the pictures in random order.
+    seed : int, optional
+        Decides the order.
+    validation_split : float, optional
+        The share of pictures that is for validation.
+    subset : str, optional
+        "training", "validation" or "both".
+    interpolation : str, optional, default="bilinear"
+        "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
+    follow_links : bool, optional, default=False
+        Whether links are followed.
+    crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
+        Cut or fill pictures to the new proportions first.
+    data_format : str, optional
+        "channels_last" or "channels_first"; the configured one by default.
+    format : str, optional, default="tf"
+        "tf".
+    verbose : bool, optional, default=True
+        Tell how many files there are.
+
+    Returns
+    -------
+    Union[Dataset, List[Dataset]]
+        Two for both subsets. They have `class_names` and `file_paths`.
+
+    """
+    labels, label_mode = check_arguments(labels, label_mode, class_names, format, validation_split, subset, shuffle,
+                                         seed)
+    if color_mode not in CHANNELS:
+        raise ValueError("`color_mode` must be one of {\"rgb\", \"rgba\", \"grayscale\"}. "
+                         f"Received: color_mode={color_mode}")
+    image_size = (image_size, image_size) if isinstance(image_size, int) else image_size
+    if not isinstance(image_size, (list, tuple)) or len(image_size) != 2:
+        raise ValueError("Invalid `image_size` value. Expected a tuple of 2 integers. "
+                         f"Received: image_size={image_size}")
+    interpolation = interpolation.lower()
+    if interpolation in ("area", "gaussian", "mitchellcubic"):
+        raise NotImplementedError(f"This interpolation is not there. Received: interpolation={interpolation}")
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(f"Argument `interpolation` should be one of {INTERPOLATIONS}. "
+                         f"Received: interpolation={interpolation}")
+    if pad_to_aspect_ratio and crop_to_aspect_ratio:
+        raise ValueError("Only one of `pad_to_aspect_ratio`, `crop_to_aspect_ratio` can be set to `True`. "
+                         "Received: both")
+    load = _loader(tuple(image_size), CHANNELS[color_mode], interpolation, standard_format(data_format),
+                   crop_to_aspect_ratio, pad_to_aspect_ratio)
+    return make_datasets(directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
+                         subset, follow_links, verbose, FORMATS, load)
+
+
+def _loader(size, channels, interpolation, data_format, crop, pad):
+    """Return what makes a float32 picture of a path."""
+    from dragon.vm.keras.ops.image.resizing import resize
+    from dragon.vm.tensorflow.core.images import open_picture, to_array
+
+    def load(path):
+        name = path.numpy() if hasattr(path, "numpy") else path
+        with open(name, "rb") as file:
+            picture = to_array(open_picture(file.read(), "decode_image"), channels, "decode_image")
+        picture = picture if interpolation == "nearest" else picture.astype("float32")
+        if pad:
+            made = _padded(picture, size, interpolation)
+        else:
+            made = resize(picture, size, interpolation, crop_to_aspect_ratio=crop, data_format="channels_last")
+        return made if data_format == "channels_last" else _channels_first(made)
+    return load
+
+
+def _padded(picture, size, interpolation):
+    """Return a picture of a size that is not reached in one of the directions, with zeros around it."""
+    from dragon.vm.keras.ops.image.crop import pad_images
+    from dragon.vm.keras.ops.image.resizing import resize
+    height, width = picture.shape[:2]
+    ratio = max(width / size[1], height / size[0])
+    tall, wide = height / ratio, width / ratio
+    made = resize(picture, (int(tall), int(wide)), interpolation, data_format="channels_last")
+    top, left = max(0, int((size[0] - tall) // 2)), max(0, int((size[1] - wide) // 2))
+    return pad_images(made, top, left, target_height=size[0], target_width=size[1], data_format="channels_last")
+
+
+def _channels_first(x):
+    from dragon.vm.keras.ops.common import ops
+    return ops.permute(x, [2, 0, 1])
