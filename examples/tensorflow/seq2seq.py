@@ -18,7 +18,7 @@ decoded = layers.GRU(48, return_sequences=True, name="decoder")(embedding(decode
 context = layers.Attention(name="attention")([decoded, encoded])
 outputs = layers.Dense(SYMBOLS, activation="softmax", name="symbol")(layers.Concatenate()([decoded, context]))
 model = keras.Model([encoder_input, decoder_input], outputs)
-model.compile(keras.optimizers.Adam(1e-2), "sparse_categorical_crossentropy", metrics=["accuracy"])
+model.compile(keras.optimizers.SGD(0.5, momentum=0.9), "sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit({"source": source, "shifted": shifted}, target, batch_size=100, epochs=5, shuffle=False, verbose=0)
 for epoch in range(5):
     print(f"epoch {epoch} loss {history.history['loss'][epoch]:.3f}")

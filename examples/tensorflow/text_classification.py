@@ -26,7 +26,7 @@ model = keras.Sequential([
     layers.Dense(16, activation="relu"),
     layers.Dense(1, activation="sigmoid"),
 ])
-model.compile("adam", "binary_crossentropy", metrics=["accuracy", keras.metrics.AUC(name="auc")])
+model.compile(keras.optimizers.SGD(1.0), "binary_crossentropy", metrics=["accuracy", keras.metrics.AUC(name="auc")])
 history = model.fit(dataset, epochs=12, verbose=0)
 for epoch in (0, 5, 11):
     print(f"epoch {epoch} loss {history.history['loss'][epoch]:.4f} auc {history.history['auc'][epoch]:.4f}")

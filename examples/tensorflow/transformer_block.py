@@ -50,10 +50,10 @@ x = PositionEmbedding(LENGTH, VOCABULARY, WIDTH)(inputs)
 for _ in range(2):
     x = Block(WIDTH, 4)(x)
 model = keras.Model(inputs, layers.Dense(VOCABULARY)(x))
-schedule = keras.optimizers.schedules.CosineDecay(3e-3, 80, warmup_target=5e-3, warmup_steps=10)
-model.compile(keras.optimizers.AdamW(schedule, weight_decay=1e-3, clipnorm=1.0),
+schedule = keras.optimizers.schedules.CosineDecay(0.01, 80, warmup_target=0.1, warmup_steps=10)
+model.compile(keras.optimizers.SGD(schedule, momentum=0.9, weight_decay=1e-5),
               keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
-history = model.fit(tokens, np.sort(tokens, axis=1), batch_size=100, epochs=3, shuffle=False, verbose=0)
+history = model.fit(tokens, np.sort(tokens, axis=1), batch_size=100, epochs=4, shuffle=False, verbose=0)
 print("parameters", model.count_params())
 print("loss", " ".join(f"{loss:.3f}" for loss in history.history["loss"]))
 clone = keras.Model.from_config(model.get_config())
