@@ -215,10 +215,11 @@ void AveragePool(Context&, View y, View x, const PoolGeometry& geometry) {
         }
       });
       T* out = y.as<T>() + y_offset;
+      const auto mean = [&](int64_t i) { return static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i))); };
       if (y_step == 1) {
-        for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i)));
+        for (int64_t i = 0; i < count; ++i) out[i] = mean(i);
       } else {
-        for (int64_t i = 0; i < count; ++i) out[i * y_step] = static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i)));
+        for (int64_t i = 0; i < count; ++i) out[i * y_step] = mean(i);
       }
     };
   });
