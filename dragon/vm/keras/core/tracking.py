@@ -73,7 +73,7 @@ class TrackedDict(dict):
 
     def __init__(self, values=None, tracker=None):
         self.tracker = tracker
-        super().__init__({key: self._in(value) for key, value in (values or {}).items()})
+        super().__init__({key: self._in(value) for key, value in dict(values or ()).items()})
 
     def _in(self, value):
         return self.tracker.track(value) if self.tracker else value

@@ -19,7 +19,7 @@ from dragon.vm.keras.utils.sequence import pad_sequences, timeseries_dataset_fro
 # Names that have their home elsewhere.
 _HOMES = {
     "clear_session": "core.global_state", "is_keras_tensor": "core.convert", "standardize_dtype": "core.dtypes",
-    "get_source_inputs": "core.graph_files",
+    "get_source_inputs": "core.graph_files", "FeatureSpace": "utils.feature_space",
     **dict.fromkeys(("CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
                      "get_registered_name", "get_registered_object", "register_keras_serializable",
                      "serialize_keras_object"), "saving"),
@@ -27,6 +27,9 @@ _HOMES = {
 
 
 def __getattr__(name):
+    if name == "bounding_boxes":
+        import importlib
+        return importlib.import_module(f"{__name__}.bounding_boxes")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
