@@ -10,9 +10,11 @@ from dragon.command import check
 PROGRAMS = {
     "unaliased": "from dragon.vm import tensorflow as tf\nimport dragon.vm.tensorflow.keras as a\n"
                  "import dragon.vm.keras as b\nassert a is b and tf.keras is a\n"
-                 "from dragon.vm.tensorflow.keras.layers import Layer as c\nfrom dragon.vm.keras.layers import Layer as d\n"
+                 "from dragon.vm.tensorflow.keras.layers import Layer as c\n"
+                 "from dragon.vm.keras.layers import Layer as d\n"
                  "assert c is d\n",
-    "aliased": "import dragon.vm\ndragon.vm.install()\nimport tensorflow as tf\nimport keras\nimport tensorflow.keras as b\n"
+    "aliased": "import dragon.vm\ndragon.vm.install()\nimport tensorflow as tf\nimport keras\n"
+               "import tensorflow.keras as b\n"
                "assert keras is b and tf.keras is b and 'dragon' in keras.__file__\n"
                "from tensorflow.keras.layers import Layer as c\nfrom keras.layers import Layer as d\n"
                "from dragon.vm.keras.layers import Layer as e\nassert c is d is e\n"
