@@ -64,7 +64,8 @@ def check_arguments(include_top, weights, classes, activation):
 
 
 def network(body, *, name, include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation,
-            default_size=224, min_size=32, head=classify, pool_names=("avg_pool", "max_pool"), origin=None):
+            default_size=224, min_size=32, head=classify, pool_names=("avg_pool", "max_pool"), origin=None,
+            is_open=False):
     """Return a network.
 
     Parameters
@@ -83,13 +84,15 @@ def network(body, *, name, include_top, weights, input_tensor, input_shape, pool
         The names of pools without a classifier.
     origin : Callable, optional
         Takes `include_top`, returns where weights of ImageNet are.
+    is_open : bool, optional, default=False
+        Whether the head takes images of all sizes.
     include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation : Any
         What the user asked for.
 
     """
     check_arguments(include_top, weights, classes, classifier_activation)
     input_shape = imagenet_utils.obtain_input_shape(
-        input_shape, default_size, min_size, config.image_data_format(), include_top, weights)
+        input_shape, default_size, min_size, config.image_data_format(), include_top and not is_open, weights)
     if isinstance(input_tensor, KerasTensor):
         image = input_tensor
     else:

@@ -6,6 +6,7 @@ from harness.keras_programs import check, weights_of
 SMALL = {
     "VGG16": 32, "VGG19": 32, "ResNet50": 32, "ResNet50V2": 32, "MobileNet": 32, "MobileNetV2": 32,
     "EfficientNetB0": 32, "DenseNet121": 32, "Xception": 71,
+    "InceptionV3": 75, "MobileNetV3Small": 32, "MobileNetV3Large": 32,
 }
 
 
@@ -15,7 +16,11 @@ def describe(model):
             [(weight.path, tuple(weight.shape)) for weight in model.weights], model.output_shape, model.count_params()]
 
 
-@pytest.mark.parametrize("name", SMALL)
+QUICK = ("MobileNet", "MobileNetV3Small")  # the genuine ones of the others take seconds to make
+
+
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+                                  for name in SMALL])
 def test_structure(name):
     size = SMALL[name]
 
@@ -25,12 +30,14 @@ def test_structure(name):
     check(program)
 
 
+@pytest.mark.slow
 def test_heads():
     def program(keras):
         make = keras.applications.MobileNetV2
         return [describe(make(weights=None, input_shape=(32, 32, 3), classes=7)),
                 describe(make(weights=None, alpha=0.35, include_top=False)),
-                describe(keras.applications.MobileNet(weights=None, input_shape=(32, 32, 3), classes=3, alpha=0.25))]
+                describe(keras.applications.MobileNet(weights=None, input_shape=(32, 32, 3), classes=3, alpha=0.25)),
+                describe(keras.applications.MobileNetV3Small(weights=None, classes=3, minimalistic=True, alpha=0.75))]
     check(program)
 
 
