@@ -1,8 +1,11 @@
 """Threads of a pipeline: they make elements ahead, and end when nobody waits for the elements any more."""
+import atexit
 import os
 import threading
+import time
+import weakref
 from collections import deque
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from dragon import _C
 from dragon.vm.tensorflow.core import errors
@@ -24,6 +27,45 @@ def thread_count(wanted, who):
     return min(wanted, 64)
 
 
+_running = weakref.WeakSet()
+PATIENCE_SECONDS = 10.0  # for threads to finish what they are at when the process ends
+
+
+PAUSE_SECONDS = 0.5  # after which a wait looks whether there is still something to wait for
+
+
+class Worker(threading.Thread):
+    """A thread that ends by itself once `stop` is called, and before the interpreter does.
+
+    Parameters
+    ----------
+    work : Callable
+        What it runs.
+    args : tuple
+        The arguments of that.
+    stop : Callable
+        Makes it end.
+
+    """
+
+    def __init__(self, work, args, stop):
+        super().__init__(target=work, args=args, name="tf.data", daemon=True)
+        self.stop = stop
+        _running.add(self)
+        self.start()
+
+
+@atexit.register
+def _end_all():
+    """End all threads: one that is within the engine while the interpreter goes would take the process down."""
+    workers = [worker for worker in _running if worker.is_alive()]
+    for worker in workers:
+        worker.stop()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for worker in workers:
+        worker.join(max(deadline - time.monotonic(), 0))
+
+
 class Failed:
     """An error on its way from a thread to whoever waits for the element."""
 
@@ -38,9 +80,16 @@ class Ahead:
         self._ready = SimpleQueue()
         self._room = threading.Semaphore(size)
         self._stopped = threading.Event()
-        thread = threading.Thread(target=_fill, args=(items, self._ready, self._room, self._stopped),
-                                  name="tf.data prefetch", daemon=True)
-        thread.start()
+        Worker(_fill, (items, self._ready, self._room, self._stopped), self._make_stop())
+
+    def _make_stop(self):
+        """Return a function that ends the thread; it does not hold this object."""
+        stopped, room = self._stopped, self._room
+
+        def stop():
+            stopped.set()
+            room.release()
+        return stop
 
     def __iter__(self):
         try:
@@ -101,10 +150,13 @@ def map_in_threads(function, elements, count, in_order):
 
     """
     tasks, finished = SimpleQueue(), None if in_order else SimpleQueue()
-    threads = [threading.Thread(target=_serve, args=(function, tasks, finished), name="tf.data map", daemon=True)
-               for _ in range(count)]
-    for thread in threads:
-        thread.start()
+    ended = threading.Event()
+
+    def stop():
+        ended.set()
+        tasks.put(END)
+    for _ in range(count):
+        Worker(_serve, (function, tasks, finished, ended), stop)
     waiting, outstanding = deque(), 0
     try:
         exhausted = False
@@ -121,24 +173,39 @@ def map_in_threads(function, elements, count, in_order):
                     waiting.append(task)
             if not outstanding:
                 return
-            task = waiting.popleft() if in_order else finished.get()
-            if in_order:
-                task.done.wait()
+            task = _next_done(waiting, finished, ended)
+            if task is None:
+                return
             outstanding -= 1
             if type(task.result) is Failed:
                 raise task.result.error
             yield task.result
     finally:
-        for _ in threads:
+        ended.set()
+        for _ in range(count):
             tasks.put(END)
 
 
-def _serve(function, tasks, finished):
+def _next_done(waiting, finished, ended):
+    """Return the next task that is done, or None when the threads have ended before."""
+    while not ended.is_set():
+        if finished is None:
+            if waiting[0].done.wait(PAUSE_SECONDS):
+                return waiting.popleft()
+        else:
+            try:
+                return finished.get(timeout=PAUSE_SECONDS)
+            except Empty:
+                pass
+    return None
+
+
+def _serve(function, tasks, finished, ended):
     """Run in each thread."""
     _C.set_grad_enabled(False)
     while True:
         task = tasks.get()
-        if task is END:
+        if task is END or ended.is_set():
             return
         try:
             task.result = function(task.element)
