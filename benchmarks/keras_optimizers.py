@@ -1,4 +1,4 @@
-"""Updates of many variables: optimizers of the guest Keras in a captured graph beside the guest PyTorch's compiled ones.
+"""Updates of many variables: optimizers of the guest Keras in a graph, beside the guest PyTorch's compiled ones.
 
     python benchmarks/keras_optimizers.py [--variables 100] [--sizes 10,64x64,256x256] [--rounds 7] [--genuine]
 
