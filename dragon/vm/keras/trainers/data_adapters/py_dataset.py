@@ -148,7 +148,7 @@ def _make_pool(data):
     if not data.use_multiprocessing:
         return concurrent.futures.ThreadPoolExecutor(data.workers)
     import multiprocessing
-    return concurrent.futures.ProcessPoolExecutor(data.workers, multiprocessing.get_context("fork"),
+    return concurrent.futures.ProcessPoolExecutor(data.workers, multiprocessing.get_context(),
                                                   initializer=_start_worker, initargs=(data,))
 
 
