@@ -56,7 +56,7 @@ def setup(app):
     """Run before the sources are read."""
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
     import onnx_coverage
-    from torch_coverage import write_coverage
+    from guest_coverage import write_coverage
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("builder-inited", write_operators)
     app.connect("builder-inited", write_passes)
