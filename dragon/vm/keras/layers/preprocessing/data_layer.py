@@ -12,6 +12,10 @@ class DataLayer(Layer):
         super().__init__(**kwargs)
         self._allow_non_tensor_positional_args = True
 
+    def convert_weight(self, weight):
+        """Return the weight: there is one backend."""
+        return weight
+
 
 class HostLayer(Layer):
     """A layer that takes its inputs as they come, strings and ragged ones too."""

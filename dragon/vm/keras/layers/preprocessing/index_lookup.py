@@ -1,6 +1,7 @@
 """Tokens as numbers, by a vocabulary that is given or learnt: what StringLookup and IntegerLookup share."""
 
 import collections
+import itertools
 
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -79,8 +80,11 @@ class IndexLookup(HostLayer):
     def _take_tokens(self, tokens):
         """Make the table of tokens, each as bytes or an integer."""
         start = self._token_start_index()
+        table = {token: start + i for i, token in enumerate(tokens)}
+        if self.mask_token is not None:
+            table[self._key(self.mask_token)] = 0 if self.output_mode == "int" else NOWHERE
         # In one assignment, and out of the reach of the layer's tracking: vocabularies are long.
-        self.__dict__.update(_tokens=tokens, _table={token: start + i for i, token in enumerate(tokens)}, _sorted=None)
+        self.__dict__.update(_tokens=tokens, _table=table, _sorted=None)
 
     def _key(self, token):
         """Return a token as the table has it."""
@@ -339,8 +343,7 @@ class IndexLookup(HostLayer):
         array = as_host(inputs)
         if self.invert:
             return self._inverted(array)
-        found = np.array(self._numbers(self._keys(array)), np.int64).reshape(array.shape)
-        return convert_to_tensor(found)
+        return convert_to_tensor(self._numbers(self._keys(array)).reshape(array.shape))
 
     def _inverted(self, array):
         import numpy as np
@@ -355,20 +358,16 @@ class IndexLookup(HostLayer):
         return convert_to_tensor(made.reshape(array.shape))
 
     def _numbers(self, keys):
-        """Return the numbers of a list of tokens."""
-        table, oov = self._table, self._oov_start_index()
-        if self.num_oov_indices == 1:
-            found = [table.get(key, oov) for key in keys]
-        else:
-            found = [table.get(key, -1) for key in keys]
-        hidden = None if self.mask_token is None else self._key(self.mask_token)
-        if hidden is not None:
-            nothing = 0 if self.output_mode == "int" else NOWHERE
-            found = [nothing if key == hidden else number for key, number in zip(keys, found)]
-        if self.num_oov_indices != 1 and -1 in found:
-            unknown = [i for i, number in enumerate(found) if number == -1]
-            for i, number in zip(unknown, self._unknown([keys[i] for i in unknown])):
-                found[i] = number + oov
+        """Return the numbers of a list of tokens as an array."""
+        import numpy as np
+        oov = self._oov_start_index()
+        unknown = oov if self.num_oov_indices == 1 else -1
+        # All in C: tokens come by the million.
+        found = np.fromiter(map(self._table.get, keys, itertools.repeat(unknown)), np.int64, len(keys))
+        if unknown == -1:
+            places = np.flatnonzero(found == -1)
+            if len(places):
+                found[places] = np.asarray(self._unknown([keys[i] for i in places])) + oov
         return found
 
     def _unknown(self, keys):

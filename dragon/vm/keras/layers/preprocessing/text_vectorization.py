@@ -1,5 +1,7 @@
 """Texts as numbers of their words."""
 
+import itertools
+
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
@@ -194,7 +196,7 @@ class TextVectorization(HostLayer):
         single = not tokens or isinstance(tokens[0], bytes)
         rows = [tokens] if single and as_host(inputs).ndim == 0 else tokens
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        flat = np.array(lookup._numbers([token for row in rows for token in row]), np.int64)
+        flat = lookup._numbers(list(itertools.chain.from_iterable(rows)))
         if self._output_mode != "int":
             # What pads short rows is out of bounds, hence nowhere.
             made = convert_to_tensor(_padded(flat, lengths, None, -1))
