@@ -66,26 +66,39 @@ DRAGON_FN void TakeLarger(const T* x, int64_t step, int64_t count, Wide<T>* best
   }
 }
 
-/// The same when nobody asks for the places, a row of windows at a time, channels lying side by side.
-template <typename T>
-void MaxPoolOfChannels(const View& y, const View& x, const WindowPlan& plan) {
-  constexpr int64_t kRun = 64;  // of channels, whose maxima stay in registers
+/// A row of windows at a time, channels lying side by side: their maxima, and places if asked for, stay in registers.
+template <typename T, bool kPlaces>
+void MaxPoolOfChannels(const View& y, const View& indices, const View& x, const WindowPlan& plan) {
+  constexpr int64_t kRun = 64;
   const WindowAxis &ad = plan.axes[0], &ah = plan.axes[1], &aw = plan.axes[2];
   const auto one = [&](int64_t n, int64_t d, int64_t h, int64_t w) {
-    T* to = y.as<T>() + n * plan.y_batch + d * ad.y_stride + h * ah.y_stride + w * aw.y_stride;
+    const int64_t to = n * plan.y_batch + d * ad.y_stride + h * ah.y_stride + w * aw.y_stride;
     for (int64_t c = 0; c < plan.channels; c += kRun) {
       Wide<T> best[kRun];
+      int32_t place[kRun];
       const int64_t count = std::min(kRun, plan.channels - c);
-      for (int64_t i = 0; i < kRun; ++i) best[i] = Lowest<Wide<T>>();
+      std::fill_n(best, count, Lowest<Wide<T>>());
+      if (kPlaces) std::fill_n(place, count, -1);
       ForTaps(plan, d, h, w, c, c + count, [&](const Lanes& at) {
         const T* from = x.as<T>() + n * plan.x_batch + at.offset;
-        if (count == kRun) {
-          TakeLarger<T>(from, 1, kRun, best);
-        } else {
-          TakeLarger<T>(from, 1, count, best);
-        }
+        const auto take = [&](int64_t lanes) {
+          if constexpr (kPlaces) {
+            TakeLarger<T, int32_t>(from, 1, lanes, static_cast<int32_t>(at.index), 0, best, place);
+          } else {
+            TakeLarger<T>(from, 1, lanes, best);
+          }
+        };
+        count == kRun ? take(kRun) : take(count);
       });
-      for (int64_t i = 0; i < count; ++i) to[(c + i) * plan.y_channel] = static_cast<T>(best[i]);
+      const auto store = [&](int64_t step) {
+        T* values = y.as<T>() + to + c * step;
+        for (int64_t i = 0; i < count; ++i) values[i * step] = static_cast<T>(best[i]);
+        if constexpr (kPlaces) {
+          int64_t* places = indices.as<int64_t>() + to + c * step;
+          for (int64_t i = 0; i < count; ++i) places[i * step] = place[i];
+        }
+      };
+      plan.y_channel == 1 ? store(1) : store(plan.y_channel);
     }
   };
   const int64_t work = std::max<int64_t>(1, aw.out * plan.channels * plan.axes[2].seen(aw.out / 2));
@@ -99,7 +112,7 @@ void MaxPoolOfChannels(const View& y, const View& x, const WindowPlan& plan) {
 template <typename T>
 void MaxPoolOnly(const View& y, const View& x, const PoolGeometry& geometry) {
   const WindowPlan plan(y, x, geometry);
-  if (plan.LanesAreChannels()) return MaxPoolOfChannels<T>(y, x, plan);
+  if (plan.LanesAreChannels()) return MaxPoolOfChannels<T, false>(y, View{}, x, plan);
   WalkWindows(plan, geometry, [&](int64_t lanes) {
     return [&, best = std::vector<Wide<T>>(lanes)](int64_t count, int64_t y_offset, int64_t y_step, int64_t x_base,
                                                    auto&& taps, auto&&) mutable {
@@ -190,6 +203,10 @@ void MaxPool(Context&, View y, View indices, View x, const PoolGeometry& geometr
   if (plane <= std::numeric_limits<int32_t>::max()) {
     if (const FewChannels<T> few(y, indices, x, geometry); few.usable()) return few.Run();
     if (!indices) return MaxPoolOnly<T>(y, x, geometry);
+    const WindowPlan plan(y, x, geometry);
+    if (plan.LanesAreChannels() && std::equal(y.strides, y.strides + y.ndim, indices.strides)) {
+      return MaxPoolOfChannels<T, true>(y, indices, x, plan);
+    }
     MaxPoolAs<T, int32_t>(y, indices, x, geometry);
   } else {
     MaxPoolAs<T, int64_t>(y, indices, x, geometry);
