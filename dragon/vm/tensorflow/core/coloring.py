@@ -1,0 +1,223 @@
+"""Colours of pictures: other systems of colours, brightness, contrast, hue; and random changes of pictures."""
+from dragon import _C
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.dtypes import float32
+from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.tensorflow.core.imaging import as_batch, convert_image_dtype
+from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.tensor import ops
+
+GRAY = [0.2989, 0.5870, 0.1140]
+TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
+FROM_YIQ = [[1, 1, 1], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]
+TO_YUV = [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]]
+FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
+
+
+def _floating(x):
+    """Return pictures as floats, and what turns the result back into their dtype."""
+    x = take(x)
+    if x.dtype.is_floating:
+        return x, lambda made: made
+    dtype = x.dtype
+    return convert_image_dtype(x, float32), lambda made: convert_image_dtype(made, dtype, saturate=True)
+
+
+def _three(x, who):
+    if not x.ndim or x.shape[-1] != 3:
+        raise invalid_argument(f"{who}: input must have 3 channels along the last axis. Received shape {x.shape}")
+    return x
+
+
+def rgb_to_grayscale(images, name=None):
+    """Return coloured pictures in shades of gray."""
+    x, back = _floating(images)
+    gray = ops.matmul(_three(x, "rgb_to_grayscale"), ops.unsqueeze(convert_to_tensor(GRAY, x.dtype), -1))
+    return back(gray) if take(images).dtype is x.dtype else convert_image_dtype(gray, take(images).dtype)
+
+
+def grayscale_to_rgb(images, name=None):
+    """Return pictures of one channel with that channel three times."""
+    x = take(images)
+    if not x.ndim or x.shape[-1] != 1:
+        raise ValueError(f"Last dimension of a grayscale image should be size 1. Received shape {x.shape}")
+    return ops.cat([x, x, x], -1)
+
+
+def _system(name, matrix):
+    def convert(images):
+        x = take(images)
+        return ops.matmul(_three(x, name), convert_to_tensor(matrix, x.dtype))
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"Return pictures in another system of colours: {name.replace('_', ' ')}."
+    return convert
+
+
+rgb_to_yiq, yiq_to_rgb = _system("rgb_to_yiq", TO_YIQ), _system("yiq_to_rgb", FROM_YIQ)
+rgb_to_yuv, yuv_to_rgb = _system("rgb_to_yuv", TO_YUV), _system("yuv_to_rgb", FROM_YUV)
+
+
+def rgb_to_hsv(images, name=None):
+    """Return pictures as hue, saturation and value, each between 0 and 1."""
+    x = _three(take(images), "rgb_to_hsv")
+    red, green, blue = ops.unbind(x, -1)
+    value, least = ops.amax(x, -1), ops.amin(x, -1)
+    spread = value - least
+    none = ops.eq(spread, 0)
+    safe = ops.where(none, ops.ones_like(spread), spread)
+    hue = ops.where(ops.eq(red, value), (green - blue) / safe,
+                    ops.where(ops.eq(green, value), (blue - red) / safe + 2.0, (red - green) / safe + 4.0)) / 6.0
+    hue = ops.where(none, ops.zeros_like(hue), ops.where(ops.lt(hue, 0), hue + 1.0, hue))
+    positive = ops.gt(value, 0)
+    saturation = ops.where(positive, spread / ops.where(positive, value, ops.ones_like(value)), ops.zeros_like(value))
+    return ops.stack([hue, saturation, value], -1)
+
+
+def hsv_to_rgb(images, name=None):
+    """Return pictures of hue, saturation and value as red, green and blue."""
+    hue, saturation, value = ops.unbind(_three(take(images), "hsv_to_rgb"), -1)
+    sixth = hue * 6.0
+    shades = [ops.clamp(ops.abs(sixth - 3.0) - 1.0, 0.0, 1.0), ops.clamp(2.0 - ops.abs(sixth - 2.0), 0.0, 1.0),
+              ops.clamp(2.0 - ops.abs(sixth - 4.0), 0.0, 1.0)]
+    return ops.stack([((1.0 - saturation) + saturation * shade) * value for shade in shades], -1)
+
+
+def adjust_brightness(image, delta):
+    """Return pictures with a number added."""
+    x, back = _floating(image)
+    return back(x + ops.cast(take(delta), x.dtype) if isinstance(delta, _C.Tensor) else x + delta)
+
+
+def adjust_contrast(images, contrast_factor):
+    """Return pictures whose differences from their mean, channel by channel, are multiplied."""
+    x, back = _floating(images)
+    if x.ndim < 3:
+        raise ValueError(f"'images' must be at least three-dimensional. Received shape {x.shape}")
+    mean = ops.mean(x, [-3, -2], True)
+    factor = ops.cast(take(contrast_factor), x.dtype)
+    return back((x - mean) * factor + mean)
+
+
+def adjust_gamma(image, gamma=1, gain=1):
+    """Return gain * picture ** gamma."""
+    if not isinstance(gamma, _C.Tensor) and gamma < 0:
+        raise ValueError(f"Gamma should be a non-negative real number. Received: {gamma}")
+    x, back = _floating(image)
+    return back(gain * x ** gamma)
+
+
+def adjust_hue(image, delta, name=None):
+    """Return pictures with their hues turned; `delta` is between -1 and 1."""
+    x, back = _floating(image)
+    hue, saturation, value = ops.unbind(rgb_to_hsv(x), -1)
+    hue = ops.remainder(hue + ops.cast(take(delta), x.dtype), 1.0)
+    return back(hsv_to_rgb(ops.stack([hue, saturation, value], -1)))
+
+
+def adjust_saturation(image, saturation_factor, name=None):
+    """Return pictures with their saturation multiplied."""
+    x, back = _floating(image)
+    hue, saturation, value = ops.unbind(rgb_to_hsv(x), -1)
+    saturation = ops.clamp(saturation * ops.cast(take(saturation_factor), x.dtype), 0.0, 1.0)
+    return back(hsv_to_rgb(ops.stack([hue, saturation, value], -1)))
+
+
+def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
+    """Return a picture as JPEG leaves it at a quality from 0 to 100."""
+    from dragon.vm.tensorflow import io
+    x = take(image)
+    bytes_ = io.encode_jpeg(convert_image_dtype(x, "uint8", saturate=True), quality=int(jpeg_quality))
+    return convert_image_dtype(io.decode_jpeg(bytes_, channels=x.shape[-1]), x.dtype, saturate=True)
+
+
+# --- random changes
+
+def _draw(seed, stateless, shape, low, high, dtype="float32"):
+    """Return random numbers of a seed: of a stream that goes on, or of the seed alone."""
+    from dragon.vm.tensorflow import random
+    if stateless:
+        return random.stateless_uniform(shape, seed, low, high, dtype)
+    return random.uniform(shape, low, high, dtype, seed=seed)
+
+
+def _flip(image, axis, seed, stateless):
+    x = take(image)
+    batch, single = as_batch(x)
+    flipped = ops.flip(batch, [axis])
+    if single and not is_capturing():
+        chosen = bool(_draw(seed, stateless, [], 0.0, 1.0) < 0.5)
+        return ops.clone((flipped if chosen else batch)[0])
+    if single:
+        chosen = _draw(seed, stateless, [1], 0.0, 1.0) < 0.5
+    else:
+        chosen = ops.ge(ops.round(_draw(seed, stateless, [batch.shape[0]], 0.0, 1.0)), 0.5)
+    made = ops.where(ops.reshape(chosen, (-1, 1, 1, 1)), flipped, batch)
+    return made[0] if single else made
+
+
+def _check_range(low, high, who):
+    if high <= low:
+        raise ValueError(f"{who}: upper must be > lower. Received: lower={low}, upper={high}")
+    if low < 0:
+        raise ValueError(f"{who}: lower must be non-negative. Received: lower={low}")
+
+
+def _crop(value, size, seed, stateless):
+    from dragon.vm.tensorflow.core.array import as_ints, slice_
+    x, sizes = take(value), as_ints(size)
+    room = [have - want + 1 for have, want in zip(x.shape, sizes)]
+    if len(sizes) != x.ndim or min(room) < 1:
+        raise invalid_argument(f"Need value.shape >= size, got {tuple(x.shape)} and {sizes}")
+    drawn = _draw(seed, stateless, [len(sizes)], 0, 2 ** 31 - 1, "int32").tolist()
+    return slice_(x, [number % limit for number, limit in zip(drawn, room)], sizes)
+
+
+def _changes(stateless):
+    """Return the random changes by name: with streams that go on, or stateless ones."""
+    def flip_left_right(image, seed=None):
+        return _flip(image, 2, seed, stateless)
+
+    def flip_up_down(image, seed=None):
+        return _flip(image, 1, seed, stateless)
+
+    def brightness(image, max_delta, seed=None):
+        if max_delta < 0:
+            raise ValueError(f"max_delta must be non-negative. Received: {max_delta}")
+        return adjust_brightness(image, _draw(seed, stateless, [], -max_delta, max_delta))
+
+    def contrast(image, lower, upper, seed=None):
+        _check_range(lower, upper, "random_contrast")
+        return adjust_contrast(image, _draw(seed, stateless, [], lower, upper))
+
+    def hue(image, max_delta, seed=None):
+        if max_delta > 0.5 or max_delta < 0:
+            raise ValueError(f"max_delta must be within [0, 0.5]. Received: {max_delta}")
+        return adjust_hue(image, _draw(seed, stateless, [], -max_delta, max_delta))
+
+    def saturation(image, lower, upper, seed=None):
+        _check_range(lower, upper, "random_saturation")
+        return adjust_saturation(image, _draw(seed, stateless, [], lower, upper))
+
+    def jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+        low, high = min_jpeg_quality, max_jpeg_quality
+        if low < 0 or high < 0 or low > 100 or high > 100 or low >= high:
+            raise ValueError(f"Qualities must rise within 0 and 100. Received: {low} and {high}")
+        return adjust_jpeg_quality(image, int(_draw(seed, stateless, [], low, high, "int32")))
+
+    def crop(value, size, seed=None, name=None):
+        return _crop(value, size, seed, stateless)
+    return {"flip_left_right": (flip_left_right, "mirrored left to right or not"),
+            "flip_up_down": (flip_up_down, "mirrored top to bottom or not"),
+            "brightness": (brightness, "with a random number added"),
+            "contrast": (contrast, "of a random contrast"), "hue": (hue, "with their hues turned at random"),
+            "saturation": (saturation, "of a random saturation"),
+            "jpeg_quality": (jpeg_quality, "as JPEG leaves them at a random quality"),
+            "crop": (crop, "cut to a size at a random place")}
+
+
+for _prefix, _stateless in (("random_", False), ("stateless_random_", True)):
+    for _name, (_function, _words) in _changes(_stateless).items():
+        _function.__name__ = _function.__qualname__ = _prefix + _name
+        _function.__doc__ = f"Return pictures {_words}."
+        globals()[_prefix + _name] = _function

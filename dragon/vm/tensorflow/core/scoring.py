@@ -1,0 +1,299 @@
+"""How alike pictures are, and which of many boxes are kept."""
+from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.dtypes import float32
+from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.tensorflow.core.imaging import convert_image_dtype
+from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.tensor import ops
+
+SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+
+
+def _pair(a, b, limit):
+    """Return two pictures as floats, and the greatest number that is possible."""
+    a, b = take(a), take(b)
+    if a.ndim < 3 or b.ndim < 3 or tuple(a.shape[-3:]) != tuple(b.shape[-3:]):
+        raise ValueError(f"Expected pictures of one shape. Received shapes {a.shape} and {b.shape}")
+    limit = convert_image_dtype(convert_to_tensor(limit, a.dtype), float32)
+    return convert_image_dtype(a, float32), convert_image_dtype(b, float32), limit
+
+
+def psnr(a, b, max_val, name=None):
+    """Return the ratio of the greatest number to the difference of pictures, in decibels."""
+    a, b, limit = _pair(a, b, max_val)
+    error = ops.mean(ops.square(a - b), [-3, -2, -1])
+    return 20.0 * ops.log10(limit) - 10.0 * ops.log10(error)
+
+
+def _blurred(x, weights):
+    """Return weighted sums of windows of pictures."""
+    for axis in (-3, -2):
+        count = x.shape[axis] - len(weights) + 1
+        x = sum(weight * ops.narrow(x, axis, place, count) for place, weight in enumerate(weights))
+    return x
+
+
+def _similarities(a, b, limit, size, sigma, k1, k2):
+    """Return the similarity and the contrast part of it, for each channel and window."""
+    import math
+    for x in (a, b):
+        if x.shape[-3] < size or x.shape[-2] < size:
+            raise invalid_argument(f"Pictures must be at least as large as the filter, {size}. Received shape "
+                                   f"{x.shape}")
+    bell = [math.exp(-0.5 * ((place - (size - 1) / 2) / sigma) ** 2) for place in range(size)]
+    weights = [value / sum(bell) for value in bell]
+    first, second = (k1 * limit) ** 2, (k2 * limit) ** 2
+    one, other = _blurred(a, weights), _blurred(b, weights)
+    products = one * other * 2.0
+    squares = one * one + other * other
+    light = (products + first) / (squares + first)
+    product = _blurred(a * b, weights) * 2.0
+    square = _blurred(a * a + b * b, weights)
+    contrast = (product - products + second) / (square - squares + second)
+    return light * contrast, contrast
+
+
+def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
+    """Return the structural similarity of pictures.
+
+    Parameters
+    ----------
+    img1, img2 : Tensor
+        (..., height, width, channels).
+    max_val : float
+        The greatest number that is possible.
+    filter_size : int, optional, default=11
+        The width of windows.
+    filter_sigma : float, optional, default=1.5
+        The width of the bell within them.
+    k1, k2 : float, optional
+        What keeps quotients defined.
+    return_index_map : bool, optional, default=False
+        Whether similarities of windows are returned.
+
+    Returns
+    -------
+    Tensor
+        One number for each picture.
+
+    """
+    a, b, limit = _pair(img1, img2, max_val)
+    found, _ = _similarities(a, b, limit, int(filter_size), filter_sigma, k1, k2)
+    return ops.mean(found, -1) if return_index_map else ops.mean(ops.mean(found, [-3, -2]), -1)
+
+
+def ssim_multiscale(img1, img2, max_val, power_factors=SCALES, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
+    """Return the structural similarity of pictures at several sizes, each half of the one before.
+
+    Parameters
+    ----------
+    img1, img2 : Tensor
+        (..., height, width, channels).
+    max_val : float
+        The greatest number that is possible.
+    power_factors : Sequence[float], optional
+        How much each size counts.
+    filter_size : int, optional, default=11
+        The width of windows.
+    filter_sigma : float, optional, default=1.5
+        The width of the bell within them.
+    k1, k2 : float, optional
+        What keeps quotients defined.
+
+    Returns
+    -------
+    Tensor
+        One number for each picture.
+
+    """
+    from dragon.vm.tensorflow.core.array import pad
+    a, b, limit = _pair(img1, img2, max_val)
+    parts = []
+    for number, power in enumerate(power_factors):
+        if number:
+            a, b = (_halved(pad(x, [[0, 0]] * (x.ndim - 3) + [[0, x.shape[-3] % 2], [0, x.shape[-2] % 2], [0, 0]],
+                                "SYMMETRIC")) for x in (a, b))
+        whole, contrast = _similarities(a, b, limit, int(filter_size), filter_sigma, k1, k2)
+        part = whole if number == len(power_factors) - 1 else contrast
+        parts.append(ops.relu(ops.mean(part, [-3, -2])) ** power)
+    product = parts[0]
+    for part in parts[1:]:
+        product = product * part
+    return ops.mean(product, -1)
+
+
+def _halved(x):
+    rows, columns = x.shape[-3] // 2, x.shape[-2] // 2
+    return ops.mean(ops.reshape(x, (*x.shape[:-3], rows, 2, columns, 2, x.shape[-1])), [-4, -2])
+
+
+# --- boxes
+
+def _overlap(box, boxes):
+    """Return by how much of both together a box and others overlap."""
+    import numpy as np
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    mine_low, mine_high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
+    shared = np.prod(np.maximum(np.minimum(high, mine_high) - np.maximum(low, mine_low), 0), 1)
+    whole = np.prod(high - low, 1) + np.prod(mine_high - mine_low) - shared
+    return np.where(whole > 0, shared / np.where(whole > 0, whole, 1), 0)
+
+
+def _select(boxes, scores, limit, overlap_of, threshold, least, sigma=0.0):
+    """Return (numbers, scores) of the boxes that are kept: the best ones that overlap no better one too much."""
+    import heapq
+
+    import numpy as np
+    waiting = [(-float(score), number, 0) for number, score in enumerate(scores) if score > least]
+    heapq.heapify(waiting)
+    kept, values = [], []
+    while waiting and len(kept) < limit:
+        negative, number, seen = heapq.heappop(waiting)
+        score, overlaps = -negative, None
+        if len(kept) > seen:
+            overlaps = overlap_of(number, np.array(kept[seen:]))
+            if sigma > 0:
+                score *= float(np.prod(np.exp(-0.5 * overlaps ** 2 / sigma)))
+            elif (overlaps > threshold).any():
+                continue
+        if score == -negative:
+            kept.append(number)
+            values.append(score)
+        elif score > least:
+            heapq.heappush(waiting, (-score, number, len(kept)))
+    return kept, values
+
+
+def _arrays(boxes, scores):
+    boxes, scores = convert_to_tensor(boxes).numpy(), convert_to_tensor(scores).numpy()
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise invalid_argument(f"boxes must be 2-D with 4 columns. Received shape {boxes.shape}")
+    if scores.shape != boxes.shape[:1]:
+        raise invalid_argument(f"scores has incompatible shape. Received {scores.shape} for boxes {boxes.shape}")
+    return boxes, scores
+
+
+def _check_threshold(value):
+    if not 0 <= value <= 1:
+        raise invalid_argument(f"iou_threshold must be in [0, 1]. Received: {value}")
+    return float(value)
+
+
+def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None):
+    """Return the numbers of the best boxes that do not overlap better ones too much.
+
+    Parameters
+    ----------
+    boxes : Tensor
+        Rows of y1, x1, y2, x2.
+    scores : Tensor
+        How good each is.
+    max_output_size : int
+        How many are kept at most.
+    iou_threshold : float, optional, default=0.5
+        Which part two boxes may share.
+    score_threshold : float, optional
+        How good boxes must be.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Tensor
+        Numbers, the best first.
+
+    """
+    boxes, scores = _arrays(boxes, scores)
+    kept, _ = _select(boxes, scores, int(max_output_size),
+                      lambda number, others: _overlap(boxes[number], boxes[others]), _check_threshold(iou_threshold),
+                      score_threshold)
+    return convert_to_tensor(kept, "int32")
+
+
+def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5,
+                                    score_threshold=float("-inf"), soft_nms_sigma=0.0, name=None):
+    """Return the numbers and scores of the best boxes; with `soft_nms_sigma`, overlapping ones only lose score."""
+    boxes, scores = _arrays(boxes, scores)
+    kept, values = _select(boxes, scores, int(max_output_size),
+                           lambda number, others: _overlap(boxes[number], boxes[others]),
+                           _check_threshold(iou_threshold), score_threshold, float(soft_nms_sigma))
+    return convert_to_tensor(kept, "int32"), convert_to_tensor(values, "float32")
+
+
+def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5,
+                                 score_threshold=float("-inf"), name=None):
+    """Return the numbers of the best boxes, of which it is told how much they overlap."""
+    overlaps, scores = convert_to_tensor(overlaps).numpy(), convert_to_tensor(scores).numpy()
+    kept, _ = _select(None, scores, int(max_output_size), lambda number, others: overlaps[number, others],
+                      float(overlap_threshold), score_threshold)
+    return convert_to_tensor(kept, "int32")
+
+
+def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
+                               pad_to_max_output_size=False, name=None, sorted_input=False,
+                               canonicalized_coordinates=False, tile_size=512):
+    """Return the numbers of the best boxes, filled up with zeros if asked, and how many there are."""
+    x = convert_to_tensor(boxes)
+    if x.ndim != 2:
+        raise NotImplementedError(f"tf.image.non_max_suppression_padded: batches of boxes. Received shape {x.shape}")
+    found = non_max_suppression(x, scores, max_output_size, iou_threshold, score_threshold)
+    count = found.shape[0]
+    if pad_to_max_output_size:
+        found = ops.pad(found, [0, int(max_output_size) - count])
+    return found, convert_to_tensor(count)
+
+
+def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
+                                 score_threshold=float("-inf"), pad_per_class=False, clip_boxes=True, name=None):
+    """Return the best boxes of all classes: boxes, scores, classes, and how many are no filling.
+
+    Parameters
+    ----------
+    boxes : Tensor
+        (batch, boxes, classes or 1, 4).
+    scores : Tensor
+        (batch, boxes, classes).
+    max_output_size_per_class, max_total_size : int
+        How many are kept of a class, and in all.
+    iou_threshold : float, optional, default=0.5
+        Which part two boxes of a class may share.
+    score_threshold : float, optional
+        How good boxes must be.
+    pad_per_class : bool, optional, default=False
+        Whether there are at most so many results as all classes together may have.
+    clip_boxes : bool, optional, default=True
+        Whether boxes are cut to 0 and 1.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Tuple[Tensor, Tensor, Tensor, Tensor]
+        Named nmsed_boxes, nmsed_scores, nmsed_classes and valid_detections.
+
+    """
+    import collections
+
+    import numpy as np
+    boxes, scores = convert_to_tensor(boxes).numpy(), convert_to_tensor(scores).numpy()
+    batch, _, classes = scores.shape
+    total, each = int(max_total_size), int(max_output_size_per_class)
+    total = min(total, each * classes) if pad_per_class else total
+    found, values = np.zeros((batch, total, 4), np.float32), np.zeros((batch, total), np.float32)
+    labels, counts = np.zeros((batch, total), np.float32), np.zeros(batch, np.int32)
+    for row in range(batch):
+        best = []
+        for label in range(classes):
+            own = boxes[row, :, label if boxes.shape[2] > 1 else 0]
+            kept, kept_scores = _select(own, scores[row, :, label], each,
+                                        lambda number, others, own=own: _overlap(own[number], own[others]),
+                                        _check_threshold(iou_threshold), score_threshold)
+            best += [(-score, label, own[number]) for number, score in zip(kept, kept_scores)]
+        best = sorted(best, key=lambda item: item[0])[:total]
+        counts[row] = len(best)
+        for place, (negative, label, box) in enumerate(best):
+            found[row, place], values[row, place], labels[row, place] = box, -negative, label
+    found = np.clip(found, 0, 1) if clip_boxes else found
+    kind = collections.namedtuple("CombinedNonMaxSuppression",
+                                  "nmsed_boxes nmsed_scores nmsed_classes valid_detections")
+    return kind(*map(convert_to_tensor, (found, values, labels, counts)))
