@@ -40,6 +40,71 @@ def draw_graph(graph):
     return _write(graph.name, layers, edges)
 
 
+class Picture:
+    """Boxes in layers from top to bottom, and the lines between them, with their places.
+
+    Parameters
+    ----------
+    name : str
+        The title.
+    boxes : Sequence[Tuple[str, Sequence[str]]]
+        A kind ("input", "other" ...) and the lines of text of each.
+    edges : Sequence[Tuple[int, int]]
+        Which box stands above which.
+
+    """
+
+    def __init__(self, name, boxes, edges):
+        nodes = [_Node(kind, list(lines)) for kind, lines in boxes]
+        ranks = _sorted_ranks(len(nodes), edges)
+        self.name = name
+        self.edges = [(nodes[a], nodes[b]) for a, b in sorted(edges, key=lambda edge: ranks[edge[0]])]
+        self._layers = _arrange(_assign_layers(nodes, self.edges), self.edges)
+        _place(self._layers)
+        self.tops, self.width, self.height = _measure(self._layers)
+
+    def boxes(self):
+        """Return (left, top, width, height, kind, lines) of each box."""
+        return [(node.x - node.width / 2, self.tops[node.layer], node.width, node.height, node.kind, node.lines)
+                for layer in self._layers for node in layer if node.lines]
+
+    def lines(self):
+        """Return the lines as four points of a curve each, or two of a straight one."""
+        made = []
+        for node in (node for layer in self._layers for node in layer):
+            top = self.tops[node.layer]
+            start = top + node.height
+            if not node.lines:
+                made.append([(node.x, top), (node.x, start)])
+            for below in node.below:
+                end = self.tops[below.layer]
+                middle = (start + end) / 2
+                made.append([(node.x, start), (node.x, middle), (below.x, middle), (below.x, end)])
+        return made
+
+    def svg(self):
+        """Return the picture as an SVG document."""
+        return _write(self.name, self._layers, self.edges)
+
+
+def _sorted_ranks(count, edges):
+    """Return a number for each box that is larger than those of the boxes above it."""
+    above, ranks = [[] for _ in range(count)], {}
+    for source, target in edges:
+        above[target].append(source)
+    for start in range(count):
+        waiting = [start]
+        while waiting:
+            box = waiting[-1]
+            missing = [source for source in above[box] if source not in ranks]
+            if missing:
+                waiting += missing
+                continue
+            ranks.setdefault(box, len(ranks))
+            waiting.pop()
+    return ranks
+
+
 def _describe(value):
     """Return a value's type in a few letters: float32[batch, 3]."""
     sizes = [str(value.symbolic.get(axis, size)) for axis, size in enumerate(value.shape)]
@@ -169,6 +234,18 @@ def _push(pairs, sign):
 
 def _write(name, layers, edges):
     """Return the document."""
+    tops, width, height = _measure(layers)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+             f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11">',
+             f"<title>{html.escape(name)}</title>", '<g fill="none" stroke="#8a8a86" stroke-width="1.2">']
+    parts += [_write_line(node, below, tops) for layer in layers for node in layer for below in node.below]
+    parts.append("</g>")
+    parts += [_write_box(node, tops[node.layer]) for layer in layers for node in layer if node.lines]
+    return "\n".join(parts + ["</svg>"])
+
+
+def _measure(layers):
+    """Return where each layer begins, and the picture's width and height; bends become as high as their layers."""
     tops, bottom = [], float(_MARGIN)
     for layer in layers:
         tops.append(bottom)
@@ -177,14 +254,7 @@ def _write(name, layers, edges):
             node.height = node.height or tallest  # a bend passes its whole layer
         bottom += tallest + _GAP_DOWN
     right = max((node.x + node.width / 2 for layer in layers for node in layer), default=0)
-    width, height = right + _MARGIN, max(bottom - _GAP_DOWN, 0) + _MARGIN
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-             f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11">',
-             f"<title>{html.escape(name)}</title>", '<g fill="none" stroke="#8a8a86" stroke-width="1.2">']
-    parts += [_write_line(node, below, tops) for layer in layers for node in layer for below in node.below]
-    parts.append("</g>")
-    parts += [_write_box(node, tops[node.layer]) for layer in layers for node in layer if node.lines]
-    return "\n".join(parts + ["</svg>"])
+    return tops, right + _MARGIN, max(bottom - _GAP_DOWN, 0) + _MARGIN
 
 
 def _write_line(source, target, tops):
@@ -200,7 +270,7 @@ def _write_box(node, top):
     left = node.x - node.width / 2
     corner = node.height / 2 if node.kind in ("input", "output") else 4
     parts = [f'<g><rect x="{left:.1f}" y="{top:.1f}" width="{node.width:.1f}" height="{node.height}" rx="{corner:.0f}" '
-             f'fill="{_FILLS[node.kind]}" stroke="#55554f"/>']
+             f'fill="{_FILLS.get(node.kind, _FILLS["other"])}" stroke="#55554f"/>']
     if node.hint:
         parts.append(f"<title>{html.escape(node.hint)}</title>")
     for index, line in enumerate(node.lines):
