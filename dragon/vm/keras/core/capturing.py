@@ -1,12 +1,8 @@
-"""What captured graphs take for granted of layers, models, metrics and optimizers."""
+"""What captured graphs take for granted of layers and models; others tell it of themselves, in their own files."""
 from dragon.core.capture.rules import Rules
-from dragon.vm.keras.core.global_state import get_global_attribute
 from dragon.vm.keras.core.layer_state import LayerState
 from dragon.vm.keras.core.operation import Operation
 from dragon.vm.keras.core.tracking import TrackedDict, TrackedList, TrackedSet
-from dragon.vm.keras.metrics.metric import Metric
-from dragon.vm.keras.optimizers.state import State
-from dragon.vm.keras.random import seed_generator
 
 # What layers keep for being built, saved and drawn, and what a call leaves behind; what is read off a `call`'s code.
 _LAYER = frozenset("""_allow_non_tensor_positional_args _auto_config _build_shapes_dict _call_context_args
@@ -41,13 +37,4 @@ def register(*bases):
     Rules.roots |= {kind for base in bases for kind in base.__mro__}
     Rules.never[Operation] = Rules.never[LayerState] = _LAYER | _TRAINER | _GRAPH | _INITIALIZERS
     Rules.always[LayerState] = _ALWAYS
-    Rules.never[State] = frozenset(("_variables", "_trainable_variables_indices"))
-    Rules.never[Metric] = frozenset(("_variables", "name"))
     Rules.never[TrackedList] = Rules.never[TrackedDict] = Rules.never[TrackedSet] = frozenset(("tracker",))
-    seed_generator._step()  # there from now on, so that no call makes it
-    Rules.globals.append(("keras.random", vars(seed_generator), ("_steps",)))
-    Rules.switches.append(("global seed generator", _global_seed_generator))
-
-
-def _global_seed_generator():
-    return get_global_attribute(seed_generator.GLOBAL_SEED_GENERATOR)

@@ -1,4 +1,5 @@
 """What all metrics share: variables that gather numbers over batches."""
+from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import dtype_policies, scopes
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.naming import auto_name
@@ -161,3 +162,7 @@ class Metric:
         return f"<{type(self).__name__} name={self.name}>"
 
     __str__ = __repr__
+
+
+# Captured steps find the variables where the metric keeps them for use.
+Rules.never[Metric] = frozenset(("_variables", "name"))

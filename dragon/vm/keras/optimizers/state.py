@@ -3,6 +3,7 @@ import contextlib
 import warnings
 
 from dragon.core.capture.settings import is_capturing
+from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
@@ -284,3 +285,7 @@ class State:
 
     def _obj_type(self):
         return "Optimizer"
+
+
+# Captured steps find the variables where the optimizer keeps them for use.
+Rules.never[State] = frozenset(("_variables", "_trainable_variables_indices"))

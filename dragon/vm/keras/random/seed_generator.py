@@ -2,6 +2,7 @@
 import random
 
 from dragon import _C
+from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.scopes import name_scope
@@ -135,3 +136,9 @@ def stream_seed(seed):
     if isinstance(seed, int) and not isinstance(seed, bool):
         return _C.tensor([seed % _MODULUS, 0], "int64", None, Tensor)
     return ops.remainder(draw_seed(seed), _MODULUS)
+
+
+# Captured steps read what they count by, and which generator is everybody's, where these are.
+_step()
+Rules.globals.append(("keras.random", globals(), ("_steps",)))
+Rules.switches.append(("global seed generator", lambda: global_state.get_global_attribute(GLOBAL_SEED_GENERATOR)))
