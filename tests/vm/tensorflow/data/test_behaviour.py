@@ -207,3 +207,11 @@ def test_reducers_and_lists():
 def test_what_is_missing_says_so(call):
     with pytest.raises(NotImplementedError, match="Dataset"):
         call(dtf)
+
+
+def test_flat_maps_over_nothing_are_empty():
+    def fail(x):
+        raise RuntimeError("never called with an element")
+    empty = dtf.data.Dataset.range(3).filter(lambda x: x > 5)
+    assert list(empty.flat_map(fail).batch(2)) == []
+    assert list(empty.interleave(fail).batch(2)) == []

@@ -1,6 +1,7 @@
 """Datasets of stacked elements, and of the slices of stacked ones."""
 from itertools import cycle, islice
 
+from dragon import _C
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import INFINITE, UNKNOWN, Dataset
@@ -41,21 +42,31 @@ def stack_texts(items):
 def stack_leaves(leaves):
     """Return one component of several elements, stacked."""
     first = leaves[0]
+    if type(first) is Tensor:
+        try:
+            return ops.stack(leaves)
+        except _C.InvalidValue:
+            _check_shapes(leaves)
+            raise
     if is_component(first):
         return _stack_components(leaves)
-    shape = first.shape
+    _check_shapes(leaves)
+    if isinstance(first, StringTensor):
+        if not first.ndim:
+            return stack_texts([leaf._array[()] for leaf in leaves])
+        import numpy as np
+        return wrap_array(np.stack([leaf._array for leaf in leaves]))
+    return ops.stack(leaves)
+
+
+def _check_shapes(leaves):
+    """Raise unless all components have one shape."""
+    shape = leaves[0].shape
     for number, leaf in enumerate(leaves):
         if leaf.shape != shape:
             raise errors.InvalidArgumentError(
                 None, None, "Cannot batch tensors with different shapes. First element had shape "
                 f"{list(shape)} and element {number} had shape {list(leaf.shape)}.")
-    if isinstance(first, StringTensor):
-        import numpy as np
-        stacked = np.empty((len(leaves), *shape), dtype=object)
-        for number, leaf in enumerate(leaves):
-            stacked[number] = leaf.numpy()
-        return wrap_array(stacked)
-    return ops.stack(leaves)
 
 
 def _stack_components(leaves):

@@ -1,16 +1,82 @@
 """Datasets that read several others in turns."""
+import time
+
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import INFINITE, UNKNOWN, Dataset
 from dragon.vm.tensorflow.core.data.mapping import Given, as_dataset
 from dragon.vm.tensorflow.core.data.probing import result_spec
 from dragon.vm.tensorflow.core.data.seeds import Draws, get_seeds
-from dragon.vm.tensorflow.core.data.specs import merge_specs
+from dragon.vm.tensorflow.core.data.specs import TensorSpec, merge_specs
 from dragon.vm.tensorflow.core.data.structure import call
 from dragon.vm.tensorflow.core.data.workers import AUTOTUNE, Ahead, thread_count
 
 END = object()
 AHEAD = 16  # elements of one of several datasets that are read at a time
+# An item that takes less is not worth handing to another thread.
+WORTHWHILE_SECONDS = 1e-4
+TRIALS = 16
+
+
+def gives_texts(dataset):
+    """Return whether the elements of a dataset are known to be single strings."""
+    try:
+        spec = dataset.element_spec
+    except Exception:  # of a user's function, which will say so when it is given an element
+        return False
+    return type(spec) is TensorSpec and spec.dtype.name == "string" and spec.shape.rank == 0
+
+
+def texts_of(dataset):
+    """Return an iterator over the strings of a dataset as bytes."""
+    texts = dataset._texts()
+    return (element._array[()] for element in dataset._iterate()) if texts is None else iter(texts)
+
+
+class Meter:
+    """Whether datasets are read by threads: those that come after the first one turned out to be slow.
+
+    Parameters
+    ----------
+    wanted : bool
+        Whether there may be threads at all.
+
+    """
+
+    def __init__(self, wanted):
+        self._wanted, self._spent, self._seen, self._decided = wanted, 0.0, 0, False
+
+    def open(self, items):
+        """Return an iterator over the same items, made ahead if that pays."""
+        if not self._wanted:
+            return items
+        if self._decided:
+            return iter(Ahead(items, AHEAD))
+        return self._measured(items)
+
+    def _measured(self, items):
+        for item in self._time(items):
+            yield item
+            if self._decided:
+                break
+            if self._seen >= TRIALS:
+                if self._spent / self._seen < WORTHWHILE_SECONDS:
+                    self._wanted = False
+                    yield from items
+                    return
+                self._decided = True
+                break
+        yield from Ahead(items, AHEAD)
+
+    def _time(self, items):
+        while True:
+            begin = time.perf_counter()
+            item = next(items, END)
+            self._spent += time.perf_counter() - begin
+            self._seen += 1
+            if item is END:
+                return
+            yield item
 
 
 class Interleave(Given):
@@ -31,15 +97,21 @@ class Interleave(Given):
                     None, None, f"interleave: {name} must be greater than zero. Received: {value}")
         self._cycle, self._block = cycle_length, block_length
 
-    def _open(self, element):
-        """Return an iterator over the dataset that the function gives."""
-        elements = as_dataset(call(self._function, element), "interleave")._iterate()
-        if self._threads > 1:
-            return iter(Ahead(iter(elements), max(AHEAD, self._block)))
-        return iter(elements)
+    def _dataset(self, element):
+        """Return the dataset that the function gives."""
+        return as_dataset(call(self._function, element), "interleave")
 
     def _iterate(self):
-        sources = self._sources[0]._iterate()
+        return self._turns(lambda element: iter(self._dataset(element)._iterate()))
+
+    def _texts(self):
+        if not gives_texts(self):
+            return None
+        return self._turns(lambda element: texts_of(self._dataset(element)))
+
+    def _turns(self, begin):
+        """Yield what the iterators over several datasets give in turns."""
+        sources, meter = self._sources[0]._iterate(), Meter(self._threads > 1)
         slots, waiting = [None] * self._cycle, True
         turn, taken, alive = 0, 0, 0
         while waiting or alive:
@@ -47,7 +119,7 @@ class Interleave(Given):
                 element = next(sources, END)
                 waiting = element is not END
                 if waiting:
-                    slots[turn] = self._open(element)
+                    slots[turn] = meter.open(begin(element))
                     alive += 1
             if slots[turn] is not None:
                 item = next(slots[turn], END)

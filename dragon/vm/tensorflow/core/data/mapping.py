@@ -123,6 +123,12 @@ class FlatMap(Given):
     def _iterate(self):
         return chain.from_iterable(dataset._iterate() for dataset in self._datasets())
 
+    def _texts(self):
+        from dragon.vm.tensorflow.core.data.interleaving import gives_texts, texts_of
+        if not gives_texts(self):
+            return None
+        return chain.from_iterable(map(texts_of, self._datasets()))
+
     def _make_spec(self):
         return result_spec(self._function, self._sources[0]).element_spec
 

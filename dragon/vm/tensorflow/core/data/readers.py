@@ -49,28 +49,14 @@ class Reading(Dataset):
         raise NotImplementedError(f"{self._who}: got no reader, expected one")
 
     def _iterate(self):
-        if self._parallel is not None:
-            def of_one(name):
-                return OneFile(self._read, name.numpy())
-            cycle = None if int(self._parallel) == -1 else int(self._parallel)
-            return Interleave(self._files, of_one, cycle, 1, self._parallel)._iterate()
         return map(string_scalar, self._texts())
 
     def _texts(self):
         if self._parallel is not None:
-            return None
+            cycle = None if int(self._parallel) == -1 else int(self._parallel)
+            turns = Interleave(self._files, None, cycle, 1, self._parallel)
+            return turns._turns(lambda name: self._read(name.numpy()))
         return chain.from_iterable(self._read(name.numpy()) for name in self._files._iterate())
-
-
-class OneFile(Dataset):
-    """What is read from one file."""
-
-    def __init__(self, read, path):
-        super().__init__()
-        self._read, self._path = read, path
-
-    def _iterate(self):
-        return map(string_scalar, self._read(self._path))
 
 
 class TFRecordDataset(Reading):
