@@ -108,7 +108,8 @@ tf.random.set_seed(7)
 return [tf.image.{text.format(F)} for _ in range(2)]""", 1e-4)
 
 
-@pytest.mark.parametrize("text", ["resize(v, [4, 5])", "resize(v, [12, 5], 'bicubic')", "per_image_standardization(v)", "sobel_edges(v)", "rgb_to_grayscale(v)",
+@pytest.mark.parametrize("text", ["resize(v, [4, 5])", "resize(v, [12, 5], 'bicubic')", "per_image_standardization(v)",
+                                  "sobel_edges(v)", "rgb_to_grayscale(v)",
                                   "crop_and_resize(v, [[0.1, 0.2, 0.8, 0.9]], [1], [3, 4])", "total_variation(v)"])
 def test_gradient(text):
     check(f"""

@@ -1,0 +1,99 @@
+"""Which names of TensorFlow there are: all of its modules' but those named here."""
+import functools
+
+import pytest
+
+from dragon.vm import tensorflow as ours
+from harness import genuine
+
+MISSING = {
+    "": """
+    CriticalSection Graph Operation OptionalSpec RegisterGradient approx_top_k audio check_pinned conv
+    conv2d_backprop_filter_v2 conv2d_backprop_input_v2 dtensor edit_distance experimental extract_volume_patches
+    feature_column fingerprint graph_util hessians import_graph_def lite load_library load_op_library mlir
+    no_gradient nondifferentiable_batch_function profiler quantization queue ragged_fill_empty_rows
+    ragged_fill_empty_rows_grad random_index_shuffle raw_ops saved_model security tools tpu variable_creator_scope
+    xla""",
+    "math": """
+    approx_max_k approx_min_k betainc sobol_sample""",
+    "math.special": """
+    bessel_k0 bessel_k0e bessel_k1 bessel_k1e dawsn expint fresnel_cos fresnel_sin spence""",
+    "linalg": """
+    LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular
+    LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorComposition
+    LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity
+    LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate LinearOperatorLowerTriangular
+    LinearOperatorPermutation LinearOperatorScaledIdentity LinearOperatorToeplitz LinearOperatorTridiag
+    LinearOperatorZeros eigh_tridiagonal experimental""",
+    "bitwise": """
+    """,
+    "signal": """
+    """,
+    "image": """
+    decode_jxl extract_glimpse generate_bounding_box_proposals sample_distorted_bounding_box
+    stateless_sample_distorted_bounding_box""",
+    "train": """
+    CheckpointView ClusterDef ClusterSpec Coordinator JobDef ServerDef TrackableView experimental""",
+    "config": """
+    experimental_connect_to_cluster experimental_connect_to_host""",
+    "config.experimental": """
+    ClusterDeviceFilters disable_mlir_bridge enable_mlir_bridge get_device_policy get_synchronous_execution
+    set_device_policy set_synchronous_execution""",
+    "config.threading": """
+    """,
+    "config.optimizer": """
+    """,
+    "debugging": """
+    experimental""",
+    "nest": """
+    """,
+    "errors": """
+    """,
+    "dtypes": """
+    experimental""",
+    "autodiff": """
+    """,
+    "lookup": """
+    """,
+    "sets": """
+    """,
+    "distribute": """
+    CrossDeviceOps DistributedDataset DistributedIterator DistributedValues HierarchicalCopyAllReduce InputOptions
+    InputReplicationMode MultiWorkerMirroredStrategy NcclAllReduce ParameterServerStrategy ReductionToOneDevice
+    RunOptions Server StrategyExtended TPUStrategy cluster_resolver coordinator experimental
+    experimental_set_strategy""",
+    "autograph": """
+    """,
+    "autograph.experimental": """
+    Feature""",
+    "types.experimental": """
+    AtomicFunction FunctionType SupportsTracingProtocol TraceType distributed""",
+    "test": """
+    Benchmark assert_equal_graph_def benchmark_config create_local_cluster disable_with_predicate experimental
+    is_cpu_target_available with_eager_op_as_function""",
+    "compat": """
+    forward_compatibility_horizon v1""",
+    "sysconfig": """
+    CXX11_ABI_FLAG CXX_VERSION MONOLITHIC_BUILD get_compile_flags get_include get_link_flags""",
+    "version": """
+    """,
+}
+
+
+def find(module, path):
+    """Return a module below another one."""
+    return functools.reduce(getattr, filter(None, path.split(".")), module)
+
+
+@pytest.mark.parametrize("path", MISSING)
+def test_names(path):
+    mine, theirs = find(ours, path), find(genuine.tf, path)
+    missing = {name for name in dir(theirs) if not name.startswith("_") and not hasattr(mine, name)}
+    assert missing == set(MISSING[path].split())
+
+
+def test_missing_names_say_so():
+    with pytest.raises(AttributeError, match="tensorflow.reduce_sum"):
+        ours.reduce_sun
+    with pytest.raises(AttributeError, match="tensorflow.math.sigmoid"):
+        ours.math.sigmoidd
