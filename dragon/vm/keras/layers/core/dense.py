@@ -6,7 +6,15 @@ from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.tensorflow.core.tensor import ops
 
-_linear, _permute = ops.linear, ops.permute
+_linear, _permute, _addmm, _mm = ops.linear, ops.permute, ops.addmm, ops.mm
+
+
+def _apply(x, kernel, bias):
+    """Return x @ kernel + bias; of rows, so that the kernel's gradient comes in the kernel's own order."""
+    if x.ndim != 2:
+        # The engine's weights are (out, in): a view.
+        return _linear(x, _permute(kernel, (1, 0)), bias)
+    return _mm(x, kernel) if bias is None else _addmm(bias, x, kernel)
 
 
 class Dense(LowRank, Layer):
@@ -73,8 +81,7 @@ class Dense(LowRank, Layer):
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
         inputs, kernel = alike(inputs, kernel)
         bias = self.bias
-        # The engine's weights are (out, in): a view.
-        made = _linear(inputs, _permute(kernel, (1, 0)), None if bias is None else bias.value)
+        made = _apply(inputs, kernel, None if bias is None else bias.value)
         return made if self.activation is None else self.activation(made)
 
     def compute_output_shape(self, input_shape):
