@@ -1,6 +1,7 @@
 """The loops of `fit`, `evaluate` and `predict`."""
 import warnings
 
+from dragon.core.module import Module
 from dragon.vm.keras.callbacks.callback_list import CallbackList, pythonify_logs
 from dragon.vm.keras.core import config, tree
 from dragon.vm.keras.core.traceback import filter_traceback
@@ -41,6 +42,13 @@ class Fitting:
 
     def _is_ready_to_train(self):
         return self._is_ready_to_test() and (self.optimizer is None or self.optimizer.built)
+
+    def _set_modules_mode(self, training):
+        """Have modules of other doors be in the mode of the steps to come, so that these need not change it."""
+        for layer in self._flatten_layers():
+            module = getattr(layer, "module", None)
+            if isinstance(module, Module) and module.training is not training:
+                module.train(training)
 
     def _needs_compile(self, name):
         if not self.compiled:
@@ -126,6 +134,7 @@ class Fitting:
 
     def _train_epoch(self, batches, callbacks):
         """Return what the last step of an epoch returned."""
+        self._set_modules_mode(True)
         logs, run = {}, self.train_function
         begin, end = callbacks.on_train_batch_begin, callbacks.on_train_batch_end
         for first, last, together in batches:
@@ -218,6 +227,7 @@ class Fitting:
         self.make_test_function()
         self._put(stop_evaluating=False)
         callbacks.on_test_begin()
+        self._set_modules_mode(False)
         logs, run = {}, self.test_function
         self.reset_metrics()
         for first, last, together in batches:
@@ -259,6 +269,7 @@ class Fitting:
         self.make_predict_function()
         self._put(stop_predicting=False)
         callbacks.on_predict_begin()
+        self._set_modules_mode(False)
         outputs, run = [], self.predict_function
         for first, last, together in batches:
             callbacks.on_predict_batch_begin(first)

@@ -1,0 +1,99 @@
+"""Losses, metrics and modules of a user's own in captured steps."""
+import warnings
+
+import numpy
+import pytest
+
+from dragon.vm import keras as dragon_keras
+from dragon.vm import tensorflow as dragon_tf
+from harness import genuine
+from harness.keras_models import assert_alike, make_mlp, random
+
+X, Y = random(40, 5), random(40, 3, seed=1)
+
+
+def plain(keras, tf):
+    """Return a function of targets and predictions."""
+    def loss(y_true, y_pred):
+        return tf.reduce_mean(tf.square(y_true - y_pred), axis=-1) + 0.1 * tf.reduce_sum(tf.abs(y_pred))
+    return loss
+
+
+def closure(keras, tf, gamma=1.5):
+    """Return a function with a number of its own."""
+    def loss(y_true, y_pred):
+        y_pred = tf.clip_by_value(y_pred, 1e-7, 1 - 1e-7)
+        right = tf.where(y_true > 0.5, y_pred, 1 - y_pred)
+        return -tf.reduce_mean(tf.pow(1.0 - right, gamma) * tf.math.log(right))
+    return loss
+
+
+def object_of_class(keras, tf):
+    """Return a subclass's object."""
+    class Huber(keras.losses.Loss):
+        def __init__(self, width):
+            super().__init__()
+            self.width = width
+
+        def call(self, y_true, y_pred):
+            error = tf.abs(y_true - y_pred)
+            return tf.where(error <= self.width, error ** 2 / 2, self.width * (error - self.width / 2))
+
+    return Huber(0.25)
+
+
+def make_metrics(keras, tf):
+    """Return a function, a subclass's object, a name and an object with a name."""
+    def farthest(y_true, y_pred):
+        return tf.reduce_max(tf.abs(y_true - y_pred))
+
+    class Count(keras.metrics.Metric):
+        def __init__(self, name="count"):
+            super().__init__(name=name)
+            self.total = self.add_weight(name="total", initializer="zeros")
+
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            self.total.assign_add(tf.reduce_sum(tf.cast(y_pred > 0.3, tf.float32)))
+
+        def result(self):
+            return self.total
+
+    return [farthest, Count(), "mae", keras.metrics.MeanSquaredError(name="far")]
+
+
+@pytest.mark.parametrize("make", [plain, closure, object_of_class], ids=lambda make: make.__name__)
+def test_own_losses_and_metrics(make):
+    histories = []
+    for keras, tf in ((dragon_keras, dragon_tf), (genuine.keras, genuine.tf)):
+        model = make_mlp(keras)
+        model.set_weights([random(*w.shape, seed=w.size) - 0.5 for w in model.get_weights()])
+        model.compile(keras.optimizers.SGD(0.1), make(keras, tf), metrics=make_metrics(keras, tf))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if keras is dragon_keras else "ignore")
+            histories.append(model.fit(X, Y, batch_size=16, epochs=2, shuffle=False, verbose=0,
+                                       validation_data=(X, Y)).history)
+        if keras is dragon_keras:
+            assert len(model.train_function.function.variants) == 1
+    assert_alike(*histories)
+
+
+def test_modules_of_torch_train_within_a_model():
+    from dragon.vm import torch
+
+    class Mixed(dragon_keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Dropout(0.5), torch.nn.BatchNorm1d(6))
+            self.outer = dragon_keras.layers.Dense(3)
+
+        def call(self, x, training=False):
+            return self.outer(self.inner(x))
+
+    model = Mixed()
+    model.compile(dragon_keras.optimizers.Adam(0.05), "mse")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        losses = model.fit(X, Y, batch_size=16, epochs=4, verbose=0, validation_data=(X, Y)).history["val_loss"]
+    assert len(model.trainable_variables) == 6 and losses[-1] < losses[0]
+    assert len(model.train_function.function.variants) == len(model.test_function.function.variants) == 1
+    assert numpy.isfinite(model.predict(X, verbose=0)).all() and not model.inner.module.training
