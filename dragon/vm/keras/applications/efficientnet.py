@@ -34,7 +34,7 @@ def _active(x, bn_name, name):
     return layers.Activation("swish", name=name)(norm(x, bn_name))
 
 
-def _squeeze(x, width_in, width, name):
+def squeeze(x, width_in, width, name):
     """Return a tensor whose channels are weighted by what the whole image says."""
     shape = (1, 1, width) if channel_axis() == 3 else (width, 1, 1)
     told = layers.Reshape(shape, name=f"{name}se_reshape")(layers.GlobalAveragePooling2D(name=f"{name}se_squeeze")(x))
@@ -51,7 +51,7 @@ def _block(inputs, kernel, width_in, width_out, expansion, stride, drop, name):
         x = layers.ZeroPadding2D(padding=imagenet_utils.correct_pad(x, kernel), name=f"{name}dwconv_pad")(x)
     x = layers.DepthwiseConv2D(kernel, strides=stride, padding="valid" if stride == 2 else "same", use_bias=False,
                                depthwise_initializer=CONVOLUTION, name=f"{name}dwconv")(x)
-    x = _squeeze(_active(x, f"{name}bn", f"{name}activation"), width_in, width, name)
+    x = squeeze(_active(x, f"{name}bn", f"{name}activation"), width_in, width, name)
     x = norm(_conv(x, width_out, 1, f"{name}project_conv"), f"{name}project_bn")
     if stride == 1 and width_in == width_out:
         if drop > 0:

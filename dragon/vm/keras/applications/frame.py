@@ -65,7 +65,7 @@ def check_arguments(include_top, weights, classes, activation):
 
 def network(body, *, name, include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation,
             default_size=224, min_size=32, head=classify, pool_names=("avg_pool", "max_pool"), origin=None,
-            is_open=False):
+            is_open=False, tail=None):
     """Return a network.
 
     Parameters
@@ -86,6 +86,8 @@ def network(body, *, name, include_top, weights, input_tensor, input_shape, pool
         Takes `include_top`, returns where weights of ImageNet are.
     is_open : bool, optional, default=False
         Whether the head takes images of all sizes.
+    tail : Layer, optional
+        What comes last.
     include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation : Any
         What the user asked for.
 
@@ -104,6 +106,8 @@ def network(body, *, name, include_top, weights, input_tensor, input_shape, pool
         x = layers.GlobalAveragePooling2D(name=pool_names[0])(x)
     elif pooling == "max":
         x = layers.GlobalMaxPooling2D(name=pool_names[1])(x)
+    if tail is not None:
+        x = tail(x)
     inputs = image if input_tensor is None else get_source_inputs(input_tensor)
     model = Functional(inputs, x, name=name(input_shape) if callable(name) else name)
     if weights == "imagenet":

@@ -7,6 +7,8 @@ SMALL = {
     "VGG16": 32, "VGG19": 32, "ResNet50": 32, "ResNet50V2": 32, "MobileNet": 32, "MobileNetV2": 32,
     "EfficientNetB0": 32, "DenseNet121": 32, "Xception": 71,
     "InceptionV3": 75, "MobileNetV3Small": 32, "MobileNetV3Large": 32,
+    "InceptionResNetV2": 75, "NASNetMobile": 32, "EfficientNetV2B0": 32, "EfficientNetV2B2": 32, "EfficientNetV2S": 32,
+    "ConvNeXtTiny": 32,
 }
 
 
