@@ -129,6 +129,39 @@ def retain(sp_input, to_retain):
     return _math.check(sp_input, "retain")._take(np.flatnonzero(_array_of(_convert(to_retain))))
 
 
+def _segments(data, indices, segment_ids, num_segments, how):
+    """Return the reduction of the rows of a tensor that indices choose, by sorted numbers of segments."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.ragged_math import segments
+    numbers = _array_of(_convert(segment_ids)).astype(np.int64)
+    if (numbers[1:] < numbers[:-1]).any():
+        raise _errors.InvalidArgumentError(None, None, f"segment ids are not increasing. Received: {numbers.tolist()}")
+    count = int(numbers[-1]) + 1 if len(numbers) else 0
+    count = count if num_segments is None else int(num_segments)
+    rows = _take(data if hasattr(data, "ndim") else _convert(data), _array_of(_convert(indices)))
+    found = segments("reduce_sum", rows, numbers, count)
+    if how == "sum":
+        return found
+    sizes = np.maximum(np.bincount(numbers, minlength=count), 1).reshape([count] + [1] * (len(found.shape) - 1))
+    divisor = _wrap_array(sizes if how == "mean" else np.sqrt(sizes))
+    return _ops.divide(found, _ops.cast(divisor, found.dtype))
+
+
+def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+    """Return the sums of chosen rows by sorted numbers of segments."""
+    return _segments(data, indices, segment_ids, num_segments, "sum")
+
+
+def segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+    """Return the means of chosen rows by sorted numbers of segments."""
+    return _segments(data, indices, segment_ids, num_segments, "mean")
+
+
+def segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+    """Return the sums of chosen rows by sorted numbers of segments, over the roots of how many there are."""
+    return _segments(data, indices, segment_ids, num_segments, "sqrt_n")
+
+
 def slice(sp_input, start, size, name=None):
     """Return the part of a box from places on, of sizes."""
     sparse = _math.check(sp_input, "slice")

@@ -176,6 +176,12 @@ def _hashed(input, num_buckets, key, who):
     return _wrap(buckets(_text.items_of(tensor), count, key).reshape(_array_of(tensor).shape))
 
 
+def to_hash_bucket(input, num_buckets, name=None):
+    """Return a number below `num_buckets` for each string, as old models have them; others use `..._fast`."""
+    from dragon.vm.tensorflow.core.text_hashing import old_hash
+    return _text.map_numbers(input, lambda item: old_hash(item) % int(num_buckets), "int64", "to_hash_bucket")
+
+
 def to_hash_bucket_fast(input, num_buckets, name=None):
     """Return a number below `num_buckets` for each string, the same everywhere and always."""
     return _hashed(input, num_buckets, None, "to_hash_bucket_fast")

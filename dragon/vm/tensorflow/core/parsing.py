@@ -314,6 +314,38 @@ def _rows_of(steps, name, dtype):
     return read_column([entry(feature) for feature in steps], "x", dtype)
 
 
+def parse_sequences(serialized, context_features=None, sequence_features=None, example_names=None):
+    """Return (context, steps, lengths) of the bytes of several SequenceExamples, one row for each."""
+    import numpy as np
+    from dragon.vm.tensorflow.core.ragged_make import stack_dense
+    from dragon.vm.tensorflow.core.tensor import ops
+    records, shape = as_records(serialized, "parse_sequence_example")
+    if not shape:
+        return (*parse_sequence(serialized, context_features, sequence_features), {})
+    for name, feature in (sequence_features or {}).items():
+        if not isinstance(feature, FixedLenSequenceFeature):
+            raise NotImplementedError(f"parse_sequence_example: steps are FixedLenSequenceFeature only. Received: "
+                                      f"{name}: {feature}")
+    found = [parse_sequence(string_scalar(record), {}, sequence_features)[1] if sequence_features else {}
+             for record in records]
+    contexts = [_example_of(b"".join(content for number, _, content in read_fields(record) if number == 1))
+                for record in records]
+    context = {name: READERS[type(feature)](contexts, name, feature, False)
+               for name, feature in (context_features or {}).items()}
+    steps, lengths = {}, {}
+    for name in sequence_features or {}:
+        parts = [one[name] for one in found]
+        sizes = np.array([int(part.shape[0]) for part in parts], np.int64)
+        lengths[name] = wrap_array(sizes)
+        longest = int(sizes.max(initial=0))
+        if parts[0].dtype.name == "string":
+            steps[name] = stack_dense(parts, "int64").to_tensor()
+            continue
+        steps[name] = ops.stack([ops.cat([part, ops.zeros([longest - int(part.shape[0]), *part.shape[1:]],
+                                                          dtype=part.dtype)], 0) for part in parts])
+    return context, steps, lengths
+
+
 def parse_sequence(serialized, context_features=None, sequence_features=None, example_name=None):
     """Return ({name: tensor} of the context, {name: tensor} of the steps) of the bytes of one SequenceExample."""
     from dragon.vm.tensorflow.core.ragged_make import _from_lengths

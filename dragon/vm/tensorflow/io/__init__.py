@@ -6,7 +6,7 @@ _HOMES = {
     f"{_HOME}.records": "TFRecordOptions TFRecordWriter",
     f"{_HOME}.parsing": "FixedLenFeature VarLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature",
     "dragon.vm.tensorflow.io.examples": "parse_example parse_single_example parse_single_sequence_example "
-                                        "decode_json_example",
+                                        "parse_sequence_example decode_json_example",
     "dragon.vm.tensorflow.io.pictures": "decode_jpeg decode_png decode_bmp decode_gif decode_webp decode_image "
                                         "decode_and_crop_jpeg encode_jpeg encode_png is_jpeg extract_jpeg_shape",
     "dragon.vm.tensorflow.io.files": "read_file write_file matching_files match_filenames_once",

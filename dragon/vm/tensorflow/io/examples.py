@@ -1,5 +1,5 @@
 """`tf.io`: from the bytes of examples to tensors."""
-from dragon.vm.tensorflow.core.parsing import parse_many, parse_sequence, parse_single
+from dragon.vm.tensorflow.core.parsing import parse_many, parse_sequence, parse_sequences, parse_single
 
 
 def parse_example(serialized, features, example_names=None, name=None):
@@ -30,6 +30,11 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
                                   name=None):
     """Return a dict of tensors of the context of one sequence example, and one of its steps."""
     return parse_sequence(serialized, context_features, sequence_features, example_name)
+
+
+def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
+    """Return dicts of tensors of the contexts of several sequence examples, of their steps, and of their lengths."""
+    return parse_sequences(serialized, context_features, sequence_features, example_names)
 
 
 def decode_json_example(json_examples, name=None):

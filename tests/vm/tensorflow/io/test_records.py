@@ -143,6 +143,24 @@ def test_sequence_examples_are_parsed():
     assert found[0] == found[1]
 
 
+def test_several_sequence_examples_are_parsed():
+    records = []
+    for number in range(3):
+        example = genuine.tf.train.SequenceExample()
+        example.context.feature["id"].int64_list.value.append(number)
+        for step in range(number):
+            example.feature_lists.feature_list["pairs"].feature.add().float_list.value.extend([step, 0.5])
+        example.feature_lists.feature_list["pairs"].SetInParent()
+        records.append(example.SerializeToString())
+    found = []
+    for tf in (dtf, genuine.tf):
+        context, steps, lengths = tf.io.parse_sequence_example(
+            records, {"id": tf.io.FixedLenFeature([], tf.int64)},
+            {"pairs": tf.io.FixedLenSequenceFeature([2], tf.float32)})
+        found.append((plain(context["id"]), plain(steps["pairs"]), plain(lengths["pairs"])))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("value", [
     np.arange(6, dtype=np.float32).reshape(2, 3), np.array(5, np.int64), np.array([True, False]),
     np.zeros((0, 2), np.int32), np.array([1.5, -2.0], np.float16), np.array([[b"a", b""]], object),

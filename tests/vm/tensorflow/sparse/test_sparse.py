@@ -48,6 +48,9 @@ CALLS = {
     "reset_shape": lambda tf, s: s.reset_shape(matrix(tf), [3, 4]),
     "to_indicator": lambda tf, s: s.to_indicator(
         tf.SparseTensor([[0, 0], [1, 1]], tf.constant([2, 0], tf.int64), [2, 3]), 4),
+    "segment_sum": lambda tf, s: s.segment_sum(tf.constant(DENSE), [0, 2, 1], [0, 0, 2]),
+    "segment_mean": lambda tf, s: s.segment_mean(tf.constant(DENSE), [0, 2, 1], [0, 0, 2], num_segments=4),
+    "segment_sqrt_n": lambda tf, s: s.segment_sqrt_n(tf.constant(DENSE), [0, 2, 1], [0, 0, 1]),
     "map_values": lambda tf, s: s.map_values(lambda x: x * x, matrix(tf)),
 }
 

@@ -38,6 +38,7 @@ CALLS = {
     "to_number": lambda tf, s: s.to_number(["1.5", "-2", "1e3", "inf"]),
     "to_number_int": lambda tf, s: s.to_number(["12", "-7"], tf.int64),
     "fast": lambda tf, s: s.to_hash_bucket_fast([*WORDS, "x" * 100], 1000003),
+    "old": lambda tf, s: s.to_hash_bucket([*WORDS, "12345678", "x" * 21], 1000003),
     "strong": lambda tf, s: s.to_hash_bucket_strong(WORDS, 1000003, [1, 2]),
     "fast_ragged": lambda tf, s: s.to_hash_bucket_fast(rows(tf), 97),
     "join": lambda tf, s: s.join([["a", "b"], "-", ["c", "d"]]),
