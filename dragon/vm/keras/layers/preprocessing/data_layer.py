@@ -54,6 +54,14 @@ def as_host(x):
     return to_array(x) if array.dtype.kind in "OSU" else array
 
 
+def as_strings(x, who):
+    """Return a tensor, an array or a list of strings as an array of bytes, or raise for anything else."""
+    array = as_host(x)
+    if array.dtype != object and array.size:
+        raise TypeError(f"{who} takes strings. Received: an array of {array.dtype} and of shape {array.shape}")
+    return array.astype(object)
+
+
 def one_hots(indices, depth, dtype):
     """Return indices with an axis more, where each has its one; none if it is out of bounds."""
     places = ops.arange(depth, dtype=indices.dtype, device=indices.device)

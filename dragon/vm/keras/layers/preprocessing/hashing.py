@@ -58,6 +58,8 @@ class Hashing(HostLayer):
     def _bins(self, array):
         from dragon.vm.tensorflow.core.strings import as_bytes
         masked = self.mask_value is not None and self.num_bins > 1
+        if array.dtype.kind not in "Oiubf":
+            raise TypeError(f"Hashing takes strings or numbers. Received: an array of {array.dtype}")
         array = array if array.dtype == object else array.astype("int64")
         flat = array.reshape(-1).tolist()
         texts = flat if array.dtype == object else [str(number).encode() for number in flat]

@@ -258,7 +258,10 @@ class IndexLookup(HostLayer):
 
     def _keys(self, array):
         """Return an array's tokens as a flat list of what the table has."""
-        return array.reshape(-1).tolist()
+        if array.dtype.kind not in "iubf":
+            raise TypeError(f"{type(self).__name__} takes integers. Received: an array of {array.dtype} and of shape "
+                            f"{array.shape}")
+        return array.reshape(-1).astype("int64").tolist()
 
     def finalize_state(self):
         """Make the vocabulary of what was counted: frequent tokens first."""

@@ -1,5 +1,6 @@
 """Strings as numbers, by a vocabulary."""
 
+from dragon.vm.keras.layers.preprocessing.data_layer import as_strings
 from dragon.vm.keras.layers.preprocessing.index_lookup import IndexLookup
 from dragon.vm.tensorflow.core.strings import as_bytes
 
@@ -49,6 +50,9 @@ class StringLookup(IndexLookup):
 
     def _key(self, token):
         return as_bytes(token)
+
+    def _keys(self, array):
+        return as_strings(array, "StringLookup").reshape(-1).tolist()
 
     def _shown(self, token):
         import numpy as np

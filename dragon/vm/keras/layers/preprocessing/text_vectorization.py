@@ -5,7 +5,7 @@ import itertools
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, batches_of
+from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, as_strings, batches_of
 from dragon.vm.keras.layers.preprocessing.index_lookup import MODES, OLD_MODES, as_list
 from dragon.vm.keras.layers.preprocessing.string_lookup import StringLookup
 from dragon.vm.keras.saving.serialization import deserialize_keras_object
@@ -142,7 +142,7 @@ class TextVectorization(HostLayer):
         from dragon.vm.tensorflow.core.strings import StringTensor
         if callable(self._standardize):
             return as_host(self._standardize(StringTensor(as_host(inputs))))
-        array = as_host(inputs)
+        array = as_strings(inputs, "TextVectorization")
         function = STANDARDS.get(self._standardize)
         if function is None:
             return array

@@ -55,6 +55,9 @@ class TimeDistributed(Wrapper):
 
     def call(self, inputs, training=None, mask=None):
         """Apply the layer to each step."""
+        if not hasattr(inputs, "shape"):
+            raise ValueError("`TimeDistributed` takes one tensor whose second axis is time. "
+                             f"Received: inputs={inputs}")
         if mask is not None:
             _check_mask(mask.shape, inputs.shape)
         kwargs = {"training": training} if self.layer._call_has_training_arg else {}

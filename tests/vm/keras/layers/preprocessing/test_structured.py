@@ -104,6 +104,15 @@ def test_learning_from_datasets():
     compare(run, configs=False)
 
 
+def test_integers_in_floats():
+    """Integers that a table holds as floats."""
+    def run(keras, tf):
+        layer = keras.layers.IntegerLookup(name="probe")
+        layer.adapt(NUMBERS.astype("float32"))
+        return layer, [layer(tf.constant(NUMBERS.astype("float32"))), np.array(layer.get_vocabulary())]
+    compare(run, configs=False)
+
+
 def test_inversion():
     """Numbers back into tokens."""
     def run(keras, tf):
@@ -259,6 +268,16 @@ def test_refusals(make, message):
     with pytest.raises(ValueError) as caught:
         make(guest("keras").layers)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [
+    lambda layers: layers.StringLookup(vocabulary=["a"])(FLOATS), lambda layers: layers.TextVectorization()(FLOATS[0]),
+    lambda layers: layers.IntegerLookup(vocabulary=[1], num_oov_indices=0)(FLOATS.astype("complex64")),
+    lambda layers: layers.Hashing(3)(FLOATS.astype("complex64"))])
+def test_other_kinds_of_data(make):
+    """Numbers where strings are wanted, and complex ones."""
+    with pytest.raises(TypeError, match="Received: an array of (float32|complex64)"):
+        make(guest("keras").layers)
 
 
 def test_unknown_tokens_without_a_number():

@@ -177,6 +177,9 @@ class BaseImagePreprocessingLayer(DataLayer):
             transformation = self.get_random_transformation(data, training=training)
             change = self.transform_images if self._is_batched(data) else self.transform_single_image
             return change(data, transformation=transformation, training=training)
+        if "images" not in data:
+            raise ValueError(f"A dictionary for {type(self).__name__} must have the key 'images'. "
+                             f"Received: a dictionary with the keys {list(data)}")
         data = dict(data)
         data["images"] = convert_to_tensor(data["images"])
         transformation = self.get_random_transformation(data, training=training)
