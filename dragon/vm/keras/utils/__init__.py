@@ -7,6 +7,7 @@ from dragon.vm.keras.trainers.data_adapters.data import pack_x_y_sample_weight, 
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset as Sequence
 from dragon.vm.keras.utils.numerical import normalize, to_categorical
+from dragon.vm.keras.utils.audio_dataset import audio_dataset_from_directory
 from dragon.vm.keras.utils.config import Config
 from dragon.vm.keras.utils.downloads import get_file
 from dragon.vm.keras.utils.image import array_to_img, img_to_array, load_img, save_img

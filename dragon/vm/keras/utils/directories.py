@@ -119,8 +119,11 @@ def take_subset(paths, labels, validation_split, subset):
 
 
 def make_datasets(directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split, subset,
-                  follow_links, verbose, formats, load):
-    """Return one data set of a directory, or two for both subsets; `load` makes an element of a path."""
+                  follow_links, verbose, formats, load, batch=None):
+    """Return one data set of a directory, or two for both subsets; `load` makes an element of a path.
+
+    `batch` makes batches of a data set, where its own are not wanted.
+    """
     import numpy as np
     seed = np.random.randint(int(1e6)) if seed is None else seed
     paths, labels, names = index_directory(directory, labels, formats, class_names, shuffle, seed, follow_links,
@@ -135,13 +138,13 @@ def make_datasets(directory, labels, label_mode, class_names, batch_size, shuffl
             raise ValueError(f"No files found in directory {directory}. Allowed formats: {formats}. "
                              f"Received: directory={directory}")
         mixed = shuffle and not (subset == "both" and part == "validation")
-        dataset = _dataset_of(files, numbers, label_mode, len(names or ()), load, mixed, batch_size, seed)
+        dataset = _dataset_of(files, numbers, label_mode, len(names or ()), load, mixed, batch_size, seed, batch)
         dataset.class_names, dataset.file_paths = names, files
         made.append(dataset)
     return made if subset == "both" else made[0]
 
 
-def _dataset_of(paths, labels, label_mode, classes, load, shuffle, batch_size, seed):
+def _dataset_of(paths, labels, label_mode, classes, load, shuffle, batch_size, seed, batch):
     import numpy as np
 
     from dragon.vm.keras.ops.nn.encoding import one_hot
@@ -158,5 +161,6 @@ def _dataset_of(paths, labels, label_mode, classes, load, shuffle, batch_size, s
         dataset = dataset.shuffle(buffer_size=8 * batch_size if batch_size else 1024, seed=seed)
     dataset = dataset.map((lambda path, label: (load(path), label)) if label_mode else load,
                           num_parallel_calls=AUTOTUNE)
-    dataset = dataset.batch(batch_size) if batch_size is not None else dataset
+    if batch_size is not None:
+        dataset = dataset.batch(batch_size) if batch is None else batch(dataset, batch_size)
     return dataset.prefetch(AUTOTUNE)

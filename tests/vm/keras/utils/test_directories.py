@@ -1,5 +1,6 @@
 """Data sets of directories, pictures and cut data sets, beside genuine Keras."""
 import os
+import wave
 
 import numpy as np
 import pytest
@@ -12,6 +13,13 @@ pytest.importorskip("PIL")
 CLASSES = ("cats", "dogs", "emus")
 
 
+def write_sound(path, numbers):
+    """Write samples of two channels."""
+    with wave.open(path, "wb") as file:
+        file.setparams((2, 2, 8000, len(numbers), "NONE", ""))
+        file.writeframes(np.stack([numbers, -numbers], 1).astype("<i2").tobytes())
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return a directory of pictures and texts in three classes."""
@@ -19,9 +27,11 @@ def folder(tmp_path_factory):
     for name in CLASSES:
         os.makedirs(root / "pictures" / name)
         os.makedirs(root / "texts" / name)
+        os.makedirs(root / "sounds" / name)
         for number in range(5):
             picture = random.rand(9 + number, 12, 3) * 255
             keras.utils.save_img(root / "pictures" / name / f"{number}.png", picture, scale=False)
+            write_sound(str(root / "sounds" / name / f"{number}.wav"), random.randint(-9999, 9999, 20 + 5 * number))
             (root / "texts" / name / f"{number}.txt").write_text(f"{name} text {number} é", encoding="utf-8")
     return root
 
@@ -72,6 +82,19 @@ def test_texts(folder, options):
     found, wanted = (module.utils.text_dataset_from_directory(str(folder / "texts"), **options)
                      for module in (keras, genuine.keras))
     assert found.class_names == wanted.class_names
+    assert_alike(found, wanted)
+
+
+@pytest.mark.parametrize("options", [
+    {"seed": 3, "batch_size": 4}, {"shuffle": False, "output_sequence_length": 25}, {"label_mode": None, "seed": 2},
+    {"batch_size": None, "shuffle": False},
+], ids=str)
+def test_sounds(folder, options):
+    found, wanted = (module.utils.audio_dataset_from_directory(str(folder / "sounds"), verbose=False, **options)
+                     for module in (keras, genuine.keras))
+    if options.get("label_mode", 1) is None:  # genuine Keras pads only what has labels
+        assert [x.shape[0] for x in found] == [15]
+        return
     assert_alike(found, wanted)
 
 

@@ -1,4 +1,6 @@
 """What a user's function gives for elements of a spec, found by calling it with made-up ones."""
+import contextlib
+import copy
 from itertools import islice
 
 from dragon.vm.tensorflow.core import seed
@@ -36,7 +38,8 @@ def merge_results(first, second):
 
 
 def _spec_of_first(function, source):
-    specs = [spec_of(to_result(call(function, element))) for element in islice(source._iterate(), LOOKS)]
+    with _unread(source):
+        specs = [spec_of(to_result(call(function, element))) for element in islice(source._iterate(), LOOKS)]
     if not specs:
         raise ValueError("element_spec: the function fails with made-up arguments, and there is no element to call it "
                          "with")
@@ -44,6 +47,22 @@ def _spec_of_first(function, source):
     for other in specs[1:]:
         merged = map_structure(merge_results, merged, other)
     return merged
+
+
+@contextlib.contextmanager
+def _unread(source):
+    """Have shuffles behave after the block as if nobody had looked at their elements within."""
+    waiting, kept = [source], []
+    while waiting:
+        dataset = waiting.pop()
+        waiting += dataset._sources
+        if hasattr(dataset, "_outer"):
+            kept.append((dataset, copy.deepcopy(dataset._outer)))
+    try:
+        yield
+    finally:
+        for dataset, draws in kept:
+            dataset._outer = draws
 
 
 def make_element(spec, size, number, text):

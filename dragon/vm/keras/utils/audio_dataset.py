@@ -1,0 +1,75 @@
+"""Data sets of the sounds in a directory."""
+from dragon.vm.keras.utils.directories import check_arguments, make_datasets
+
+
+def audio_dataset_from_directory(directory, labels="inferred", label_mode="int", class_names=None, batch_size=32,
+                                 sampling_rate=None, output_sequence_length=None, ragged=False, shuffle=True, seed=None,
+                                 validation_split=None, subset=None, follow_links=False, verbose=True):
+    """Return a `tf.data.Dataset` of the `.wav` files in a directory.
+
+    Parameters
+    ----------
+    directory : str
+        The directory, of which each folder is a class if labels are inferred.
+    labels : Union[str, Sequence[int]], optional, default="inferred"
+        "inferred", one for each file, or None.
+    label_mode : str, optional, default="int"
+        Labels are numbers ("int"), vectors ("categorical"), 0.0 or 1.0 ("binary"), or not there (None).
+    class_names : Sequence[str], optional
+        Which folders, in which order.
+    batch_size : int, optional, default=32
+        Sounds in a batch; None for single ones.
+    sampling_rate : int, optional
+        Not there: sounds keep their rate.
+    output_sequence_length : int, optional
+        To how many samples sounds are cut or filled; by default to the longest of a batch.
+    ragged : bool, optional, default=False
+        Whether sounds keep their lengths, in ragged tensors.
+    shuffle : bool, optional, default=True
+        Bring the sounds in random order.
+    seed : int, optional
+        Decides the order.
+    validation_split : float, optional
+        The share of sounds that is for validation.
+    subset : str, optional
+        "training", "validation" or "both".
+    follow_links : bool, optional, default=False
+        Whether links are followed.
+    verbose : bool, optional, default=True
+        Tell how many files there are.
+
+    Returns
+    -------
+    Union[Dataset, List[Dataset]]
+        Two for both subsets. They have `class_names`.
+
+    """
+    labels, label_mode = check_arguments(labels, label_mode, class_names, "tf", validation_split, subset, shuffle,
+                                         seed)
+    if ragged and output_sequence_length is not None:
+        raise ValueError("Cannot set both `ragged` and `output_sequence_length`. "
+                         f"Received: ragged={ragged}, output_sequence_length={output_sequence_length}")
+    if sampling_rate is not None:
+        raise NotImplementedError("audio_dataset_from_directory: sounds are not resampled. "
+                                  f"Received: sampling_rate={sampling_rate}")
+    padded = output_sequence_length is None and not ragged
+    return make_datasets(directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
+                         subset, follow_links, verbose, (".wav",), _loader(output_sequence_length, ragged),
+                         _pad if padded else None)
+
+
+def _loader(length, ragged):
+    def load(path):
+        from dragon.vm.tensorflow.audio import decode_wav
+        with open(path.numpy() if hasattr(path, "numpy") else path, "rb") as file:
+            sound, _ = decode_wav(file.read(), desired_samples=-1 if length is None else length)
+        if not ragged:
+            return sound
+        from dragon.vm.tensorflow.ragged import RaggedTensor
+        return RaggedTensor.from_tensor(sound)
+    return load
+
+
+def _pad(dataset, size):
+    """Return batches in which sounds are filled to the longest."""
+    return dataset.padded_batch(size)
