@@ -70,6 +70,7 @@ class Function:
     """A function whose calls run as graphs; made by `dragon.function`."""
 
     is_trace = False  # captured as an example of what is to come, rather than to be faster
+    watches_draws = True  # whether draws from Python's and NumPy's random states mean that a call is no graph
 
     def __init__(self, function, level=None, skip=(), dynamic_batch=True, name=None, effects="once", strict=False,
                  limit=VARIANTS):
@@ -126,7 +127,7 @@ class Function:
                                        f"{self._retraces.pop() if self._retraces else self.fallback}")
                 return self._function(*args, **kwargs)
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
-            recording.is_trace = self.is_trace
+            recording.is_trace, recording.watches_draws = self.is_trace, self.watches_draws
             if recording.failure:
                 self._give_up(recording, recording.failure)
                 return self._run_plainly(args, kwargs)

@@ -1,11 +1,21 @@
 """A training's step as one captured graph: forward pass, loss, gradients, optimizer and metrics."""
 import itertools
+import threading
 
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
 from dragon.vm.tensorflow.core.function import eagerly
+
+
+class StepFunction(Function):
+    """A step's graphs."""
+
+    @property
+    def watches_draws(self):
+        """Whether draws from NumPy are the step's own; where other threads make batches, nobody can tell."""
+        return threading.active_count() == 1
 
 
 class Step:
@@ -26,7 +36,7 @@ class Step:
 
     def __init__(self, model, method, name, is_ready):
         self._method, self._is_ready, self._together = method, is_ready, model.steps_per_execution
-        self.function = method if model.run_eagerly else Function(method, name=name)
+        self.function = method if model.run_eagerly else StepFunction(method, name=name)
         self._is_first = self.function is not method
 
     def __reduce__(self):

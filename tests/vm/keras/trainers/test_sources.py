@@ -135,3 +135,21 @@ def test_strings_are_inputs():
         outputs = [model.predict(x, verbose=0) for x in (texts, texts.astype(object), tf.constant(texts))]
     assert len(history["val_loss"]) == 2
     assert_alike(outputs[1:], [outputs[0]] * 2)
+
+
+def test_workers_that_draw_numbers_do_not_disturb_captures():
+    class Drawing(keras.utils.PyDataset):
+        def __len__(self):
+            return 20
+
+        def __getitem__(self, index):
+            for _ in range(20):
+                numpy.random.rand(100, 50)
+            return numpy.random.rand(16, 5).astype("float32"), numpy.random.randint(0, 3, 16)
+
+    model = make_twins(make_mlp)[0]
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(Drawing(workers=3), epochs=1, verbose=0)
+    assert model.train_function.function.variants and model.train_function.function.fallback is None
