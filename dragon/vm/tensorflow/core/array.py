@@ -19,11 +19,22 @@ def as_ints(value):
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [as_ints(item) for item in value]
+    if not isinstance(value, int) and not hasattr(value, "__index__"):
+        raise TypeError(f"Expected integers. Received: {value!r}")
     return value if isinstance(value, int) else int(value)
+
+
+def at_least(x, rank, who):
+    """Return a tensor if it has so many axes, or raise TensorFlow's error."""
+    if x.ndim < rank:
+        raise invalid_argument(f"{who}: expected a tensor of rank {rank} at least. Received shape {x.shape}")
+    return x
 
 
 def check_axis(axis, rank, who):
     """Return an axis from 0, or raise TensorFlow's error."""
+    if not hasattr(axis, "__index__"):
+        raise TypeError(f"{who}: expected an integer as axis. Received: {axis!r}")
     axis = int(axis)
     if not -rank <= axis < rank:
         raise invalid_argument(f"{who}: Expected dimension in the range [{-rank}, {rank}), but got {axis}")
@@ -268,8 +279,9 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
         The larger tensor.
 
     """
-    x, pairs, kind = take(tensor), as_ints(paddings), mode.upper()
-    if len(pairs) != x.ndim or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+    x, pairs, kind = take(tensor), as_ints(paddings), str(mode).upper()
+    nested = isinstance(pairs, list) and all(isinstance(pair, list) for pair in pairs)
+    if not nested or len(pairs) != x.ndim or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise invalid_argument(f"paddings must be a matrix with 2 non-negative columns and {x.ndim} rows: {pairs} "
                                "[Op:Pad]")
     if kind == "CONSTANT":
@@ -361,7 +373,8 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     x, lengths = take(input), ops.cast(take(seq_lengths), "int64")
     if seq_axis is None:
         raise ValueError(f"tf.reverse_sequence: seq_axis must be given. Received: seq_axis={seq_axis}")
-    batch_axis = 0 if batch_axis is None else batch_axis
+    batch_axis = check_axis(0 if batch_axis is None else batch_axis, x.ndim, "ReverseSequence")
+    seq_axis = check_axis(seq_axis, x.ndim, "ReverseSequence")
     rank, steps = x.ndim, x.shape[seq_axis]
     along = [1] * rank
     along[seq_axis] = steps
@@ -400,8 +413,10 @@ def space_to_batch(input, block_shape, paddings, name=None):
 @moving(0)
 def batch_to_space(input, block_shape, crops, name=None):
     """Return entries of the first axis as blocks of the axes after it; the reverse of `space_to_batch`."""
-    x, blocks, crops = take(input), as_ints(block_shape), as_ints(crops)
-    count, batch = len(blocks), x.shape[0]
+    blocks, crops = as_ints(block_shape), as_ints(crops)
+    count = len(blocks)
+    x = at_least(take(input), count + 1, "BatchToSpace")
+    batch = x.shape[0]
     for block in blocks:
         batch //= block
     rest = list(x.shape[count + 1:])

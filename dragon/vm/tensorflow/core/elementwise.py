@@ -312,7 +312,11 @@ def _times_log(x, y, node, run, logarithm):
 def squared_difference(x, y, name=None):
     """Return (x - y) squared; of complex numbers, times the conjugate."""
     x, y = check_pair(x, y, "SquaredDifference")
+    if not isinstance(x, _C.Tensor):
+        return _of_others("squared_difference", x, y)
     difference = apply(ops.sub, "SquaredDifference", x, y, False, NUMBERS)
+    if difference is NotImplemented:
+        return _of_others("squared_difference", x, y)
     if difference.dtype.is_complex:
         return ops.mul(ops.conj_physical(difference), difference)
     return ops.square(difference)
@@ -347,21 +351,29 @@ def erfcinv(x, name=None):
     return ops.ndtri(ops.mul(take(x), 0.5)) * -(0.5 ** 0.5)
 
 
+def _number(x, node):
+    """Return a tensor of numbers, or raise TensorFlow's error."""
+    x = take(x)
+    if x.dtype not in NUMBERS and x.dtype is not BOOL:
+        raise TypeError(f"{node}: input must be a numeric tensor, but got tensor with dtype {x.dtype}")
+    return x
+
+
 def real(input, name=None):
     """Return real parts."""
-    x = take(input)
+    x = _number(input, "Real")
     return ops.clone(ops.real(x)) if x.dtype.is_complex else convert_to_tensor(x)
 
 
 def imag(input, name=None):
     """Return imaginary parts."""
-    x = take(input)
+    x = _number(input, "Imag")
     return ops.clone(ops.imag(x)) if x.dtype.is_complex else ops.zeros_like(x.detach())
 
 
 def conj(x, name=None):
     """Return the numbers with the imaginary parts' other sign."""
-    x = take(x)
+    x = _number(x, "Conj")
     return ops.conj_physical(x) if x.dtype.is_complex else convert_to_tensor(x)
 
 

@@ -76,6 +76,8 @@ class DeviceSpec:
     PARTS = (("job", "/job:{}"), ("replica", "/replica:{}"), ("task", "/task:{}"))
 
     def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
+        if device_type is not None and not isinstance(device_type, str):
+            raise TypeError(f"DeviceSpec: device_type must be text. Received: {device_type!r}")
         self.job, self.replica, self.task = job, replica, task
         self.device_type, self.device_index = device_type and device_type.upper(), device_index
 

@@ -1,6 +1,6 @@
 """Entries of tensors by number, by mask and by value; and entries put there."""
 from dragon import _C
-from dragon.vm.tensorflow.core.array import as_ints, check_axis, check_dtypes
+from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis, check_dtypes
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.errors import invalid_argument
@@ -70,6 +70,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 def _columns(indices):
     """Return the last axis of indices as a list of index tensors."""
+    at_least(indices, 1, "indices")
     return list(ops.unbind(ops.cast(indices, "int64"), -1))
 
 
@@ -100,6 +101,7 @@ def _put(x, indices, updates, accumulate):
     index = take(indices)
     updates = take(updates, None if isinstance(updates, _C.Tensor) else x.dtype)
     check_dtypes([x, updates], "TensorScatterUpdate")
+    at_least(index, 1, "indices")
     wanted = (*index.shape[:-1], *x.shape[index.shape[-1]:])
     if tuple(updates.shape) != wanted:
         updates = ops.broadcast_to(updates, wanted)
@@ -134,9 +136,11 @@ def tensor_scatter_nd_min(tensor, indices, updates, name=None):
 
 
 def _reduce(tensor, indices, updates, how):
-    x, index = take(tensor), take(indices)
+    x, index = take(tensor), at_least(take(indices), 1, "indices")
     updates = take(updates, None if isinstance(updates, _C.Tensor) else x.dtype)
     depth = index.shape[-1]
+    if depth > x.ndim:
+        raise invalid_argument(f"Inner dimension {depth} of indices must be <= rank {x.ndim} of the tensor")
     place, step = 0, 1
     for axis, column in reversed(list(enumerate(_columns(index)))):
         place, step = place + column * step, step * x.shape[axis]
@@ -205,7 +209,7 @@ def unique_with_counts(x, out_idx=int32, name=None):
 
 def _unique(x, out_idx):
     import numpy as np
-    array = np.asarray(x) if not isinstance(x, _C.Tensor) and not is_text(x) else convert_to_tensor(x).numpy()
+    array = np.asarray(convert_to_tensor(x).numpy(), object if is_text(x) else None)
     if array.ndim != 1:
         raise invalid_argument(f"unique expects a 1D vector. Received: shape {array.shape} [Op:Unique]")
     values, first, inverse, counts = np.unique(array, return_index=True, return_inverse=True, return_counts=True)
@@ -230,6 +234,9 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
 def dynamic_stitch(indices, data, name=None):
     """Return entries at the places that numbers name; where there are several, the last one."""
     indices, data = [take(item) for item in indices], [take(item) for item in data]
+    if not indices or len(indices) != len(data):
+        raise invalid_argument(f"Expected as many indices as data, and one at least. Received: {len(indices)} and "
+                               f"{len(data)} [Op:DynamicStitch]")
     length = max((int(ops.max(item)) for item in indices if item.shape.num_elements()), default=-1) + 1
     rest = tuple(data[0].shape[indices[0].ndim:])
     made = ops.zeros((length, *rest), dtype=data[0].dtype)

@@ -1,5 +1,5 @@
 """Pictures cut, turned, mirrored and framed."""
-from dragon.vm.tensorflow.core.array import as_ints, pad
+from dragon.vm.tensorflow.core.array import as_ints, at_least, pad
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.creation import cast, saturate_cast
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32
@@ -150,9 +150,9 @@ def _rescale(x, dtype, saturate):
 
 def per_image_standardization(image):
     """Return pictures with mean 0 and variance 1 each."""
-    x = take(image)
+    x = at_least(take(image), 3, "tf.image.per_image_standardization")
     x = x if x.dtype.is_floating else cast(x, float32)
-    count = x.shape[-1] * x.shape[-2] * x.shape[-3]
+    count = max(x.shape[-1] * x.shape[-2] * x.shape[-3], 1)
     mean = ops.mean(x, [-1, -2, -3], True)
     spread = ops.sqrt(ops.mean(ops.square(x - mean), [-1, -2, -3], True))
     return (x - mean) / ops.maximum(spread, count ** -0.5)

@@ -2,7 +2,7 @@
 import collections
 
 from dragon import _C
-from dragon.vm.tensorflow.core.array import as_ints
+from dragon.vm.tensorflow.core.array import as_ints, at_least
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.elementwise import check_pair
@@ -77,6 +77,8 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
 def einsum(equation, *inputs, **kwargs):
     """Return products summed as an equation such as "ij,jk->ik" tells it."""
     kwargs.pop("name", None), kwargs.pop("optimize", None)
+    if not isinstance(equation, str):
+        raise TypeError(f"tf.einsum: the equation must be text. Received: {equation!r}")
     if kwargs:
         raise TypeError(f"Invalid keyword arguments for this function: {', '.join(kwargs)}. Expected: `optimize` or "
                         "`name`.")
@@ -205,6 +207,8 @@ def _bands(k, align, rows, columns, who):
     """Return [(number of a diagonal, its length, where it begins in a padded row)], from the uppermost."""
     _check_align(align, who)
     k = as_ints(k)
+    if k == []:
+        raise invalid_argument(f"{who}: k must be one number or two. Received: {k}")
     low, high = (k, k) if isinstance(k, int) else (k[0], k[-1])
     if low > high:
         raise invalid_argument(f"{who}: lower diagonal is above the upper one. Received: k={k}")
@@ -223,7 +227,7 @@ def _bands(k, align, rows, columns, who):
 
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
     """Return diagonals of matrices: the main one, that of number k, or those of a range, padded to one length."""
-    x = take(input)
+    x = at_least(take(input), 2, "tf.linalg.diag_part")
     bands, width, single = _bands(k, align, *x.shape[-2:], "tf.linalg.diag_part")
     found = []
     for number, length, begin in bands:
@@ -248,7 +252,7 @@ def _write_bands(x, diagonal, bands, single):
 
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
     """Return matrices that hold diagonals: the main one, that of number k, or those of a range."""
-    x = take(diagonal)
+    x = at_least(take(diagonal), 1, "tf.linalg.diag")
     numbers = as_ints(k)
     low, high = (numbers, numbers) if isinstance(numbers, int) else (numbers[0], numbers[-1])
     length = x.shape[-1]
@@ -267,6 +271,7 @@ def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, 
 def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
     """Return matrices with other diagonals."""
     x, band = _pair(input, diagonal, "MatrixSetDiagV3")
+    at_least(x, 2, "tf.linalg.set_diag"), at_least(band, 1, "tf.linalg.set_diag")
     bands, _, single = _bands(k, align, *x.shape[-2:], "tf.linalg.set_diag")
     return _write_bands(ops.clone(x), band, bands, single)
 

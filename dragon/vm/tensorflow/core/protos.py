@@ -30,4 +30,6 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
 def make_ndarray(tensor):
     """Return the array of a message."""
     import numpy as np
+    if not hasattr(tensor, "tensor_shape"):
+        raise TypeError(f"tf.make_ndarray: expected a TensorProto. Received: {tensor!r}")
     return np.asarray(read_proto(tensor).numpy())

@@ -102,7 +102,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=int64, name=None):
     """Return how many elements are not zero along axes; all by default."""
     if is_text(input):
         import numpy as np
-        x = convert_to_tensor(np.frompyfunc(bool, 1, 1)(convert_to_tensor(input)._array).astype(bool))
+        x = convert_to_tensor(np.asarray(np.frompyfunc(bool, 1, 1)(convert_to_tensor(input)._array), bool))
     else:
         x = ops.ne(take(input), 0)
     return ops.cast(ops.sum(x, axes_of(axis, x.ndim), bool(keepdims)), as_dtype(dtype))
@@ -244,6 +244,8 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
 def invert_permutation(x, name=None):
     """Return where each number stands."""
     x = take(x)
+    if x.ndim != 1 or not x.dtype.is_integer:
+        raise invalid_argument(f"invert_permutation expects a 1D vector of integers. Received: {x!r}")
     places = ops.cast(x, "int64")
     numbers = ops.arange(0, x.shape[0], dtype=x.dtype)
     if x.shape[0] and not bool(ops.all(ops.eq(ops.sort(x)[0], numbers))):
@@ -313,6 +315,8 @@ def _sorted_segment(kind):
         numbers = take(segment_ids)
         if numbers.ndim != 1:
             raise invalid_argument(f"segment_ids should be a vector. Received shape {numbers.shape}")
+        if not numbers.dtype.is_integer:
+            raise refuse_dtype(function.__name__, numbers.dtype, "Tindices")
         order = numbers.tolist()
         if order != sorted(order):
             raise invalid_argument(f"segment ids are not increasing. Received: {order}")

@@ -165,7 +165,8 @@ def _select(boxes, scores, limit, overlap_of, threshold, least, sigma=0.0):
 
 
 def _arrays(boxes, scores):
-    boxes, scores = convert_to_tensor(boxes).numpy(), convert_to_tensor(scores).numpy()
+    import numpy as np
+    boxes, scores = np.asarray(convert_to_tensor(boxes).numpy()), np.asarray(convert_to_tensor(scores).numpy())
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise invalid_argument(f"boxes must be 2-D with 4 columns. Received shape {boxes.shape}")
     if scores.shape != boxes.shape[:1]:

@@ -221,4 +221,6 @@ def as_shape(value):
 def _known(size):
     """Return a size that is a tensor, or a number of another library, as an int."""
     beside = getattr(size, "_sizes", None)
+    if beside is None and not hasattr(size, "__index__"):
+        raise TypeError(f"Expected sizes as integers. Received: {size!r}")
     return int(size) if beside is None else beside

@@ -1,5 +1,6 @@
 """Linear equations."""
 from dragon import _C
+from dragon.vm.tensorflow.core.array import at_least
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.matrices import _pair, _square, diag, matmul
 from dragon.vm.tensorflow.core.moving import take
@@ -35,6 +36,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
     """Return x with matrix @ x = rhs, of triangular matrices."""
     a, b = _pair(matrix, rhs, "MatrixTriangularSolve")
     a = _square(a)
+    at_least(b, 2, "MatrixTriangularSolve")
     batch = tuple(ops.broadcast_to(ops.zeros(tuple(a.shape[:-2])), _joint(a, b)).shape)
     a = ops.broadcast_to(a, (*batch, *a.shape[-2:]))
     b = ops.broadcast_to(b, (*batch, *b.shape[-2:]))
@@ -56,6 +58,7 @@ def cholesky_solve(chol, rhs, name=None):
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """Return x with the least squares of matrix @ x - rhs."""
     a, b = _pair(matrix, rhs, "MatrixSolveLs")
+    at_least(a, 2, "tf.linalg.lstsq"), at_least(b, 2, "tf.linalg.lstsq")
     if not fast and not l2_regularizer:
         return ops.linalg_lstsq(a, b)[0]
     wide = a.shape[-2] < a.shape[-1]
@@ -68,7 +71,7 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
 
 
 def _triangles(lower_upper):
-    packed = take(lower_upper)
+    packed = _square(lower_upper)
     size = packed.shape[-1]
     return ops.tril(packed, -1) + ops.eye(size, dtype=packed.dtype), ops.triu(packed)
 
@@ -86,14 +89,14 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     """Return x with matrix @ x = rhs, of matrices that `lu` decomposed."""
     lower, upper = _triangles(lower_upper)
-    b, order = take(rhs), ops.cast(take(perm), "int64")
+    b, order = at_least(take(rhs), 2, "tf.linalg.lu_solve"), ops.cast(take(perm), "int64")
     b = ops.take_along_axis(b, ops.broadcast_to(ops.unsqueeze(order, -1), tuple(b.shape)), -2)
     return triangular_solve(upper, triangular_solve(lower, b), lower=False)
 
 
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
     """Return inverses of matrices that `lu` decomposed."""
-    packed = take(lower_upper)
+    packed = _square(lower_upper)
     unit = ops.broadcast_to(ops.eye(packed.shape[-1], dtype=packed.dtype), tuple(packed.shape))
     return lu_solve(packed, perm, unit)
 
@@ -136,7 +139,7 @@ def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=
 
 def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
     """Return x with matrix @ x = rhs, of triangular matrices whose diagonals are given."""
-    x = take(bands)
+    x = at_least(take(bands), 2, "tf.linalg.banded_triangular_solve")
     count = x.shape[-2]
     numbers = (1 - count, 0) if lower else (0, count - 1)
     matrix = diag(x, k=numbers, align="LEFT_RIGHT")

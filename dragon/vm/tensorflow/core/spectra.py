@@ -1,7 +1,7 @@
 """Signals: Fourier and cosine transforms, windows, frames and spectrograms."""
 import math
 
-from dragon.vm.tensorflow.core.array import as_ints, check_axis
+from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32
 from dragon.vm.tensorflow.core.elementwise import COMPLEX
@@ -97,8 +97,8 @@ def _places(length, dtype):
 
 def _raised_cosine(length, periodic, dtype, first):
     length = int(length)
-    if length == 1:
-        return ops.ones((1,), dtype=dtype)
+    if length <= 1:
+        return ops.ones((max(length, 0),), dtype=dtype)
     count = length if periodic and length % 2 == 0 else length - 1
     return first - (1 - first) * ops.cos(_places(length, dtype) * (2 * math.pi / count))
 
@@ -116,8 +116,8 @@ def hamming_window(window_length, periodic=True, dtype=float32, name=None):
 def kaiser_window(window_length, beta=12.0, dtype=float32, name=None):
     """Return Kaiser's window: the larger `beta`, the narrower."""
     length, dtype = int(window_length), as_dtype(dtype)
-    if length == 1:
-        return ops.ones((1,), dtype=dtype)
+    if length <= 1:
+        return ops.ones((max(length, 0),), dtype=dtype)
     half = (length - 1) / 2
     places = (_places(length, dtype) - half) / half
     beta = take(beta, dtype)
@@ -184,7 +184,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
 
 def overlap_and_add(signal, frame_step, name=None):
     """Return the signal whose windows, so far apart, are the rows; where they overlap, they add up."""
-    x, step = take(signal), int(frame_step)
+    x, step = at_least(take(signal), 2, "tf.signal.overlap_and_add"), int(frame_step)
     count, length = x.shape[-2:]
     total = length + step * (count - 1)
     places = ops.unsqueeze(ops.arange(0, count, dtype="int64") * step, -1) + ops.arange(0, length, dtype="int64")
@@ -297,7 +297,9 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
     """
     _check_cosine(type, n, axis, norm)
-    x = take(input)
+    x = at_least(take(input), 1, "tf.signal.dct")
+    if not x.shape[-1]:
+        raise invalid_argument(f"tf.signal.dct: expected some numbers. Received shape {x.shape}")
     if n is not None:
         x = x[..., :int(n)] if int(n) <= x.shape[-1] else ops.pad(x, [0, int(n) - x.shape[-1]])
     size = x.shape[-1]
@@ -370,7 +372,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
     """Return signals from the modified cosine transforms of their windows."""
-    x = take(mdcts)
+    x = at_least(take(mdcts), 2, "tf.signal.inverse_mdct")
     half = x.shape[-1]
     whole = idct(x, type=4, norm=norm) * (1.0 if norm == "ortho" else 0.5 / half)
     first, second = ops.split(whole, half // 2, -1)
@@ -422,5 +424,5 @@ def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sampl
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Return cepstral coefficients of logarithms of spectra of mels."""
-    x = take(log_mel_spectrograms)
+    x = at_least(take(log_mel_spectrograms), 1, "tf.signal.mfccs_from_log_mel_spectrograms")
     return dct(x, type=2) * (1.0 / math.sqrt(2.0 * x.shape[-1]))

@@ -330,7 +330,10 @@ def stop_gradient(input, name=None):
         The same numbers.
 
     """
-    return nest.map_structure(lambda item: as_tensor(convert_to_tensor(item).detach()), input)
+    def cut(item):
+        item = convert_to_tensor(item)
+        return as_tensor(item.detach()) if isinstance(item, _C.Tensor) else item
+    return nest.map_structure(cut, input)
 
 
 def gradients(ys, xs, grad_ys=None, name="gradients", unconnected_gradients=UnconnectedGradients.NONE, **options):
