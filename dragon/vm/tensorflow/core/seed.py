@@ -52,10 +52,11 @@ def global_seed():
 @contextlib.contextmanager
 def undisturbed():
     """Have what draws seeds within the block leave those after it as they would have been."""
-    before = None if _state.draws is None else _state.draws.getstate()
+    before, calls = None if _state.draws is None else _state.draws.getstate(), dict(_state.calls)
     try:
         yield
     finally:
+        _state.calls = calls
         if before is not None:
             _state.draws.setstate(before)
 

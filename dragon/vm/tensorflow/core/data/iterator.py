@@ -2,6 +2,7 @@
 import threading
 
 from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.data.rows import on_host
 from dragon.vm.tensorflow.core.data.structure import map_structure
 
 END = object()
@@ -20,7 +21,8 @@ class Iterator:
 
     def __next__(self):
         with self._lock:
-            return next(self._elements)
+            with on_host():
+                return next(self._elements)
 
     def next(self):
         """Return the next element; StopIteration tells the end."""

@@ -6,7 +6,7 @@ from dragon import _C
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.dataset import INFINITE, Dataset
-from dragon.vm.tensorflow.core.data.rows import Rows, wrap_array
+from dragon.vm.tensorflow.core.data.rows import Rows, on_host, wrap_array
 from dragon.vm.tensorflow.core.data.seeds import Draws, get_seeds
 from dragon.vm.tensorflow.core.data.specs import TensorSpec, spec_of, unbatch_spec
 from dragon.vm.tensorflow.core.data.structure import flatten, is_component, map_structure, to_element
@@ -19,7 +19,8 @@ class TensorSlices(Dataset):
 
     def __init__(self, tensors):
         super().__init__()
-        self._table = to_element(tensors)
+        with on_host():
+            self._table = to_element(tensors)
         leaves = flatten(self._table)
         if not leaves:
             raise ValueError("from_tensor_slices: at least one tensor is needed. Received: an empty structure")
@@ -62,7 +63,8 @@ class OneElement(Dataset):
 
     def __init__(self, tensors):
         super().__init__()
-        self._element = to_element(tensors)
+        with on_host():
+            self._element = to_element(tensors)
 
     def _iterate(self):
         return iter((self._element,))
