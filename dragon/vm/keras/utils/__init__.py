@@ -30,9 +30,9 @@ _HOMES = {
 
 
 def __getattr__(name):
-    if name == "bounding_boxes":
+    if name in ("bounding_boxes", "legacy"):
         import importlib
-        return importlib.import_module(f"{__name__}.bounding_boxes")
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
