@@ -66,3 +66,5 @@ _LATER = {"Stream": "cpu", "Event": "cpu", "save": "serialization", "load": "ser
           "PyTorchFileReader": "core.files.records", "ScriptModule": "jit", "ScriptFunction": "jit",
           "TensorType": "_C"}
 __getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)
+# Another door may have turned recording off, as its users expect; PyTorch's expect it to be on.
+_engine.set_grad_enabled(True)

@@ -342,7 +342,6 @@ class IndexLookup(HostLayer):
 
     def _looked_up(self, inputs):
         """Return the numbers of tokens in a dense tensor, an array or a list; or tokens of numbers."""
-        import numpy as np
         array = as_host(inputs)
         if self.invert:
             return self._inverted(array)

@@ -51,8 +51,8 @@ def given(tf, data):
 
 
 @pytest.mark.parametrize("mode", ["int", "multi_hot", "one_hot", "count"])
-@pytest.mark.parametrize("config", [{}, {"mask_token": "green"}, {"num_oov_indices": 3}, {"salt": 5,
-                                                                                            "num_oov_indices": 4},
+@pytest.mark.parametrize("config", [{}, {"mask_token": "green"}, {"num_oov_indices": 3},
+                                    {"salt": 5, "num_oov_indices": 4},
                                     {"max_tokens": 9, "pad_to_max_tokens": True}])
 def test_strings(mode, config):
     """Known, unknown and masked words in all forms."""
