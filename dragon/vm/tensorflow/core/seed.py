@@ -88,7 +88,7 @@ def _stream(first, second):
     return _C.tensor([0, second, first], "int64", None, Tensor)
 
 
-def next_stream(op_seed, kind=None, count=1):
+def next_stream(op_seed, kind=None, count=1, blocks=BLOCKS):
     """Return the stream of an operator that is called now; another one at each call.
 
     Parameters
@@ -99,6 +99,8 @@ def next_stream(op_seed, kind=None, count=1):
         What tells operators with the same seed apart.
     count : int, optional, default=1
         How many numbers are made.
+    blocks : int, optional, default=256
+        How much of the stream is set aside for each of them.
 
     """
     first, second = get_seed(op_seed)
@@ -107,7 +109,7 @@ def next_stream(op_seed, kind=None, count=1):
     if op_seed is None:
         return _stream(first, second)
     used = _state.calls.get((op_seed, kind), 0)
-    _state.calls[op_seed, kind] = used + count * BLOCKS
+    _state.calls[op_seed, kind] = used + count * blocks
     return _C.tensor([used, second, first], "int64", None, Tensor)
 
 
