@@ -5,7 +5,7 @@ from dragon.vm.tensorflow.core.array import as_ints
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import float32
 from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.imaging import as_batch, pad_to_bounding_box
+from dragon.vm.tensorflow.image.framing import as_batch, pad_to_bounding_box
 from dragon.vm.tensorflow.core.moving import take
 from dragon.vm.tensorflow.core.tensor import ops
 

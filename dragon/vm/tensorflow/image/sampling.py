@@ -88,7 +88,7 @@ def _draw_crop(columns, rows, areas, ratio, words):
 
 def _check(size, boxes, share, ratios, areas, attempts):
     """Raise an error for arguments that make no sense."""
-    if not size.dtype.kind in "iu" or size.shape != (3,):
+    if size.dtype.kind not in "iu" or size.shape != (3,):
         raise invalid_argument(f"image_size must be of 3 integers. Received: {size}")
     if boxes.ndim != 3 or boxes.shape[-1] != 4:
         raise invalid_argument(f"bounding_boxes must be of shape [batch, boxes, 4]. Received: {list(boxes.shape)}")
