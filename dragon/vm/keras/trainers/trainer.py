@@ -11,9 +11,10 @@ from dragon.vm.keras.trainers.compile_metrics import CompileMetrics
 from dragon.vm.keras.trainers.data_adapters.data import unpack_x_y_sample_weight
 from dragon.vm.keras.trainers.fitting import Fitting
 from dragon.vm.keras.trainers.older import OlderNames
+from dragon.vm.keras.trainers.state import TrainingState
 
 
-class Trainer(OlderNames, Fitting):
+class Trainer(OlderNames, TrainingState, Fitting):
     """What makes a layer a model that can be trained; a part of `Model`."""
 
     def __init__(self):

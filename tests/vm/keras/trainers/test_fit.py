@@ -148,3 +148,13 @@ def test_names_of_methods_and_arguments():
         expected = inspect.signature(getattr(genuine.keras.Model, name)).parameters
         got = inspect.signature(getattr(keras.Model, name)).parameters
         assert [(p.name, p.default) for p in got.values()] == [(p.name, p.default) for p in expected.values()]
+
+
+def test_all_names_of_models_that_train():
+    from dragon.vm import keras
+    from dragon.vm.keras.trainers.trainer import Trainer
+    absent = {"distribute_strategy", "distribute_reduction_method"}  # there are no replicas
+    expected = set(dir(genuine.keras.Model)) - set(dir(genuine.keras.Layer))
+    names = {name for name in expected if not name.startswith("_")} - absent - {"loss"}
+    assert not {name for name in names if not hasattr(keras.Model, name)}
+    assert hasattr(keras.Sequential([]), "loss") and issubclass(keras.Model, Trainer)
