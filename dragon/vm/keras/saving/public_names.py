@@ -11,7 +11,7 @@ TOP = frozenset("""
 # Folders whose names are public, the innermost first.
 FAMILIES = ("optimizers.schedules", "layers", "losses", "metrics", "optimizers", "initializers", "regularizers",
             "constraints", "activations", "callbacks", "dtype_policies", "quantizers", "random", "models", "ops",
-            "utils", "applications", "saving")
+            "utils", "applications", "saving", "distillation")
 # Where builtin functions that are named alone are looked for.
 BUILTINS = ("activations", "initializers", "losses", "metrics", "constraints", "regularizers")
 

@@ -1,0 +1,3 @@
+"""Small models that learn from large ones."""
+from dragon.vm.keras.distillation.distiller import Distiller
+from dragon.vm.keras.distillation.losses import DistillationLoss, FeatureDistillation, LogitsDistillation

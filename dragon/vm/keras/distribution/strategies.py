@@ -1,0 +1,216 @@
+"""Rules for where variables and data lie; those that need one device are carried out."""
+import contextlib
+import warnings
+
+from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.keras.distribution.devices import list_devices
+from dragon.vm.keras.distribution.layouts import DeviceMesh, LayoutMap, TensorLayout
+
+CURRENT = "distribution"
+BATCH = "batch"
+
+
+def _the_device(mesh):
+    """Return the one device of a mesh, by name."""
+    devices = [str(device) for device in mesh.devices.flat]
+    if len(devices) != 1:
+        raise NotImplementedError("distribution: one process with one device is what there is. "
+                                  f"Received: {mesh} of devices {devices}")
+    kind = devices[0].split(":")[0]
+    if devices[0] not in list_devices(kind):
+        raise ValueError(f"There is no such device. Received: {devices[0]!r}, expected one of {list_devices(kind)}")
+    return devices[0]
+
+
+class Distribution:
+    """Base of the rules.
+
+    Parameters
+    ----------
+    device_mesh : DeviceMesh
+        The devices.
+    batch_dim_name : str, optional
+        The mesh's axis that samples are cut along.
+    auto_shard_dataset : bool, default=True
+        Whether each process takes its part of a dataset.
+
+    """
+
+    def __init__(self, device_mesh, batch_dim_name=None, auto_shard_dataset=True):
+        self._device_mesh, self._batch_dim_name = device_mesh, batch_dim_name
+        self.auto_shard_dataset = auto_shard_dataset
+
+    @property
+    def device_mesh(self):
+        """The devices."""
+        return self._device_mesh
+
+    @property
+    def batch_dim_name(self):
+        """The mesh's axis that samples are cut along."""
+        return self._batch_dim_name
+
+    @property
+    def num_processes(self):
+        """How many processes there are: one."""
+        return 1
+
+    @property
+    def num_model_replicas(self):
+        """How many copies of the model there are."""
+        raise NotImplementedError(f"num_model_replicas: a subclass has to define it. Received: {self}")
+
+    @property
+    def data_shard_id(self):
+        """The number of the part of the data that this process takes."""
+        return 0
+
+    def get_data_layout(self, data_shape):
+        """Return the layout of data: cut along the samples."""
+        return TensorLayout((self.batch_dim_name,) + (None,) * (len(data_shape) - 1), self.device_mesh)
+
+    def get_variable_layout(self, variable):
+        """Return the layout of a variable: its own, or whole on each device."""
+        own = getattr(variable, "_layout", None)
+        return TensorLayout((None,) * len(variable.shape), self.device_mesh) if own is None else own
+
+    def get_tensor_layout(self, path):
+        """Return the layout of what is computed on the way, or None."""
+        return None
+
+    @contextlib.contextmanager
+    def scope(self):
+        """Follow the rules within a `with` block."""
+        from dragon.vm.keras.core.device import device
+        before = distribution()
+        with device(_the_device(self.device_mesh)):
+            global_state.set_global_attribute(CURRENT, self)
+            try:
+                yield
+            finally:
+                global_state.set_global_attribute(CURRENT, before)
+
+    def distribute_dataset(self, dataset):
+        """Return this process's part of a dataset: all of it."""
+        return dataset
+
+    def __repr__(self):
+        return f"<{type(self).__name__} device_mesh={self.device_mesh}>"
+
+
+class DataParallel(Distribution):
+    """Each device has the whole model and a part of the samples.
+
+    Parameters
+    ----------
+    device_mesh : DeviceMesh, optional
+        The devices, in a mesh of one axis.
+    devices : Sequence[str], optional
+        The devices, without a mesh; `list_devices()` without both.
+    auto_shard_dataset : bool, default=True
+        Whether each process takes its part of a dataset.
+
+    """
+
+    def __init__(self, device_mesh=None, devices=None, auto_shard_dataset=True):
+        if device_mesh and not isinstance(device_mesh, DeviceMesh):
+            raise ValueError("Expect `mesh` to be an instance of `DeviceMesh`. "
+                             f"Received: mesh={device_mesh} (of type {type(device_mesh)})")
+        if not device_mesh:
+            devices = devices or list_devices()
+            device_mesh = DeviceMesh((len(devices),), [BATCH], devices)
+        super().__init__(device_mesh, device_mesh.axis_names[0], auto_shard_dataset)
+        if device_mesh.devices.ndim != 1:
+            warnings.warn("Expect the input mesh to be 1D: the first axis is the samples'. "
+                          f"Received: mesh.devices.ndim={device_mesh.devices.ndim}", stacklevel=2)
+
+    @property
+    def num_model_replicas(self):
+        """How many copies of the model there are."""
+        return self.device_mesh.devices.size
+
+
+class ModelParallel(Distribution):
+    """Devices share the model's variables as a map of layouts says.
+
+    Parameters
+    ----------
+    layout_map : LayoutMap
+        The layouts of variables by their paths.
+    batch_dim_name : str, optional
+        The mesh's axis that samples are cut along; the first without it.
+    auto_shard_dataset : bool, default=True
+        Whether each process takes its part of a dataset.
+
+    """
+
+    def __init__(self, *, layout_map=None, batch_dim_name=None, auto_shard_dataset=True, **kwargs):
+        kwargs.pop("device_mesh", None)  # it was an argument once; the map's mesh is the one that counts
+        if kwargs:
+            raise TypeError(f"ModelParallel got unknown arguments. Received: {sorted(kwargs)}")
+        if layout_map is None:
+            raise ValueError("You must specify a layout_map argument. Received: None")
+        if not isinstance(layout_map, LayoutMap):
+            raise ValueError("Argument `layout_map` must be a `LayoutMap` instance. "
+                             f"Received: layout_map={layout_map}")
+        mesh = layout_map.device_mesh
+        super().__init__(mesh, batch_dim_name or mesh.axis_names[0], auto_shard_dataset)
+        self._layout_map = layout_map
+
+    @property
+    def num_model_replicas(self):
+        """How many copies of the model there are."""
+        return self.device_mesh.shape[list(self.device_mesh.axis_names).index(self.batch_dim_name)]
+
+    def get_variable_layout(self, variable):
+        """Return the layout of a variable: its own, its path's, or whole on each device."""
+        mapped = self._layout_map[variable.path] if getattr(variable, "_layout", None) is None else None
+        return super().get_variable_layout(variable) if mapped is None else mapped
+
+    def get_tensor_layout(self, path):
+        """Return the layout of what is computed on the way, by its path, or None."""
+        return self._layout_map[path]
+
+
+def distribution():
+    """Return the rules that hold, or None."""
+    return global_state.get_global_attribute(CURRENT)
+
+
+def set_distribution(value):
+    """Follow rules from now on.
+
+    Parameters
+    ----------
+    value : Distribution, optional
+        The rules; None for none.
+
+    """
+    if value is not None:
+        device = _the_device(value.device_mesh)
+        if device != list_devices()[0]:
+            raise NotImplementedError("set_distribution: a device that is not the default one is used by "
+                                      f"`with distribution.scope()` only. Received: {device!r}")
+    global_state.set_global_attribute(CURRENT, value)
+
+
+def distribute_tensor(tensor, layout):
+    """Return a tensor that lies as a layout says.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        The tensor; symbolic ones are returned as they are.
+    layout : TensorLayout
+        The layout.
+
+    """
+    if isinstance(tensor, KerasTensor):
+        return tensor
+    if layout.device_mesh is None:
+        raise ValueError(f"Cannot create sharding when device mesh is not set for TensorLayout. Received: {layout}")
+    from dragon.vm.keras.core.device import device
+    from dragon.vm.tensorflow import identity
+    with device(_the_device(layout.device_mesh)):
+        return identity(tensor)
