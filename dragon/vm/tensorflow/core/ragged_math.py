@@ -257,6 +257,9 @@ def concat(values, axis, name="concat"):
 def _as_ragged(value):
     if isinstance(value, RaggedTensor):
         return value
+    if isinstance(value, (list, tuple)):
+        from dragon.vm.tensorflow.ragged import constant
+        return constant(value)
     tensor = convert_to_tensor(value)
     return from_tensor(tensor) if len(tensor.shape) > 1 else tensor
 

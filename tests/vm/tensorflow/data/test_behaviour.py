@@ -96,6 +96,13 @@ def test_elements_are_tensors_of_the_guest():
     assert not element["x"].numpy().flags.writeable or element["x"].numpy()[0] == 1.0
 
 
+def test_datasets_are_shown():
+    for tf in (dtf, genuine.tf):
+        dataset = tf.data.Dataset.from_tensor_slices([1, 2])
+        assert repr(dataset) == "<_TensorSliceDataset element_spec=TensorSpec(shape=(), dtype=tf.int32, name=None)>"
+        assert repr(dataset.batch(2)).startswith("<_BatchDataset element_spec=TensorSpec(shape=(None,)")
+
+
 def test_arrays_are_copied():
     array = np.arange(4)
     dataset = dtf.data.Dataset.from_tensor_slices(array).batch(2)

@@ -6,6 +6,10 @@ from dragon.vm.tensorflow.core.data.transforming import Transforming
 
 INFINITE = -1
 UNKNOWN = -2
+# What TensorFlow's users see kinds called, where they have other names.
+SHOWN = {"TensorSlices": "TensorSlice", "OneElement": "Tensor", "FromGenerator": "FlatMap",
+         "WithOptions": "Options", "RandomNumbers": "Random", "Files": "Shuffle", "Saved": "Load",
+         "Choose": "DirectedInterleave"}
 
 
 class Dataset(Making, Transforming, Combining):
@@ -82,7 +86,9 @@ class Dataset(Making, Transforming, Combining):
         return count
 
     def __repr__(self):
-        return f"<{type(self).__name__} element_spec={self.element_spec}>"
+        name = type(self).__name__
+        name = name if name.endswith("Dataset") else f"_{SHOWN.get(name, name)}Dataset"
+        return f"<{name} element_spec={self.element_spec}>"
 
     def as_numpy_iterator(self):
         """Return an iterator whose elements hold NumPy arrays."""
