@@ -13,7 +13,7 @@ from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, wrap_array
 from dragon.vm.tensorflow.core.messages import make_message
 from dragon.vm.tensorflow.core.protobuf import Field
-from dragon.vm.tensorflow.core.records import TFRecordWriter
+from dragon.vm.tensorflow.core.records import TFRecordWriter, make_folder
 from dragon.vm.tensorflow.core.tensor_proto import TensorProto, make_proto
 
 PluginData = make_message("PluginData", "Which part of TensorBoard shows a value.", plugin_name=Field(1, "string"),
@@ -55,7 +55,7 @@ class EventWriter:
 
     def __init__(self, logdir, filename_suffix=".v2", flush_seconds=FLUSH_SECONDS):
         self.logdir = os.fsdecode(logdir)
-        os.makedirs(self.logdir, exist_ok=True)
+        make_folder(self.logdir)
         name = (f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}"
                 f"{filename_suffix}")
         self.path = os.path.join(self.logdir, name)

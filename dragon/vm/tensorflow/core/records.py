@@ -29,6 +29,15 @@ def check_compression(value, who):
     return value
 
 
+def make_folder(path):
+    """Make a folder and those it is in, unless they are there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        kind = errors.PermissionDeniedError if isinstance(error, PermissionError) else errors.FailedPreconditionError
+        raise kind(None, None, f"{path}; {error.strerror}") from None
+
+
 class Inflated:
     """A file of one zlib or gzip stream after the other, read as what was compressed."""
 

@@ -16,6 +16,8 @@ def join(inputs, separator="", name=None):
     import numpy as np
     mark = _mark(separator)
     tensors = [value if isinstance(value, RaggedTensor) else convert_to_tensor(value) for value in inputs]
+    if not tensors:
+        raise ValueError(f"join: at least one input is needed. Received: inputs={inputs!r}")
     if any(isinstance(tensor, RaggedTensor) for tensor in tensors):
         from dragon.vm.tensorflow.core.ragged_math import elementwise
         return elementwise(lambda *flat: join(flat, separator), *tensors)

@@ -6,7 +6,7 @@ import struct
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.data.dataset import Dataset
 from dragon.vm.tensorflow.core.data.structure import flatten, pack
-from dragon.vm.tensorflow.core.records import TFRecordWriter, check_compression, read_records
+from dragon.vm.tensorflow.core.records import TFRecordWriter, check_compression, make_folder, read_records
 
 LENGTH = struct.Struct("<Q")
 DATA_FILE, SPEC_FILE = "elements.tfrecord", "dataset_spec.json"
@@ -78,7 +78,7 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
             raise NotImplementedError(f"Dataset.save: {name} is not supported. Received: {value!r}")
     kind = check_compression(compression, "save")
     path = os.fspath(path)
-    os.makedirs(path, exist_ok=True)
+    make_folder(path)
     with TFRecordWriter(os.path.join(path, DATA_FILE), kind) as writer:
         for element in dataset._iterate():
             writer.write(pack_element(element))

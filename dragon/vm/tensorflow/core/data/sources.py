@@ -22,6 +22,8 @@ class TensorSlices(Dataset):
         with on_host():
             self._table = to_element(tensors)
         leaves = flatten(self._table)
+        if any(leaf is None for leaf in leaves):
+            raise ValueError(f"from_tensor_slices: None has no slices. Received: {tensors!r}")
         if not leaves:
             raise ValueError("from_tensor_slices: at least one tensor is needed. Received: an empty structure")
         sizes = []
