@@ -1,5 +1,4 @@
 """`keras.Model`: a layer that can be trained, saved and told about."""
-import io
 import json
 import warnings
 
@@ -47,10 +46,6 @@ class Model(Trainer, Layer):
     def layers(self):
         """The layers that the model is made of."""
         return self._flatten_layers(include_self=False, recursive=False)
-
-    def __reduce__(self):
-        """Copy and pickle the model as the files of Keras hold it."""
-        return _from_bytes, (_to_bytes(self),)
 
     @layers.setter
     def layers(self, value):
@@ -253,18 +248,6 @@ class Model(Trainer, Layer):
     def __reduce__(self):
         from dragon.vm.keras.saving.pickling import reduce_model
         return reduce_model(self)
-
-
-def _to_bytes(model):
-    from dragon.vm.keras.saving.files import write_archive
-    file = io.BytesIO()
-    write_archive(model, file)
-    return file.getvalue()
-
-
-def _from_bytes(data):
-    from dragon.vm.keras.saving.files import read_archive
-    return read_archive(io.BytesIO(data), safe_mode=False)
 
 
 def functional_init_arguments(args, kwargs):
