@@ -14,6 +14,7 @@ from dragon.vm.keras.core.operation import Operation, default, is_default
 from dragon.vm.keras.core.scopes import current_path, name_scope
 from dragon.vm.keras.core.tracking import Tracker
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.tensorflow.core.variable import settle
 
 # What an attribute may be without belonging to the layer in any way: the quick way out.
 _UNTRACKED = frozenset({int, float, str, bool, type(None)})
@@ -44,6 +45,7 @@ def _build_of(build):
         self.built = True
         self._post_build()
         self._lock_state()
+        settle()
     wrapper._is_wrapped = True
     return wrapper
 

@@ -13,7 +13,7 @@ from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.schedules.schedule import LearningRateSchedule
 from dragon.vm.keras.optimizers.state import State
 from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.variable import not_recorded
+from dragon.vm.tensorflow.core.variable import not_recorded, settle
 
 # Arguments that every optimizer has, in the order of configurations.
 SHARED = {"weight_decay": None, "clipnorm": None, "global_clipnorm": None, "clipvalue": None, "use_ema": False,
@@ -180,6 +180,7 @@ class Optimizer(State, WeightDecay):
                 with scopes.name_scope(self.name, caller=self):
                     self.build(variables)
                 self.built = True
+                settle()
             self._check_variables_are_known(variables)
             return variables
         if not self.built:

@@ -2,13 +2,15 @@
 import os
 import time
 
+from dragon import _C
 from dragon.vm.tensorflow.core import trackable
 from dragon.vm.tensorflow.core.bundle import Bundle, write_bundle
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.host import host_array
-from dragon.vm.tensorflow.core.variable import Variable
+from dragon.vm.tensorflow.core.variable import Variable, pending, write
 
 STATE = "checkpoint"
+KEPT = 8  # restorations that wait for further variables
 
 
 class CheckpointOptions:
@@ -54,6 +56,19 @@ class Status:
         """Give their values to all variables that exist by now and have none yet."""
         if self._bundle is None:
             return
+        phantom = _C.set_phantom(False)  # a layer may be building its weights while shapes are inferred
+        try:
+            self._walk()
+        finally:
+            _C.set_phantom(phantom)
+        if self._left():
+            if self not in pending:
+                pending.append(self)
+                del pending[:-KEPT]
+        elif self in pending:
+            pending.remove(self)
+
+    def _walk(self):
         seen, later = set(), [(self._checkpoint, self._root)]
         while later:
             value, node = later.pop()
@@ -68,7 +83,13 @@ class Status:
     def _give(self, variable, key):
         array = self._bundle.read(key)
         try:
-            variable.assign(convert_to_tensor(array, variable.dtype))
+            value = convert_to_tensor(array, variable.dtype)
+            if tuple(value.shape) != tuple(variable.shape) and not isinstance(variable, Variable):
+                raise ValueError("shapes differ")
+            if isinstance(variable, Variable):
+                variable.assign(value)
+            else:
+                write(variable, value)
         except ValueError as error:
             raise ValueError(f"A variable of shape {variable.shape} cannot take the value of {key}, which has shape "
                              f"{array.shape}: {error}") from None
@@ -79,6 +100,9 @@ class Status:
         if self._bundle is None:
             return []
         self.match()
+        return self._left()
+
+    def _left(self):
         return sorted(key for key in self._bundle.entries if key.endswith(trackable.SUFFIX) and key not in self._done
                       and not key.startswith("save_counter/"))
 
@@ -189,8 +213,8 @@ class Checkpoint:
         Returns
         -------
         Status
-            Which variables and values found each other. Variables that are made later get their values when the
-            status is asked, or when the checkpoint is saved.
+            Which variables and values found each other. Variables that layers and optimizers make later get their
+            values then; those of modules when the status is asked, or when the checkpoint is saved.
 
         """
         self._status = Status(self, Bundle(save_path))

@@ -13,6 +13,16 @@ _local = threading.local()
 living = IdentityDictionary()  # all variables, for tapes that are asked what they saw
 
 
+pending = []  # restorations that wait for variables that are not made yet
+
+
+def settle():
+    """Give saved values to variables that were made since a checkpoint was restored."""
+    if pending and not is_capturing():
+        for restoration in list(pending):
+            restoration.match()
+
+
 @contextlib.contextmanager
 def not_recorded():
     """Write and compute without the tape's notice."""

@@ -49,3 +49,28 @@ def test_checkpoint_of_a_model(tmp_path):
         assert mine.numpy().tolist() == theirs.numpy().tolist()
     assert int(target.optimizer.iterations) == 2
     assert source.fit(x, y, verbose=0).history == target.fit(x, y, verbose=0).history
+
+
+def test_checkpoint_before_the_model_is_built(tmp_path):
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.hidden, self.last = keras.layers.Dense(4, activation="relu"), keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.last(self.hidden(x))
+
+    def step(model, optimizer):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(tf.ones([2, 3])) - 1.0) ** 2)
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+        return float(loss)
+    model, optimizer = Net(), keras.optimizers.Adam(0.1)
+    for _ in range(3):
+        step(model, optimizer)
+    path = tf.train.Checkpoint(model=model, optimizer=optimizer).save(str(tmp_path / "c"))
+    again, restored = Net(), keras.optimizers.Adam(0.1)
+    status = tf.train.Checkpoint(model=again, optimizer=restored).restore(path)
+    assert [step(again, restored) for _ in range(3)] == [step(model, optimizer) for _ in range(3)]
+    status.assert_consumed()
+    assert int(restored.iterations) == 6
