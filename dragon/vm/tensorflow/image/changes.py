@@ -48,51 +48,113 @@ def _crop(value, size, seed, stateless):
     return slice_(x, [number % limit for number, limit in zip(drawn, room)], sizes)
 
 
-def _changes(stateless):
-    """Return the random changes by name: with streams that go on, or stateless ones."""
-    def flip_left_right(image, seed=None):
-        return _flip(image, 2, seed, stateless)
-
-    def flip_up_down(image, seed=None):
-        return _flip(image, 1, seed, stateless)
-
-    def brightness(image, max_delta, seed=None):
-        if max_delta < 0:
-            raise ValueError(f"max_delta must be non-negative. Received: {max_delta}")
-        return adjust_brightness(image, _draw(seed, stateless, [], -max_delta, max_delta))
-
-    def contrast(image, lower, upper, seed=None):
-        _check_range(lower, upper, "random_contrast")
-        return adjust_contrast(image, _draw(seed, stateless, [], lower, upper))
-
-    def hue(image, max_delta, seed=None):
-        if max_delta > 0.5 or max_delta < 0:
-            raise ValueError(f"max_delta must be within [0, 0.5]. Received: {max_delta}")
-        return adjust_hue(image, _draw(seed, stateless, [], -max_delta, max_delta))
-
-    def saturation(image, lower, upper, seed=None):
-        _check_range(lower, upper, "random_saturation")
-        return adjust_saturation(image, _draw(seed, stateless, [], lower, upper))
-
-    def jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-        low, high = min_jpeg_quality, max_jpeg_quality
-        if low < 0 or high < 0 or low > 100 or high > 100 or low >= high:
-            raise ValueError(f"Qualities must rise within 0 and 100. Received: {low} and {high}")
-        return adjust_jpeg_quality(image, int(_draw(seed, stateless, [], low, high, "int32")))
-
-    def crop(value, size, seed=None, name=None):
-        return _crop(value, size, seed, stateless)
-    return {"flip_left_right": (flip_left_right, "mirrored left to right or not"),
-            "flip_up_down": (flip_up_down, "mirrored top to bottom or not"),
-            "brightness": (brightness, "with a random number added"),
-            "contrast": (contrast, "of a random contrast"), "hue": (hue, "with their hues turned at random"),
-            "saturation": (saturation, "of a random saturation"),
-            "jpeg_quality": (jpeg_quality, "as JPEG leaves them at a random quality"),
-            "crop": (crop, "cut to a size at a random place")}
+def _brightness(image, max_delta, seed, stateless):
+    if max_delta < 0:
+        raise ValueError(f"max_delta must be non-negative. Received: {max_delta}")
+    return adjust_brightness(image, _draw(seed, stateless, [], -max_delta, max_delta))
 
 
-for _prefix, _stateless in (("random_", False), ("stateless_random_", True)):
-    for _name, (_function, _words) in _changes(_stateless).items():
-        _function.__name__ = _function.__qualname__ = _prefix + _name
-        _function.__doc__ = f"Return pictures {_words}."
-        globals()[_prefix + _name] = _function
+def _contrast(image, lower, upper, seed, stateless):
+    _check_range(lower, upper, "random_contrast")
+    return adjust_contrast(image, _draw(seed, stateless, [], lower, upper))
+
+
+def _hue(image, max_delta, seed, stateless):
+    if max_delta > 0.5 or max_delta < 0:
+        raise ValueError(f"max_delta must be within [0, 0.5]. Received: {max_delta}")
+    return adjust_hue(image, _draw(seed, stateless, [], -max_delta, max_delta))
+
+
+def _saturation(image, lower, upper, seed, stateless):
+    _check_range(lower, upper, "random_saturation")
+    return adjust_saturation(image, _draw(seed, stateless, [], lower, upper))
+
+
+def _jpeg_quality(image, low, high, seed, stateless):
+    if low < 0 or high < 0 or low > 100 or high > 100 or low >= high:
+        raise ValueError(f"Qualities must rise within 0 and 100. Received: {low} and {high}")
+    return adjust_jpeg_quality(image, int(_draw(seed, stateless, [], low, high, "int32")))
+
+
+# --- of streams that `tf.random.set_seed` and `seed` fix
+
+def random_flip_left_right(image, seed=None):
+    """Return pictures mirrored left to right or not, each by chance."""
+    return _flip(image, 2, seed, False)
+
+
+def random_flip_up_down(image, seed=None):
+    """Return pictures mirrored top to bottom or not, each by chance."""
+    return _flip(image, 1, seed, False)
+
+
+def random_brightness(image, max_delta, seed=None):
+    """Return pictures with one number added, of at most max_delta either way."""
+    return _brightness(image, max_delta, seed, False)
+
+
+def random_contrast(image, lower, upper, seed=None):
+    """Return pictures of a contrast drawn between two factors."""
+    return _contrast(image, lower, upper, seed, False)
+
+
+def random_hue(image, max_delta, seed=None):
+    """Return pictures whose hues are turned by at most max_delta either way."""
+    return _hue(image, max_delta, seed, False)
+
+
+def random_saturation(image, lower, upper, seed=None):
+    """Return pictures of a saturation drawn between two factors."""
+    return _saturation(image, lower, upper, seed, False)
+
+
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    """Return a picture as JPEG leaves it at a quality drawn between two."""
+    return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed, False)
+
+
+def random_crop(value, size, seed=None, name=None):
+    """Return a part of a tensor, of a size, at a place that is drawn."""
+    return _crop(value, size, seed, False)
+
+
+# --- of a seed of two integers alone
+
+def stateless_random_flip_left_right(image, seed):
+    """Return pictures mirrored left to right or not, each by chance, a function of a seed."""
+    return _flip(image, 2, seed, True)
+
+
+def stateless_random_flip_up_down(image, seed):
+    """Return pictures mirrored top to bottom or not, each by chance, a function of a seed."""
+    return _flip(image, 1, seed, True)
+
+
+def stateless_random_brightness(image, max_delta, seed):
+    """Return pictures with one number added, of at most max_delta either way, a function of a seed."""
+    return _brightness(image, max_delta, seed, True)
+
+
+def stateless_random_contrast(image, lower, upper, seed):
+    """Return pictures of a contrast drawn between two factors, a function of a seed."""
+    return _contrast(image, lower, upper, seed, True)
+
+
+def stateless_random_hue(image, max_delta, seed):
+    """Return pictures whose hues are turned by at most max_delta either way, a function of a seed."""
+    return _hue(image, max_delta, seed, True)
+
+
+def stateless_random_saturation(image, lower, upper, seed=None):
+    """Return pictures of a saturation drawn between two factors, a function of a seed."""
+    return _saturation(image, lower, upper, seed, True)
+
+
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    """Return a picture as JPEG leaves it at a quality drawn between two, a function of a seed."""
+    return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed, True)
+
+
+def stateless_random_crop(value, size, seed, name=None):
+    """Return a part of a tensor, of a size, at a place that is drawn, a function of a seed."""
+    return _crop(value, size, seed, True)

@@ -1,5 +1,6 @@
 """Colours of pictures: other systems of colours, brightness, contrast, hue."""
 from dragon import _C
+from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import float32
 from dragon.vm.tensorflow.core.errors import invalid_argument
@@ -27,6 +28,17 @@ def _three(x, who):
     if not x.ndim or x.shape[-1] != 3:
         raise invalid_argument(f"{who}: input must have 3 channels along the last axis. Received shape {x.shape}")
     return x
+
+
+def _colours(images, who):
+    """Return the three channels of floating pictures, or raise TensorFlow's errors."""
+    x = take(images)
+    if not x.dtype.is_floating:
+        raise invalid_argument(f"{who}: pictures must be of floats. Received dtype {x.dtype.name}")
+    if not x.ndim or x.shape[-1] != 3:
+        raise errors.FailedPreconditionError(None, None, f"{who}: input must have 3 channels along the last axis. "
+                                             f"Received shape {x.shape}")
+    return ops.unbind(x, -1)
 
 
 def rgb_to_grayscale(images, name=None):
@@ -59,27 +71,36 @@ rgb_to_yuv, yuv_to_rgb = _system("rgb_to_yuv", TO_YUV), _system("yuv_to_rgb", FR
 
 def rgb_to_hsv(images, name=None):
     """Return pictures as hue, saturation and value, each between 0 and 1."""
-    x = _three(take(images), "rgb_to_hsv")
-    red, green, blue = ops.unbind(x, -1)
-    value, least = ops.amax(x, -1), ops.amin(x, -1)
+    red, green, blue = _colours(images, "rgb_to_hsv")
+    hue, value, least = _turn(red, green, blue)
+    positive = ops.gt(value, 0)
+    saturation = (value - least) / ops.where(positive, value, ops.ones_like(value))
+    return ops.stack([hue, ops.where(positive, saturation, ops.zeros_like(value)), value], -1)
+
+
+def _turn(red, green, blue):
+    """Return the hue, the greatest and the least channel of colours."""
+    value = ops.maximum(ops.maximum(red, green), blue)
+    least = ops.minimum(ops.minimum(red, green), blue)
     spread = value - least
     none = ops.eq(spread, 0)
     safe = ops.where(none, ops.ones_like(spread), spread)
     hue = ops.where(ops.eq(red, value), (green - blue) / safe,
                     ops.where(ops.eq(green, value), (blue - red) / safe + 2.0, (red - green) / safe + 4.0)) / 6.0
-    hue = ops.where(none, ops.zeros_like(hue), ops.where(ops.lt(hue, 0), hue + 1.0, hue))
-    positive = ops.gt(value, 0)
-    saturation = ops.where(positive, spread / ops.where(positive, value, ops.ones_like(value)), ops.zeros_like(value))
-    return ops.stack([hue, saturation, value], -1)
+    return ops.where(none, ops.zeros_like(hue), ops.where(ops.lt(hue, 0), hue + 1.0, hue)), value, least
 
 
 def hsv_to_rgb(images, name=None):
     """Return pictures of hue, saturation and value as red, green and blue."""
-    hue, saturation, value = ops.unbind(_three(take(images), "hsv_to_rgb"), -1)
+    hue, saturation, value = _colours(images, "hsv_to_rgb")
+    return ops.stack([((1.0 - saturation) + saturation * shade) * value for shade in _shades(hue)], -1)
+
+
+def _shades(hue):
+    """Return how far each channel of a hue is from its least to its greatest."""
     sixth = hue * 6.0
-    shades = [ops.clamp(ops.abs(sixth - 3.0) - 1.0, 0.0, 1.0), ops.clamp(2.0 - ops.abs(sixth - 2.0), 0.0, 1.0),
-              ops.clamp(2.0 - ops.abs(sixth - 4.0), 0.0, 1.0)]
-    return ops.stack([((1.0 - saturation) + saturation * shade) * value for shade in shades], -1)
+    return [ops.clamp(ops.abs(sixth - 3.0) - 1.0, 0.0, 1.0), ops.clamp(2.0 - ops.abs(sixth - 2.0), 0.0, 1.0),
+            ops.clamp(2.0 - ops.abs(sixth - 4.0), 0.0, 1.0)]
 
 
 def adjust_brightness(image, delta):
@@ -92,7 +113,7 @@ def adjust_contrast(images, contrast_factor):
     """Return pictures whose differences from their mean, channel by channel, are multiplied."""
     x, back = _floating(images)
     if x.ndim < 3:
-        raise ValueError(f"'images' must be at least three-dimensional. Received shape {x.shape}")
+        raise invalid_argument(f"input must be at least 3-D. Received shape {x.shape}")
     mean = ops.mean(x, [-3, -2], True)
     factor = ops.cast(take(contrast_factor), x.dtype)
     return back((x - mean) * factor + mean)
@@ -108,16 +129,19 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 def adjust_hue(image, delta, name=None):
     """Return pictures with their hues turned; `delta` is between -1 and 1."""
+    if not isinstance(delta, _C.Tensor) and not -1 <= delta <= 1:
+        raise ValueError(f"delta must be in the interval [-1, 1]. Received: {delta}")
     x, back = _floating(image)
-    hue, saturation, value = ops.unbind(rgb_to_hsv(x), -1)
+    # Between its least and its greatest channel, whatever these are: colours need not be within 0 and 1.
+    hue, value, least = _turn(*ops.unbind(_three(x, "adjust_hue"), -1))
     hue = ops.remainder(hue + ops.cast(take(delta), x.dtype), 1.0)
-    return back(hsv_to_rgb(ops.stack([hue, saturation, value], -1)))
+    return back(ops.stack([least + (value - least) * shade for shade in _shades(hue)], -1))
 
 
 def adjust_saturation(image, saturation_factor, name=None):
     """Return pictures with their saturation multiplied."""
     x, back = _floating(image)
-    hue, saturation, value = ops.unbind(rgb_to_hsv(x), -1)
+    hue, saturation, value = ops.unbind(rgb_to_hsv(_three(x, "adjust_saturation")), -1)
     saturation = ops.clamp(saturation * ops.cast(take(saturation_factor), x.dtype), 0.0, 1.0)
     return back(hsv_to_rgb(ops.stack([hue, saturation, value], -1)))
 

@@ -1,5 +1,6 @@
 """Pictures cut, turned, mirrored and framed."""
-from dragon.vm.tensorflow.core.array import as_ints, at_least, pad
+from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.array import as_ints, pad
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.creation import cast, saturate_cast
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32
@@ -125,6 +126,8 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
 
     """
     x, dtype = take(image), as_dtype(dtype)
+    if not (dtype.is_floating or dtype.is_integer):
+        raise AttributeError(f"dtype must be either floating point or integer. Received: {dtype}")
     if x.dtype is dtype:
         return convert_to_tensor(x)
     if x.dtype.is_integer and dtype.is_integer:
@@ -150,12 +153,30 @@ def _rescale(x, dtype, saturate):
 
 def per_image_standardization(image):
     """Return pictures with mean 0 and variance 1 each."""
-    x = at_least(take(image), 3, "tf.image.per_image_standardization")
-    x = x if x.dtype.is_floating else cast(x, float32)
+    x = take(image)
+    if x.ndim < 3:
+        raise ValueError(f"'image' must be at least three-dimensional. Received shape {x.shape}")
+    x = cast(x, float32)
     count = max(x.shape[-1] * x.shape[-2] * x.shape[-3], 1)
     mean = ops.mean(x, [-1, -2, -3], True)
     spread = ops.sqrt(ops.mean(ops.square(x - mean), [-1, -2, -3], True))
     return (x - mean) / ops.maximum(spread, count ** -0.5)
+
+
+def _check_patches(x, windows, padding):
+    """Raise TensorFlow's errors for what is no batch of pictures, and for windows that make no sense."""
+    if x.ndim != 4 or padding not in ("VALID", "SAME"):
+        raise invalid_argument("Expected a batch of pictures and padding SAME or VALID. Received: shape "
+                               f"{x.shape}, {padding}")
+    for numbers in windows:
+        if len(numbers) != 4:
+            raise invalid_argument(f"sizes, strides and rates must be of 4 numbers. Received: {numbers}")
+        if numbers[0] != 1 or numbers[3] != 1:
+            raise errors.UnimplementedError(None, None, "Windows extend along rows and columns only. "
+                                            f"Received: {numbers}")
+        if min(numbers) <= 0:
+            raise errors.OutOfRangeError(None, None, "sizes, strides and rates must be positive. "
+                                         f"Received: {numbers}")
 
 
 def extract_patches(images, sizes, strides, rates, padding, name=None):
@@ -179,9 +200,7 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
 
     """
     x = take(images)
-    if x.ndim != 4 or padding.upper() not in ("VALID", "SAME"):
-        raise ValueError("Expected a batch of pictures and padding SAME or VALID. Received: shape "
-                         f"{x.shape}, {padding}")
+    _check_patches(x, (sizes, strides, rates), padding)
     for axis in (1, 2):
         size, step, rate = sizes[axis], strides[axis], rates[axis]
         reach = (size - 1) * rate + 1
@@ -229,9 +248,12 @@ def total_variation(images, name=None):
     x = take(images)
     if x.ndim not in (3, 4):
         raise ValueError(f"'images' must be either 3 or 4-dimensional. Received shape {x.shape}")
+    if x.dtype.name in ("uint8", "bool"):
+        raise invalid_argument(f"total_variation: pictures must be of signed numbers. Received dtype {x.dtype.name}")
     axes = list(range(x.ndim - 3, x.ndim))
     down, right = x[..., 1:, :, :] - x[..., :-1, :, :], x[..., :, 1:, :] - x[..., :, :-1, :]
-    return ops.sum(ops.abs(down), axes) + ops.sum(ops.abs(right), axes)
+    return (ops.sum(ops.abs(down), axes, dtype=x.dtype.name)
+            + ops.sum(ops.abs(right), axes, dtype=x.dtype.name))
 
 
 def draw_bounding_boxes(images, boxes, colors, name=None):
@@ -242,9 +264,12 @@ def draw_bounding_boxes(images, boxes, colors, name=None):
     x = convert_to_tensor(images)
     if x.ndim != 4:
         raise invalid_argument(f"The rank of the images should be 4. Received shape {x.shape}")
-    array, found = x.numpy(), convert_to_tensor(boxes).numpy()
+    array, found = x.numpy(), np.asarray(convert_to_tensor(boxes).numpy())
+    if found.ndim != 3 or found.shape[-1] != 4:
+        raise invalid_argument(f"boxes must be of shape [batch, boxes, 4]. Received: {list(found.shape)}")
     palette = palette if colors is None or not np.size(colors) else convert_to_tensor(colors).numpy()
     rows, columns, channels = array.shape[1:]
+    palette = np.ones_like(palette) if channels == 1 else palette
     for picture, own in zip(array, found):
         for number, box in enumerate(own):
             top, left, bottom, right = (box * [rows - 1, columns - 1, rows - 1, columns - 1]).astype(int)

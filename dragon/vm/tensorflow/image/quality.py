@@ -20,6 +20,10 @@ def _pair(a, b, limit):
 
 def psnr(a, b, max_val, name=None):
     """Return the ratio of the greatest number to the difference of pictures, in decibels."""
+    if (take(a).ndim < 3 or take(b).ndim < 3
+            or any(size != other and 1 not in (size, other) for size, other in zip(a.shape[-3:], b.shape[-3:]))):
+        raise invalid_argument(f"psnr: expected pictures of one shape. Received shapes {take(a).shape} and "
+                               f"{take(b).shape}")
     a, b, limit = _pair(a, b, max_val)
     error = ops.mean(ops.square(a - b), [-3, -2, -1])
     return 20.0 * ops.log10(limit) - 10.0 * ops.log10(error)

@@ -1,6 +1,8 @@
 """Pictures in other sizes: TensorFlow's ways of reading between pixels, each as a matrix for an axis."""
 import functools
 
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.array import as_ints
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import float32
@@ -124,6 +126,13 @@ def resize_batch(x, height, width, method, antialias=False):
     return ops.reshape(x, (count, height, width, channels))
 
 
+def _fit(shape, size):
+    """Return the largest size of the proportions of a picture within another one, in TensorFlow's single precision."""
+    import numpy as np
+    factor = min(np.float32(wanted / length) for wanted, length in zip(size, shape))
+    return [int(np.rint(factor * np.float32(length))) for length in shape]
+
+
 def resize(images, size, method="bilinear", preserve_aspect_ratio=False, antialias=False, name=None):
     """Return pictures in another size.
 
@@ -152,18 +161,25 @@ def resize(images, size, method="bilinear", preserve_aspect_ratio=False, antiali
     if method not in METHODS:
         raise ValueError(f"Resize method is not implemented: {method}")
     x, single = as_batch(images)
-    size = as_ints(size)
+    try:
+        size = as_ints(size)
+    except TypeError:
+        raise ValueError(f"'size' must be a 1-D int32 Tensor. Received: size={size}") from None
     if not isinstance(size, list) or len(size) != 2:
         raise ValueError(f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width. Received: {size}")
-    height, width = size
-    rows, columns = x.shape[1:3]
-    if preserve_aspect_ratio:
-        factor = min(height / rows, width / columns)
-        height, width = round(rows * factor), round(columns * factor)
+    height, width = _fit(x.shape[1:3], size) if preserve_aspect_ratio else size
     if height <= 0 or width <= 0:
         raise invalid_argument(f"output dimensions must be positive. Received: {size} [Op:Resize]")
     made = resize_batch(x, height, width, method, bool(antialias))
     return made[0] if single else made
+
+
+def _place(shape, size):
+    """Return in which size a picture fits into another one, and where it begins, in TensorFlow's single precision."""
+    import numpy as np
+    shape, size = np.float32(shape), np.float32(size)
+    inner = shape / (shape / size).max()
+    return np.floor(inner).astype(int).tolist(), np.maximum(np.floor((size - inner) / 2), 0).astype(int).tolist()
 
 
 def resize_with_pad(image, target_height, target_width, method="bilinear", antialias=False):
@@ -172,13 +188,28 @@ def resize_with_pad(image, target_height, target_width, method="bilinear", antia
     height, width = int(target_height), int(target_width)
     if height <= 0 or width <= 0:
         raise ValueError(f"target_height and target_width must be > 0. Received: {target_height}, {target_width}")
-    rows, columns = x.shape[1:3]
-    ratio = max(columns / width, rows / height)
-    inner = int(rows / ratio), int(columns / ratio)
-    top, left = int(max(0, (height - rows / ratio) / 2)), int(max(0, (width - columns / ratio) / 2))
-    made = resize_batch(x, *inner, getattr(method, "value", method), bool(antialias))
-    made = pad_to_bounding_box(made, top, left, height, width)
+    inner, begin = _place(x.shape[1:3], (height, width))
+    made = resize(x, inner, method, antialias=antialias)
+    made = pad_to_bounding_box(made, *begin, height, width)
     return made[0] if single else made
+
+
+def _check_crops(image, boxes, which, size, method):
+    """Return the arguments of crops as tensors, or raise TensorFlow's errors."""
+    x, boxes = ops.cast(take(image), float32), take(boxes)
+    which, size = ops.cast(take(which), "int64"), as_ints(size)
+    if method not in ("bilinear", "nearest"):
+        raise invalid_argument(f"method must be bilinear or nearest. Received: {method}")
+    if x.ndim != 4:
+        raise invalid_argument(f"input image must be 4-D. Received shape {x.shape}")
+    if len(size) != 2 or min(size) <= 0:
+        raise invalid_argument(f"crop dimensions must be two positive numbers. Received: {size}")
+    if boxes.ndim != 2 or boxes.shape[1] != 4 or tuple(which.shape) != tuple(boxes.shape[:1]):
+        raise invalid_argument(f"boxes must be of shape [boxes, 4], box_indices of shape [boxes]. Received shapes "
+                               f"{boxes.shape} and {which.shape}")
+    if not is_capturing() and which.shape[0] and not 0 <= int(ops.amin(which)) <= int(ops.amax(which)) < x.shape[0]:
+        raise errors.OutOfRangeError(None, None, f"box_indices must be within [0, {x.shape[0]}). Received: {which}")
+    return x, boxes, which, size
 
 
 def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None):
@@ -207,10 +238,7 @@ def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", ext
         (boxes, height, width, channels), float32.
 
     """
-    if method not in ("bilinear", "nearest"):
-        raise ValueError(f"method must be bilinear or nearest. Received: {method}")
-    x, boxes = ops.cast(take(image), float32), take(boxes)
-    which, (height, width) = ops.cast(take(box_indices), "int64"), as_ints(crop_size)
+    x, boxes, which, (height, width) = _check_crops(image, boxes, box_indices, crop_size, method)
     rows, columns = x.shape[1:3]
 
     def places(first, last, count, size):

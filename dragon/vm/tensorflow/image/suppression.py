@@ -22,6 +22,8 @@ def _select(boxes, scores, limit, overlap_of, threshold, least, sigma=0.0):
     waiting = [(-float(score), number, 0) for number, score in enumerate(scores) if score > least]
     heapq.heapify(waiting)
     kept, values = [], []
+    if limit < 0:
+        raise invalid_argument(f"max_output_size must be non-negative. Received: {limit}")
     while waiting and len(kept) < limit:
         negative, number, seen = heapq.heappop(waiting)
         score, overlaps = -negative, None
@@ -100,6 +102,9 @@ def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_thre
                                  score_threshold=float("-inf"), name=None):
     """Return the numbers of the best boxes, of which it is told how much they overlap."""
     overlaps, scores = convert_to_tensor(overlaps).numpy(), convert_to_tensor(scores).numpy()
+    if overlaps.ndim != 2 or overlaps.shape != scores.shape * 2:
+        raise invalid_argument(f"overlaps must be square, with a row for each score. Received shapes {overlaps.shape} "
+                               f"and {scores.shape}")
     kept, _ = _select(None, scores, int(max_output_size), lambda number, others: overlaps[number, others],
                       float(overlap_threshold), score_threshold)
     return convert_to_tensor(kept, "int32")
@@ -108,15 +113,25 @@ def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_thre
 def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
                                pad_to_max_output_size=False, name=None, sorted_input=False,
                                canonicalized_coordinates=False, tile_size=512):
-    """Return the numbers of the best boxes, filled up with zeros if asked, and how many there are."""
-    x = convert_to_tensor(boxes)
-    if x.ndim != 2:
-        raise NotImplementedError(f"tf.image.non_max_suppression_padded: batches of boxes. Received shape {x.shape}")
-    found = non_max_suppression(x, scores, max_output_size, iou_threshold, score_threshold)
-    count = found.shape[0]
-    if pad_to_max_output_size:
-        found = ops.pad(found, [0, int(max_output_size) - count])
-    return found, convert_to_tensor(count)
+    """Return the numbers of the best boxes, filled up with zeros if asked, and how many there are.
+
+    Batches of boxes are taken too; hints of how to compute (`sorted_input`, `canonicalized_coordinates`,
+    `tile_size`) change nothing.
+    """
+    boxes, scores = convert_to_tensor(boxes), convert_to_tensor(scores)
+    single, limit = boxes.ndim == 2, int(max_output_size)
+    if not single and not pad_to_max_output_size:
+        raise ValueError("'pad_to_max_output_size' must be True for batches of boxes. Received: "
+                         f"pad_to_max_output_size={pad_to_max_output_size}, boxes of shape {boxes.shape}")
+    front = tuple(boxes.shape[:-2])
+    rows = zip(ops.unbind(ops.reshape(boxes, (-1, *boxes.shape[-2:]))),
+               ops.unbind(ops.reshape(scores, (-1, boxes.shape[-2]))))
+    found = [non_max_suppression(*row, limit, iou_threshold, score_threshold) for row in rows]
+    counts = ops.reshape(convert_to_tensor([kept.shape[0] for kept in found], "int32"), front)
+    if not pad_to_max_output_size:
+        return found[0], counts
+    filled = [ops.pad(kept, [0, limit - kept.shape[0]]) for kept in found]
+    return ops.reshape(ops.stack(filled), (*front, limit)), counts
 
 
 def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
