@@ -36,6 +36,16 @@ class Base(_C.Tensor):
 
     __array_priority__ = 100  # NumPy's arrays leave arithmetic with tensors to the tensors
 
+    def __repr__(self):
+        from dragon.vm.tensorflow.core.host import describe
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {describe(self)}>"
+
+    def __str__(self):
+        from dragon.vm.tensorflow.core.host import show_numbers
+        text = show_numbers(self, False)
+        line = "\n" if "\n" in text else ""
+        return f"tf.Tensor({line}{text}{', ' if not line else ', '}shape={self.shape}, dtype={self.dtype.name})"
+
     def __array__(self, dtype=None, copy=None):
         import numpy as np
         from dragon.vm.tensorflow.core.host import host_array
@@ -109,16 +119,6 @@ class TensorKind(type):
 
 class Tensor(Base, metaclass=TensorKind):
     """Numbers of one dtype in a box, or the promise of them; they do not change."""
-
-    def __repr__(self):
-        from dragon.vm.tensorflow.core.host import describe
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {describe(self)}>"
-
-    def __str__(self):
-        from dragon.vm.tensorflow.core.host import show_numbers
-        text = show_numbers(self, False)
-        line = "\n" if "\n" in text else ""
-        return f"tf.Tensor({line}{text}{', ' if not line else ', '}shape={self.shape}, dtype={self.dtype.name})"
 
     def __hash__(self):
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
