@@ -1,4 +1,6 @@
 """`model.export(format="onnx")`: a model as an ONNX file, without training and without Python."""
+import pathlib
+
 from dragon import _C
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
@@ -51,6 +53,38 @@ def input_specs(model, input_signature=None):
     return specs[0] if isinstance(specs, (list, tuple)) and len(specs) == 1 else specs
 
 
+def write_onnx(function, specs, names, filepath, opset_version=None, extra=None):
+    """Write a function of flat tensors as an ONNX file.
+
+    Parameters
+    ----------
+    function : Callable
+        The function; its `state_dict` names the weights.
+    specs : List[Any]
+        The shape and the dtype of each input.
+    names : List[str]
+        The inputs' names.
+    filepath : Union[str, pathlib.Path]
+        The file.
+    opset_version : int, optional, default=18
+        The version of ONNX's operators.
+    extra : Dict[str, Tensor], optional
+        What else is stored among the initializers.
+
+    """
+    from dragon.onnx import export
+    examples = [ops.zeros(tuple(EXAMPLE if size is None else size for size in spec.shape),
+                          dtype=standardize_dtype(spec.dtype)) for spec in specs]
+    axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}" for axis, size in enumerate(spec.shape)
+                   if size is None} for name, spec in zip(names, specs)}
+    model = export(function, tuple(examples), input_names=names, opset=opset_version or 18,
+                   dynamic_axes={name: found for name, found in axes.items() if found})
+    if extra:
+        from onnx import numpy_helper
+        model.graph.initializer.extend(numpy_helper.from_array(value.numpy(), name) for name, value in extra.items())
+    pathlib.Path(filepath).write_bytes(model.SerializeToString())
+
+
 def export_onnx(model, filepath, verbose=None, input_signature=None, opset_version=None, **kwargs):
     """Write a model as an ONNX file.
 
@@ -70,16 +104,10 @@ def export_onnx(model, filepath, verbose=None, input_signature=None, opset_versi
     """
     if kwargs:
         raise ValueError(f"export: got unknown arguments for format='onnx'. Received: {kwargs}")
-    from dragon.onnx import export
     specs = input_specs(model, input_signature)
     leaves = tree.flatten(specs)
-    examples = [ops.zeros(tuple(EXAMPLE if size is None else size for size in spec.shape), dtype=spec.dtype)
-                for spec in leaves]
     names = [getattr(getattr(spec, "_keras_history", (None,))[0], "name", None) or spec.name for spec in leaves]
-    axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}" for axis, size in enumerate(spec.shape)
-                   if size is None} for name, spec in zip(names, leaves)}
-    export(_Inference(model, specs), tuple(examples), filepath, input_names=names,
-           dynamic_axes={name: found for name, found in axes.items() if found}, opset=opset_version or 18)
+    write_onnx(_Inference(model, specs), leaves, names, filepath, opset_version)
     if verbose is None or verbose:
         from dragon.vm.keras.core.messages import print_msg
         print_msg(f"Saved artifact at '{filepath}'.")

@@ -18,6 +18,8 @@ eagerly = [False]  # tf.config.run_functions_eagerly
 class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
+    first = None  # the arguments of the first capture, as specs
+
     def clear(self):
         """Forget all graphs."""
         super().clear()
@@ -25,6 +27,8 @@ class _Graphs(Captured):
 
     def _capture(self, args, kwargs):
         self.count += 1
+        if self.first is None and not kwargs:
+            self.first = nest.map_structure(_spec_of, tuple(args))
         self._made = variable.living.added
         return super()._capture(args, kwargs)
 
@@ -155,6 +159,11 @@ class Function:
     def input_signature(self):
         """Optional[tuple]: what the arguments must be."""
         return self._signature
+
+    @property
+    def first_signature(self):
+        """Optional[tuple]: the specs of the arguments that the function was traced with first."""
+        return self._graphs.first
 
     @property
     def name(self):

@@ -42,7 +42,7 @@ def test_one_device_trains_as_without_rules():
 
 
 def test_names_are_those_of_genuine_keras():
-    for family in ("distribution", "distillation"):
+    for family in ("distribution", "distillation", "export"):
         expected = [name for name in dir(getattr(genuine.keras, family)) if not name.startswith("_")]
         assert [name for name in expected if not hasattr(getattr(keras, family), name)] == []
 
