@@ -12,6 +12,7 @@ from dragon.vm.tensorflow.core.moving import take
 from dragon.vm.tensorflow.core.tensor import ops
 
 METHODS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+FEW = 16  # channels
 TABLE = 1024  # steps between two pixels that TensorFlow's cubic kernel knows
 
 
@@ -65,18 +66,6 @@ def _by_kernel(size, wanted, method, antialias):
     return weights / weights.sum(1, keepdims=True)
 
 
-def _bilinear(size, wanted):
-    import numpy as np
-    places = np.maximum((np.arange(wanted, dtype=np.float32) + np.float32(0.5)) * np.float32(size / wanted)
-                        - np.float32(0.5), 0)
-    low = np.minimum(np.floor(places).astype(int), size - 1)
-    part, rows = places - np.floor(places), np.arange(wanted)
-    weights = np.zeros((wanted, size))
-    np.add.at(weights, (rows, low), 1 - part)
-    np.add.at(weights, (rows, np.minimum(low + 1, size - 1)), part)
-    return weights
-
-
 def _bicubic(size, wanted):
     import numpy as np
     places = (np.arange(wanted) + 0.5) * (size / wanted) - 0.5
@@ -103,8 +92,6 @@ def _weights(size, wanted, method, antialias):
     import numpy as np
     if method == "area":
         made = _area(size, wanted)
-    elif method == "bilinear" and not antialias:
-        made = _bilinear(size, wanted)
     elif method == "bicubic" and not antialias:
         made = _bicubic(size, wanted)
     else:
@@ -121,9 +108,17 @@ def resize_batch(x, height, width, method, antialias=False):
             x = ops.index_select(x, axis, convert_to_tensor(places, "int64"))
         return x
     x = ops.cast(x, float32) if x.dtype is not float32 else x
+    if method == "bilinear" and not antialias:
+        made = ops.interpolate(ops.permute(x, [0, 3, 1, 2]), [height, width], mode="bilinear", align_corners=False)
+        return ops.permute(made, [0, 2, 3, 1])
     x = ops.matmul(_weights(rows, height, method, antialias), ops.reshape(x, (count, rows, columns * channels)))
-    x = ops.matmul(_weights(columns, width, method, antialias), ops.reshape(x, (count * height, columns, channels)))
-    return ops.reshape(x, (count, height, width, channels))
+    x, across = ops.reshape(x, (count, height, columns, channels)), _weights(columns, width, method, antialias)
+    if channels >= FEW:
+        return ops.matmul(across, x)
+    # Products with so few columns are slow: the channels stand aside.
+    x = ops.reshape(ops.permute(x, [0, 1, 3, 2]), (count * height * channels, columns))
+    x = ops.matmul(x, ops.permute(across, [1, 0]))
+    return ops.permute(ops.reshape(x, (count, height, channels, width)), [0, 1, 3, 2])
 
 
 def _fit(shape, size):
