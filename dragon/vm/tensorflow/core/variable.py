@@ -8,6 +8,7 @@ from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.shape import TensorShape, UNKNOWN
 from dragon.vm.tensorflow.core.tensor import Base, IdentityDictionary, as_tensor, ops
+from dragon.vm.tensorflow.core.variable_parts import VariableParts
 
 _local = threading.local()
 living = IdentityDictionary()  # all variables, for tapes that are asked what they saw
@@ -94,7 +95,7 @@ def open_scope(name):
         _local.scopes = before
 
 
-class Variable(Base):
+class Variable(VariableParts, Base):
     """Numbers that a program keeps and replaces.
 
     Parameters

@@ -240,6 +240,33 @@ v = tf.Variable([1., 2.])
 a, b, c = tf.identity(v), v.value(), tf.convert_to_tensor(v)
 v.assign([5., 6.]); v.assign_sub([1., 1.])
 return [a, b, c, v.read_value(), v[0]]""",
+    "parts": """
+v = tf.Variable([[1., 2.], [3., 4.], [5., 6.]])
+v[0].assign([9., 8.])
+v[1:, 0].assign([10., 20.])
+v[:, 1].assign([1., 2., 3.])
+with tf.GradientTape() as t: y = v[1] * v[1]
+return [v.numpy(), t.gradient(y, v), v.sparse_read([2, 0]), v.gather_nd([[0, 1]])]""",
+    "rows": """
+v, out = tf.Variable([[1., 2.], [3., 4.], [5., 6.]]), []
+s = tf.IndexedSlices(tf.constant([[2., 3.]]), tf.constant([1]))
+for name in ('update', 'add', 'sub', 'mul', 'div', 'max', 'min'):
+    getattr(v, 'scatter_' + name)(s)
+    out.append(v.numpy())
+return out""",
+    "rows added twice": """
+v = tf.Variable([1., 2., 3.])
+v.scatter_add(tf.IndexedSlices(tf.constant([10., 20.]), tf.constant([1, 1])))
+return v.numpy()""",
+    "entries": """
+v, out = tf.Variable([[1., 2.], [3., 4.]]), []
+for name in ('update', 'add', 'sub', 'max', 'min'):
+    getattr(v, 'scatter_nd_' + name)([[0, 1], [1, 0]], [3., 5.])
+    out.append(v.numpy())
+return out""",
+    "counting": """
+v = tf.Variable(0)
+return [v.count_up_to(2), v.count_up_to(2), v.numpy()]""",
     "shared": """
 x = tf.constant([1., 2.])
 v = tf.Variable(x)
