@@ -12,6 +12,7 @@ from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.tensor import Base, Tensor
 from dragon.vm.tensorflow.core.type_spec import TensorSpec, TypeSpec
 
+SIZES = (960, 1920)  # two sizes that stand for an unknown one; both can be cut in many ways
 eagerly = [False]  # tf.config.run_functions_eagerly
 
 
@@ -318,7 +319,8 @@ class ConcreteFunction:
     def structured_outputs(self):
         """Any: specs of what is returned."""
         if self._outputs is None:
-            self._outputs = nest.map_structure(_spec_of, self._infer())
+            found = [nest.map_structure(_spec_of, self._infer(size)) for size in SIZES]
+            self._outputs = nest.map_structure(_common, *found)
         return self._outputs
 
     @property
@@ -331,19 +333,34 @@ class ConcreteFunction:
     output_dtypes = property(lambda self: nest.map_structure(lambda spec: spec.dtype, self.structured_outputs),
                              doc="Any: dtypes of what is returned.")
 
-    def _infer(self):
-        """Return what the function returns for tensors without numbers; unknown sizes are taken as 1."""
+    def _infer(self, unknown):
+        """Return what the function returns for tensors without numbers, in which unknown sizes are a certain one."""
         from dragon.vm.tensorflow.core.tensor import ops
 
         def stand_in(value):
             if not isinstance(value, TensorSpec):
                 return value
-            return ops.empty(tuple(size or 1 for size in value.shape), dtype=value.dtype, device="meta")
+            shape = tuple(unknown if size is None else size for size in value.shape)
+            return _C.phantom_like(ops.zeros((), dtype=value.dtype), shape)
         args, kwargs = nest.map_structure(stand_in, (list(self._args), self._kwargs))
-        return self._function.python_function(*args, **kwargs)
+        recorded, phantom = _C.set_grad_enabled(False), _C.set_phantom(True)
+        variable.inferring[0] = True
+        try:
+            return nest.map_structure(_result, self._function.python_function(*args, **kwargs))
+        finally:
+            variable.inferring[0] = False
+            _C.set_phantom(phantom)
+            _C.set_grad_enabled(recorded)
 
     def __str__(self):
         return f"{self.name}{tuple(self._args)}"
+
+
+def _common(one, other):
+    """Return the spec of results for two sizes of what is unknown."""
+    if not isinstance(one, TensorSpec):
+        return one
+    return TensorSpec([mine if mine == theirs else None for mine, theirs in zip(one.shape, other.shape)], one.dtype)
 
 
 def _is_open(slot):

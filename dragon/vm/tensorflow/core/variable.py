@@ -14,6 +14,7 @@ _local = threading.local()
 living = IdentityDictionary()  # all variables, for tapes that are asked what they saw
 
 
+inferring = [False]  # whether functions run for shapes alone, so that nothing may be written
 pending = []  # restorations that wait for variables that are not made yet
 
 
@@ -45,6 +46,8 @@ def write(variable, value):
         Numbers of its dtype and shape.
 
     """
+    if inferring[0]:
+        return
     before = _C.set_grad_enabled(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
@@ -57,6 +60,8 @@ def write(variable, value):
 
 def write_with(variable, operator, value):
     """Apply an in-place operator (`ops.add_`) to a variable; whoever looks at the old numbers keeps them."""
+    if inferring[0]:
+        return
     before = _C.set_grad_enabled(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():

@@ -114,6 +114,14 @@ return [a.f(tf.constant(1.)), b.f(tf.constant(1.)), a.f(tf.constant(5.))]""",
 def f(x, y): return x + y
 c = f.get_concrete_function(tf.TensorSpec([2], tf.float32), tf.TensorSpec([], tf.float32))
 return [c(tf.constant([1., 2.]), tf.constant(1.)), c.structured_outputs.shape.as_list(), c.outputs[0].dtype.name]""",
+    "concrete: shapes and writes": """
+v = tf.Variable([[1., 2.], [3., 4.]])
+@tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+def f(x):
+    v.assign_add([[1., 1.], [1., 1.]])
+    return x @ v, tf.reduce_sum(x, 1)
+c = f.get_concrete_function()
+return [[s.shape.as_list() for s in c.outputs], v.numpy().tolist(), c(tf.ones([1, 2])), v.numpy().tolist()]""",
     "eagerly": """
 tf.config.run_functions_eagerly(True)
 try:
