@@ -149,6 +149,9 @@ def adjust_saturation(image, saturation_factor, name=None):
 def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
     """Return a picture as JPEG leaves it at a quality from 0 to 100."""
     from dragon.vm.tensorflow import io
-    x = take(image)
-    bytes_ = io.encode_jpeg(convert_image_dtype(x, "uint8", saturate=True), quality=int(jpeg_quality))
-    return convert_image_dtype(io.decode_jpeg(bytes_, channels=x.shape[-1]), x.dtype, saturate=True)
+    x, quality = take(image), int(jpeg_quality)
+    if not 0 <= quality <= 100:
+        raise invalid_argument(f"quality must be in [0,100]. Received: jpeg_quality={quality}")
+    file = io.encode_jpeg(convert_image_dtype(x, "uint8", saturate=True), quality=quality)
+    made = io.decode_jpeg(file, channels=x.shape[-1], dct_method=dct_method)
+    return convert_image_dtype(made, x.dtype, saturate=True)

@@ -14,25 +14,33 @@ def _overlap(box, boxes):
     return np.where(whole > 0, shared / np.where(whole > 0, whole, 1), 0)
 
 
-def _select(boxes, scores, limit, overlap_of, threshold, least, sigma=0.0):
+def _select(scores, limit, overlap_of, threshold, least):
     """Return (numbers, scores) of the boxes that are kept: the best ones that overlap no better one too much."""
+    import numpy as np
+    if limit < 0:
+        raise invalid_argument(f"max_output_size must be non-negative. Received: {limit}")
+    waiting, kept = np.argsort(-scores, kind="stable"), []
+    waiting = waiting[scores[waiting] > least]
+    while waiting.size and len(kept) < limit:
+        kept.append(int(waiting[0]))
+        waiting = waiting[1:]
+        waiting = waiting[~(overlap_of(kept[-1], waiting) > threshold)]
+    return kept, [float(scores[number]) for number in kept]
+
+
+def _select_softly(scores, limit, overlap_of, least, sigma):
+    """Return (numbers, scores) of the boxes that are kept, where overlaps with better ones cost a part of the score."""
     import heapq
 
     import numpy as np
     waiting = [(-float(score), number, 0) for number, score in enumerate(scores) if score > least]
     heapq.heapify(waiting)
     kept, values = [], []
-    if limit < 0:
-        raise invalid_argument(f"max_output_size must be non-negative. Received: {limit}")
     while waiting and len(kept) < limit:
         negative, number, seen = heapq.heappop(waiting)
-        score, overlaps = -negative, None
+        score = -negative
         if len(kept) > seen:
-            overlaps = overlap_of(number, np.array(kept[seen:]))
-            if sigma > 0:
-                score *= float(np.prod(np.exp(-0.5 * overlaps ** 2 / sigma)))
-            elif (overlaps > threshold).any():
-                continue
+            score *= float(np.prod(np.exp(-0.5 * overlap_of(number, np.array(kept[seen:])) ** 2 / sigma)))
         if score == -negative:
             kept.append(number)
             values.append(score)
@@ -82,7 +90,7 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
 
     """
     boxes, scores = _arrays(boxes, scores)
-    kept, _ = _select(boxes, scores, int(max_output_size),
+    kept, _ = _select(scores, int(max_output_size),
                       lambda number, others: _overlap(boxes[number], boxes[others]), _check_threshold(iou_threshold),
                       score_threshold)
     return convert_to_tensor(kept, "int32")
@@ -92,9 +100,14 @@ def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshol
                                     score_threshold=float("-inf"), soft_nms_sigma=0.0, name=None):
     """Return the numbers and scores of the best boxes; with `soft_nms_sigma`, overlapping ones only lose score."""
     boxes, scores = _arrays(boxes, scores)
-    kept, values = _select(boxes, scores, int(max_output_size),
-                           lambda number, others: _overlap(boxes[number], boxes[others]),
-                           _check_threshold(iou_threshold), score_threshold, float(soft_nms_sigma))
+    threshold, sigma = _check_threshold(iou_threshold), float(soft_nms_sigma)
+
+    def overlap_of(number, others):
+        return _overlap(boxes[number], boxes[others])
+    if sigma > 0:
+        kept, values = _select_softly(scores, int(max_output_size), overlap_of, score_threshold, sigma)
+    else:
+        kept, values = _select(scores, int(max_output_size), overlap_of, threshold, score_threshold)
     return convert_to_tensor(kept, "int32"), convert_to_tensor(values, "float32")
 
 
@@ -105,7 +118,7 @@ def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_thre
     if overlaps.ndim != 2 or overlaps.shape != scores.shape * 2:
         raise invalid_argument(f"overlaps must be square, with a row for each score. Received shapes {overlaps.shape} "
                                f"and {scores.shape}")
-    kept, _ = _select(None, scores, int(max_output_size), lambda number, others: overlaps[number, others],
+    kept, _ = _select(scores, int(max_output_size), lambda number, others: overlaps[others, number],
                       float(overlap_threshold), score_threshold)
     return convert_to_tensor(kept, "int32")
 
@@ -176,7 +189,7 @@ def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_t
         best = []
         for label in range(classes):
             own = boxes[row, :, label if boxes.shape[2] > 1 else 0]
-            kept, kept_scores = _select(own, scores[row, :, label], each,
+            kept, kept_scores = _select(scores[row, :, label], each,
                                         lambda number, others, own=own: _overlap(own[number], own[others]),
                                         _check_threshold(iou_threshold), score_threshold)
             best += [(-score, label, own[number]) for number, score in zip(kept, kept_scores)]

@@ -30,8 +30,7 @@ MISSING = {
     "signal": """
     """,
     "image": """
-    decode_jxl extract_glimpse generate_bounding_box_proposals sample_distorted_bounding_box
-    stateless_sample_distorted_bounding_box""",
+    decode_jxl generate_bounding_box_proposals""",
     "train": """
     CheckpointView ClusterDef ClusterSpec Coordinator JobDef ServerDef TrackableView experimental""",
     "config": """

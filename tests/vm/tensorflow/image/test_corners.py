@@ -14,6 +14,7 @@ U = "tf.cast(tf.reshape(tf.range(2 * 7 * 9 * 3) * 37 % 256, [2, 7, 9, 3]), tf.ui
 H, D = f"tf.cast({F}, tf.float16)", f"tf.cast({F}, tf.float64)"
 INT = f"tf.cast({U}, tf.int32)"
 B = "[[[0.1, 0.2, 0.7, 0.9], [0.3, 0., 0.5, 1.2]], [[0., 0., 1., 1.], [-0.2, 0.4, 0.8, 0.6]]]"
+MANY = "tf.reshape(tf.cast(tf.range(360) * 101 % 97, tf.float32) / 97., [90, 4])"
 MISSING = {"decode_jxl", "generate_bounding_box_proposals"}
 VALUES = """
 resize({S}, [4, 5])
@@ -239,6 +240,15 @@ stateless_random_jpeg_quality({S}, 75, 50, [9, 2])
 stateless_random_jpeg_quality({S}, -75, 50, [9, 2])
 stateless_random_jpeg_quality({S}, 75, 150, [9, 2])
 random_brightness({F}, -0.2)
+adjust_jpeg_quality({S}, 50, "INTEGER_ACCURATE")
+adjust_jpeg_quality({U}[0], 95, "INTEGER_ACCURATE")
+adjust_jpeg_quality({U}[0, ..., :1], 80, "INTEGER_ACCURATE")
+adjust_jpeg_quality({U}[0], 101)
+adjust_jpeg_quality({U}, 50)
+non_max_suppression({MANY}, tf.cast(tf.range(90) * 37 % 90, tf.float32) / 90., 60, 0.3, 0.1)
+non_max_suppression({MANY}, tf.cast(tf.range(90) * 37 % 45, tf.float32) / 90., 60, 0.5)
+non_max_suppression_with_scores({MANY}, tf.cast(tf.range(90) * 37 % 90, tf.float32) / 90., 60, soft_nms_sigma=0.4)
+non_max_suppression_with_scores({MANY}, tf.cast(tf.range(90) * 37 % 90, tf.float32) / 90., 60, 0.4, 0.1, 0.2)
 random_contrast({F}, 2., 1.)
 random_hue({F}, 0.7)
 random_saturation({F}, 2., 1.)
@@ -278,7 +288,7 @@ ssim(v, v ** 2., 1., filter_size=4)
 
 def fill(text):
     """Return an expression with the pictures in place of their letters."""
-    for letter in ("INT", "F", "S", "U", "H", "D", "B"):
+    for letter in ("MANY", "INT", "F", "S", "U", "H", "D", "B"):
         text = text.replace("{" + letter + "}", globals()[letter])
     return "tf.image." + text
 
