@@ -34,5 +34,7 @@ def revive_model(data, classes=None):
 
 def _classes_of(model):
     """Return the user's own classes in a model by name: a pickle finds them where they are defined."""
+    from dragon.vm.keras.saving.public_names import find_inner_module
     kinds = {type(layer) for layer in model._flatten_layers()}
-    return {kind.__name__: kind for kind in kinds if not kind.__module__.startswith("dragon.")}
+    return {kind.__name__: kind for kind in kinds
+            if find_inner_module(kind) is None and not kind.__module__.startswith("dragon.")}

@@ -20,6 +20,19 @@ def _family(name):
     return importlib.import_module(f"{ROOT}.{name}")
 
 
+def find_inner_module(thing):
+    """Return where a class or function is within this package, as "layers.core.dense"; None for all others.
+
+    A class says the name that its user imported it by, which is "keras..." where this is what `keras` stands for;
+    genuine Keras's classes are all in "keras.src".
+    """
+    module = getattr(thing, "__module__", None) or ""
+    for root in (ROOT + ".", "keras."):
+        if module.startswith(root) and not module.startswith("keras.src."):
+            return module[len(root):]
+    return None
+
+
 def find_public_name(thing):
     """Return the module and the name of a class or function in Keras, or None for what is not Keras's.
 
@@ -29,12 +42,11 @@ def find_public_name(thing):
         The class or function.
 
     """
-    module, name = getattr(thing, "__module__", "") or "", getattr(thing, "__name__", "")
-    if not module.startswith(ROOT + "."):
+    inner, name = find_inner_module(thing), getattr(thing, "__name__", "")
+    if inner is None:
         return None
     if name in TOP:
         return "keras", name
-    inner = module[len(ROOT) + 1:]
     if inner == "core.dtype_policies":
         inner = "dtype_policies"
     for family in FAMILIES:
@@ -48,8 +60,8 @@ def find_public_name(thing):
 
 def find_source_name(cls):
     """Return the module of a class that Keras does not export, as Keras's files name it."""
-    module = cls.__module__
-    return f"keras.src{module[len(ROOT):]}" if module.startswith(ROOT + ".") else module
+    inner = find_inner_module(cls)
+    return cls.__module__ if inner is None else f"keras.src.{inner}"
 
 
 def find_thing(module, name):

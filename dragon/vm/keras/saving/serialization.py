@@ -137,7 +137,7 @@ def _serialize_object(obj):
         registered = None if module == "builtins" and not is_function else registration.get_registered_name(kind)
         config = {"module": module, "class_name": type(obj).__name__, "config": inner, "registered_name": registered}
         if is_function:
-            config["module"] = "builtins" if not obj.__module__.startswith(public_names.ROOT) else module
+            config["module"] = "builtins" if public_names.find_inner_module(obj) is None else module
             config["module"] = obj.__module__ if config["module"] == "builtins" and not module.startswith("keras") \
                 and module != "builtins" else config["module"]
     for word in ("build", "compile"):

@@ -8,6 +8,7 @@ import warnings
 from dragon import _C
 from dragon.vm.tensorflow.core import nest
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.tensor import Base, Tensor, as_tensor, ops
 from dragon.vm.tensorflow.core.variable import living_variables
 
@@ -109,7 +110,7 @@ class GradientTape:
             if not isinstance(item, _C.Tensor):
                 raise ValueError("Passed in object {} of type {!r}, not tf.Tensor or tf.Variable or ExtensionType."
                                  .format(item, type(item).__name__))
-            if not (item.dtype.is_floating_point or item.dtype.is_complex):
+            if not (as_dtype(item.dtype).is_floating or as_dtype(item.dtype).is_complex):  # Keras's are strings
                 warnings.warn("The dtype of the watched tensor must be floating (e.g. tf.float32), got "
                               f"{item.dtype!r}", stacklevel=2)
                 continue

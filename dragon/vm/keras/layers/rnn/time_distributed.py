@@ -17,8 +17,9 @@ ROW_BY_ROW = frozenset(
 
 
 def _takes_rows_alone(layer):
+    from dragon.vm.keras.saving.public_names import find_inner_module
     kind = type(layer)
-    return kind.__name__ in ROW_BY_ROW and kind.__module__.startswith("dragon.vm.keras.layers.")
+    return kind.__name__ in ROW_BY_ROW and (find_inner_module(kind) or "").startswith("layers.")
 
 
 class TimeDistributed(Wrapper):
