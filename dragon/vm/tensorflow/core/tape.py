@@ -81,7 +81,10 @@ class GradientTape:
             self._shared, self._floor = True, others[0]._floor
             for other in others:
                 other._shared = True
-        elif "dragon.vm.torch" not in sys.modules:  # whose users may differentiate across the tape's beginning
+        elif "dragon.vm.torch" in sys.modules:
+            # PyTorch records outside of tapes too; what it did since the last tape may be differentiated with this one.
+            self._floor = getattr(_local, "end", 0)
+        else:
             self._floor = _C.next_sequence()
         self._former_floor = _C.exchange_history_floor(self._floor)
         self._before = _C.set_grad_enabled(True)
@@ -96,6 +99,8 @@ class GradientTape:
             if id(tensor) not in held:
                 tensor.requires_grad = False
         _C.exchange_history_floor(self._former_floor)
+        if not tapes():
+            _local.end = _C.next_sequence()
 
     def _ask(self):
         """Have watched tensors ask for gradients again; return those that did not."""
