@@ -4,14 +4,21 @@ from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.tensor import ops
 
 
-def _overlap(box, boxes):
-    """Return by how much of both together a box and others overlap."""
+def _overlaps(boxes):
+    """Return a function of a box's number and others': by how much of both together they overlap."""
     import numpy as np
-    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    mine_low, mine_high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
-    shared = np.prod(np.maximum(np.minimum(high, mine_high) - np.maximum(low, mine_low), 0), 1)
-    whole = np.prod(high - low, 1) + np.prod(mine_high - mine_low) - shared
-    return np.where(whole > 0, shared / np.where(whole > 0, whole, 1), 0)
+    sides = boxes.T
+    top, left = np.minimum(sides[0], sides[2]), np.minimum(sides[1], sides[3])
+    bottom, right = np.maximum(sides[0], sides[2]), np.maximum(sides[1], sides[3])
+    areas = (bottom - top) * (right - left)
+
+    def overlap_of(number, others):
+        height = np.minimum(bottom[others], bottom[number]) - np.maximum(top[others], top[number])
+        width = np.minimum(right[others], right[number]) - np.maximum(left[others], left[number])
+        shared = np.maximum(height, 0) * np.maximum(width, 0)
+        whole = areas[others] + areas[number] - shared
+        return shared / np.where(whole > 0, whole, 1)
+    return overlap_of
 
 
 def _select(scores, limit, overlap_of, threshold, least):
@@ -90,9 +97,7 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
 
     """
     boxes, scores = _arrays(boxes, scores)
-    kept, _ = _select(scores, int(max_output_size),
-                      lambda number, others: _overlap(boxes[number], boxes[others]), _check_threshold(iou_threshold),
-                      score_threshold)
+    kept, _ = _select(scores, int(max_output_size), _overlaps(boxes), _check_threshold(iou_threshold), score_threshold)
     return convert_to_tensor(kept, "int32")
 
 
@@ -101,9 +106,7 @@ def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshol
     """Return the numbers and scores of the best boxes; with `soft_nms_sigma`, overlapping ones only lose score."""
     boxes, scores = _arrays(boxes, scores)
     threshold, sigma = _check_threshold(iou_threshold), float(soft_nms_sigma)
-
-    def overlap_of(number, others):
-        return _overlap(boxes[number], boxes[others])
+    overlap_of = _overlaps(boxes)
     if sigma > 0:
         kept, values = _select_softly(scores, int(max_output_size), overlap_of, score_threshold, sigma)
     else:
@@ -181,7 +184,7 @@ def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_t
     import numpy as np
     boxes, scores = convert_to_tensor(boxes).numpy(), convert_to_tensor(scores).numpy()
     batch, _, classes = scores.shape
-    total, each = int(max_total_size), int(max_output_size_per_class)
+    total, each, threshold = int(max_total_size), int(max_output_size_per_class), _check_threshold(iou_threshold)
     total = min(total, each * classes) if pad_per_class else total
     found, values = np.zeros((batch, total, 4), np.float32), np.zeros((batch, total), np.float32)
     labels, counts = np.zeros((batch, total), np.float32), np.zeros(batch, np.int32)
@@ -189,9 +192,7 @@ def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_t
         best = []
         for label in range(classes):
             own = boxes[row, :, label if boxes.shape[2] > 1 else 0]
-            kept, kept_scores = _select(scores[row, :, label], each,
-                                        lambda number, others, own=own: _overlap(own[number], own[others]),
-                                        _check_threshold(iou_threshold), score_threshold)
+            kept, kept_scores = _select(scores[row, :, label], each, _overlaps(own), threshold, score_threshold)
             best += [(-score, label, own[number]) for number, score in zip(kept, kept_scores)]
         best = sorted(best, key=lambda item: item[0])[:total]
         counts[row] = len(best)
