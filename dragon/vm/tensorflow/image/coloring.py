@@ -72,13 +72,13 @@ rgb_to_yuv, yuv_to_rgb = _system("rgb_to_yuv", TO_YUV), _system("yuv_to_rgb", FR
 def rgb_to_hsv(images, name=None):
     """Return pictures as hue, saturation and value, each between 0 and 1."""
     red, green, blue = _colours(images, "rgb_to_hsv")
-    hue, value, least = _turn(red, green, blue)
+    hue, value, least = find_hue(red, green, blue)
     positive = ops.gt(value, 0)
     saturation = (value - least) / ops.where(positive, value, ops.ones_like(value))
     return ops.stack([hue, ops.where(positive, saturation, ops.zeros_like(value)), value], -1)
 
 
-def _turn(red, green, blue):
+def find_hue(red, green, blue):
     """Return the hue, the greatest and the least channel of colours."""
     value = ops.maximum(ops.maximum(red, green), blue)
     least = ops.minimum(ops.minimum(red, green), blue)
@@ -93,10 +93,10 @@ def _turn(red, green, blue):
 def hsv_to_rgb(images, name=None):
     """Return pictures of hue, saturation and value as red, green and blue."""
     hue, saturation, value = _colours(images, "hsv_to_rgb")
-    return ops.stack([((1.0 - saturation) + saturation * shade) * value for shade in _shades(hue)], -1)
+    return ops.stack([((1.0 - saturation) + saturation * shade) * value for shade in find_shades(hue)], -1)
 
 
-def _shades(hue):
+def find_shades(hue):
     """Return how far each channel of a hue is from its least to its greatest."""
     sixth = hue * 6.0
     return [ops.clamp(ops.abs(sixth - 3.0) - 1.0, 0.0, 1.0), ops.clamp(2.0 - ops.abs(sixth - 2.0), 0.0, 1.0),
@@ -133,9 +133,9 @@ def adjust_hue(image, delta, name=None):
         raise ValueError(f"delta must be in the interval [-1, 1]. Received: {delta}")
     x, back = _floating(image)
     # Between its least and its greatest channel, whatever these are: colours need not be within 0 and 1.
-    hue, value, least = _turn(*ops.unbind(_three(x, "adjust_hue"), -1))
+    hue, value, least = find_hue(*ops.unbind(_three(x, "adjust_hue"), -1))
     hue = ops.remainder(hue + ops.cast(take(delta), x.dtype), 1.0)
-    return back(ops.stack([least + (value - least) * shade for shade in _shades(hue)], -1))
+    return back(ops.stack([least + (value - least) * shade for shade in find_shades(hue)], -1))
 
 
 def adjust_saturation(image, saturation_factor, name=None):

@@ -1,6 +1,7 @@
 """Colours in other terms."""
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result_type, tensor
 from dragon.vm.keras.ops.image.common import Layout
+from dragon.vm.tensorflow.image.coloring import find_hue, find_shades
 
 
 @operation
@@ -49,16 +50,10 @@ def _colours(images, data_format):
 def rgb_to_hsv(images, data_format=None):
     """Return colours as hue, saturation and value; the arguments are those of `rgb_to_grayscale`."""
     layout, (red, green, blue) = _colours(images, data_format)
-    value = ops.maximum(ops.maximum(red, green), blue)
-    span = ops.sub(value, ops.minimum(ops.minimum(red, green), blue))
-    one, zero = ops.ones_like(span), ops.zeros_like(span)
-    saturation = ops.where(ops.gt(value, 0), ops.div(span, ops.where(ops.gt(value, 0), value, one)), zero)
-    sixth = ops.div(1.0 / 6.0, ops.where(ops.gt(span, 0), span, one))
-    of_red, of_green = ops.mul(ops.sub(green, blue), sixth), ops.add(ops.mul(ops.sub(blue, red), sixth), 2.0 / 6.0)
-    of_blue = ops.add(ops.mul(ops.sub(red, green), sixth), 4.0 / 6.0)
-    hue = ops.where(ops.eq(red, value), of_red, ops.where(ops.eq(green, value), of_green, of_blue))
-    hue = ops.where(ops.gt(span, 0), hue, zero)
-    hue = ops.where(ops.lt(hue, 0), ops.add(hue, 1.0), hue)
+    hue, value, least = find_hue(red, green, blue)
+    bright = ops.gt(value, 0)
+    saturation = ops.div(ops.sub(value, least), ops.where(bright, value, ops.ones_like(value)))
+    saturation = ops.where(bright, saturation, ops.zeros_like(value))
     return layout.leave(ops.stack([hue, saturation, value], -1))
 
 
@@ -67,7 +62,5 @@ def hsv_to_rgb(images, data_format=None):
     """Return colours from hue, saturation and value; the arguments are those of `rgb_to_grayscale`."""
     layout, (hue, saturation, value) = _colours(images, data_format)
     chroma = ops.mul(saturation, value)
-    bottom, turn = ops.sub(value, chroma), ops.mul(hue, 6.0)
-    parts = (ops.sub(ops.abs(ops.sub(turn, 3.0)), 1.0), ops.sub(2.0, ops.abs(ops.sub(turn, 2.0))),
-             ops.sub(2.0, ops.abs(ops.sub(turn, 4.0))))
-    return layout.leave(ops.stack([ops.add(ops.mul(ops.clamp(part, 0.0, 1.0), chroma), bottom) for part in parts], -1))
+    bottom = ops.sub(value, chroma)
+    return layout.leave(ops.stack([ops.add(ops.mul(shade, chroma), bottom) for shade in find_shades(hue)], -1))
