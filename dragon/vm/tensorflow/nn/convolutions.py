@@ -10,7 +10,10 @@ from dragon.vm.tensorflow.core.windows import spatial_of
 
 def layout(data_format, count):
     """Return Keras's word for TensorFlow's layout."""
-    known = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}[count]
+    known = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}.get(count)
+    if known is None:
+        raise ValueError("Windows slide over one to three axes between the batch and the channels. "
+                         f"Received: {count} such axes")
     if data_format is None or data_format == known[0]:
         return "channels_last"
     if data_format in (known[1], "NC"):
@@ -166,10 +169,16 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_f
     count = kernel.ndim - 2
     kind = layout(data_format, count)
     strides, dilations = by_axis(strides, count, kind, "strides"), by_axis(dilations, count, kind, "dilations")
+    if x.ndim != count + 2:
+        raise ValueError(f"`input` must have rank {count + 2}, as `filters` have. Received: input of shape "
+                         f"{tuple(x.shape)}, filters of shape {tuple(kernel.shape)}")
     if channels_of(x, kind) != kernel.shape[-1]:
         raise invalid_argument(f"input and filter must have the same depth: {channels_of(x, kind)} vs "
                                f"{kernel.shape[-1]}")
     shape = as_ints(output_shape)
+    if not isinstance(shape, list) or len(shape) not in (count, count + 2):
+        raise ValueError(f"`output_shape` must have {count} or {count + 2} entries. Received: "
+                         f"output_shape={output_shape}")
     wanted = spatial_of(shape, kind) if len(shape) == count + 2 else tuple(shape)
     window = tuple(kernel.shape)[:-2]
     pads = explicit_padding(padding, count, kind) or paddings(wanted, window, strides, dilations, padding.lower())

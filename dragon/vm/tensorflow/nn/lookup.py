@@ -20,6 +20,8 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
 
     """
     ids = ops.cast(take(ids), "int64")
+    if params is None or isinstance(params, (list, tuple)) and not params:
+        raise ValueError(f"`params` must be a table, or parts of one. Received: params={params}")
     if isinstance(params, (list, tuple)) and len(params) > 1:
         parts = [take(part) for part in params]
         rows = max(part.shape[0] for part in parts)
@@ -27,6 +29,8 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         table = ops.reshape(table, (-1, *tuple(table.shape)[2:]))
     else:
         table = take(params[0] if isinstance(params, (list, tuple)) else params)
+    if table.ndim < 1:
+        raise ValueError(f"`params` must be a table with at least one axis. Received: params={params}")
     flat = ops.reshape(table, (table.shape[0], -1))
     found = ops.reshape(ops.embedding(flat, ids), (*tuple(ids.shape), *tuple(table.shape)[1:]))
     if max_norm is None:
@@ -57,6 +61,8 @@ def zero_fraction(value, name=None):
 def bias_add(value, bias, data_format=None, name=None):
     """Return a tensor plus one number per channel."""
     value, bias = take(value), take(bias)
+    if data_format is not None and not isinstance(data_format, str):
+        raise ValueError(f"`data_format` must be a string such as 'NHWC'. Received: data_format={data_format}")
     if bias.ndim != 1:
         raise ValueError(f"`bias` must have rank 1. Received: bias of shape {tuple(bias.shape)}")
     if data_format is None or not data_format.startswith("NC") or value.ndim == 2:

@@ -22,6 +22,8 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """Return the cross entropy between classes and the softmax of logits, along the last axis."""
     labels, logits = _pair(labels, logits, "sparse_softmax_cross_entropy_with_logits")
+    if logits.ndim == 0:
+        raise ValueError(f"Logits cannot be scalars. Received: logits={logits}")
     if tuple(labels.shape) != tuple(logits.shape)[:-1]:
         raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
                          f"labels.shape={tuple(labels.shape)} and logits.shape={tuple(logits.shape)}")
@@ -121,7 +123,11 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
 
     from dragon.vm.tensorflow.core.convert import convert_to_tensor
     from dragon.vm.tensorflow.core.sparse import SparseTensor
-    logits, lengths = take(inputs).numpy(), numpy.asarray(take(sequence_length).numpy())
+    logits, lengths = take(inputs), take(sequence_length)
+    if getattr(logits, "ndim", 0) != 3 or tuple(lengths.shape) != tuple(logits.shape)[1:2]:
+        raise ValueError("`inputs` must have rank 3: times, batch, classes, and there must be a length for each of the "
+                         f"batch. Received: inputs={inputs}, sequence_length={sequence_length}")
+    logits, lengths = logits.numpy(), numpy.asarray(lengths.numpy())
     blank = logits.shape[-1] - 1 if blank_index is None else int(blank_index) % logits.shape[-1]
     best, scores = logits.argmax(-1), logits.max(-1)
     places, values, longest = [], [], 0

@@ -1,5 +1,5 @@
 """Means and variances, and what is normalised by them."""
-from dragon.vm.tensorflow.core.array import as_ints
+from dragon.vm.tensorflow.core.array import as_ints, check_axis
 from dragon.vm.tensorflow.core.moving import take
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -35,7 +35,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     axes = [axes] if isinstance(axes, int) else list(axes)
     count = 1
     for axis in axes:
-        count *= x.shape[axis]
+        count *= x.shape[check_axis(axis, x.ndim, "sufficient_statistics")]
     moved = x if shift is None else ops.sub(x, take(shift, x.dtype))
     return (take(float(count), x.dtype), ops.sum(moved, axes, keepdims=keepdims),
             ops.sum(ops.square(moved), axes, keepdims=keepdims), None if shift is None else take(shift, x.dtype))

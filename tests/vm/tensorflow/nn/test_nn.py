@@ -107,6 +107,11 @@ WRONG = {
     "channels": lambda tf: tf.nn.conv2d(tf.zeros((1, 4, 4, 3)), F2, 1, "SAME"),
     "rate": lambda tf: tf.nn.dropout(tf.constant(FLAT), 1.5),
     "whole numbers": lambda tf: tf.nn.dropout(tf.constant([1, 2]), 0.5),
+    "rank of a pool": lambda tf: tf.nn.max_pool(tf.constant(1.0), 2, 2, "SAME"),
+    "rank of a transposed one": lambda tf: tf.nn.conv2d_transpose(tf.zeros((2, 3)), BACK, [1, 4, 4, 5], 2),
+    "no table": lambda tf: tf.nn.embedding_lookup([], IDS),
+    "scalar logits": lambda tf: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=1, logits=2.0),
+    "layout": lambda tf: tf.nn.bias_add(tf.constant(FLAT), [1.0] * 6, 3),
     "no labels": lambda tf: tf.nn.sigmoid_cross_entropy_with_logits(logits=tf.constant(FLAT)),
 }
 
