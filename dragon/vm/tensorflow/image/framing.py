@@ -199,7 +199,7 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
         (batch, rows, columns, pixels of a window times channels).
 
     """
-    x = take(images)
+    x = images = take(images)
     _check_patches(x, (sizes, strides, rates), padding)
     for axis in (1, 2):
         size, step, rate = sizes[axis], strides[axis], rates[axis]
@@ -213,7 +213,10 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
             pairs[place] = [missing // 2, missing - missing // 2]
             x = pad(x, pairs)
         else:
-            count = max((length - reach) // step + 1, 0)
+            count = int((length - reach) / step + 1)
+            if count < 0:
+                raise invalid_argument(f"extract_patches: windows of {reach} pixels do not fit. Received shape "
+                                       f"{images.shape}")
         starts = ops.unsqueeze(ops.arange(0, count, dtype="int64") * step, -1)
         index = starts + ops.arange(0, size, dtype="int64") * rate
         found = ops.index_select(x, place, ops.reshape(index, (-1,)))

@@ -59,10 +59,12 @@ KERNELS = {"bilinear": _triangle, "bicubic": _cubic, "mitchellcubic": _mitchell,
 def _by_kernel(size, wanted, method, antialias):
     """Return the matrix of a kernel that is widened where the picture shrinks."""
     import numpy as np
-    scale = size / wanted
-    wide = max(scale, 1.0) if antialias else 1.0
-    centers = (np.arange(wanted) + 0.5) * scale - 0.5
-    weights = KERNELS[method](np.abs(np.arange(size)[None, :] - centers[:, None]) / wide)
+    # In TensorFlow's single precision, which decides what is just within a kernel's reach.
+    one, half = np.float32(1), np.float32(0.5)
+    scale = one / (np.float32(wanted) / np.float32(size))
+    wide = max(scale, one) if antialias else one
+    centers, pixels = ((np.arange(count, dtype=np.float32) + half) for count in (wanted, size))
+    weights = KERNELS[method](np.abs(pixels[None, :] - (centers * scale)[:, None]) * (one / wide)).astype(float)
     return weights / weights.sum(1, keepdims=True)
 
 
