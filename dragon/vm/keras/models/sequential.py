@@ -3,7 +3,7 @@ import copy
 import inspect
 
 from dragon.core.module import Module
-from dragon.vm.keras.core import tree
+from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.core.base_layer import adopt
 from dragon.vm.keras.core.layer_names import local_names
 from dragon.vm.keras.core.masking import get_keras_mask
@@ -112,6 +112,8 @@ class Sequential(Model):
             raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call "
                              "`model.add(layer)`.")
         if not isinstance(self._layers[0], InputLayer):
+            if global_state.get_global_attribute("open_batch"):  # the epoch's last batch may be smaller than this one
+                input_shape = (None, *input_shape[1:])
             first = InputLayer(batch_shape=input_shape, dtype=self._layers[0].compute_dtype)
             self._layers.insert(0, first)
         elif self._layers[0].batch_shape != input_shape:

@@ -1,6 +1,7 @@
 """An epoch's batches, with their numbers, from a source that may end early, late or never."""
 import warnings
 
+from dragon.vm.keras.core import global_state
 from dragon.vm.keras.trainers.data_adapters import get_data_adapter
 
 
@@ -34,6 +35,14 @@ class EpochIterator:
         self._batches, self._seen = None, 0
 
     def __iter__(self):
+        before = global_state.get_global_attribute("batches_vary")
+        global_state.set_global_attribute("batches_vary", self.source.varies)
+        try:
+            yield from self._epoch()
+        finally:
+            global_state.set_global_attribute("batches_vary", before)
+
+    def _epoch(self):
         self.source.on_epoch_begin()
         steps, count = self.num_batches, self.source.num_batches
         if self._batches is None or self.steps_per_epoch is None:

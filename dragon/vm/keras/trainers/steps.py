@@ -4,7 +4,7 @@ import threading
 
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
-from dragon.vm.keras.core import tree
+from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
 from dragon.vm.tensorflow.core.function import eagerly
 
@@ -37,7 +37,7 @@ class Step:
     def __init__(self, model, method, name, is_ready):
         self._method, self._is_ready, self._together = method, is_ready, model.steps_per_execution
         self.function = method if model.run_eagerly else StepFunction(method, name=name)
-        self._is_first = self.function is not method
+        self._is_first, self._name = self.function is not method, name
 
     def __reduce__(self):
         return type(None), ()  # a copy of the model makes its own
@@ -49,8 +49,14 @@ class Step:
             if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs
                 self.function = self._method
             if not self._is_ready():
-                with settings.eager():
-                    return self._method(batch)
+                # As genuine Keras: predictions build a model for their first batch, trainings for all batches.
+                vary = self._name != "predict_step" and global_state.get_global_attribute("batches_vary")
+                global_state.set_global_attribute("open_batch", vary)
+                try:
+                    with settings.eager():
+                        return self._method(batch)
+                finally:
+                    global_state.set_global_attribute("open_batch", None)
         return self._method(batch) if eagerly[0] else self.function(batch)
 
     def __call__(self, batches):

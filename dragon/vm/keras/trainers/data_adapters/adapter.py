@@ -6,6 +6,7 @@ class DataAdapter:
 
     num_batches = None  # how many an epoch has, None where nobody knows
     batch_size = None
+    varies = True  # whether batches may differ in size
 
     def __iter__(self):
         raise NotImplementedError(f"{type(self).__name__}: expected an `__iter__` that yields batches")

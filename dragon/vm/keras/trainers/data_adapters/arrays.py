@@ -47,6 +47,7 @@ class ArrayAdapter(DataAdapter):
         self._shuffle = shuffle
         self.batch_size = batch_size or (math.ceil(self._size / steps) if steps else DEFAULT_BATCH)
         self.num_batches = math.ceil(self._size / self.batch_size)
+        self.varies = self._size > self.batch_size and self._size % self.batch_size > 0
 
     def __iter__(self):
         pack = self._packer()

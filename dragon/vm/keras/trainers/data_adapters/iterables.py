@@ -25,6 +25,9 @@ class DatasetAdapter(DataAdapter):
 
     def __init__(self, dataset, class_weight=None):
         self._dataset, self._class_weight = dataset, class_weight
+        shapes = [getattr(spec, "shape", None) for spec in tree.flatten(getattr(dataset, "element_spec", None))]
+        self.varies = any(shape is None or getattr(shape, "rank", 1) is None or (len(shape) and shape[0] is None)
+                          for shape in shapes)
 
     def __iter__(self):
         if self._class_weight is None:
