@@ -160,7 +160,8 @@ class SparseTensor:
         return kind(self._indices.numpy(), self._values.numpy(), self.dense_shape.numpy())
 
     def __repr__(self):
-        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self.dense_shape})"
+        # Said by !s: a tensor that is formatted is its numbers alone.
+        return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self.dense_shape!s})"
 
     __str__ = __repr__
 
