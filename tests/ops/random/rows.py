@@ -29,7 +29,7 @@ STATELESS = "TensorFlow's own numbers are in tests/random"
 def stateless(name, *options, dtypes=ONCE, errors=()):
     """Return a row of a function of a seed and a shape."""
     samples = [Sample(SEED, [2, 3]), Sample(SEED, [0, 2]), *[Sample(SEED, [600], **more) for more in options]]
-    bad = [Wrong(Given((3,), dtype="int64"), [2], says="seed"), Wrong(Given((2,)), [2], error=TypeError, says="seed")]
+    bad = [Wrong(Given((4,), dtype="int64"), [2], says="seed"), Wrong(Given((2,)), [2], error=TypeError, says="seed")]
     return Row(name, samples, random=True, dtypes=dtypes, gradient=False, second=STATELESS, errors=[*bad, *errors])
 
 
