@@ -299,7 +299,7 @@ class GradientTape:
         Returns
         -------
         Tensor
-            Of shape (batch, *target's other axes, *source's other axes).
+            With the batch's axis, then the target's other axes, then the source's.
 
         """
         self._check_use()
