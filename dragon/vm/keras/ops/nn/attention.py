@@ -24,7 +24,7 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
     flash_attention : bool, optional
         Not True: the engine's own kernel is always taken.
     attn_logits_soft_cap : float, optional
-        Nothing depends on it, as in genuine Keras on TensorFlow.
+        Must be None, as everywhere but on TPUs.
 
     Returns
     -------
@@ -34,6 +34,9 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
     """
     if flash_attention:
         raise ValueError(f"Flash attention is not supported. Received: flash_attention={flash_attention}")
+    if attn_logits_soft_cap is not None:
+        raise ValueError("Scores are capped on TPUs only: set attn_logits_soft_cap=None. "
+                         f"Received: attn_logits_soft_cap={attn_logits_soft_cap}")
     query, key, value = tensor(query), tensor(key), tensor(value)
     if query.ndim != 4 or key.ndim != 4 or value.ndim != 4:
         raise ValueError("`dot_product_attention` only supports 4D inputs. Received: "
