@@ -1,6 +1,7 @@
 """`tf.random`: TensorFlow's own streams of numbers, bit by bit, where it has streams of numbers."""
 import enum
 
+from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.array import as_ints
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
@@ -133,10 +134,26 @@ def _gamma(stream, shape, alpha, beta, dtype, front):
 
 
 def poisson(shape, lam, dtype="float32", seed=None, name=None):
-    """Return Poisson numbers of rates `lam`; the result's shape is `shape` and theirs. The stream is Dragon's own."""
+    """Return Poisson numbers of rates `lam`; the result's shape is `shape` and theirs.
+
+    Seeds fix the numbers, but they are not TensorFlow's: the engine has a way of its own to draw them.
+    """
     lam = convert_to_tensor(lam, dtype_hint="float32")
-    drawn = ops.poisson(ops.clone(ops.broadcast_to(lam, (*as_ints(shape), *lam.shape))))
-    return ops.cast(drawn, as_dtype(dtype).name)
+    rates = ops.clone(ops.broadcast_to(lam, (*as_ints(shape), *lam.shape)))
+    return ops.cast(ops.poisson(rates, generator=_poisson_generator(seed, tuple(rates.shape))), as_dtype(dtype).name)
+
+
+def _poisson_generator(seed, shape):
+    """Return a generator that starts where a counting operator's stream does; under capture, the process's own."""
+    if is_capturing():
+        if seed is not None:
+            raise NotImplementedError("tf.random.poisson: captured functions draw from the process's generator. "
+                                      f"Received: seed={seed}")
+        return None
+    used, second, first = next_stream(seed, "poisson", _count(shape)).tolist()
+    generator = _C.Generator()
+    generator.manual_seed((first << 31 ^ second ^ used << 7) & (1 << 63) - 1)
+    return generator
 
 
 def shuffle(value, seed=None, name=None):

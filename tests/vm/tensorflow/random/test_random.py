@@ -61,6 +61,16 @@ def test_distributions():
     assert gamma.shape == [4000] and abs(gamma.numpy().mean() - 0.5) < 0.05
 
 
+def test_seeds_fix_poisson_numbers():
+    draws = []
+    for _ in range(2):
+        mine.random.set_seed(4)
+        draws.append([mine.random.poisson([50], 3.0).numpy(), mine.random.poisson([50], 3.0, seed=2).numpy(),
+                      mine.random.poisson([50], 3.0, seed=2).numpy()])
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert not any(np.array_equal(draws[0][a], draws[0][b]) for a, b in ((0, 1), (1, 2)))
+
+
 def test_wrong_arguments():
     with pytest.raises(ValueError, match=r"seed must have shape \[2\]"):
         mine.random.stateless_normal([2], seed=[1, 2, 3])
