@@ -185,7 +185,9 @@ class Model(Trainer, Layer):
         return None
 
     def quantize(self, mode=None, config=None, filters=None, **kwargs):
-        """Quantize every layer that can be; the others say that they cannot."""
+        """Quantize every layer that can be; the others say that they cannot, and so does the model if none can."""
+        if filters is not None:
+            raise NotImplementedError(f"Model.quantize: layers are not chosen by filters. Received: filters={filters}")
         done = False
         for layer in self._flatten_layers(include_self=False):
             if len(layer._flatten_layers()) == 1:
@@ -194,8 +196,10 @@ class Model(Trainer, Layer):
                     done = True
                 except NotImplementedError as error:
                     warnings.warn(str(error), stacklevel=2)
-        if done:
-            self.train_function = self.test_function = self.predict_function = None
+        if not done:
+            raise NotImplementedError(f"Model.quantize: no layer of '{self.name}' has a quantized form. "
+                                      f"Received: mode={mode}")
+        self.train_function = self.test_function = self.predict_function = None
 
     # --- building
 
