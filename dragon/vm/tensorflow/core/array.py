@@ -326,6 +326,8 @@ def slice_(input_, begin, size, name=None):
 def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
                   shrink_axis_mask=0, var=None, name=None):
     """Return a part of a tensor, told by numbers and masks of bits, as `x[...]` tells it by a subscript."""
+    if var is not None:
+        raise NotImplementedError(f"tf.strided_slice: assign to `var[...]` itself. Received: var={var}")
     begin, end = as_ints(begin), as_ints(end)
     strides = [1] * len(begin) if strides is None else as_ints(strides)
     key = []

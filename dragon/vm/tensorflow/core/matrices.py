@@ -38,8 +38,10 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         Matrices, or batches of them.
     transpose_a, transpose_b, adjoint_a, adjoint_b : bool, optional, default=False
         Whether an operand is transposed, or adjoined, first.
-    a_is_sparse, b_is_sparse, grad_a, grad_b : bool, optional
-        Not used.
+    a_is_sparse, b_is_sparse : bool, optional
+        Hints, which change no number.
+    grad_a, grad_b : bool, optional, default=False
+        Must be False.
     output_type : DType, optional
         The dtype of the products.
     name : str, optional
@@ -51,6 +53,9 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         The products.
 
     """
+    if grad_a or grad_b:
+        raise NotImplementedError(f"tf.matmul: grad_a and grad_b are not there. Received: grad_a={grad_a}, "
+                                  f"grad_b={grad_b}")
     if is_ragged(a) or is_ragged(b):
         raise NotImplementedError("tf.matmul: ragged tensors are not supported")
     a, b = _pair(a, b, "MatMul")
