@@ -81,7 +81,8 @@ class Module:
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """Yield the parameters with their dotted names."""
-        yield from self._named_members(self._parameters_of, prefix, recurse, remove_duplicate)
+        yield from self._named_members(lambda module: self._members_of(module, module._parameters, True), prefix,
+                                       recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
         """Yield the buffers, each once; of this module alone unless `recurse`."""
@@ -90,23 +91,15 @@ class Module:
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """Yield the buffers with their dotted names."""
-        yield from self._named_members(self._buffers_of, prefix, recurse, remove_duplicate)
+        yield from self._named_members(lambda module: self._members_of(module, module._buffers, False), prefix,
+                                       recurse, remove_duplicate)
 
     @classmethod
-    def _parameters_of(cls, module):
-        """Return the pairs of a module's own parameters, as tensors of this door."""
+    def _members_of(cls, module, table, is_parameter):
+        """Return the pairs of one of a module's tables, as tensors of this door."""
         if module._adopt.__func__ is cls._adopt.__func__:
-            return module._parameters.items()
-        return [(name, value if value is None else cls._adopt(value, True))
-                for name, value in module._parameters.items()]
-
-    @classmethod
-    def _buffers_of(cls, module):
-        """Return the pairs of a module's own buffers, as tensors of this door."""
-        if module._adopt.__func__ is cls._adopt.__func__:
-            return module._buffers.items()
-        return [(name, value if value is None else cls._adopt(value, False))
-                for name, value in module._buffers.items()]
+            return table.items()
+        return [(name, value if value is None else cls._adopt(value, is_parameter)) for name, value in table.items()]
 
     # --- all of them at once
 
