@@ -2,6 +2,7 @@
 
     python benchmarks/keras_fit.py [--nets mlp,cnn,lstm,transformer] [--rounds 5] [--sides dragon,tensorflow,jax,torch]
                                    [--python genuine/bin/python]
+    python -m dragon run benchmarks/keras_fit.py --profile mlp      # which operators an epoch's time goes to
 
 Every side runs in a process of its own with two threads, or OMP_NUM_THREADS; while one measures, the others wait. The
 weights and the data are the same. `--python` names an interpreter that has genuine Keras and its backends, where this
@@ -62,14 +63,8 @@ def make_transformer(keras, numpy):
 NETS = {"mlp": make_mlp, "cnn": make_cnn, "lstm": make_lstm, "transformer": make_transformer}
 
 
-def work(net):
-    """Answer each line on the standard input with the time of an epoch."""
-    import resource
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    start = time.perf_counter()
-    import keras
-    keras.Sequential, keras.layers.Dense, keras.optimizers.Adam  # what is loaded late belongs to the import
-    imported = time.perf_counter() - start
+def make_epoch(keras, net):
+    """Return a function that trains a net for an epoch, and gives its seconds and its loss."""
     import numpy
     model, x, y, batch = NETS[net](keras, numpy.random.default_rng(0))
     generator = numpy.random.default_rng(1)
@@ -82,7 +77,31 @@ def work(net):
         start = time.perf_counter()
         loss = model.fit(x, y, batch_size=batch, epochs=1, verbose=0, shuffle=False).history["loss"][0]
         return time.perf_counter() - start, loss
+    return epoch
 
+
+def tell_operators(net):
+    """Print which operators an epoch's time goes to, under `dragon run`."""
+    import keras
+
+    from dragon.core.profile import profile
+    epoch = make_epoch(keras, net)
+    for _ in range(2):  # graphs are made
+        epoch()
+    with profile() as found:
+        epoch()
+    print(found.table())
+
+
+def work(net):
+    """Answer each line on the standard input with the time of an epoch."""
+    import resource
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    start = time.perf_counter()
+    import keras
+    keras.Sequential, keras.layers.Dense, keras.optimizers.Adam  # what is loaded late belongs to the import
+    imported = time.perf_counter() - start
+    epoch = make_epoch(keras, net)
     first, loss = epoch()
     losses = [loss] + [epoch()[1] for _ in range(2)]
     print(json.dumps({"imported": imported, "first": first, "losses": losses}), flush=True)
@@ -135,8 +154,11 @@ def main():
     parser.add_argument("--sides", default=",".join(SIDES))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--profile", metavar="NET")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.profile:
+        return tell_operators(options.profile)
     if options.worker:
         return work(options.worker)
     sides = options.sides.split(",")
