@@ -1,4 +1,4 @@
-// Free blocks kept by size class: the whole cache of a device, and the host's cache of big blocks.
+// Free blocks kept by size class: the cache of a device whose memory cannot be cut.
 #pragma once
 
 #include <cstdint>

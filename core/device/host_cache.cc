@@ -12,20 +12,15 @@ namespace dragon {
 
 namespace {
 
-/// From this size on blocks are aligned to huge pages and ask for them: 512 times fewer faults on the first touch.
-constexpr size_t kHugeFrom = 4 << 20;
-constexpr size_t kHugePage = 2 << 20;
-
-/// `bytes` of fresh zero pages at a multiple of `alignment`, or nullptr.
-void* MapAligned(size_t bytes, size_t alignment) {
-  const size_t slack = alignment > 4096 ? alignment : 0;
-  void* raw = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/// Fresh zero pages for a span at a multiple of its size, or nullptr.
+void* MapSpan() {
+  constexpr size_t kBytes = Span::kBytes;
+  void* const raw = mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
-  if (slack == 0) return raw;
   char* const base = static_cast<char*>(raw);
-  char* const aligned = base + (alignment - reinterpret_cast<uintptr_t>(base) % alignment) % alignment;
+  char* const aligned = base + (kBytes - reinterpret_cast<uintptr_t>(base) % kBytes) % kBytes;
   if (aligned != base) munmap(base, aligned - base);
-  if (const size_t tail = base + slack - aligned) munmap(aligned + bytes, tail);
+  if (const size_t tail = base + kBytes - aligned) munmap(aligned + kBytes, tail);
   return aligned;
 }
 
@@ -44,17 +39,7 @@ int64_t MachineMemory() {
   return bytes;
 }
 
-void* HostCache::Pages::Map(size_t bytes) {
-  // Classes below 32 KiB never come here, and the classes above are whole pages.
-  if (bytes < kHugeFrom) return MapAligned(bytes, 4096);
-  void* pointer = MapAligned(bytes, kHugePage);
-  if (pointer) madvise(pointer, bytes, MADV_HUGEPAGE);  // advice: a refusal changes nothing
-  return pointer;
-}
-
-void HostCache::Pages::Unmap(void* pointer, size_t bytes) { munmap(pointer, bytes); }
-
-HostCache::HostCache() : large_(&pages_, &ledger_) { ledger_.limit.store(MachineMemory(), std::memory_order_relaxed); }
+HostCache::HostCache() : large_(&ledger_) { ledger_.limit.store(MachineMemory(), std::memory_order_relaxed); }
 
 ThreadCache* HostCache::NewThreadCache() {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -116,7 +101,7 @@ Span* HostCache::NewSpan(int size_class) {
     for (int attempt = 0; attempt < 2 && !span; ++attempt) {
       if (attempt) large_.Empty();
       if (!ledger_.Reserve(bytes)) continue;
-      span = static_cast<Span*>(MapAligned(Span::kBytes, Span::kBytes));
+      span = static_cast<Span*>(MapSpan());
       if (!span) ledger_.Release(bytes);
     }
     if (!span) return nullptr;

@@ -1,9 +1,9 @@
-// The host's caching allocator: free lists per thread for small blocks, shared bins for big ones.
+// The host's caching allocator: free lists per thread for small blocks, whole pages for big ones.
 #pragma once
 
 #include <mutex>
 
-#include "core/device/block_cache.h"
+#include "core/device/page_heap.h"
 
 namespace dragon {
 
@@ -73,12 +73,6 @@ class HostCache : public Allocator {
   void UnlockAll();
 
  private:
-  class Pages : public BlockSource {
-   public:
-    void* Map(size_t bytes) override;
-    void Unmap(void* pointer, size_t bytes) override;
-  };
-
   /// Chain up to `wanted` blocks of a class; how many there were.
   int TakeBatch(int size_class, int wanted, FreeBlock** head);
   void PutChain(FreeBlock* head);
@@ -90,8 +84,7 @@ class HostCache : public Allocator {
   void BookLarge(ThreadCache* cache, int64_t delta);
 
   Ledger ledger_;
-  Pages pages_;
-  BlockCache large_;
+  PageHeap large_;
   mutable std::mutex mutex_;           // guards what follows
   Span* partial_[kSmallClasses] = {};  // spans of a class that have a block to give
   Span* empty_ = nullptr;              // spans that hold nothing

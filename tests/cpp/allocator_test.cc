@@ -169,6 +169,57 @@ TEST(LargeBlocksFaultNoPageTwice) {
   EmptyCache(kHost);
 }
 
+TEST(NeighboursThatAreFreeServeAsOne) {
+  EmptyCache(kHost);
+  constexpr size_t kBytes = 3 << 20;
+  void* parts[] = {AllocateHost(kBytes), AllocateHost(kBytes), AllocateHost(kBytes), AllocateHost(kBytes)};
+  const int64_t reserved = Now().reserved;
+  for (int i : {2, 0, 1}) FreeHost(parts[i], kBytes);
+  void* whole = AllocateHost(3 * kBytes);
+  CHECK(Now().reserved == reserved);
+  FreeHost(whole, 3 * kBytes);
+  std::vector<void*> pieces;
+  for (int i = 0; i < 9; ++i) pieces.push_back(AllocateHost(1 << 20));
+  CHECK(Now().reserved == reserved);
+  for (void* piece : pieces) FreeHost(piece, 1 << 20);
+  FreeHost(parts[3], kBytes);
+  void* longer = AllocateHost(5 * kBytes);  // what is kept is made longer, not left beside
+  CHECK(Now().reserved == reserved + static_cast<int64_t>(kBytes));
+  FreeHost(longer, 5 * kBytes);
+  EmptyCache(kHost);
+}
+
+/// Blocks of ever other sizes, each alive while the next few are made, as the layers of a net ask for them.
+TEST(SteadyWorkOfManySizesFaultsNothingAndKeepsLittle) {
+  EmptyCache(kHost);
+  ResetPeak(kHost);
+  std::mt19937 random(3);
+  std::vector<size_t> sizes;
+  for (int i = 0; i < 150; ++i) sizes.push_back((size_t{1} << 16) + random() % (size_t{1} << (18 + i % 8)));
+  auto round = [&] {
+    std::vector<void*> live(sizes.size(), nullptr);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      live[i] = AllocateHost(sizes[i]);
+      std::memset(live[i], 1, sizes[i]);
+      const size_t last = i % 5;  // some layers are read again later
+      if (i >= last && live[i - last]) {
+        FreeHost(live[i - last], sizes[i - last]);
+        live[i - last] = nullptr;
+      }
+    }
+    for (size_t i = 0; i < sizes.size(); ++i) FreeHost(live[i], sizes[i]);
+  };
+  for (int i = 0; i < 3; ++i) round();
+  const int64_t reserved = Now().reserved;
+  rusage before, after;
+  getrusage(RUSAGE_SELF, &before);
+  for (int i = 0; i < 10; ++i) round();
+  getrusage(RUSAGE_SELF, &after);
+  CHECK(after.ru_minflt - before.ru_minflt < 20);
+  CHECK(Now().reserved == reserved && Now().peak_reserved * 100 <= Now().peak * 115);
+  EmptyCache(kHost);
+}
+
 TEST(WhatIsNotAskedForAgainIsDropped) {
   EmptyCache(kHost);
   for (size_t bytes = 10 << 20; bytes < (300 << 20); bytes += bytes / 8) {

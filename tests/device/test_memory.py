@@ -62,6 +62,27 @@ def test_a_hundred_rounds_of_large_tensors_fault_no_page():
     assert faults < 500  # one fresh tensor of this size would be 9,766
 
 
+def test_a_large_net_faults_no_page_and_keeps_little():
+    code = """
+import resource, dragon
+from dragon.vm import torch
+from dragon.vm.torchvision import models
+net, x = models.mobilenet_v2().eval(), torch.randn(16, 3, 224, 224)
+with torch.no_grad():
+    for _ in range(3):
+        net(x)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(2):
+        net(x)
+faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+assert faults < 100, faults  # 19,000 when free blocks were kept by size class
+found = dragon.memory_stats()
+assert found["peak_reserved"] <= 1.15 * found["peak"], found
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_out_of_memory_names_the_operator_and_the_numbers():
     for make in (lambda: dragon.ones((2**45,)), lambda: dragon.ones((2, 1)) + dragon.ones((1, 1)).expand(2, 2**44)):
         with pytest.raises(MemoryError, match=r"(ones|add): got a request for .* TiB on cpu, .* in use .* limit"):
