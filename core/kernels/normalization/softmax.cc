@@ -72,7 +72,7 @@ void SoftmaxTile(T* y, const T* x, int64_t n, int64_t stride, int64_t cols) {
     }
 #pragma omp simd
     for (int64_t j = 0; j < cols; ++j) {
-      sum[j] *= Exp(Base(max[j]) - Base(block[j]));
+      sum[j] *= Exp(max[j] - Base(block[j]));  // the first block finds no maximum but -inf, whose factor is 0
       max[j] = block[j];
       block[j] = Base(block[j]);
     }
