@@ -7,7 +7,8 @@ namespace dragon {
 
 struct AttentionOptions {
   double scale = 1;
-  bool causal = false;  ///< query i sees keys 0 ... i
+  bool causal = false;         ///< query i sees keys 0 ... i
+  bool nan_if_unseen = false;  ///< a query that sees nothing gives NaN, as the formula does, rather than zeros
 };
 
 }  // namespace dragon
@@ -16,13 +17,15 @@ namespace dragon::kernels {
 
 /// y (B, H, L, Ev) = softmax(q (B, H, L, E) @ k (B, Hk, S, E)^T * scale + mask) @ v (B, Hk, S, Ev), any strides.
 /// Hk divides H: neighbouring query heads share a key head. `mask` (B, H, L, S), optional, is bool (false: not seen) or
-/// of the inputs' dtype (added). A query that sees nothing gives zeros. `lse` (B, H, L), optional, of the dtype that
-/// sums are kept in, is row-major: log(sum(exp(scores))).
-inline const Kernel<void(View y, View lse, View q, View k, View v, View mask, const AttentionOptions& options)>
+/// of the inputs' dtype (added). `most` and `log_sum` (B, H, L), of the dtype that sums are kept in, are row-major: the
+/// largest score of each query, and log(sum(exp(scores - most))). They are two numbers, since beside a bias of -1e30
+/// the second one would be lost in their sum.
+inline const Kernel<void(View y, View most, View log_sum, View q, View k, View v, View mask,
+                         const AttentionOptions& options)>
     Attention{"scaled_dot_product_attention"};
 /// All three gradients, given the results of the forward pass.
-inline const Kernel<void(View dq, View dk, View dv, View dy, View y, View lse, View q, View k, View v, View mask,
-                         const AttentionOptions& options)>
+inline const Kernel<void(View dq, View dk, View dv, View dy, View y, View most, View log_sum, View q, View k, View v,
+                         View mask, const AttentionOptions& options)>
     AttentionBackward{"scaled_dot_product_attention_backward"};
 
 }  // namespace dragon::kernels

@@ -1,5 +1,5 @@
 // softmax(scale q k^T + mask) v becomes one operator, which never holds all the scores. It sums in another order:
-// results agree to about 1e-6 of their size; a query that sees no key at all gets 0 where the formula makes NaN.
+// results agree to about 1e-6 of their size. A query that sees no key at all stays NaN.
 #include <limits>
 
 #include "core/passes/pass.h"
@@ -127,7 +127,7 @@ bool Attention(Simplifier& s, GraphCall* call) {
   }
   const ValueId k = s.Insert("transpose", {scores.keys}, {Value(int64_t{-2}), Value(int64_t{-1})});
   if (k == kNoValue) return false;
-  std::vector<Value> attrs = {Value(scores.scale), Value(scores.causal)};
+  std::vector<Value> attrs = {Value(scores.scale), Value(scores.causal), Value(true)};
   if (ndim == 4) return s.Exchange(call, "attention", {scores.q, k, v, scores.mask}, attrs);
   const ValueId wide =
       s.Insert("attention", {FourAxes(s, scores.q), FourAxes(s, k), FourAxes(s, v), scores.mask}, attrs);

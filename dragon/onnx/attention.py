@@ -26,8 +26,8 @@ def seen_before(w, queries, keys):
 
 
 @maps("attention")
-def attention(w, q, k, v, mask, scale, causal):
-    """A query that sees nothing gives zeros, where the softmax would give NaN."""
+def attention(w, q, k, v, mask, scale, causal, nan_if_unseen=False):
+    """A query that sees nothing gives zeros, where the softmax would give NaN; or NaN, if that is wanted."""
     heads = q.shape[1]
     k, v = shared_heads(w, k, heads), shared_heads(w, v, heads)
     scores = w.MatMul(w.Mul(q, scale), w.Transpose(k, perm=[0, 1, 3, 2]))
@@ -37,12 +37,14 @@ def attention(w, q, k, v, mask, scale, causal):
     if mask is not None:
         scores = w.Where(mask, scores, hidden) if mask.dtype == "bool" else w.Add(scores, mask)
     weights = w.Softmax(scores, axis=-1)
-    if mask is not None:
+    if mask is not None and not nan_if_unseen:
         weights = w.Where(w.IsNaN(weights), w.constant(0, q.dtype), weights)
     y = w.MatMul(weights, v)
-    if not w.wants(1):
+    if not w.wants(1) and not w.wants(2):
         return y
-    return y, w.ReduceLogSumExp(w.cast(scores, w.call.outputs[1].dtype), [-1], keepdims=0)
+    scores = w.cast(scores, w.call.outputs[1].dtype)
+    most = w.ReduceMax(scores, [-1], keepdims=1)
+    return y, w.Squeeze(most, [-1]), w.ReduceLogSumExp(w.Sub(scores, most), [-1], keepdims=0)
 
 
 def k_length(w):

@@ -138,17 +138,30 @@ DRAGON_FN float ExpOfNegative(float x) {
 }
 DRAGON_FN double ExpOfNegative(double x) { return libm::Exp(x); }
 
-/// x = exp(x - shift) for a shift that no x exceeds by more than rounding; returns the sum.
+/// The largest score of a query, and log(sum(exp(score - most))) of all its scores.
 template <typename W>
-W ExpSum(W* x, int64_t n, W shift) {
+struct RowSums {
+  W most, log_sum;
+};
+
+/// x = exp(x - most), where no x exceeds `most` by more than rounding; returns the sum.
+template <typename W>
+W ExpSum(W* x, int64_t n, W most) {
   W sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; ++i) {
-    const W e = ExpOfNegative(x[i] - shift);
+    const W e = ExpOfNegative(x[i] - most);
     x[i] = e;
     sum += e;
   }
   return sum;
+}
+
+/// Scores become the weights of a softmax whose sums are known.
+template <typename W>
+void Weigh(W* x, int64_t n, RowSums<W> sums) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) x[i] = ExpOfNegative((x[i] - sums.most) - sums.log_sum);
 }
 
 /// Blocks of nearly equal size, so that the last one is not a crumb.
@@ -163,8 +176,10 @@ class Forward {
  public:
   using W = Wide<T>;
 
-  Forward(const Context& ctx, const Heads& size)
+  Forward(const Context& ctx, const Heads& size, const AttentionOptions& options)
       : size_(size),
+        scale_(static_cast<W>(options.scale)),
+        unseen_(options.nan_if_unseen && size.keys > 0 ? std::numeric_limits<W>::quiet_NaN() : W(0)),
         key_row_(PaddedTo<W>(size.keys)),
         value_row_(PaddedTo<W>(size.value_width)),
         block_(EvenBlock(size.queries, kQueries)),
@@ -180,11 +195,11 @@ class Forward {
              value_row_);
   }
 
-  void Block(const View& y, W* lse, const View& q, const Masking<T, W>& masking, W scale, int64_t batch, int64_t head,
-             int64_t first) {
+  void Block(const View& y, W* most, W* log_sum, const View& q, const Masking<T, W>& masking, int64_t batch,
+             int64_t head, int64_t first) {
     const int64_t rows = std::min(block_, size_.queries - first);
     W *queries = q_.template as<W>(), *scores = scores_.template as<W>(), *sums = sums_.template as<W>();
-    CopyRows(HeadMatrix<const T>(q, batch, head), first, rows, size_.width, scale, queries, size_.width);
+    CopyRows(HeadMatrix<const T>(q, batch, head), first, rows, size_.width, scale_, queries, size_.width);
     std::fill(most_, most_ + rows, kMinusInfinity<W>);
     std::fill(total_, total_ + rows, W(0));
     std::fill(sums, sums + rows * value_row_, W(0));
@@ -200,11 +215,12 @@ class Forward {
     const HeadMatrix<T> to(y, batch, head);
     for (int64_t i = 0; i < rows; ++i) {
       // A query that saw nothing has a total of 0.
-      const W part = total_[i] == 0 ? W(0) : W(1) / total_[i];
+      const W part = total_[i] == 0 ? unseen_ : W(1) / total_[i];
       for (int64_t j = 0; j < size_.value_width; ++j) {
         to.data[(first + i) * to.row + j * to.col] = static_cast<T>(sums[i * value_row_ + j] * part);
       }
-      if (lse) lse[first + i] = most_[i] + libm::Log(total_[i]);
+      most[first + i] = most_[i];
+      log_sum[first + i] = libm::Log(total_[i]);
     }
   }
   int64_t block() const { return block_; }
@@ -232,6 +248,7 @@ class Forward {
   }
 
   const Heads& size_;
+  const W scale_, unseen_;
   const int64_t key_row_, value_row_, block_;
   Scratch keys_, values_, q_, scores_, sums_;
   W most_[kQueries], total_[kQueries];
@@ -240,9 +257,10 @@ class Forward {
 }  // namespace
 
 template <typename T>
-void Attention(Context& ctx, View y, View lse, View q, View k, View v, View mask, const AttentionOptions& options) {
+void Attention(Context& ctx, View y, View most, View log_sum, View q, View k, View v, View mask,
+               const AttentionOptions& options) {
   using W = Wide<T>;
-  if (y.numel == 0 && (!lse || lse.numel == 0)) return;
+  if (y.numel == 0 && most.numel == 0) return;
   const Heads size(q, k, v);
   const int64_t heads = size.batch * size.heads, block = EvenBlock(size.queries, kQueries);
   const int64_t blocks = (size.queries + block - 1) / block;
@@ -250,16 +268,16 @@ void Attention(Context& ctx, View y, View lse, View q, View k, View v, View mask
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(heads * blocks * (20 * kGrain / std::max(work, 1.0))));
   ParallelFor(heads * blocks, grain, [&](int64_t begin, int64_t end) {
-    Forward<T> forward(ctx, size);
+    Forward<T> forward(ctx, size, options);
     int64_t loaded = -1;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t head = i / blocks % size.heads, batch = i / blocks / size.heads;
       const int64_t key_head = head / size.sharing();
       if (loaded != batch * size.key_heads + key_head) forward.LoadHead(k, v, batch, key_head);
       loaded = batch * size.key_heads + key_head;
-      W* log_sums = lse ? lse.as<W>() + (batch * size.heads + head) * size.queries : nullptr;
+      const int64_t row = (batch * size.heads + head) * size.queries;
       const Masking<T, W> masking(mask, options.causal, batch, head);
-      forward.Block(y, log_sums, q, masking, static_cast<W>(options.scale), batch, head, i % blocks * block);
+      forward.Block(y, most.as<W>() + row, log_sum.as<W>() + row, q, masking, batch, head, i % blocks * block);
     }
   });
 }
@@ -273,8 +291,10 @@ class Backward {
  public:
   using W = Wide<T>;
 
-  Backward(const Context& ctx, const Heads& size)
+  Backward(const Context& ctx, const Heads& size, const AttentionOptions& options)
       : size_(size),
+        scale_(static_cast<W>(options.scale)),
+        nan_if_unseen_(options.nan_if_unseen),
         key_row_(PaddedTo<W>(size.keys)),
         row_(PaddedTo<W>(size.width)),
         value_row_(PaddedTo<W>(size.value_width)),
@@ -295,12 +315,12 @@ class Backward {
     CopyRows(keys, 0, size_.keys, size_.width, W(1), keys_.template as<W>(), row_);
   }
 
-  void Block(const View& dq, W* dk, W* dv, const View& dy, const View& y, const W* lse, const View& q,
-             const Masking<T, W>& masking, W scale, int64_t batch, int64_t head, int64_t first) {
+  void Block(const View& dq, W* dk, W* dv, const View& dy, const View& y, const W* most, const W* log_sum,
+             const View& q, const Masking<T, W>& masking, int64_t batch, int64_t head, int64_t first) {
     const int64_t rows = std::min(block_, size_.queries - first);
     W *queries = q_.template as<W>(), *grads = dy_.template as<W>(), *to_queries = dq_.template as<W>();
     W *weights = weights_.template as<W>(), *dscores = dscores_.template as<W>();
-    CopyRows(HeadMatrix<const T>(q, batch, head), first, rows, size_.width, scale, queries, row_);
+    CopyRows(HeadMatrix<const T>(q, batch, head), first, rows, size_.width, scale_, queries, row_);
     CopyRows(HeadMatrix<const T>(dy, batch, head), first, rows, size_.value_width, W(1), grads, value_row_);
     Meetings(HeadMatrix<const T>(y, batch, head), grads, first, rows);
     std::fill(to_queries, to_queries + rows * row_, W(0));
@@ -314,8 +334,7 @@ class Backward {
       for (int64_t i = 0; i < rows; ++i) {
         W* row = weights + i * kKeys;
         masking.Apply(row, first + i, key, count, padded);
-        // Queries that saw nothing have a log-sum of minus infinity: all their weights are 0.
-        ExpSum(row, padded, lse[first + i] == kMinusInfinity<W> ? -kMinusInfinity<W> : lse[first + i]);
+        Weigh(row, padded, SumsOf(most[first + i], log_sum[first + i]));
         W* drow = dscores + i * kKeys;
         const W meeting = meeting_[i];
 #pragma omp simd
@@ -331,7 +350,7 @@ class Backward {
     const HeadMatrix<T> to(dq, batch, head);
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < size_.width; ++j) {
-        to.data[(first + i) * to.row + j * to.col] = static_cast<T>(scale * to_queries[i * row_ + j]);
+        to.data[(first + i) * to.row + j * to.col] = static_cast<T>(scale_ * to_queries[i * row_ + j]);
       }
     }
   }
@@ -342,6 +361,11 @@ class Backward {
   int64_t value_row() const { return value_row_; }
 
  private:
+  /// A query that saw nothing has no largest score; its weights are all 0, or all NaN.
+  RowSums<W> SumsOf(W most, W log_sum) const {
+    if (most != kMinusInfinity<W>) return {most, log_sum};
+    return {nan_if_unseen_ || log_sum != log_sum ? std::numeric_limits<W>::quiet_NaN() : -kMinusInfinity<W>, W(0)};
+  }
   /// sum over j of dy[i][j] * y[i][j]: what the softmax takes off each weight's gradient.
   void Meetings(const HeadMatrix<const T>& y, const W* grads, int64_t first, int64_t rows) {
     for (int64_t i = 0; i < rows; ++i) {
@@ -354,6 +378,8 @@ class Backward {
   }
 
   const Heads& size_;
+  const W scale_;
+  const bool nan_if_unseen_;
   const int64_t key_row_, row_, value_row_, block_;
   Scratch keys_t_, values_t_, keys_, q_, dy_, dq_, weights_, dscores_;
   W meeting_[kQueries];
@@ -374,8 +400,8 @@ void StoreHead(const View& to, int64_t batch, int64_t head, const W* sums, int64
 }  // namespace
 
 template <typename T>
-void AttentionBackward(Context& ctx, View dq, View dk, View dv, View dy, View y, View lse, View q, View k, View v,
-                       View mask, const AttentionOptions& options) {
+void AttentionBackward(Context& ctx, View dq, View dk, View dv, View dy, View y, View most, View log_sum, View q,
+                       View k, View v, View mask, const AttentionOptions& options) {
   using W = Wide<T>;
   const Heads size(q, k, v);
   const int64_t key_heads = size.batch * size.key_heads;
@@ -388,7 +414,7 @@ void AttentionBackward(Context& ctx, View dq, View dk, View dv, View dy, View y,
   const int64_t part = size.keys * (row + value_row);
   const Scratch all_sums = ctx.Allocate<W>(key_heads * shares * part);
   ParallelFor(key_heads * shares, 1, [&](int64_t begin, int64_t end) {
-    Backward<T> backward(ctx, size);
+    Backward<T> backward(ctx, size, options);
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t batch = piece / shares / size.key_heads, key_head = piece / shares % size.key_heads;
       const int64_t share = piece % shares;
@@ -397,9 +423,10 @@ void AttentionBackward(Context& ctx, View dq, View dk, View dv, View dy, View y,
       backward.LoadHead(k, v, batch, key_head);
       for (int64_t i = blocks * share / shares; i < blocks * (share + 1) / shares; ++i) {
         const int64_t per_head = blocks / size.sharing(), head = key_head * size.sharing() + i / per_head;
+        const int64_t at = (batch * size.heads + head) * size.queries;
         const Masking<T, W> masking(mask, options.causal, batch, head);
-        backward.Block(dq, dk_sums, dv_sums, dy, y, lse.as<const W>() + (batch * size.heads + head) * size.queries, q,
-                       masking, static_cast<W>(options.scale), batch, head, i % per_head * block);
+        backward.Block(dq, dk_sums, dv_sums, dy, y, most.as<const W>() + at, log_sum.as<const W>() + at, q, masking,
+                       batch, head, i % per_head * block);
       }
     }
   });

@@ -2,6 +2,7 @@
 #include "core/kernels/attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
@@ -39,7 +40,7 @@ void CheckMask(const CallReader& c, int at) {
   }
 }
 
-AttentionOptions OptionsOf(const CallReader& c) { return {c.Real(0), c.Bool(1)}; }
+AttentionOptions OptionsOf(const CallReader& c) { return {c.Real(0), c.Bool(1), c.Bool(2)}; }
 
 // --- the same in ordinary operators, for gradients of gradients and for dropout
 
@@ -72,16 +73,24 @@ Tensor SeenBy(const Tensor& q, const Tensor& k, const Tensor& mask, bool causal)
 }
 
 /// softmax(q @ k^T * scale + mask), with zeros for a query that sees nothing.
-Tensor Weights(const Tensor& q, const Tensor& k, const Tensor& mask, double scale, bool causal) {
-  Tensor scores = Op<"matmul">(q * scale, Op<"transpose">(k, -1, -2));
-  if (mask.defined() && mask.dtype() != DType::kBool) scores = scores + mask;
-  const Tensor seen = SeenBy(q, k, mask, causal);
-  if (!seen.defined()) return Op<"softmax">(scores, -1);
-  // Far below any score, but finite: minus infinity would make the gradients of such queries NaN.
-  constexpr double kUnseen = -1e30;
-  const double unseen = q.dtype() == DType::kFloat16 ? -65504.0 : kUnseen;
-  const Tensor weights = Op<"softmax">(Op<"where">(seen, scores, Number(unseen)), -1);
-  return Op<"where">(seen, weights, Number(0.0));
+Tensor Weights(const Tensor& q, const Tensor& k, const Tensor& mask, const AttentionOptions& options) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  Tensor scores = Op<"matmul">(q * options.scale, Op<"transpose">(k, -1, -2));
+  const bool biased = mask.defined() && mask.dtype() != DType::kBool;
+  if (biased) scores = scores + mask;
+  const Tensor seen = SeenBy(q, k, mask, options.causal);
+  if (seen.defined()) scores = Op<"where">(seen, scores, Number(kNever));
+  if (options.nan_if_unseen || (!seen.defined() && !biased) || k.size(2) == 0) return Op<"softmax">(scores, -1);
+  // Scores of such a query give way to zeros before the softmax: minus infinity would make its gradients NaN.
+  const Tensor blind = Op<"eq">(Op<"amax">(scores, Dims{-1}, true), Number(kNever));
+  const Tensor weights = Op<"softmax">(Op<"where">(blind, Number(0.0), scores), -1);
+  return Op<"where">(blind, Number(0.0), weights);
+}
+
+/// x in the dtype that sums are kept in: 16 bits would leave nothing of a score beside a large bias.
+Tensor Wide(const Tensor& x) {
+  if (!x.defined() || x.dtype() == DType::kBool || x.dtype() == SumDType(x.dtype())) return x;
+  return Op<"cast">(x, SumDType(x.dtype()));
 }
 
 struct Gradients {
@@ -89,12 +98,16 @@ struct Gradients {
 };
 
 Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
-                              double scale, bool causal) {
+                              const AttentionOptions& options) {
+  if (q.dtype() != SumDType(q.dtype())) {
+    const Gradients d = BackwardByOperators(Wide(dy), Wide(q), Wide(k), Wide(v), Wide(mask), options);
+    return {Op<"cast">(d.dq, q.dtype()), Op<"cast">(d.dk, q.dtype()), Op<"cast">(d.dv, q.dtype())};
+  }
   const Tensor keys = Shared(k, q.size(1)), values = Shared(v, q.size(1));
-  const Tensor weights = Weights(q, keys, mask, scale, causal);
+  const Tensor weights = Weights(q, keys, mask, options);
   const Tensor dweights = Op<"matmul">(dy, Op<"transpose">(values, -1, -2));
   const Tensor meeting = Op<"sum">(dweights * weights, Dims{-1}, true);
-  const Tensor dscores = weights * (dweights - meeting) * scale;
+  const Tensor dscores = weights * (dweights - meeting) * options.scale;
   return {Op<"matmul">(dscores, keys), Unshared(Op<"matmul">(Op<"transpose">(dscores, -1, -2), q), k.size(1)),
           Unshared(Op<"matmul">(Op<"transpose">(weights, -1, -2), dy), k.size(1))};
 }
@@ -103,68 +116,75 @@ Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k
 
 [[maybe_unused]] const auto& attention =
     DefineOp(
-        "attention(Tensor q, Tensor k, Tensor v, Tensor? mask, float scale, bool causal) -> (Tensor out, Tensor lse)")
-        .Doc("Attention of (B, H, L, E) queries by tiles, and the log-sums of exponentials of each query's scores.")
-        .NoGradientFor(2)
+        "attention(Tensor q, Tensor k, Tensor v, Tensor? mask, float scale, bool causal, bool nan_if_unseen=False) -> "
+        "(Tensor out, Tensor most, Tensor log_sum)")
+        .Doc(
+            "Attention of (B, H, L, E) queries by tiles; each query's largest score, and the log-sum of exponentials "
+            "of "
+            "its scores relative to that. A query that sees nothing gives zeros, or NaN as the formula does.")
+        .NoGradientFor(0b110)
         .Infers([](Infer& i) {
           CheckHeads(i);
           CheckMask(i, 3);
           const Tensor& q = i.x(0);
           i.y(0, {q.size(0), q.size(1), q.size(2), i.x(2).size(3)}, q.dtype());
-          i.y(1, {q.size(0), q.size(1), q.size(2)}, SumDType(q.dtype()));
+          for (int n : {1, 2}) i.y(n, {q.size(0), q.size(1), q.size(2)}, SumDType(q.dtype()));
         })
         .Runs([](Run& r) {
-          kernels::Attention(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), r.in(1), r.in(2), r.in(3), OptionsOf(r));
+          kernels::Attention(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in(0), r.in(1), r.in(2), r.in(3),
+                             OptionsOf(r));
         })
-        .Gradient("q, k, v, mask, out, lse", [](Grad& g) {
+        .Gradient("q, k, v, mask, out, most, log_sum", [](Grad& g) {
           if (Door().grad_enabled) {
-            const Gradients d = BackwardByOperators(g.dy(0), g.x(0), g.x(1), g.x(2), g.x(3), g.Real(0), g.Bool(1));
+            const Gradients d = BackwardByOperators(g.dy(0), g.x(0), g.x(1), g.x(2), g.x(3), OptionsOf(g));
             g.dx(0, d.dq), g.dx(1, d.dk), g.dx(2, d.dv);
             return;
           }
-          const Tensors d =
-              OpN<"attention_backward">(g.dy(0), g.y(0), g.y(1), g.x(0), g.x(1), g.x(2), g.x(3), g.Real(0), g.Bool(1));
+          const Tensors d = OpN<"attention_backward">(g.dy(0), g.y(0), g.y(1), g.y(2), g.x(0), g.x(1), g.x(2), g.x(3),
+                                                      g.Real(0), g.Bool(1), g.Bool(2));
           for (int i = 0; i < 3; ++i) g.dx(i, d[i]);
         });
 
 [[maybe_unused]] const auto& attention_backward =
     DefineOp(
-        "attention_backward(Tensor dy, Tensor y, Tensor lse, Tensor q, Tensor k, Tensor v, Tensor? mask, float scale, "
-        "bool causal) -> (Tensor dq, Tensor dk, Tensor dv)")
+        "attention_backward(Tensor dy, Tensor y, Tensor most, Tensor log_sum, Tensor q, Tensor k, Tensor v, Tensor? "
+        "mask, float scale, bool causal, bool nan_if_unseen=False) -> (Tensor dq, Tensor dk, Tensor dv)")
         .Doc("The gradients of attention in queries, keys and values.")
         .Infers([](Infer& i) {
-          const Tensor &dy = i.x(0), &y = i.x(1), &lse = i.x(2), &q = i.x(3), &k = i.x(4), &v = i.x(5);
+          const Tensor &dy = i.x(0), &y = i.x(1), &most = i.x(2), &log_sum = i.x(3), &q = i.x(4), &k = i.x(5),
+                       &v = i.x(6);
           const bool ranks = q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4;
           const bool keys = ranks && k.size(0) == q.size(0) && v.size(0) == q.size(0) && k.size(1) == v.size(1) &&
                             k.size(2) == v.size(2) && k.size(3) == q.size(3) && k.size(1) > 0 &&
                             q.size(1) % k.size(1) == 0;
           if (!keys || y.shape() != Dims{q.size(0), q.size(1), q.size(2), v.size(3)} || dy.shape() != y.shape() ||
-              lse.shape() != Dims{q.size(0), q.size(1), q.size(2)}) {
+              most.shape() != Dims{q.size(0), q.size(1), q.size(2)} || log_sum.shape() != most.shape()) {
             throw ValueError(i.name())
-                .Got("dy ", dy.shape(), ", y ", y.shape(), ", lse ", lse.shape(), ", q ", q.shape(), ", k ", k.shape(),
-                     " and v ", v.shape())
+                .Got("dy ", dy.shape(), ", y ", y.shape(), ", most ", most.shape(), ", log_sum ", log_sum.shape(),
+                     ", q ", q.shape(), ", k ", k.shape(), " and v ", v.shape())
                 .Expected("the shapes of one call of attention");
           }
-          for (int n : {0, 1, 4, 5}) {
+          for (int n : {0, 1, 5, 6}) {
             if (i.x(n).dtype() != q.dtype()) {
               throw TypeError(i.name()).Got(q.dtype(), " and ", i.x(n).dtype()).Expected("equal dtypes");
             }
           }
-          if (lse.dtype() != SumDType(q.dtype())) {
-            throw TypeError(i.name()).Got("lse of ", lse.dtype()).Expected(SumDType(q.dtype()));
+          for (int n : {2, 3}) {
+            if (i.x(n).dtype() == SumDType(q.dtype())) continue;
+            throw TypeError(i.name()).Got("sums of ", i.x(n).dtype()).Expected(SumDType(q.dtype()));
           }
-          if (i.has(6) && i.x(6).shape() != Dims{q.size(0), q.size(1), q.size(2), k.size(2)}) {
-            throw ValueError(i.name()).Got("mask ", i.x(6).shape()).Expected("a number for each score");
+          if (i.has(7) && i.x(7).shape() != Dims{q.size(0), q.size(1), q.size(2), k.size(2)}) {
+            throw ValueError(i.name()).Got("mask ", i.x(7).shape()).Expected("a number for each score");
           }
-          if (i.has(6) && i.x(6).dtype() != DType::kBool && i.x(6).dtype() != q.dtype()) {
-            throw TypeError(i.name()).Got("mask of ", i.x(6).dtype()).Expected("bool or ", q.dtype());
+          if (i.has(7) && i.x(7).dtype() != DType::kBool && i.x(7).dtype() != q.dtype()) {
+            throw TypeError(i.name()).Got("mask of ", i.x(7).dtype()).Expected("bool or ", q.dtype());
           }
-          for (int n = 0; n < 3; ++n) i.y(n, i.x(3 + n).shape(), q.dtype());
+          for (int n = 0; n < 3; ++n) i.y(n, i.x(4 + n).shape(), q.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor lse = r.Contiguous(2);
-          kernels::AttentionBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in(0), r.in(1), lse.view(),
-                                     r.in(3), r.in(4), r.in(5), r.in(6), OptionsOf(r));
+          const Tensor most = r.Contiguous(2), log_sum = r.Contiguous(3);
+          kernels::AttentionBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in(0), r.in(1), most.view(),
+                                     log_sum.view(), r.in(4), r.in(5), r.in(6), r.in(7), OptionsOf(r));
         })
         .NotDifferentiable();
 
@@ -178,7 +198,10 @@ Tensor FourAxes(const Tensor& x) {
 /// Attention in ordinary operators: the path for dropout and for masks that want gradients.
 Tensor ByOperators(const CallReader& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
                    double scale) {
-  Tensor weights = Weights(q, Shared(k, q.size(1)), mask, scale, c.Bool(1));
+  if (q.dtype() != SumDType(q.dtype())) {
+    return Op<"cast">(ByOperators(c, Wide(q), Wide(k), Wide(v), Wide(mask), scale), q.dtype());
+  }
+  Tensor weights = Weights(q, Shared(k, q.size(1)), mask, {scale, c.Bool(1)});
   if (c.Real(0) > 0) weights = Op<"dropout">(weights, c.Real(0), true);
   return Op<"matmul">(weights, Shared(v, q.size(1)));
 }
