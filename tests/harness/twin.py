@@ -77,7 +77,8 @@ def compare(mine, genuine, code, tolerance=1e-5):
         for one, other in itertools.zip_longest(mine, genuine):
             compare(one, other, code, tolerance)
     elif isinstance(genuine, float):
-        assert mine == genuine or abs(mine - genuine) <= tolerance * abs(genuine) or mine != mine, f"{code}: {mine}"
+        both_nan = mine != mine and genuine != genuine
+        assert mine == genuine or abs(mine - genuine) <= tolerance * abs(genuine) or both_nan, f"{code}: {mine}"
     elif isinstance(genuine, (int, str, bool, type(None))):
         assert mine == genuine and type(mine) is type(genuine), f"{code}: got {mine!r}, expected {genuine!r}"
     else:
