@@ -1,4 +1,6 @@
 """How arguments of keras.ops become tensors of one dtype: what every function of this folder stands on."""
+import operator
+
 from dragon import _C
 from dragon.vm.keras.core.config import floatx, image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -126,9 +128,30 @@ def total(compute, x, axis, keepdims=False):
     return compute(x, axis, keepdims, dtype=dtype)
 
 
-def as_axes(axis):
-    """Return axes as what reducing operators take: None, an int or a list."""
-    return list(axis) if isinstance(axis, (tuple, list)) else axis
+def as_axis(axis, what="axis"):
+    """Return an axis, or another whole number, as an int."""
+    try:
+        return operator.index(axis)
+    except TypeError:
+        raise TypeError(f"`{what}` must be an integer. Received: {what}={axis!r}") from None
+
+
+def as_axes(axis, what="axis"):
+    """Return axes, or other whole numbers, as what operators take: None, an int or a list."""
+    if type(axis) is int or axis is None:
+        return axis
+    if not isinstance(axis, (tuple, list)) and hasattr(axis, "tolist"):  # a tensor or an array
+        axis = axis.tolist()
+    return [as_axis(item, what) for item in axis] if isinstance(axis, (tuple, list)) else as_axis(axis, what)
+
+
+def along(x, axis, keepdims=False):
+    """Return (tensor, axes, keepdims) for a reducing operator.
+
+    Where no axes are named the engine reduces all of them, as PyTorch does, but Keras none: it gets one to reduce.
+    """
+    axes = as_axes(axis)
+    return (ops.unsqueeze(x, 0), [0], False) if axes == [] else (x, axes, bool(keepdims))
 
 
 def as_list(value, count, what):
@@ -142,6 +165,7 @@ def as_list(value, count, what):
 
 def canonical_axis(axis, rank):
     """Return an axis counted from the front."""
+    axis = as_axis(axis)
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}. Received: axis={axis}")
     return axis + rank if axis < 0 else axis

@@ -1,7 +1,7 @@
 """Segments, the best of rows, and Fourier transforms."""
 import collections
 
-from dragon.vm.keras.ops.common import (as_axes, cast_to, dtype_of, operation, ops, publish, tensor)
+from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, operation, ops, publish, tensor)
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.", "x")
 erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.", "x")
@@ -31,7 +31,7 @@ def logsumexp(x, axis=None, keepdims=False):
 
     """
     x = tensor(x)
-    return ops.logsumexp(x, list(range(x.ndim)) if axis is None else as_axes(axis), keepdims)
+    return ops.logsumexp(*along(x, list(range(x.ndim)) if axis is None else axis, keepdims))
 
 
 TopKV2 = collections.namedtuple("TopKV2", "values indices")

@@ -1,4 +1,6 @@
 """Tensors in other shapes and orders: what only moves elements."""
+import operator
+
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
@@ -12,16 +14,22 @@ from dragon.vm.tensorflow.core.tensor import ops
 
 def as_ints(value):
     """Return a tensor, an array or nested lists of integers as Python's."""
-    sizes = getattr(value, "_sizes", None)
-    if sizes is not None:
-        return sizes if isinstance(sizes, int) else list(sizes)
-    if isinstance(value, _C.Tensor) or hasattr(value, "tolist"):
-        return value.tolist()
+    if isinstance(value, int):
+        return value
+    if isinstance(value, _C.Tensor):
+        sizes = getattr(value, "_sizes", None)  # beside what `tf.shape` gives while a function is captured
+        if sizes is not None:
+            return sizes if isinstance(sizes, int) else list(sizes)
+        if not value.size:
+            return []
+        value = value.tolist()
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [as_ints(item) for item in value]
-    if not isinstance(value, int) and not hasattr(value, "__index__"):
+    if not hasattr(value, "__index__"):
         raise TypeError(f"Expected integers. Received: {value!r}")
-    return value if isinstance(value, int) else int(value)
+    return operator.index(value)
 
 
 def at_least(x, rank, who):

@@ -16,8 +16,22 @@ def axes_of(axis, rank):
     if axis is None:
         return None
     axis = as_ints(axis)
-    return [check_axis(place, rank, "Invalid reduction dimension") for place in (
+    axes = [check_axis(place, rank, "Invalid reduction dimension") for place in (
         axis if isinstance(axis, list) else [axis])]
+    if len(set(axes)) != len(axes):
+        raise invalid_argument(f"Invalid reduction arguments: Axes contains duplicate dimension. Received: {axis}")
+    return axes
+
+
+def along(x, axis, keepdims=False):
+    """Return (tensor, axes, keepdims) for a reducing operator; with no axes named, a first one of size 1 is reduced.
+
+    The engine reduces all axes where none are named, as PyTorch does, but TensorFlow none.
+    """
+    axes = axes_of(axis, x.ndim)
+    if axes == [] or not x.ndim:
+        return (ops.unsqueeze(x, 0), [0], False) if x.ndim else (x, None, False)
+    return x, axes, bool(keepdims)
 
 
 def _reduction(name, words, allowed, compute):
@@ -29,12 +43,7 @@ def _reduction(name, words, allowed, compute):
         x = convert_to_tensor(input_tensor) if is_text(input_tensor) else take(input_tensor)
         if (x.dtype is BOOL) is not (allowed is BOOL) or not isinstance(x, _C.Tensor):
             raise refuse_dtype(function.__name__, x.dtype)
-        axes = axes_of(axis, x.ndim)
-        if axes == [] or not x.ndim:
-            axes, keepdims = None, False
-            if x.ndim:
-                return compute(ops.unsqueeze(x, 0), [0], False)
-        return compute(x, axes, bool(keepdims))
+        return compute(*along(x, axis, keepdims))
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return {words} along axes; all by default."
     return function
@@ -105,7 +114,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=int64, name=None):
         x = convert_to_tensor(np.asarray(np.frompyfunc(bool, 1, 1)(convert_to_tensor(input)._array), bool))
     else:
         x = ops.ne(take(input), 0)
-    return ops.cast(ops.sum(x, axes_of(axis, x.ndim), bool(keepdims)), as_dtype(dtype))
+    return ops.cast(ops.sum(*along(x, axis, keepdims)), as_dtype(dtype))
 
 
 def argmax(input, axis=None, output_type=int64, name=None):
@@ -256,11 +265,11 @@ def invert_permutation(x, name=None):
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """Return the numbers divided by their length along axes; all by default."""
     x = take(x)
-    axes = axes_of(dim if axis is None else axis, x.ndim)
+    axis = dim if axis is None else axis
     if x.dtype.is_complex:
-        squares = ops.sum(ops.square(ops.abs(x)), axes, True)
+        squares = ops.sum(*along(ops.square(ops.abs(x)), axis, True))
         return x * ops.cast(ops.rsqrt(ops.maximum(squares, epsilon)), x.dtype)
-    return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), axes, True), epsilon))
+    return x * ops.rsqrt(ops.maximum(ops.sum(*along(ops.square(x), axis, True)), epsilon))
 
 
 def lbeta(x, name=None):

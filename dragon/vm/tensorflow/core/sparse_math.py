@@ -1,5 +1,6 @@
 """What is done with sparse tensors; results follow from the values, so that gradients reach them."""
 from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.array import as_ints, check_axis
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.tensorflow.core.sparse import SparseTensor, take
@@ -237,8 +238,8 @@ def reduce(sparse, axis, keepdims, how):
     """Return the dense sum or maximum along axes."""
     import numpy as np
     rank = sparse.ndim
-    axes = list(range(rank)) if axis is None else [int(one) % rank for one in (
-        axis if isinstance(axis, (list, tuple)) else [axis])]
+    axes = list(range(rank)) if axis is None else as_ints(axis)
+    axes = [check_axis(one, rank, "SparseReduce") for one in (axes if isinstance(axes, list) else [axes])]
     kept = [number for number in range(rank) if number not in axes]
     sizes = [sparse._sizes[number] for number in kept]
     flat = np.ravel_multi_index(tuple(sparse._places()[:, kept].T), sizes) if kept and len(sparse._flat()) else (

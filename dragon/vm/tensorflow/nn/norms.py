@@ -1,14 +1,14 @@
 """Means and variances, and what is normalised by them."""
-from dragon.vm.tensorflow.core.array import as_ints, check_axis
+import math
+
 from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.reducing import along, axes_of, l2_normalize  # noqa: F401: tf.nn has it as well
 from dragon.vm.tensorflow.core.tensor import ops
 
 
 def moments(x, axes, shift=None, keepdims=False, name=None):
     """Return the means and the variances along axes."""
-    x = take(x)
-    axes = as_ints(axes)
-    axes = [axes] if isinstance(axes, int) else list(axes)
+    x, axes, keepdims = along(take(x), axes, keepdims)
     variance, mean = ops.var_mean(x, axes, correction=0, keepdims=keepdims)
     return mean, variance
 
@@ -17,28 +17,24 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     """Return the weighted means and variances along axes."""
     x = take(x)
     weights = ops.broadcast_to(take(frequency_weights, x.dtype), tuple(x.shape))
-    axes = as_ints(axes)
-    axes = [axes] if isinstance(axes, int) else list(axes)
-    total = ops.sum(weights, axes, keepdims=True)
-    mean = ops.div(ops.sum(ops.mul(weights, x), axes, keepdims=True), total)
-    variance = ops.div(ops.sum(ops.mul(weights, ops.square(ops.sub(x, mean))), axes, keepdims=True), total)
+    total = ops.sum(*along(weights, axes, True))
+    mean = ops.div(ops.sum(*along(ops.mul(weights, x), axes, True)), total)
+    variance = ops.div(ops.sum(*along(ops.mul(weights, ops.square(ops.sub(x, mean))), axes, True)), total)
     if keepdims:
         return mean, variance
-    shape = [size for axis, size in enumerate(x.shape) if axis not in [own % x.ndim for own in axes]]
+    reduced = axes_of(axes, x.ndim)
+    shape = [size for axis, size in enumerate(x.shape) if reduced is not None and axis not in reduced]
     return ops.reshape(mean, shape), ops.reshape(variance, shape)
 
 
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """Return (count, sum, sum of squares, shift) along axes, of numbers less the shift."""
     x = take(x)
-    axes = as_ints(axes)
-    axes = [axes] if isinstance(axes, int) else list(axes)
-    count = 1
-    for axis in axes:
-        count *= x.shape[check_axis(axis, x.ndim, "sufficient_statistics")]
+    reduced = axes_of(axes, x.ndim)
+    count = math.prod(size for axis, size in enumerate(x.shape) if reduced is None or axis in reduced)
     moved = x if shift is None else ops.sub(x, take(shift, x.dtype))
-    return (take(float(count), x.dtype), ops.sum(moved, axes, keepdims=keepdims),
-            ops.sum(ops.square(moved), axes, keepdims=keepdims), None if shift is None else take(shift, x.dtype))
+    return (take(float(count), x.dtype), ops.sum(*along(moved, axes, keepdims)),
+            ops.sum(*along(ops.square(moved), axes, keepdims)), None if shift is None else take(shift, x.dtype))
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift=None, name=None):
@@ -66,15 +62,6 @@ def batch_norm_with_global_normalization(input, mean, variance, beta, gamma, var
     """Return `batch_normalization` with gamma only if `scale_after_normalization`."""
     return batch_normalization(input, mean, variance, beta, gamma if scale_after_normalization else None,
                                variance_epsilon)
-
-
-def l2_normalize(x, axis=None, epsilon=1e-12, name=None):
-    """Return vectors of length one along an axis, or along several."""
-    x = take(x)
-    axes = None if axis is None else as_ints(axis)
-    axes = [axes] if isinstance(axes, int) else axes
-    total = ops.sum(ops.square(x), axes, keepdims=True)
-    return ops.mul(x, ops.rsqrt(ops.maximum(total, ops.full_like(total, epsilon))))
 
 
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):

@@ -1,6 +1,6 @@
 """Means, variances, and numbers brought to a common scale by them."""
 from dragon.vm.keras.core.config import epsilon as default_epsilon
-from dragon.vm.keras.ops.common import as_axes, canonical_axis, cast_to, dtype_of, operation, ops, tensor
+from dragon.vm.keras.ops.common import along, canonical_axis, cast_to, dtype_of, operation, ops, tensor
 
 
 @operation
@@ -26,8 +26,8 @@ def moments(x, axes, keepdims=False, synchronized=False):
     """
     x = tensor(x)
     dtype = dtype_of(x)
-    x = cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x
-    var, mean = ops.var_mean(x, as_axes(axes), correction=0, keepdims=keepdims)
+    x, *how = along(cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x, axes, keepdims)
+    var, mean = ops.var_mean(x, how[0], correction=0, keepdims=how[1])
     if dtype in ("float16", "bfloat16"):
         # The bounds are those of float16 for both, as elsewhere.
         mean, var = (cast_to(ops.clamp(item, -65504.0, 65504.0), dtype) for item in (mean, var))
@@ -96,9 +96,10 @@ def normalize(x, axis=-1, order=2, epsilon=None):
     x = ops.unsqueeze(x, 0) if not x.ndim else x
     epsilon = default_epsilon() if epsilon is None else epsilon
     if order == 2:
-        squares = ops.sum(ops.square(x), as_axes(axis), True)
+        squares = ops.sum(*along(ops.square(x), axis, True))
         return ops.mul(x, ops.rsqrt(ops.maximum(squares, epsilon ** 2)))
-    norm = ops.linalg_vector_norm(x, order, as_axes(axis), True)
+    rows, *how = along(x, axis, True)
+    norm = ops.linalg_vector_norm(rows, order, *how)
     return ops.div(x, ops.maximum(norm, epsilon))
 
 

@@ -1,5 +1,6 @@
 """Reductions that pass over NaN."""
-from dragon.vm.keras.ops.common import as_axes, cast_to, dtype_of, operation, ops, publish, result_type, tensor, total
+from dragon.vm.keras.ops.common import (along, as_axes, cast_to, dtype_of, operation, ops, publish, result_type,
+                                        tensor, total)
 from dragon.vm.keras.ops.numpy import reductions
 from dragon.vm.keras.ops.numpy.sorting import nan_quantiles
 
@@ -10,7 +11,7 @@ def _is_floating(x):
 
 def _extreme(name, sentence, compute, plain, beyond):
     def function(x, axis=None, keepdims=False):
-        x, how = tensor(x), (as_axes(axis), keepdims)
+        x, *how = along(tensor(x), axis, keepdims)
         if not _is_floating(x):
             return plain(x, *how)
         nan = ops.isnan(x)
@@ -47,29 +48,27 @@ def _without(x, value):
 
 
 def _nansum(x, axis, keepdims):
-    return total(ops.sum, _without(x, 0.0), as_axes(axis), keepdims)
+    return total(ops.sum, _without(x, 0.0), axis, keepdims)
 
 
 def _nanmean(x, axis, keepdims):
-    x = tensor(x)
     if not _is_floating(x):
-        return ops.mean(cast_to(x, "float32"), as_axes(axis), keepdims)
-    count = ops.sum(cast_to(ops.logical_not(ops.isnan(x)), dtype_of(x)), as_axes(axis), keepdims)
+        return ops.mean(cast_to(x, "float32"), axis, keepdims)
+    count = ops.sum(cast_to(ops.logical_not(ops.isnan(x)), dtype_of(x)), axis, keepdims)
     return ops.div(_nansum(x, axis, keepdims), count)
 
 
 def _nanvar(x, axis, keepdims):
-    x = tensor(x)
     x = cast_to(x, result_type(dtype_of(x), float))
     valid = ops.logical_not(ops.isnan(x))
     centred = ops.where(valid, ops.sub(x, _nanmean(x, axis, True)), 0.0)
-    count = ops.sum(cast_to(valid, dtype_of(x)), as_axes(axis), keepdims)
-    return ops.div(ops.sum(ops.square(centred), as_axes(axis), keepdims), count)
+    count = ops.sum(cast_to(valid, dtype_of(x)), axis, keepdims)
+    return ops.div(ops.sum(ops.square(centred), axis, keepdims), count)
 
 
 def _reduction(name, sentence, compute):
     def function(x, axis=None, keepdims=False):
-        return compute(x, axis, keepdims)
+        return compute(*along(tensor(x), axis, keepdims))
     return publish(function, name, sentence, "x axis keepdims")
 
 

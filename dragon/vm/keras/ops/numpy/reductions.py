@@ -1,13 +1,13 @@
 """Sums, products, extremes and the like along axes."""
-from dragon.vm.keras.ops.common import (as_axes, canonical_axis, cast_to, dtype_of, floatx, operation, ops, publish,
-                                        result_type, standardize_dtype, tensor, total)
+from dragon.vm.keras.ops.common import (along, as_axis, canonical_axis, cast_to, dtype_of, floatx, operation, ops,
+                                        publish, result_type, standardize_dtype, tensor, total)
 
 _REDUCE = "x axis keepdims"
 
 
 def _reduction(name, sentence, compute):
     def function(x, axis=None, keepdims=False):
-        return compute(tensor(x), as_axes(axis), keepdims)
+        return compute(*along(tensor(x), axis, keepdims))
     return publish(function, name, sentence, _REDUCE)
 
 
@@ -87,8 +87,8 @@ def max(x, axis=None, keepdims=False, initial=None):
     x = tensor(x)
     if initial is None:
         _check_not_empty(x, "max")
-        return _most(x, as_axes(axis), keepdims)
-    return _with_initial(_most(x, as_axes(axis), keepdims), initial, ops.maximum)
+        return _most(*along(x, axis, keepdims))
+    return _with_initial(_most(*along(x, axis, keepdims)), initial, ops.maximum)
 
 
 @operation
@@ -97,8 +97,8 @@ def min(x, axis=None, keepdims=False, initial=None):
     x = tensor(x)
     if initial is None:
         _check_not_empty(x, "min")
-        return _least(x, as_axes(axis), keepdims)
-    return _with_initial(_least(x, as_axes(axis), keepdims), initial, ops.minimum)
+        return _least(*along(x, axis, keepdims))
+    return _with_initial(_least(*along(x, axis, keepdims)), initial, ops.minimum)
 
 
 @operation
@@ -124,14 +124,14 @@ def prod(x, axis=None, keepdims=False, dtype=None):
     """
     x = tensor(x)
     if dtype is not None:
-        return ops.prod(x, as_axes(axis), keepdims, dtype=standardize_dtype(dtype))
-    return _product(x, as_axes(axis), keepdims)
+        return ops.prod(*along(x, axis, keepdims), dtype=standardize_dtype(dtype))
+    return _product(*along(x, axis, keepdims))
 
 
 @operation
 def count_nonzero(x, axis=None):
     """Return how many elements are not zero, as int32."""
-    return ops.sum(cast_to(ops.ne(tensor(x), 0), "int32"), as_axes(axis), dtype="int32")
+    return ops.sum(*along(cast_to(ops.ne(tensor(x), 0), "int32"), axis), dtype="int32")
 
 
 def _best(compute, x, axis, keepdims):
@@ -140,7 +140,7 @@ def _best(compute, x, axis, keepdims):
     if axis is None:
         found = compute(ops.reshape(x, (-1,)), 0, False)
         return cast_to(ops.reshape(found, (1,) * x.ndim) if keepdims else found, "int32")
-    return cast_to(compute(x, axis, keepdims), "int32")
+    return cast_to(compute(x, as_axis(axis), bool(keepdims)), "int32")
 
 
 @operation
@@ -227,7 +227,7 @@ def average(x, axis=None, weights=None):
     """
     x = tensor(x)
     if weights is None:
-        return ops.mean(cast_to(x, result_type(dtype_of(x), float)), as_axes(axis))
+        return ops.mean(*along(cast_to(x, result_type(dtype_of(x), float)), axis))
     weights = tensor(weights)
     dtype = result_type(dtype_of(x), dtype_of(weights), float)
     x, weights = cast_to(x, dtype), cast_to(weights, dtype)
@@ -235,7 +235,7 @@ def average(x, axis=None, weights=None):
         axis = canonical_axis(axis, x.ndim)
         weights = ops.reshape(weights, (-1,) + (1,) * (x.ndim - axis - 1))
         return ops.div(ops.sum(ops.mul(x, weights), axis), ops.sum(weights))
-    return ops.div(ops.sum(ops.mul(x, weights), as_axes(axis)), ops.sum(weights, as_axes(axis)))
+    return ops.div(ops.sum(*along(ops.mul(x, weights), axis)), ops.sum(*along(weights, axis)))
 
 
 @operation
