@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' '
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick build install lint format sanitize docs bench wheel cuda clean
+.PHONY: help demo test quick build install lint format sanitize hunt-files docs bench wheel cuda clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -19,6 +19,7 @@ help:
 	@echo "make build     compile in place for this machine only; after a change, seconds"
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make wheel     a self-contained wheel, into dist;  make cuda: compile the CUDA library (no GPU needed)"
 
@@ -63,6 +64,15 @@ sanitize: $(VENV)/.tools
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
 	$(BIN)/cmake --build build/sanitize --target cpp_tests
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+# KILLS for each writer, MUTATIONS over all readers; SEED makes other ones.
+KILLS ?= 100
+MUTATIONS ?= 200000
+SEED ?= 0
+
+hunt-files: install $(VENV)/.test
+	DRAGON_KILLS=$(KILLS) DRAGON_KILLS_SEED=$(SEED) DRAGON_MUTATIONS=$(MUTATIONS) DRAGON_MUTATIONS_SEED=$(SEED) \
+	  $(PYTEST) tests/files -m slow
 
 docs: install $(VENV)/.docs
 	rm -rf docs/api/generated

@@ -133,22 +133,15 @@ void SaveGraph(const Graph& graph, const std::string& path) {
   head.version = kGraphVersion;
   head.graph_bytes = static_cast<int64_t>(bytes.size());
   head.weights_bytes = weights_bytes;
-  const std::string partial = path + ".partial." + std::to_string(getpid());
-  try {
-    File file(partial, O_WRONLY | O_CREAT | O_TRUNC);
-    file.Write(&head, sizeof(head));
-    file.Write(bytes.data(), head.graph_bytes);
-    file.Pad(Aligned(head.graph_bytes) - head.graph_bytes);
-    for (const auto& [tensor, size] : weights) {
-      file.Write(tensor.data(), size);
-      file.Pad(Aligned(size) - size);
-    }
-    file.Close();
-    if (rename(partial.c_str(), path.c_str()) < 0) FailSystem(path, "write");
-  } catch (...) {
-    unlink(partial.c_str());
-    throw;
+  File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  file.Write(&head, sizeof(head));
+  file.Write(bytes.data(), head.graph_bytes);
+  file.Pad(Aligned(head.graph_bytes) - head.graph_bytes);
+  for (const auto& [tensor, size] : weights) {
+    file.Write(tensor.data(), size);
+    file.Pad(Aligned(size) - size);
   }
+  file.Close();
 }
 
 Graph LoadGraph(const std::string& path, bool map) {

@@ -21,7 +21,7 @@ DRAGON_API std::string EncodeGraph(const Graph& graph);
 /// The graph of these bytes, verified. What is wrong with them is an error that tells where.
 DRAGON_API Graph DecodeGraph(std::span<const uint8_t> bytes);
 
-/// Write a file. Until it is complete it has another name, so that a file of this name is never half a graph.
+/// Write a file, from its first byte to its last. Whoever replaces one has a name beside it written, and renames that.
 DRAGON_API void SaveGraph(const Graph& graph, const std::string& path);
 /// Read a file. `map`: the constants are the file's own pages, read when they are first used; writes to them stay here.
 DRAGON_API Graph LoadGraph(const std::string& path, bool map = true);

@@ -3,6 +3,7 @@ import contextlib
 import os
 
 from dragon import _C
+from dragon.core import files
 from dragon.core.drawing import draw_graph
 
 
@@ -108,7 +109,11 @@ class Graph(_C.Graph):
             The file; one that is there is replaced.
 
         """
-        _C.save_graph(self, os.fspath(path))
+        try:
+            with files.replacing(path) as place:
+                _C.save_graph(self, place)
+        except OSError as error:
+            raise RuntimeError(f"graph file: cannot open '{os.fspath(path)}': {error.strerror}") from error
 
     @staticmethod
     def load(path, map=True):

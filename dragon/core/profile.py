@@ -6,6 +6,7 @@ import threading
 import typing
 
 from dragon import _C
+from dragon.core import files
 
 
 class Event(typing.NamedTuple):
@@ -138,7 +139,7 @@ class Profile:
             Where to write it.
 
         """
-        with open(path, "w", encoding="utf-8") as file:
+        with files.rewriting(path, "w", encoding="utf-8") as file:
             json.dump(self.chrome_trace(), file)
 
     def __len__(self):

@@ -1,8 +1,8 @@
 """`dragon.onnx.export`: a function, a module or a graph as an ONNX model."""
 import inspect
-import pathlib
 
 from dragon import _C
+from dragon.core import files
 from dragon.onnx.capture import capture_dynamic, leaves, names_of
 from dragon.onnx.errors import ExportError
 from dragon.onnx.model import make_model
@@ -146,5 +146,5 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
         raise ValueError(f"onnx.export: got dynamic axes of {sorted(unknown)}; expected names among {inputs + outputs}")
     model = make_model(program, inputs, outputs, opset, output_labels(dynamic_axes, outputs), embed)
     if path is not None:
-        pathlib.Path(path).write_bytes(model.SerializeToString())
+        files.write(path, model.SerializeToString())
     return model

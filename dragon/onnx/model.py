@@ -1,7 +1,10 @@
 """A program as an ONNX model: every call through its mapping, or all that have none in one error."""
+import os
+
 import onnx
 from onnx import helper
 
+from dragon.core import files
 from dragon.onnx import families  # noqa: F401: fills the table
 from dragon.onnx.errors import HardCodedError, UnsupportedOperatorError
 from dragon.onnx.size import Size
@@ -10,6 +13,7 @@ from dragon.onnx.table import Inexpressible, find_mapping
 from dragon.onnx.writer import ELEMENTS, Writer, make_value_info, prune
 
 OPSETS = range(18, 24)
+LARGE_TENSOR, DATA_ALIGNMENT = 1024, 64  # bytes: what goes beside the model, and where it may begin
 
 
 def readers(program):
@@ -181,3 +185,43 @@ def list_initializers(model, keep=True):
         kept = [tensor for tensor in graph.initializer if tensor.name.startswith("constant")]
         del graph.initializer[:]
         graph.initializer.extend(kept)
+
+
+def save_beside(model, path):
+    """Write a model into a file, and its large tensors into another beside it, "<name>.data".
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        The model; its large tensors lose their numbers.
+    path : str
+        The model's file.
+
+    """
+    from onnx.external_data_helper import set_external_data
+    large = [tensor for tensor in model.graph.initializer
+             if tensor.HasField("raw_data") and len(tensor.raw_data) >= LARGE_TENSOR]
+
+    def write_data(file):
+        for tensor in large:
+            file.write(b"\0" * (-file.tell() % DATA_ALIGNMENT))
+            numbers = tensor.raw_data
+            set_external_data(tensor, "", file.tell(), len(numbers))
+            file.write(numbers)
+            tensor.ClearField("raw_data")
+
+    def write_model(file, place):
+        for tensor in large:
+            next(entry for entry in tensor.external_data if entry.key == "location").value = os.path.basename(place)
+        file.write(model.SerializeToString())
+
+    def names_spare(place):
+        try:
+            there = onnx.load(place, load_external_data=False)
+        except Exception:  # whatever it was, it is no model
+            return False
+        return any(entry.value == os.path.basename(spare) for tensor in there.graph.initializer
+                   for entry in tensor.external_data if entry.key == "location")
+
+    spare = f"{path}.data.new"
+    files.replace_pair(path, f"{path}.data", spare, names_spare, write_model, write_data)

@@ -3,13 +3,12 @@ import hashlib
 import importlib.util
 import os
 import re
-import shutil
 import sys
-import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
 
+from dragon.core import files
 from dragon.vm.torch.core.missing import module_getattr
 
 # Libraries take these from here.
@@ -114,20 +113,13 @@ def load(repo_or_dir, model, *args, source="github", trust_repo=None, force_relo
 
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     """Fetch a file, verify the start of its SHA-256 and put it in its place at once."""
-    folder = os.path.dirname(os.path.abspath(os.path.expanduser(dst)))
-    digest = hashlib.sha256()
-    handle, partial = tempfile.mkstemp(suffix=".partial", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file, _opened(url) as source:
-            while chunk := source.read(READ_DATA_CHUNK):
-                file.write(chunk)
-                digest.update(chunk)
+    path, digest = os.path.abspath(os.path.expanduser(dst)), hashlib.sha256()
+    with files.rewriting(path) as file, _opened(url) as source:
+        while chunk := source.read(READ_DATA_CHUNK):
+            file.write(chunk)
+            digest.update(chunk)
         if hash_prefix is not None and not digest.hexdigest().startswith(hash_prefix):
             raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')
-        shutil.move(partial, dst)
-    finally:
-        if os.path.exists(partial):
-            os.remove(partial)
 
 
 def _opened(url):

@@ -9,6 +9,7 @@ import sys
 import warnings
 
 from dragon import _C
+from dragon.core import files
 from dragon.vm.torch._weights_only_unpickler import Unpickler
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.files import legacy, trusted
@@ -93,7 +94,7 @@ def _opened(file, mode):
     if isinstance(file, (str, os.PathLike)):
         if mode == "wb" and not os.path.isdir(os.path.dirname(os.path.abspath(file))):
             raise RuntimeError(f"Parent directory {os.path.dirname(file)} does not exist.")
-        with open(file, mode) as opened:
+        with (files.rewriting(file) if mode == "wb" else open(file, mode)) as opened:
             yield opened
     else:
         yield file

@@ -4,6 +4,7 @@ import math
 import warnings
 from itertools import repeat
 
+from dragon.core.files import save_picture
 from dragon.vm import torch
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision._pillow import Image, ImageColor, ImageDraw, ImageFont
@@ -89,7 +90,7 @@ def save_image(tensor, fp, format=None, **kwargs):
     """
     grid = make_grid(tensor, **kwargs)
     pixels = grid.mul(255).add_(0.5).clamp_(0, 255).permute(1, 2, 0).to("cpu", torch.uint8).numpy()
-    Image.fromarray(pixels).save(fp, format=format)
+    save_picture(Image.fromarray(pixels), fp, format)
 
 
 def _check_image(image, colours, message):

@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 
+from dragon.core import files
 from dragon.vm.keras.callbacks.batch_counter import BatchCounter
 from dragon.vm.keras.callbacks.callback import Callback
 
@@ -50,7 +51,7 @@ class BackupAndRestore(Callback):
                 raise
             for path, older in self._files():
                 if os.path.exists(older):
-                    shutil.copy(older, path)
+                    files.copy(older, path)
                 elif os.path.exists(path):
                     os.remove(path)
             self._load_model()
@@ -83,10 +84,10 @@ class BackupAndRestore(Callback):
         if self.double_checkpoint:
             for path, older in self._files():
                 if os.path.exists(path):
-                    shutil.copy(path, older)
+                    files.copy(path, older)
         self.model.save_weights(self._weights_path, overwrite=True)
-        with open(self._training_metadata_path, "w") as file:
-            json.dump({"epoch": self._current_epoch, "batch": self._counter.last or 0}, file)
+        files.write(self._training_metadata_path,
+                    json.dumps({"epoch": self._current_epoch, "batch": self._counter.last or 0}))
 
     def on_train_end(self, logs=None):
         if self.delete_checkpoint and os.path.exists(self.backup_dir):

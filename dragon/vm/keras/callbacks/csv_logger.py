@@ -6,7 +6,7 @@ from dragon.vm.keras.callbacks.callback import Callback
 
 
 class CSVLogger(Callback):
-    """Write each epoch's metrics as a line of a file.
+    """Write each epoch's metrics as a line of a file, which grows while others may read it.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 import os
 import time
 
+from dragon.core import files
 from dragon.vm.keras.callbacks import learning_rate
 from dragon.vm.keras.callbacks.callback import Callback
 from dragon.vm.keras.callbacks.tensorboard_profile import BatchProfile
@@ -178,8 +179,7 @@ class TensorBoard(Callback):
             lines += [f'  metadata_path: "{path}"'] if path else []
             lines += ["}"]
         os.makedirs(self.log_dir, exist_ok=True)
-        with open(os.path.join(self.log_dir, "projector_config.pbtxt"), "w") as file:
-            file.write("\n".join(lines) + "\n" if lines else "")
+        files.write(os.path.join(self.log_dir, "projector_config.pbtxt"), "\n".join(lines) + "\n" if lines else "")
 
 
 def _as_images(array):

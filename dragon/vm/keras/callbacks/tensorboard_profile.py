@@ -4,6 +4,8 @@ import json
 import os
 import time
 
+from dragon.core import files
+
 
 class BatchProfile:
     """Note operators from one batch to another.
@@ -48,5 +50,5 @@ class BatchProfile:
         self._running = None
         place = os.path.join(folder, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
         os.makedirs(place, exist_ok=True)
-        with gzip.open(os.path.join(place, "dragon.trace.json.gz"), "wt") as file:
-            json.dump(self._profile.chrome_trace(), file)
+        files.write(os.path.join(place, "dragon.trace.json.gz"),
+                    gzip.compress(json.dumps(self._profile.chrome_trace()).encode()))

@@ -1,7 +1,6 @@
 """`model.export(format="onnx")`: a model as an ONNX file, without training and without Python."""
-import pathlib
-
 from dragon import _C
+from dragon.core import files
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
@@ -82,7 +81,7 @@ def write_onnx(function, specs, names, filepath, opset_version=None, extra=None)
     if extra:
         from onnx import numpy_helper
         model.graph.initializer.extend(numpy_helper.from_array(value.numpy(), name) for name, value in extra.items())
-    pathlib.Path(filepath).write_bytes(model.SerializeToString())
+    files.write(filepath, model.SerializeToString())
 
 
 def export_onnx(model, filepath, verbose=None, input_signature=None, opset_version=None, **kwargs):

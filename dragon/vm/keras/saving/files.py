@@ -1,4 +1,5 @@
 """Files of whole models (`.keras`) and of their weights (`.weights.h5`), as genuine Keras writes and reads them."""
+import contextlib
 import datetime
 import io
 import json
@@ -6,12 +7,13 @@ import os
 import warnings
 import zipfile
 
+from dragon.core import files as whole
 from dragon.vm.keras.saving.serialization import ObjectSharingScope, deserialize_keras_object, serialize_keras_object
 from dragon.vm.keras.saving.state import Reader, Writer
 from dragon.vm.keras.saving.stores import AssetsStore, WeightsStore, open_archive, read_weights_of
 
 VERSION = "3.15.1"
-CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+CONFIG, METADATA, WEIGHTS, ASSETS = "config.json", "metadata.json", "model.weights.h5", "assets"
 
 
 def describe(model):
@@ -49,25 +51,18 @@ def write_archive(model, file):
     if isinstance(file, io.IOBase):
         file.write(memory.getvalue())
         return
-    # A file that is there already is replaced only by a whole one.
-    partial = f"{file}.part"
-    with open(partial, "wb") as target:
-        target.write(memory.getvalue())
-    os.replace(partial, file)
+    whole.write(file, memory.getbuffer())
 
 
 def write_folder(model, folder):
     """Write a model into a folder of the files that an archive has."""
     config, metadata = describe(model)
-    os.makedirs(folder, exist_ok=True)
-    for name, text in ((METADATA, metadata), (CONFIG, config)):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-            file.write(text)
-    weights = WeightsStore(os.path.join(folder, WEIGHTS), "w")
-    try:
-        Writer(weights, AssetsStore(folder=os.path.join(folder, "assets"), mode="w")).write(model)
-    finally:
-        weights.close()
+    with whole.replacing_folder(folder, {METADATA, CONFIG, WEIGHTS, ASSETS}) as place:
+        for name, text in ((METADATA, metadata), (CONFIG, config)):
+            with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        with contextlib.closing(WeightsStore(os.path.join(place, WEIGHTS), "w")) as weights:
+            Writer(weights, AssetsStore(folder=os.path.join(place, ASSETS), mode="w")).write(model)
 
 
 def read_archive(file, custom_objects=None, compile=True, safe_mode=True):
@@ -76,7 +71,7 @@ def read_archive(file, custom_objects=None, compile=True, safe_mode=True):
         with open(os.path.join(file, CONFIG), encoding="utf-8") as source:
             model = _build(source.read(), custom_objects, compile, safe_mode)
         _fill(model, WeightsStore(os.path.join(file, WEIGHTS), "r"),
-              AssetsStore(folder=os.path.join(file, "assets")))
+              AssetsStore(folder=os.path.join(file, ASSETS)))
         return model
     with open_archive(file) as archive:
         if CONFIG not in archive.namelist():
@@ -114,16 +109,8 @@ def write_weights(model, path, skip=()):
                          f"it on some data or by using `build()`. Received: model={model}")
     if not str(path).endswith(".weights.h5"):
         raise ValueError(f"The filename must end in `.weights.h5`. Received: filepath={path}")
-    partial = f"{path}.part"
-    weights = WeightsStore(partial, "w")
-    try:
+    with whole.replacing(path) as place, contextlib.closing(WeightsStore(place, "w")) as weights:
         Writer(weights, skip=skip).write(model)
-    except BaseException:
-        weights.close()
-        os.remove(partial)
-        raise
-    weights.close()
-    os.replace(partial, path)
 
 
 def read_weights(model, path, skip_mismatch=False, skip=()):

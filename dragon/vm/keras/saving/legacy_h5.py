@@ -3,9 +3,10 @@ import json
 import os
 import warnings
 
+from dragon.core import files
 from dragon.vm.keras.saving.files import VERSION
 from dragon.vm.keras.saving.serialization import SafeModeScope, deserialize_keras_object, serialize_keras_object
-from dragon.vm.keras.saving.stores import as_array, find_group, import_h5py, read_dataset
+from dragon.vm.keras.saving.stores import as_array, find_group, from_bfloat16, import_h5py, read_dataset
 
 ATTRIBUTE_LIMIT = 64512  # bytes that one attribute of HDF5 may have
 TOP = "top_level_model_weights"
@@ -19,15 +20,14 @@ def write_model(model, path, include_optimizer=True):
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    h5py, partial = import_h5py(), f"{path}.part"
-    with h5py.File(partial, "w") as file:
+    h5py = import_h5py()
+    with files.replacing(path) as place, h5py.File(place, "w") as file:
         for name, value in _describe(model, include_optimizer).items():
             file.attrs[name] = json.dumps(value).encode() if isinstance(value, dict) else value
         _write_layers(file.create_group("model_weights"), model)
         optimizer = getattr(model, "optimizer", None)
         if include_optimizer and optimizer is not None and optimizer.variables:
             _write_list(file.create_group("optimizer_weights"), optimizer.variables)
-    os.replace(partial, path)
 
 
 def _describe(model, include_optimizer):
@@ -55,7 +55,9 @@ def _write_list(group, variables):
     names = [variable.path for variable in variables]
     _write_names(group, "weight_names", names)
     for name, variable in zip(names, variables):
-        group.create_dataset(name, data=as_array(variable)[0])
+        array, is_bfloat16 = as_array(variable)
+        # This format has no word for bfloat16; as float32 every reader finds the same numbers.
+        group.create_dataset(name, data=from_bfloat16(array) if is_bfloat16 else array)
 
 
 def _write_names(group, attribute, names):
@@ -114,7 +116,11 @@ def model_from_config(config, custom_objects=None):
     if not isinstance(config, dict) or "config" not in config:
         raise ValueError("The provided configuration is not a valid Keras configuration. Expected a dictionary "
                          f"containing a 'config' key. Received: config={config}")
-    return deserialize_keras_object(_modernise(config), custom_objects, module_objects=_Classes())
+    found = deserialize_keras_object(_modernise(config), custom_objects, module_objects=_Classes())
+    if isinstance(found, str):
+        raise ValueError(f"Unknown model or layer: '{found}'. Please ensure you are using a `keras.utils."
+                         "custom_object_scope` and that this object is included in the scope.")
+    return found
 
 
 class _Classes(dict):
@@ -122,7 +128,9 @@ class _Classes(dict):
 
     def __missing__(self, name):
         from dragon.vm.keras import layers, models
-        found = getattr(models if name in ("Model", "Sequential", "Functional") else layers, str(name), None)
+        from dragon.vm.keras.models.functional import Functional
+        kinds = {"Model": models.Model, "Sequential": models.Sequential, "Functional": Functional}
+        found = kinds.get(name) or getattr(layers, str(name), None)
         if not isinstance(found, type):
             raise KeyError(name)
         self[name] = found

@@ -55,10 +55,15 @@ def read_dataset(group, path):
     if claimed > BOMB_FLOOR and claimed > BOMB_RATIO * stored:
         raise ValueError(f"Not allowed: H5 dataset '{path}' claims {claimed} bytes where {stored} are stored.")
     array = numpy.asarray(dataset[()])
-    if dataset.attrs.get("dtype") == "bfloat16":
-        # The upper halves of float32.
-        array = (array.view("uint16").astype("uint32") << 16).view("float32")
+    if dataset.attrs.get("dtype") == "bfloat16" or array.dtype == "V2":
+        array = from_bfloat16(array)
     return array
+
+
+def from_bfloat16(array):
+    """Return an array of 16 bits a number as float32, whose upper halves they are."""
+    import numpy
+    return (numpy.asarray(array, order="C").view("uint16").astype("uint32") << 16).view("float32")
 
 
 def as_array(value):

@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import warnings
 
+from dragon.core import files
+
 
 def _cache_folder(cache_dir, cache_subdir):
     base = cache_dir or os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
@@ -91,15 +93,13 @@ def _fetch(origin, target):
 
     from dragon.vm.keras.core.messages import print_msg
     print_msg(f"Downloading data from {origin}")
-    part = target + ".part"
     try:
-        with urlopen(origin) as source, open(part, "wb") as file:
+        with urlopen(origin) as source, files.rewriting(target) as file:
             shutil.copyfileobj(source, file)
     except HTTPError as error:
         raise Exception(f"URL fetch failure on {origin}: {error.code} -- {error.msg}") from error
     except URLError as error:
         raise Exception(f"URL fetch failure on {origin}: {error.errno} -- {error.reason}") from error
-    os.replace(part, target)
 
 
 def _unpack(path, archive_format):

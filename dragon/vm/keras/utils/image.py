@@ -3,6 +3,7 @@ import io
 import pathlib
 import warnings
 
+from dragon.core.files import save_picture
 from dragon.vm.keras.ops.common import canonical_dtype, standard_format
 from dragon.vm.tensorflow.core.images import pillow
 
@@ -101,7 +102,7 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
     if img.mode == "RGBA" and file_format == "jpeg":
         warnings.warn("The JPEG format does not support RGBA images, converting to RGB.", stacklevel=2)
         img = img.convert("RGB")
-    img.save(path, format=file_format, **kwargs)
+    save_picture(img, path, file_format, **kwargs)
 
 
 def load_img(path, color_mode="rgb", target_size=None, interpolation="nearest", keep_aspect_ratio=False):

@@ -1,6 +1,7 @@
 """Pictures of models: drawn here, as SVG or by Pillow, so that neither Graphviz nor pydot must be installed."""
 import os
 
+from dragon.core import files
 from dragon.vm.keras.core import tree
 
 _FILLS = {"input": "#e3edf7", "other": "#efe9f7", "frozen": "#f7e3e3"}
@@ -201,8 +202,7 @@ def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, 
 def _save(picture, path, dpi):
     kind = os.path.splitext(path)[1][1:].lower()
     if kind == "svg":
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(picture.svg())
+        files.write(path, picture.svg())
         return
     from dragon.vm.tensorflow.core.images import pillow
     pillow("plot_model")
@@ -218,7 +218,7 @@ def _save(picture, path, dpi):
         for number, line in enumerate(lines):
             place = ((left + width / 2) * scale, (top + 8 + 15 * number + 5) * scale)
             draw.text(place, line, "black" if number == 0 else "#55554f", font, anchor="mm")
-    image.save(path, **({} if kind else {"format": "png"}))
+    files.save_picture(image, path, None if kind else "png")
 
 
 def _curve(points, steps=16):

@@ -5,6 +5,7 @@ The table is LevelDB's: blocks of keys that share beginnings, then an index of b
 import os
 import struct
 
+from dragon.core import files
 from dragon.vm.tensorflow.core.records import masked
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.errors import DataLossError, NotFoundError
@@ -14,6 +15,7 @@ MAGIC = 0xDB4775248B80FB57
 FOOTER = 48
 RESTART = 16  # after so many keys, one is written in full
 HEADER = b"\x08\x01\x1a\x02\x08\x01"  # one shard, little-endian, version 1
+SPARE_SHARDS, SPARE_HEADER = 2, b"\x08\x02\x1a\x02\x08\x01"
 
 
 def field(number, wire, payload):
@@ -43,8 +45,8 @@ def _block(items):
     return bytes(out) + struct.pack("<I", masked(bytes(out)))
 
 
-def write_table(path, items):
-    """Write sorted (key, value) pairs."""
+def write_table(file, items):
+    """Write sorted (key, value) pairs into a file."""
     body = bytearray()
     handles = []
     for block in (_block(items), _block([])):
@@ -55,8 +57,7 @@ def write_table(path, items):
     handle = write_varint(len(body)) + write_varint(len(index) - 5)
     body += index
     body += (meta + handle).ljust(FOOTER - 8, b"\0") + struct.pack("<Q", MAGIC)
-    with open(path, "wb") as file:
-        file.write(body)
+    file.write(body)
 
 
 def _read_block(data, handle, path):
@@ -110,8 +111,24 @@ def _string_bytes(array):
     return b"".join(write_varint(len(item)) for item in items) + check + text, masked(lengths + check + text)
 
 
+def count_shards(table):
+    """Return the number of files of data that a table's header tells."""
+    return next((value for number, _, value in read_fields(table.get(b"", HEADER)) if number == 1), 1)
+
+
+def _names_spare(path):
+    """Return whether a table that is there tells of two files of data, as between two others it does."""
+    try:
+        return count_shards(read_table(path)) == SPARE_SHARDS
+    except (DataLossError, NotImplementedError, ValueError, struct.error):
+        return False  # whatever it was, it cannot be read
+
+
 def write_bundle(prefix, arrays):
     """Write arrays by name.
+
+    Where there is a checkpoint of that name, the new data stands under another name, the first of two files, until
+    the table that tells of it has taken the old one's place: a checkpoint can be read at every moment.
 
     Parameters
     ----------
@@ -124,9 +141,10 @@ def write_bundle(prefix, arrays):
     folder = os.path.dirname(prefix)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    items, offset = [(b"", HEADER)], 0
-    data_path, index_path = f"{prefix}.data-00000-of-00001", f"{prefix}.index"
-    with open(data_path + ".part", "wb") as file:
+    items, offset = [], 0
+
+    def write_data(file):
+        nonlocal offset
         for name in sorted(arrays, key=str.encode):
             array = arrays[name]
             is_text = array.dtype == object
@@ -140,10 +158,12 @@ def write_bundle(prefix, arrays):
             entry += field(5, VARINT, write_varint(len(payload))) + field(6, FIXED32, struct.pack("<I", check))
             items.append((name.encode(), entry))
             offset += len(payload)
-    # A reader finds either both files whole, or the former ones.
-    os.replace(data_path + ".part", data_path)
-    write_table(index_path + ".part", items)
-    os.replace(index_path + ".part", index_path)
+
+    def write_index(file, path):
+        write_table(file, [(b"", SPARE_HEADER if path == spare else HEADER), *items])
+
+    spare = f"{prefix}.data-00000-of-{SPARE_SHARDS:05d}"
+    files.replace_pair(f"{prefix}.index", f"{prefix}.data-00000-of-00001", spare, _names_spare, write_index, write_data)
 
 
 class Entry:
@@ -180,8 +200,8 @@ class Bundle:
     def __init__(self, prefix):
         self.prefix = os.fspath(prefix)
         table = read_table(f"{self.prefix}.index")
-        header = table.pop(b"", HEADER)
-        self.shards = next((value for number, _, value in read_fields(header) if number == 1), 1)
+        self.shards = count_shards(table)
+        table.pop(b"", None)
         self.entries = {key.decode(): Entry(value) for key, value in table.items()}
 
     def __contains__(self, name):

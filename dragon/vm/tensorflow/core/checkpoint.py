@@ -3,6 +3,7 @@ import os
 import time
 
 from dragon import _C
+from dragon.core import files
 from dragon.vm.tensorflow.core import trackable
 from dragon.vm.tensorflow.core.bundle import Bundle, write_bundle
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
@@ -242,9 +243,7 @@ def update_state(folder, latest, paths, times=(), kept_since=None):
     if kept_since is not None:
         lines.append(f"last_preserved_timestamp: {kept_since!r}")
     place = os.path.join(folder, STATE)
-    with open(place + ".part", "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    os.replace(place + ".part", place)
+    files.write(place, "\n".join(lines) + "\n")
 
 
 def _relative(path, folder):

@@ -173,7 +173,7 @@ class TFRecordOptions:
 
 
 class TFRecordWriter:
-    """Write records into a file.
+    """Write records into a file, which grows with each: of one whose writer died, all whole records can be read.
 
     Parameters
     ----------

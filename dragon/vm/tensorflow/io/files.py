@@ -2,6 +2,7 @@
 import glob
 import os
 
+from dragon.core import files as whole
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, wrap_array
@@ -41,8 +42,7 @@ def write_file(filename, contents, name=None):
                                           f"Received: {contents!r}")
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(data)
+        whole.write(path, data)
     except OSError as error:
         raise translate(error, path) from None
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections import namedtuple
 
+from dragon.core import files
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.io.files import path_of, translate
@@ -22,7 +23,7 @@ def _translated(path):
 
 
 class GFile:
-    """A file.
+    """A file, written as it goes, as `open` does; `write_file` and `copy` replace theirs whole.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def copy(src, dst, overwrite=False):
     if os.path.exists(dst) and not overwrite:
         raise errors.AlreadyExistsError(None, None, f"file already exists: {dst}")
     with _translated(src):
-        shutil.copyfile(src, dst)
+        files.copy(src, dst)
 
 
 def rename(src, dst, overwrite=False):

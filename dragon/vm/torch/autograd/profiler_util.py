@@ -4,6 +4,7 @@ import os
 from collections import defaultdict
 from enum import Enum
 
+from dragon.core import files
 from dragon.vm.torch.core.missing import module_getattr
 
 
@@ -250,13 +251,11 @@ def write_trace(path, events, metadata=None):
                         "ts": event.time_range.start, "dur": event.cpu_time_total, "args": arguments})
     content = {"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": records, "traceName": str(path),
                **(metadata or {})}
+    data = json.dumps(content).encode()
     if str(path).endswith(".gz"):
         import gzip
-        with gzip.open(path, "wt", encoding="utf-8") as file:
-            json.dump(content, file)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(content, file)
+        data = gzip.compress(data)
+    files.write(path, data)
 
 
 def build_events(calls, marks, begin, options):

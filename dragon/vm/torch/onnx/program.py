@@ -1,6 +1,7 @@
 """What `torch.onnx.export` returns: a model that can be saved and run."""
 import os
 
+from dragon.core import files
 from dragon.vm import torch
 
 
@@ -76,13 +77,12 @@ class ONNXProgram:
         """
         import onnx
 
-        from dragon.onnx.model import list_initializers
+        from dragon.onnx.model import list_initializers, save_beside
         model = onnx.ModelProto.FromString(self.model_proto.SerializeToString())
         if keep_initializers_as_inputs or not include_initializers:
             list_initializers(model, keep=include_initializers)
         destination = os.fspath(destination)
         if external_data or external_data is None and model.ByteSize() > 2 ** 30:
-            onnx.save_model(model, destination, save_as_external_data=True,
-                            location=os.path.basename(destination) + ".data")
+            save_beside(model, destination)
         else:
-            onnx.save_model(model, destination)
+            files.write(destination, model.SerializeToString())

@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 import zipfile
 
+from dragon.core import files
+
 USER_AGENT = "pytorch/vision"
 _COMPRESSED = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _TARS = (".tar", ".tgz", ".tbz2", ".tbz", ".tar.gz", ".tar.xz", ".tar.bz2")
@@ -59,13 +61,12 @@ def download_url(url, root, filename=None, md5=None, max_redirect_hops=3):
         return
     try:
         request = urllib.request.Request(url, headers={"User-Agent": USER_AGENT})
-        with urllib.request.urlopen(request, timeout=30) as answer, open(path + ".part", "wb") as file:
+        with urllib.request.urlopen(request, timeout=30) as answer, files.rewriting(path) as file:
             while chunk := answer.read(1 << 20):
                 file.write(chunk)
     except (urllib.error.URLError, OSError) as error:
         raise RuntimeError(f"download_url: could not fetch {url} ({error}); without a network put the file at "
                            f"{path}") from error
-    os.replace(path + ".part", path)
     if not check_integrity(path, md5):
         raise RuntimeError("File not found or corrupted.")
 
@@ -98,7 +99,7 @@ def extract_archive(from_path, to_path=None, remove_finished=False):
             raise RuntimeError(f"Unknown compression or archive type: '{suffix}'. Known suffixes are: "
                                f"'{sorted([*_COMPRESSED, *_TARS, '.zip'])}'.")
         to_path = os.path.join(to_path, os.path.basename(stem))
-        with _COMPRESSED[suffix](source, "rb") as packed, open(to_path, "wb") as file:
+        with _COMPRESSED[suffix](source, "rb") as packed, files.rewriting(to_path) as file:
             while chunk := packed.read(1 << 20):
                 file.write(chunk)
     if remove_finished:

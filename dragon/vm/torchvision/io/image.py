@@ -3,6 +3,7 @@ import io
 import os
 from enum import Enum
 
+from dragon.core import files
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image, ImageOps
 from dragon.vm.torchvision.transforms.functional import pil_to_tensor, to_pil_image
@@ -32,8 +33,7 @@ def read_file(path):
 
 def write_file(filename, data):
     """Write a tensor of bytes to a file."""
-    with open(filename, "wb") as file:
-        file.write(_bytes_of(data))
+    files.write(filename, _bytes_of(data))
 
 
 def _bytes_of(data):

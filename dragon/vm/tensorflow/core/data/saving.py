@@ -3,6 +3,7 @@ import json
 import os
 import struct
 
+from dragon.core import files
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.data.dataset import Dataset
 from dragon.vm.tensorflow.core.data.structure import flatten, pack
@@ -33,13 +34,11 @@ def unpack_element(record, structure):
 
 def write_elements(elements, path):
     """Yield elements, and write them into a file that appears when all are there."""
-    unfinished = path + ".tmp"
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with TFRecordWriter(unfinished) as writer:
+    with files.replacing(path) as place, TFRecordWriter(place) as writer:
         for element in elements:
             writer.write(pack_element(element))
             yield element
-    os.replace(unfinished, path)
 
 
 def read_elements(path, structure, compression=""):
@@ -78,12 +77,14 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
             raise NotImplementedError(f"Dataset.save: {name} is not supported. Received: {value!r}")
     kind = check_compression(compression, "save")
     path = os.fspath(path)
+    description = json.dumps({"element_spec": describe(dataset.element_spec), "compression": kind})
     make_folder(path)
-    with TFRecordWriter(os.path.join(path, DATA_FILE), kind) as writer:
-        for element in dataset._iterate():
-            writer.write(pack_element(element))
-    with open(os.path.join(path, SPEC_FILE), "w", encoding="utf-8") as file:
-        json.dump({"element_spec": describe(dataset.element_spec), "compression": kind}, file)
+    with files.replacing_folder(path, {DATA_FILE, SPEC_FILE}) as place:
+        with TFRecordWriter(os.path.join(place, DATA_FILE), kind) as writer:
+            for element in dataset._iterate():
+                writer.write(pack_element(element))
+        with open(os.path.join(place, SPEC_FILE), "w", encoding="utf-8") as file:
+            file.write(description)
 
 
 class Saved(Dataset):
