@@ -64,6 +64,27 @@ def _items(container):
         yield (f"{name}_{number}" if number else name), value
 
 
+class Seen:
+    """Objects by identity, kept alive: the number of one that is gone may be the next one's.
+
+    Parameters
+    ----------
+    items : Iterable[Any], optional
+        What has been seen from the start.
+
+    """
+
+    def __init__(self, items=()):
+        self._items = {id(item): item for item in items}
+
+    def add(self, item):
+        """Note an object."""
+        self._items[id(item)] = item
+
+    def __contains__(self, item):
+        return id(item) in self._items
+
+
 def _join(path, name):
     return f"{path}/{name}" if path else name
 
@@ -73,26 +94,26 @@ class Writer:
 
     def __init__(self, weights, assets=None, skip=()):
         self.weights, self.assets = weights, assets
-        self.visited, self.containers = {id(item) for item in skip}, set()
+        self.visited, self.containers = Seen(skip), Seen()
 
     def write(self, saveable, path=""):
         """Write an object and all below it."""
-        if id(saveable) in self.visited:
+        if saveable in self.visited:
             return
         if hasattr(saveable, "save_own_variables") and self.weights is not None:
             name = getattr(saveable, "name", None)
             saveable.save_own_variables(self.weights.make(path, name=name if isinstance(name, str) and name else None))
         if hasattr(saveable, "save_assets") and self.assets is not None:
             saveable.save_assets(self.assets.make(path))
-        self.visited.add(id(saveable))
+        self.visited.add(saveable)
         for name, value in walk(saveable):
             self._write_any(value, _join(path, name))
 
     def _write_any(self, value, path):
         if is_saveable(value):
             self.write(value, path)
-        elif isinstance(value, CONTAINERS) and id(value) not in self.containers:
-            self.containers.add(id(value))
+        elif isinstance(value, CONTAINERS) and value not in self.containers:
+            self.containers.add(value)
             for name, item in _items(value):
                 self._write_any(item, _join(path, name))
 
@@ -115,22 +136,22 @@ class Reader:
 
     def __init__(self, weights, assets=None, skip_mismatch=False, skip=()):
         self.weights, self.assets, self.skip_mismatch = weights, assets, skip_mismatch
-        self.visited, self.failed = {id(item) for item in skip}, {}
+        self.visited, self.failed = Seen(skip), {}
 
     def read(self, saveable, path=""):
         """Read an object and all below it."""
-        if id(saveable) in self.visited:
+        if saveable in self.visited:
             return
         failed_before = len(self.failed)
         is_read = self._read_own(saveable, path)
-        containers = set()
+        containers = Seen()
         for name, value in walk(saveable):
             self._read_any(value, _join(path, name), containers)
         if is_read:
             # An object may fail under one name and be found under another.
             self.failed.pop(id(saveable), None)
             if len(self.failed) <= failed_before:
-                self.visited.add(id(saveable))
+                self.visited.add(saveable)
 
     def _read_own(self, saveable, path):
         try:
@@ -148,8 +169,8 @@ class Reader:
     def _read_any(self, value, path, containers):
         if is_saveable(value):
             self.read(value, path)
-        elif isinstance(value, CONTAINERS) and id(value) not in containers:
-            containers.add(id(value))
+        elif isinstance(value, CONTAINERS) and value not in containers:
+            containers.add(value)
             for name, item in _items(value):
                 below = _join(path, name)
                 if name.startswith("container") and not self.weights.has_path(below):
