@@ -10,12 +10,13 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' '
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick build install lint format sanitize hunt-files docs bench wheel cuda clean
+.PHONY: help demo test quick hunt hunt-files build install lint format sanitize docs bench wheel cuda clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
 	@echo "make quick     the tests that end within three minutes"
+	@echo "make hunt      two million hostile calls of every door; HUNT_CALLS, HUNT_SEED, HUNT_DOOR, HUNT_JOBS, HUNT_ONLY"
 	@echo "make build     compile in place for this machine only; after a change, seconds"
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -45,6 +46,14 @@ test: install $(VENV)/.test
 
 quick: install $(VENV)/.test
 	$(PYTEST) -n $(JOBS) -m "not slow"
+
+# Hours on a small machine. Ends with 1 if anything was found; every finding comes with the command that makes it again.
+HUNT_CALLS ?= 2000000
+HUNT_SEED ?= 0
+HUNT_JOBS ?= $(JOBS)
+hunt: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/hunt.py --calls $(HUNT_CALLS) --seed $(HUNT_SEED) --jobs $(HUNT_JOBS) \
+	  $(addprefix --door ,$(HUNT_DOOR)) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report hunt.jsonl
 
 build: $(VENV)/.tools
 	$(BIN)/cmake -S . -B build/here -G Ninja -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \

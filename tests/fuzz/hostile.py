@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-import dragon
+from tricks import Nasty, tricks
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
           "complex128")
@@ -13,22 +13,6 @@ STRINGS = ("", "none", "mean", "sum", "constant", "reflect", "tanh", "linear", "
            "%s%n")
 DEVICES = ("cpu", "meta", "cuda", "cuda:99", "fake", "fake:7", "nowhere", "", "cpu:-1", "cpu:99999999999999999999")
 SPECIAL = (float("nan"), float("inf"), float("-inf"), -0.0, 1e38, -1e-40)
-
-
-class Nasty:
-    """An object whose every use raises."""
-
-    def __index__(self):
-        raise ZeroDivisionError("index")
-
-    def __float__(self):
-        raise ZeroDivisionError("float")
-
-    def __len__(self):
-        raise ZeroDivisionError("len")
-
-    def __repr__(self):
-        return "Nasty()"
 
 
 STRANGERS = (None, "text", b"bytes", 3, -1.5, 2j, True, [], (), {}, object, [[1], [2, 3]], [None], ["a"], range(3),
@@ -80,59 +64,65 @@ def stride(rng, numbers):
     return numpy.broadcast_to(numbers[:1], (3,) + numbers.shape[1:]) if numbers.shape[0] else numbers
 
 
-def tensor(rng, like=None):
+def tensor(kit, rng, like=None):
     """Return a tensor, an array or a number: any dtype, shape, strides and device."""
     kind = rng.integers(12)
     if kind == 0:
-        return pick(rng, STRANGERS)
+        return stranger(kit, rng)
     if kind == 1:
         return stride(rng, array(rng))
     if kind == 2:
         # Huge, but with fewer than 2**63 bytes in every dtype: beyond that no tensor can be made.
         sizes = pick(rng, [(2**29, 2**29), (2**40,), (0, 2**58), (3, 4), (), (2**19, 2**19, 2**19)])
-        return dragon.ops.expand(dragon.tensor(1.0, pick(rng, DTYPES), "meta"), sizes)
+        return kit.huge(pick(rng, kit.dtypes), sizes)
     if kind == 3:
         return pick(rng, (0, 1, -1, 2.5, float("nan"), 1j, True, 2**63, -2**70))
-    dtype = like.dtype.name if isinstance(like, dragon.Tensor) and rng.integers(2) else pick(rng, DTYPES)
-    same_size = isinstance(like, dragon.Tensor) and rng.integers(2) and math.prod(like.shape) < 10**6
-    size = tuple(like.shape) if same_size else None
+    alike, same_dtype, same_size = kit.look(like), rng.integers(2), rng.integers(2)
+    dtype = alike[0] if alike and same_dtype else pick(rng, kit.dtypes)
+    size = alike[1] if alike and same_size and math.prod(alike[1]) < 10**6 else None
     numbers = array(rng, "float32" if dtype == "bfloat16" else dtype, size)
-    if kind < 7:
-        numbers = stride(rng, numbers)
-    try:
-        made = dragon.from_numpy(numbers)
-    except ValueError:  # negative strides are refused here already
-        made = dragon.tensor(numpy.array(numbers))
+    made = kit.make(stride(rng, numbers) if kind < 7 else numbers)
     if dtype == "bfloat16":
-        made = dragon.ops.cast(made, dragon.bfloat16)
-    if kind == 4 and made.dtype.is_floating_point:
-        made = made.detach()
-        made.requires_grad = True
-    return dragon.ops.to_device(made.detach(), dragon.Device("meta")) if kind == 5 else made
+        made = kit.cast(made, dtype)
+    if kind == 4:
+        return kit.learn(made)
+    if kind == 5:
+        return kit.meta(made)
+    return kit.strange(rng, made) if kind == 6 else made
 
 
-def integers(rng):
+def stranger(kit, rng):
+    """Return an object that nobody expects: a value, a trick that is made anew, or one of the guest's own kinds."""
+    kind = rng.integers(8)
+    if kind < 2:
+        return pick(rng, tricks)()
+    if kind < 4 and kit.things:
+        return pick(rng, kit.things)(kit)
+    return pick(rng, STRANGERS)
+
+
+def integers(kit, rng):
     """Return what may come where a list of integers is expected."""
     kind = rng.integers(6)
     if kind == 0:
         return pick(rng, INTS)
     if kind == 1:
-        return pick(rng, STRANGERS)
+        return stranger(kit, rng)
     count = int(rng.integers(0, 100)) if kind == 2 else int(rng.integers(0, 5))
     small = rng.integers(3) > 0
     found = [int(rng.integers(-3, 5)) if small else pick(rng, INTS) for _ in range(count)]
     return tuple(found) if rng.integers(2) else found
 
 
-def value(rng, argument, like=None):
+def value(kit, rng, argument, like=None):
     """Return something for an argument of a schema: of its type more often than not."""
     kind = argument["type"].rstrip("?!")
     if rng.integers(8) == 0:
-        return pick(rng, STRANGERS)
+        return stranger(kit, rng)
     if kind == "Tensor":
-        return tensor(rng, like)
+        return tensor(kit, rng, like)
     if kind.startswith("Tensor"):
-        return [tensor(rng, like) for _ in range(int(rng.integers(0, 4)))]
+        return [tensor(kit, rng, like) for _ in range(int(rng.integers(0, 4)))]
     if kind == "int":
         return pick(rng, INTS)
     if kind in ("float", "Scalar"):
@@ -142,17 +132,17 @@ def value(rng, argument, like=None):
     if kind == "str":
         return pick(rng, STRINGS)
     if kind == "dtype":
-        return pick(rng, DTYPES + ("float", "nothing", ""))
+        return kit.dtype(pick(rng, kit.dtypes + ("float", "nothing", "")))
     if kind == "device":
         return pick(rng, DEVICES)
     if kind.startswith("int["):
-        return integers(rng)
+        return integers(kit, rng)
     if kind.startswith("float["):
         return [pick(rng, FLOATS) for _ in range(int(rng.integers(0, 4)))]
-    return pick(rng, STRANGERS)
+    return stranger(kit, rng) if rng.integers(2) else tensor(kit, rng, like)
 
 
-def scramble(rng, arguments, args, kwargs):
+def scramble(kit, rng, arguments, args, kwargs):
     """Change one or two arguments of a call that was right."""
     args, kwargs = list(args), dict(kwargs)
     for _ in range(int(rng.integers(1, 3))):
@@ -161,53 +151,57 @@ def scramble(rng, arguments, args, kwargs):
             break
         name = arguments[at]["name"]
         if at < len(args):
-            args[at] = value(rng, arguments[at], args[at])
+            args[at] = value(kit, rng, arguments[at], args[at])
         else:
-            kwargs[name] = value(rng, arguments[at])
+            kwargs[name] = value(kit, rng, arguments[at])
     return args, kwargs
 
 
-def from_nothing(rng, arguments):
+def from_nothing(kit, rng, arguments):
     """Return (args, kwargs) made up from the schema alone."""
     args, kwargs = [], {}
     for argument in arguments:
         if argument["has_default"] and rng.integers(2):
             continue
         if argument["keyword_only"] or kwargs or rng.integers(6) == 0:
-            kwargs[argument["name"]] = value(rng, argument)
+            kwargs[argument["name"]] = value(kit, rng, argument)
         else:
-            args.append(value(rng, argument))
+            args.append(value(kit, rng, argument))
     return args, kwargs
 
 
-def spoil(rng, args, kwargs):
+def spoil(kit, rng, args, kwargs, takes_out):
     """Now and then add or take away whole arguments, or name a destination."""
     kind = rng.integers(20)
+    if kind > 2 and not takes_out:
+        return args, kwargs
     if kind == 0:
         kwargs["nonsense"] = 1
     elif kind == 1 and args:
         args = args[:-1]
     elif kind == 2:
-        args = args + [pick(rng, STRANGERS)]
+        args = args + [stranger(kit, rng)]
     elif kind == 3:
-        kwargs["out"] = tensor(rng, args[0] if args else None)
+        kwargs["out"] = tensor(kit, rng, args[0] if args else None)
     elif kind == 4 and args:
         kwargs["out"] = args[0]  # reads and writes the same memory
-    elif kind == 5 and args and isinstance(args[0], dragon.Tensor) and args[0].ndim and args[0].shape[0] > 1:
-        try:
-            base = args[0].detach()
-            args[0] = dragon.ops.slice(base, 0, 0, -1)
-            kwargs["out"] = dragon.ops.slice(base, 0, 1)  # overlaps by all but one row
-        except (ValueError, RuntimeError, TypeError, NotImplementedError):
-            kwargs["out"] = None
+    elif kind == 5 and args:
+        overlapping = kit.overlapping(args[0])
+        if overlapping:
+            args[0], kwargs["out"] = overlapping
+    elif kind == 6:
+        count = int(rng.integers(4))
+        kwargs["out"] = tuple(tensor(kit, rng, args[0] if args else None) for _ in range(count))
     return args, kwargs
 
 
-def calls(name, bases, seed, count):
-    """Yield (index, args, kwargs) of hostile calls of an operator; `bases(index)` returns right ones to start from."""
-    arguments = dragon._C.schema(name)["arguments"]
-    for index in range(count):
-        rng = numpy.random.default_rng([seed, index, *name.encode()])
-        base = bases(index) if index % 3 else None
-        args, kwargs = scramble(rng, arguments, *base) if base else from_nothing(rng, arguments)
-        yield (index,) + spoil(rng, list(args), dict(kwargs))
+def generator(seed, index, name):
+    """Return the random numbers of one call."""
+    return numpy.random.default_rng([seed, index, *name.encode()])
+
+
+def arguments_of_call(kit, rng, arguments, base, takes_out=False):
+    """Return (args, kwargs) of a hostile call; from one that was right, if there is one."""
+    args, kwargs = scramble(kit, rng, arguments, *base) if base else from_nothing(kit, rng, arguments)
+    takes_out = takes_out or any(argument["name"] == "out" for argument in arguments)
+    return spoil(kit, rng, list(args), dict(kwargs), takes_out)

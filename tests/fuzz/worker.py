@@ -1,143 +1,153 @@
-"""Call operators with hostile arguments in this process; a crash leaves behind which call it was.
+"""Make hostile calls in this process; a crash leaves behind which call it was.
 
-    python worker.py --seed 0 --count 200 --status FILE name [name ...]
-    python worker.py --seed 0 --only 17 name        # make one call again, telling its arguments
+    python worker.py --door torch --seed 0 --count 200 --status FILE name [name ...]
+    python worker.py --door torch --seed 0 --only 17 name      # make one call again, telling its arguments
 
-Each line of output is a JSON object: an error of the wrong class, or one whose message does not say who speaks.
+Each line of output is a JSON object: an error of the wrong class, one without words, or memory beyond the limit.
 """
 import argparse
 import faulthandler
-import functools
-import importlib.util
 import json
 import os
 import pathlib
-import resource
-import signal
+import pickle
 import sys
+import traceback
 import warnings
 
 os.environ.setdefault("DRAGON_ALLOCATOR", "naive")
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "fuzz")]
 
-import hostile  # noqa: E402  (the allocator must be chosen, and the path set, before)
+import sandbox  # noqa: E402  (the allocator must be chosen, and the path set, before)
 
-import dragon  # noqa: E402
-from harness import inputs  # noqa: E402
-from harness import engine  # noqa: E402
-
-ALLOWED = (ValueError, TypeError, IndexError, NotImplementedError, RuntimeError, MemoryError, OverflowError)
-LIMIT = 1 << 30
-ADDRESSES = 64 << 30
-SECONDS = 20
+DEEPEST = 4
 
 
-def load_rows():
-    """Return {operator: row} of the operator table."""
-    rows = {}
-    for path in sorted((TESTS / "ops").glob("*/rows*.py")):
-        spec = importlib.util.spec_from_file_location(f"rows_of_{path.parent.name}_{path.stem}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        rows.update({row.name: row for row in module.ROWS if row.call is None})
-    return rows
+def tell(kit, value, depth=0):
+    """Return an argument as text, numbers of tensors left out."""
+    text = kit.tell(value)
+    if text is not None:
+        return text
+    if type(value) in (list, tuple) and depth < DEEPEST:
+        return f"[{', '.join(tell(kit, item, depth + 1) for item in value[:20])}]"
+    try:
+        return repr(value)[:200]
+    except BaseException as error:
+        return f"<{type(value).__name__}, which raises {type(error).__name__} when shown>"
 
 
-def right_calls(row):
-    """Return bases(index) -> (args, kwargs) from a row's samples, or None."""
-    def bases(index):
-        if row is None or not row.samples:
-            return None
-        sample = row.samples[index % len(row.samples)]
-        dtype = row.dtypes[index // len(row.samples) % len(row.dtypes)]
-        try:
-            return inputs.bind(row, sample, dtype, index).map(
-                functools.partial(engine.tensor, requires_grad=index % 5 == 0 and dtype.startswith("float")))
-        except (TypeError, ValueError, RuntimeError):
-            return None
-    return bases
-
-
-def tell(value):
-    """Return an argument as text, numbers of large tensors left out."""
-    if isinstance(value, dragon.Tensor):
-        return (f"tensor(shape={tuple(value.shape)}, strides={tuple(value.strides)}, dtype={value.dtype.name}, "
-                f"device={value.device}, requires_grad={value.requires_grad})")
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(tell, value))}]"
-    return repr(value)[:200]
-
-
-def tell_call(name, args, kwargs):
+def tell_call(kit, name, args, kwargs):
     """Return a call as text."""
-    words = [tell(arg) for arg in args] + [f"{key}={tell(value)}" for key, value in kwargs.items()]
+    words = [tell(kit, arg) for arg in args] + [f"{key}={tell(kit, value)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(words)})"
 
 
-def use(results):
-    """Read what came, and differentiate it where it asks for that."""
-    for result in results if isinstance(results, tuple) else (results,):
-        if not isinstance(result, dragon.Tensor) or result.device.type != "cpu":
-            continue
-        if result.size > 100000 or max(result.shape, default=0) > 100000:
-            continue
-        result.detach().tolist()
-        if result.requires_grad and result.grad_fn is not None:
-            dragon.backward(result, dragon.ops.to_row_major(result.detach()))
+def parse():
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--door", default="operators")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="the first index of the first name")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--status", default=os.devnull)
+    parser.add_argument("--samples", help="a file of right calls, as samples.py writes it")
+    parser.add_argument("--only", type=int, help="make this call alone, and tell it")
+    parser.add_argument("--replay", help="a file of [name, index]: make these calls, and tell how each one ends")
+    parser.add_argument("--genuine", action="store_true", help="call the genuine guest, for comparison")
+    parser.add_argument("--list", action="store_true", help="print the names of the door, one per line")
+    parser.add_argument("names", nargs="*")
+    return parser.parse_args()
 
 
-def judge(name, error, names):
-    """Return what is wrong with an error, or None."""
-    text = str(error)
-    if not isinstance(error, ALLOWED):
-        # What an argument's own methods raise is the caller's.
-        return None if isinstance(error, ZeroDivisionError) and text in ("index", "float", "len") else "class"
-    if not text:
-        return "empty message"
-    if name in text or any(text.startswith((known + ":", known + "_:")) for known in names):
-        return None
-    return "does not say who speaks"
+def open_door(options):
+    """Return the object that makes the calls of a door."""
+    if options.door == "operators":
+        import operators
+        return operators.Operators()
+    import guests
+    samples = {}
+    if options.samples:
+        with open(options.samples, "rb") as file:
+            samples = pickle.load(file)
+    return guests.Guest(options.door, samples, options.genuine)
 
 
-def attempt(name, index, args, kwargs, names):
-    """Make one call; print what is wrong with its error."""
+def replay(door, options, name, index, print_line):
+    """Make the calls of one attempt; tell the class of its error, or null."""
+    raised = None
     try:
-        use(getattr(dragon.ops, name)(*args, **kwargs))
+        for _, found, args, kwargs in door.attempt(name, options.seed, index):
+            with sandbox.timed():
+                door.kit.use(found(*args, **kwargs))
     except BaseException as error:
-        trouble = judge(name, error, names)
+        raised = type(error).__name__
+    print_line(json.dumps({"name": name, "index": index, "raised": raised}))
+    door.kit.restore()
+
+
+def attempt(door, options, name, index, print_line):
+    """Make the calls of one attempt; tell what is wrong with its error."""
+    told, where, before = "", name, sandbox.most_memory()
+
+    def report(trouble, error):
+        try:
+            message = str(error)[:300]
+        except BaseException:  # a message that shows an argument that cannot be shown
+            message = "?"
+        print_line(json.dumps({"name": name, "index": index, "trouble": trouble, "where": where,
+                               "class": type(error).__name__, "message": message, "call": told[:1500]}))
+    try:
+        for where, found, args, kwargs in door.attempt(name, options.seed, index):
+            told = tell_call(door.kit, where, args, kwargs)
+            if options.only is not None:
+                print_line(told)
+            with sandbox.timed():
+                door.kit.use(found(*args, **kwargs))
+    except BaseException as error:
+        if options.only is not None:
+            print_line(f"raised {type(error).__name__}: {str(error)[:500]}")
+            print_line("".join(traceback.format_tb(error.__traceback__)[-6:]))
+        trouble = door.judge(where, error)
         if trouble:
-            print(json.dumps({"operator": name, "index": index, "trouble": trouble, "class": type(error).__name__,
-                              "message": str(error)[:300], "call": tell_call(name, args, kwargs)[:1500]}), flush=True)
+            report(trouble, error)
+    grown = sandbox.most_memory() - before
+    if grown > sandbox.GROWTH:
+        report("memory", f"grew by {grown} kB")
+    door.kit.restore()
+
+
+def places(door, options):
+    """Yield the name and index of every call to make."""
+    if options.replay:
+        yield from options.replay[options.start:]
+        return
+    start = options.start
+    for name in options.names or door.names:
+        for index in range(start, options.count) if options.only is None else [options.only]:
+            yield name, index
+        start = 0
 
 
 def main():
-    """Walk the operators named on the command line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--status", default=os.devnull)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("names", nargs="+")
-    options = parser.parse_args()
+    """Walk the names of the command line."""
+    options = parse()
+    if options.replay:
+        options.replay = json.loads(pathlib.Path(options.replay).read_text(encoding="utf-8"))
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    dragon.set_memory_limit(LIMIT)
-    rows, names = load_rows(), dragon._C.op_names()
-    with open(options.status, "w+b", buffering=0) as status:
-        for name in options.names:
-            count = options.count if options.only is None else options.only + 1
-            for index, args, kwargs in hostile.calls(name, right_calls(rows.get(name)), options.seed, count):
-                if options.only is not None:
-                    if index < options.only:
-                        continue
-                    print(tell_call(name, args, kwargs), flush=True)
-                os.pwrite(status.fileno(), f"{name} {index}".ljust(100).encode(), 0)
-                signal.alarm(SECONDS)  # its default action ends the process: kernels cannot be interrupted
-                attempt(name, index, args, kwargs, names)
-                signal.alarm(0)
+    output = sandbox.private_output()
+
+    def print_line(line):
+        print(line, file=output, flush=True)
+    door = open_door(options)
+    if options.list:
+        print_line("\n".join(door.names))
+        return
+    with open(options.status, "w+b", buffering=0) as status, sandbox.walls():
+        for name, index in places(door, options):
+            os.pwrite(status.fileno(), f"{name} {index}".ljust(200).encode(), 0)
+            (replay if options.replay else attempt)(door, options, name, index, print_line)
 
 
 if __name__ == "__main__":

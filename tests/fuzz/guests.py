@@ -1,0 +1,111 @@
+"""Hostile calls of the doors: of every public function, class and tensor method, as the guest's programs write them."""
+import pickle
+import struct
+import zipfile
+
+import doors
+import guesses
+import hostile
+from tricks import Spite
+
+ALLOWED = (ValueError, TypeError, IndexError, RuntimeError, MemoryError, OverflowError, OSError, ImportError, EOFError,
+           pickle.PickleError, zipfile.BadZipFile, struct.error)
+METHODS = 3  # of an instance, per attempt
+
+
+class Guest:
+    """A door; or the genuine guest behind the same names, which answers the same calls.
+
+    Parameters
+    ----------
+    door : str
+        One of `doors.DOORS`.
+    samples : dict, optional
+        {name: [call]} of right calls, as `samples.py` writes them.
+    genuine : bool, optional, default=False
+        Whether to call the genuine guest.
+
+    """
+
+    def __init__(self, door, samples=None, genuine=False):
+        import importlib
+        _, self.guest, kit, tensors = doors.DOORS[door]
+        self.targets, aliases = doors.targets(door)
+        self.names = sorted(self.targets)
+        self.samples = {aliases.get(name, name): calls for name, calls in (samples or {}).items()}
+        self.in_torch = kit is doors.kits.Torch
+        if genuine:
+            tensors = tensors.rpartition(".")[2]
+        self.genuine = importlib.import_module(self.guest) if genuine else None
+        self.kit = kit(importlib.import_module(tensors))
+        self.extra = (self.kit.module.errors.OpError,) if kit is doors.kits.Tensorflow else ()
+        self.described = {}
+
+    def arguments(self, name, found, skip_self=False):
+        """Return what a callable expects, asked once."""
+        if name not in self.described:
+            self.described[name] = guesses.describe_callable(found, skip_self, self.in_torch)
+        return self.described[name]
+
+    def find(self, target):
+        """Return what is called for a target: Dragon's, or the genuine one of that name."""
+        return target.found if self.genuine is None else doors.resolve(self.genuine, target.name)
+
+    def attempt(self, name, seed, index):
+        """Yield (what is called, callable, args, kwargs) of one attempt, each made when it is its turn."""
+        target, rng = self.targets[name], hostile.generator(seed, index, name)
+        if target.kind == "property":
+            def assign(tensor, value):
+                setattr(tensor, target.found, value)
+            argument = {"name": "value", "type": "any"}
+            yield name + " =", assign, [guesses.tensor(self.kit, rng, "self"),
+                                        hostile.value(self.kit, rng, argument)], {}
+        elif target.kind == "class" and index % 3:
+            yield from self.use_instance(target, rng)
+        else:
+            arguments = self.arguments(name, target.found)
+            base = self.right_call(name, arguments, rng) if index % 2 else None
+            args, kwargs = hostile.arguments_of_call(self.kit, rng, arguments, base)
+            yield name, self.find(target), args, kwargs
+
+    def right_call(self, name, arguments, rng):
+        """Return (args, kwargs) of a call that is right, or may well be."""
+        known = self.samples.get(name)
+        if known and rng.integers(4):
+            args, kwargs = hostile.pick(rng, known)
+            return ([self.revive(value) for value in args],
+                    {key: self.revive(value) for key, value in kwargs.items()})
+        return guesses.right_call(self.kit, rng, arguments)
+
+    def revive(self, value):
+        """Return an argument from how a file of samples tells it."""
+        if isinstance(value, list) and value and value[0] == "tensor":
+            made = self.kit.make(value[1].copy())
+            return self.kit.learn(made) if value[2] else made
+        if isinstance(value, list) and value and value[0] == "dtype":
+            return self.kit.dtype(value[1])
+        return [self.revive(item) for item in value[1:]] if isinstance(value, list) else value
+
+    def use_instance(self, target, rng):
+        """Yield the making of an instance by a call that may be right, and hostile calls of its methods."""
+        made, arguments = [], self.arguments(target.name, target.found)
+        args, kwargs = guesses.right_call(self.kit, rng, arguments)
+        if rng.integers(4) == 0:
+            args, kwargs = hostile.scramble(self.kit, rng, arguments, args, kwargs)
+        yield target.name, lambda *a, **k: made.append(self.find(target)(*a, **k)), args, kwargs
+        methods = target.methods()
+        for _ in range(METHODS if made and methods else 0):
+            method = hostile.pick(rng, methods)
+            arguments = self.arguments(f"{target.name}.{method}", getattr(target.found, method), skip_self=True)
+            base = guesses.right_call(self.kit, rng, arguments) if rng.integers(2) else None
+            args, kwargs = hostile.arguments_of_call(self.kit, rng, arguments, base)
+            yield f"{target.name}(...).{method}", getattr(made[0], method), args, kwargs
+
+    def judge(self, name, error):
+        """Return what is wrong with an error, or None."""
+        if isinstance(error, Spite):
+            return None  # what an argument's own methods raise is the caller's
+        if not isinstance(error, ALLOWED + self.extra) or isinstance(error, RecursionError):
+            ended = isinstance(error, StopIteration) and name.endswith(("__next__", "next"))
+            return None if ended else "class"
+        return None if str(error) else "empty message"
