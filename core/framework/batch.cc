@@ -6,6 +6,8 @@
 #include <cstring>
 #include <functional>
 
+#include "core/framework/graph_check.h"
+
 namespace dragon {
 
 namespace {
@@ -129,7 +131,8 @@ void CheckAlike(const SizedCapture& a, const SizedCapture& b) {
   if (a.capture.inputs.size() != b.capture.inputs.size() || a.capture.outputs.size() != b.capture.outputs.size() ||
       a.capture.gradients.size() != b.capture.gradients.size() || a.backward.roots != b.backward.roots ||
       a.backward.wanted != b.backward.wanted || a.backward.grads != b.backward.grads ||
-      a.backward.forward_calls != b.backward.forward_calls || a.backward.spent.size() != b.backward.spent.size()) {
+      a.backward.forward_calls != b.backward.forward_calls || a.backward.spent.size() != b.backward.spent.size() ||
+      a.backward.reaches != b.backward.reaches || a.backward.spent_reaches != b.backward.spent_reaches) {
     Differ("a set of inputs, results or gradients");
   }
   for (size_t i = 0; i < a.capture.inputs.size(); ++i) {
@@ -186,18 +189,81 @@ SymbolicCapture::SymbolicCapture(std::vector<SizedCapture> samples) {
     for (size_t i = 0; i < samples.size(); ++i) {
       if (offset + coefficient * samples[i].size != numbers[i][k]) Differ(places[k]);
     }
-    numbers_.push_back({offset, coefficient});
+    Line line{offset, coefficient};
+    for (const std::vector<int64_t>& sample : numbers) {
+      line.below |= sample[k] < 0;
+      line.zero |= sample[k] == 0;
+      line.above |= sample[k] > 0;
+    }
+    numbers_.push_back(line);
   }
+}
+
+namespace {
+
+[[noreturn]] void RefuseSize(int64_t size, const std::string& what) {
+  throw ValueError("batch").Got("size ", size, ", where ", what).Expected("a size at which the call is known");
+}
+
+bool SameStrides(const ValueInfo& one, const ValueInfo& other) {
+  const auto strides = [](const ValueInfo& info) {
+    return info.strides.empty() ? ContiguousStrides(info.shape) : info.strides;
+  };
+  const Dims mine = strides(one), theirs = strides(other);
+  for (int axis = 0; axis < one.shape.size(); ++axis) {
+    if (one.shape[axis] > 1 && mine[axis] != theirs[axis]) return false;
+  }
+  return true;
+}
+
+/// Every operator is asked anew what it makes of its operands: only then the numbers of this size are known, and not
+/// merely extrapolated.
+void CheckCalls(const Graph& graph, int64_t size) {
+  for (const ValueInfo& info : graph.values) CheckValueInfo("batch", info);
+  for (const GraphCall& call : graph.calls) {
+    const std::vector<ValueInfo> infos = InferCall(graph, call);
+    if (infos.size() != call.outputs.size()) RefuseSize(size, call.op->name() + " has another number of results");
+    for (size_t k = 0; k < infos.size(); ++k) {
+      if (call.outputs[k] == kNoValue) continue;
+      const ValueInfo& expected = graph.values[call.outputs[k]];
+      if (infos[k].shape != expected.shape || infos[k].dtype != expected.dtype || !SameStrides(infos[k], expected)) {
+        RefuseSize(size, call.op->name() + " makes something else");
+      }
+    }
+  }
+}
+
+/// What is shown of a value or an input lies in its memory.
+void CheckShown(const Graph& graph, const CapturedOutput& output, int64_t size) {
+  const bool fresh = output.kind == CapturedOutput::Kind::kValue;
+  const ValueId id = fresh ? graph.outputs[output.index] : graph.inputs[output.index];
+  if (LiesWithin(output.shape, output.strides, output.offset, graph.Bytes(id) / ItemSize(output.dtype))) return;
+  RefuseSize(size, "a result reaches out of the memory that it is a part of");
+}
+
+}  // namespace
+
+int64_t SymbolicCapture::Line::At(int64_t size, const std::string& place) const {
+  int64_t number;
+  if (__builtin_mul_overflow(coefficient, size, &number) || __builtin_add_overflow(offset, number, &number)) {
+    RefuseSize(size, place + " is beyond 64 bits");
+  }
+  // The engine's own arithmetic takes its ways by signs: an index below 0 counts from the end.
+  if (number < 0 ? below : number > 0 ? above : zero) return number;
+  RefuseSize(size, place + " has another sign");
 }
 
 SizedCapture SymbolicCapture::At(int64_t size) const {
   SizedCapture sized = base_;
   sized.size = size;
   size_t k = 0;
-  VisitNumbers(sized, [&](int64_t& number, const std::string&) {
-    const auto& [offset, coefficient] = numbers_[k++];
-    number = offset + coefficient * size;
-  });
+  VisitNumbers(sized, [&](int64_t& number, const std::string& place) { number = numbers_[k++].At(size, place); });
+  CheckCalls(sized.capture.graph, size);
+  CheckCalls(sized.backward.graph, size);
+  for (const CapturedOutput& output : sized.capture.outputs) CheckShown(sized.capture.graph, output, size);
+  for (const CapturedGradient& gradient : sized.capture.gradients) {
+    if (gradient.written && !gradient.is_none) CheckShown(sized.capture.graph, gradient.output, size);
+  }
   return sized;
 }
 
@@ -207,10 +273,10 @@ Graph SymbolicCapture::graph() const {
   graph.symbols.push_back("batch");
   size_t k = 0;
   const auto follow = [&](Expression* expression) {
-    const auto& [offset, coefficient] = numbers_[k++];
-    expression->offset = offset;
-    if (coefficient) expression->terms.push_back({symbol, coefficient});
-    return coefficient != 0;
+    const Line& line = numbers_[k++];
+    expression->offset = line.offset;
+    if (line.coefficient) expression->terms.push_back({symbol, line.coefficient});
+    return line.coefficient != 0;
   };
   for (ValueInfo& info : graph.values) {
     for (int axis = 0; axis < info.shape.size(); ++axis) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/framework/trace.h"
@@ -23,15 +22,23 @@ class DRAGON_API SymbolicCapture {
   /// the size: then the call has to be captured anew for every size.
   explicit SymbolicCapture(std::vector<SizedCapture> samples);
 
-  /// What the call would have come to at this size.
+  /// What the call would have come to at this size. A ValueError or IndexError where that is not known: numbers change
+  /// their sign (a place before the end comes to lie before the beginning), operators refuse what they would be given
+  /// or make something else of it than the line through the captured sizes says, or a result would show foreign memory.
   SizedCapture At(int64_t size) const;
   /// The graph of the call, whose sizes and attributes follow the symbol "batch".
   Graph graph() const;
 
  private:
+  /// A number that follows the size: offset + coefficient * size.
+  struct Line {
+    int64_t offset = 0, coefficient = 0;
+    bool below = false, zero = false, above = false;  ///< the signs it had at the captured sizes
+    int64_t At(int64_t size, const std::string& place) const;
+  };
+
   SizedCapture base_;
-  /// By position among the numbers of a capture: (offset, coefficient).
-  std::vector<std::pair<int64_t, int64_t>> numbers_;
+  std::vector<Line> numbers_;  ///< by position among the numbers of a capture
 };
 
 }  // namespace dragon

@@ -81,6 +81,20 @@ void CheckValueInfo(const std::string& who, const ValueInfo& info) {
   }
 }
 
+bool LiesWithin(const Dims& shape, const Dims& strides, int64_t offset, int64_t elements) {
+  int64_t first = offset, last = offset;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 0) return true;
+    int64_t reach;
+    int64_t& end = strides[axis] < 0 ? first : last;
+    if (shape[axis] < 0 || __builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
+        __builtin_add_overflow(end, reach, &end)) {
+      return false;
+    }
+  }
+  return first >= 0 && last < elements;
+}
+
 void CheckSymbolic(const Graph& graph) {
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ValueInfo& info = graph.values[id];

@@ -3,6 +3,7 @@
 
 #include "core/framework/apply.h"
 #include "core/framework/graph_body.h"
+#include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/framework/plan_instance.h"
 
@@ -217,6 +218,12 @@ class PlanBuilder {
     instance->steps.push_back(std::move(step));
   }
 
+  /// What passes and kernels were told of a value is what it will be.
+  void CheckForm(ValueId id, const Dims& shape) const {
+    if (graph.values[id].shape == shape) return;
+    throw RuntimeError("plan").Got("a value of shape ", shape).Expected(graph.values[id].shape, ", as the graph says");
+  }
+
   void PlaceView(const GraphCall& call, const Step& step) {
     const Call concrete{call.op, step.inputs, step.attrs, step.list_sizes};
     ViewOf view(concrete);
@@ -225,6 +232,13 @@ class PlanBuilder {
     if (id == kNoValue) return;
     const Tensor& x = step.inputs[0];
     const int slot = slot_of[call.inputs[0]];
+    const auto bytes = static_cast<int64_t>(x.impl()->storage->bytes);
+    if (!LiesWithin(view.shape, view.strides, view.offset, bytes / ItemSize(view.dtype))) {
+      throw RuntimeError(call.op->name())
+          .Got("a view of shape ", view.shape, " at strides ", view.strides, " from ", view.offset)
+          .Expected("places within the memory of its operand");
+    }
+    CheckForm(id, view.shape);
     Tensor alias = x.Alias(view.shape, view.strides, view.offset, view.dtype);
     slot_of[id] = slot;
     if (slots[slot].kind != Slot::Kind::kConstant) slots[slot].tensors.push_back(alias.impl());
@@ -233,6 +247,7 @@ class PlanBuilder {
 
   void PlaceResult(const GraphCall& call, int t, int k, const OutputSpec& spec, Device device, Step* step) {
     const ValueId id = call.outputs[k];
+    if (id != kNoValue) CheckForm(id, spec.shape);
     Tensor tensor = Make(spec.shape, spec.strides, spec.dtype, device);
     step->outputs.push_back(tensor);
     if (id == kNoValue) {  // nobody asks for it, the kernel writes it all the same

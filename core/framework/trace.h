@@ -74,6 +74,8 @@ struct Differentiation {
   std::vector<std::pair<int, std::string>> spent;  ///< those whose backward pass is over, or fails; what it then says
   std::vector<int> wanted;                         ///< the capture's inputs that get gradients
   std::vector<ValueId> grads;                      ///< theirs; kNoValue where none flows
+  std::vector<std::vector<char>> reaches;          ///< by root: which of `wanted` gradients flow to from there
+  std::vector<std::vector<char>> spent_reaches;    ///< the same by entry of `spent`
   std::string failure;                             ///< why there is none
 };
 
@@ -170,10 +172,12 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void TouchGrad(const Tensor& leaf, bool read);
   void TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result);
   void FindSpentRoots(const std::vector<Tensor>& outputs, Differentiation* result);
+  std::vector<char> Reached(const Tensor& root, const std::vector<int>& wanted) const;
   Snapshot Save() const { return {graph_, inputs_, constant_, cells_, outside_, arguments_.size()}; }
   void Restore(const Snapshot& snapshot);
   std::string TryGradients(const std::vector<Tensor>& outputs, Differentiation* result);
   int32_t ArgumentOf(const Tensor& tensor) const;
+  void CheckHistory(const Tensor& tensor, const Cell& cell);
   CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known);
   bool IsConstant(const std::vector<ValueId>& values) const;
   ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);

@@ -1,4 +1,6 @@
 // What a trace comes to: a graph with its results, and the backward pass that belongs to them.
+#include <unordered_set>
+
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
@@ -17,6 +19,7 @@ CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std
   if (!Known(tensor) || Known(tensor)->made.defined()) Read(tensor);
   if (!failure_.empty()) return output;
   const Cell& cell = *Known(tensor);
+  CheckHistory(tensor, cell);
   output.offset = geometry.offset - cell.whole.offset;
   if (!cell.inputs.empty()) {
     output.index = cell.inputs[0];
@@ -46,6 +49,22 @@ CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std
   if (fresh) capture->graph.outputs.push_back(cell.value);
   output.index = place->second;
   return output;
+}
+
+/// Memory from outside is shown with the history that it has outside; what is new gets its history from the compiled
+/// call. So a result may be no leaf of its own, and no alias whose history is another than that of its input.
+void Trace::CheckHistory(const Tensor& tensor, const Cell& cell) {
+  if (!tensor.requires_grad()) return;
+  const auto base = [](const TensorImpl* impl) { return impl->base ? impl->base.get() : impl; };
+  bool is_shown = cell.inputs.empty() && !tensor.is_leaf();
+  for (int input : cell.inputs) {
+    const Tensor& owner = inputs_[input].tensor;
+    is_shown |= owner.requires_grad() && base(owner.impl()) == base(tensor.impl());
+  }
+  if (!is_shown) {
+    GiveUp(tensor.is_leaf() ? "a result is a leaf that requires grad, made within the call"
+                            : "a result shows memory from outside with a history of its own");
+  }
 }
 
 void Trace::RestoreGradients() {
@@ -135,13 +154,40 @@ Differentiation Trace::Differentiate(const std::vector<Tensor>& outputs, const C
   }
   FindSpentRoots(outputs, &result);
   if (result.failure.empty() && !result.roots.empty()) result.failure = TryGradients(outputs, &result);
+  for (int root : result.roots) result.reaches.push_back(Reached(outputs[root], result.wanted));
+  for (const auto& [root, words] : result.spent) {
+    result.spent_reaches.push_back(Reached(outputs[root], result.wanted));
+  }
   result.graph = graph_;
   result.graph.outputs.clear();
   result.graph.updates.clear();
   return result;
 }
 
-/// A result whose backward pass has been run already cannot be differentiated again; eagerly it can be neither.
+/// To which inputs a backward pass from `root` comes, each as the first one on some way.
+std::vector<char> Trace::Reached(const Tensor& root, const std::vector<int>& wanted) const {
+  std::vector<Edge> ends;
+  for (int input : wanted) ends.push_back(GradEdge(inputs_[input].tensor));
+  std::vector<char> reached(wanted.size(), 0);
+  std::unordered_set<const Node*> seen;
+  std::vector<Edge> waiting = {GradEdge(root)};
+  while (!waiting.empty()) {
+    const Edge edge = std::move(waiting.back());
+    waiting.pop_back();
+    if (!edge) continue;
+    bool is_end = false;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      if (ends[i].node != edge.node || ends[i].index != edge.index) continue;
+      reached[i] = is_end = true;
+    }
+    if (is_end || !seen.insert(edge.node.get()).second) continue;
+    for (const Edge& next : edge.node->edges) waiting.push_back(next);
+  }
+  return reached;
+}
+
+/// A result whose backward pass has been run already cannot be differentiated again; eagerly it can be neither. Where
+/// only what was saved for it was written since, it depends on the inputs asked for whether that matters.
 void Trace::FindSpentRoots(const std::vector<Tensor>& outputs, Differentiation* result) {
   const Snapshot before = Save();
   const std::vector<int> candidates = result->roots;
@@ -158,7 +204,7 @@ void Trace::FindSpentRoots(const std::vector<Tensor>& outputs, Differentiation* 
     Restore(before);
     if (failure.empty()) {
       result->roots.push_back(candidate);
-    } else if (failure.find("freed by an earlier") != failure.npos || failure.find("time(s) since") != failure.npos) {
+    } else if (failure.find("freed by an earlier") != failure.npos) {
       result->spent.push_back({candidate, failure});
     } else {
       result->failure = failure;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/framework/autograd/meta.h"
+#include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
 
@@ -75,7 +76,10 @@ class CompiledNode final : public Node {
  public:
   CompiledNode(std::shared_ptr<Plan> plan, const CompiledCapture& owner, std::span<const Tensor> inputs,
                std::span<const Tensor> values)
-      : plan_(std::move(plan)), grad_index_(owner.grad_index_), root_count_(owner.roots_.size()) {
+      : plan_(std::move(plan)),
+        grad_index_(owner.grad_index_),
+        reaches_(owner.reaches_),
+        root_count_(owner.roots_.size()) {
     symbols_ = owner.symbols_;
     for (int kept : owner.kept_) {
       if (kept >= 0) {
@@ -108,8 +112,11 @@ class CompiledNode final : public Node {
     }
     const std::vector<Tensor> results = plan_->Run(inputs, symbols_);
     Tensors out;
-    for (size_t i = 0; i < grad_index_.size(); ++i)
-      out.push_back(grad_index_[i] < 0 ? Tensor() : results[grad_index_[i]]);
+    for (size_t i = 0; i < grad_index_.size(); ++i) {
+      bool flows = false;  // zeros are no gradient: optimizers tell them from none
+      for (size_t root = 0; root < root_count_; ++root) flows |= grads[root].defined() && reaches_[root][i];
+      out.push_back(grad_index_[i] < 0 || !flows ? Tensor() : results[grad_index_[i]]);
+    }
     return out;
   }
   void ReleaseSaved() override {
@@ -122,6 +129,7 @@ class CompiledNode final : public Node {
   std::shared_ptr<Plan> plan_;
   std::vector<SavedTensor> saved_;
   std::vector<int> grad_index_;
+  std::vector<std::vector<char>> reaches_;
   size_t root_count_;
   std::vector<double> symbols_;
   bool released_ = false;
@@ -132,7 +140,10 @@ namespace {
 /// Stands behind a result whose backward pass was run within the captured call.
 class SpentNode final : public Node {
  public:
-  explicit SpentNode(std::string words) : words_(std::move(words)) {}
+  SpentNode(std::string words, std::span<const Tensor> inputs, const std::vector<int>& reached)
+      : words_(std::move(words)) {
+    for (int input : reached) edges.push_back(GradEdge(inputs[input]));
+  }
   Tensors Backward(const Tensors&) override { throw RuntimeError("").Says(words_); }
   std::string name() const override { return "compiled"; }
 
@@ -262,9 +273,16 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
   Graph forward = capture_.graph;
   result_count_ = forward.outputs.size();
   spent_ = whole.spent;
+  for (const std::vector<char>& reached : whole.spent_reaches) {
+    spent_inputs_.emplace_back();
+    for (size_t i = 0; i < reached.size(); ++i) {
+      if (reached[i]) spent_inputs_.back().push_back(whole.wanted[i]);
+    }
+  }
   if (!whole.roots.empty() && !whole.wanted.empty()) {
     roots_ = whole.roots;
     wanted_ = whole.wanted;
+    reaches_ = whole.reaches;
     Graph backward;
     SplitForward(whole, &forward, &backward);
     backward_ = Compile(std::move(backward), options.backward, options.plan, &reports_);
@@ -316,6 +334,13 @@ Tensor CompiledCapture::Present(const CapturedOutput& output, std::span<const Te
       return Op<"as_strided">(x, output.shape, output.strides, x.offset() + output.offset);
     }
     const int64_t start = x.offset() * x.item_size() / ItemSize(output.dtype);
+    const auto bytes = static_cast<int64_t>(x.impl()->storage->bytes);
+    if (!LiesWithin(output.shape, output.strides, start + output.offset, bytes / ItemSize(output.dtype))) {
+      throw RuntimeError("compiled")
+          .Got("an operand with ", bytes, " bytes of memory, for a view of shape ", output.shape, " at strides ",
+               output.strides, " from ", start + output.offset)
+          .Expected("memory that holds the view");
+    }
     Tensor alias = x.Alias(output.shape, output.strides, start + output.offset, output.dtype);
     if (!output.requires_grad && x.requires_grad()) return alias;  // detached
     alias.impl()->base = x.impl()->base ? x.impl()->base : x.ref();
@@ -340,10 +365,11 @@ void CompiledCapture::Record(std::span<const Tensor> inputs, std::span<const Ten
       SetHistory(root, Ref<Node>(node), static_cast<int>(i));
     }
   }
-  for (const auto& [output, words] : spent_) {
-    auto node = MakeRef<SpentNode>(words);
-    node->y_metas.push_back(TensorMeta(results[output]));
-    SetHistory(results[output], Ref<Node>(node), 0);
+  for (size_t i = 0; i < spent_.size(); ++i) {
+    const Tensor& result = results[spent_[i].first];
+    auto node = MakeRef<SpentNode>(spent_[i].second, inputs, spent_inputs_[i]);
+    node->y_metas.push_back(TensorMeta(result));
+    SetHistory(result, Ref<Node>(node), 0);
   }
 }
 

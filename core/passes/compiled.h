@@ -84,7 +84,9 @@ class DRAGON_API CompiledCapture {
 
   Capture capture_;
   std::vector<int> roots_, wanted_;
+  std::vector<std::vector<char>> reaches_;  ///< by root: to which of `wanted_` gradients flow
   std::vector<std::pair<int, std::string>> spent_;
+  std::vector<std::vector<int>> spent_inputs_;  ///< by entry of `spent_`: the inputs that its gradient would flow to
   std::vector<int> kept_;        ///< what the backward plan reads: input of the capture (>= 0) or ~output of forward
   std::vector<int> grad_index_;  ///< by wanted input: output of the backward plan; -1: no gradient flows
   size_t result_count_ = 0;      ///< outputs of the forward plan that are the call's own

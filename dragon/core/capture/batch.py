@@ -40,16 +40,26 @@ class Family:
     @property
     def sizes(self):
         """The sizes for which there are plans."""
-        return list(self._plans)
+        return [size for size, plan in self._plans.items() if plan is not None]
 
     def plan(self, size):
-        """Return what runs a call with arguments of this size."""
-        plan = self._plans.get(size)
-        if plan is None:
-            with self._lock:
-                plan = self._plans[size] = self._family.compile_at(size, **self._options)
-                while len(self._plans) > LARGEST_CACHE:
-                    del self._plans[next(iter(self._plans))]
+        """Return what runs a call with arguments of this size, or None where the graph does not hold for it.
+
+        At each new size all operators are asked again what they make of their operands: `x[:4]` of three rows is
+        another graph than of ten.
+        """
+        try:
+            return self._plans[size]
+        except KeyError:
+            pass
+        with self._lock:
+            try:
+                plan = self._family.compile_at(size, **self._options)
+            except Exception:  # whatever an operator says to operands that it was never meant for
+                plan = None
+            self._plans[size] = plan
+            while len(self._plans) > LARGEST_CACHE:
+                del self._plans[next(iter(self._plans))]
         return plan
 
 

@@ -41,6 +41,23 @@ class Variant:
         self.compiled = captured.compile(**options)
         self.seconds["compile"] = time.perf_counter() - begin
 
+    def serve_all_sizes(self, family, numbers, low, high):
+        """Be a graph for every size of the batch for which the family has a plan."""
+        self.family = family
+        self.guards.free_batch(numbers, low, high)
+        self.check = self._check_size
+
+    def _check_size(self, args, kwargs):
+        tensors = self.guards.check(args, kwargs)
+        return tensors if tensors is None or self.family.plan(self.guards.batch) is not None else None
+
+    def failure(self, args, kwargs):
+        """Return why a call does not fit."""
+        fits = self.guards.check(args, kwargs) is not None
+        if fits and self.family is not None:
+            return f"arguments: the graph for all sizes does not hold for a first size of {self.guards.batch}"
+        return self.guards.failure(args, kwargs)
+
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
@@ -175,8 +192,7 @@ class Function:
             older.guards.free_batch(())
             unified = unify(older, recording, variant, options) if fits else None
             if unified is not None:
-                variant.family = unified[0]
-                variant.guards.free_batch(*unified[1:])
+                variant.serve_all_sizes(*unified)
                 return older
         return None
 
@@ -223,9 +239,7 @@ class Function:
     def _note_retrace(self, args, kwargs):
         graphs = [variant for variant in self._variants if variant.reason is None]
         if graphs:
-            latest = graphs[0]
-            latest.check(args, kwargs)
-            self._retraces.append(latest.guards.failure(args, kwargs))
+            self._retraces.append(graphs[0].failure(args, kwargs))
 
     # --- questions
 
