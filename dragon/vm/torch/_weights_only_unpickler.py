@@ -1,13 +1,20 @@
 """A machine for pickles that calls nothing but what a list names: PyTorch's files are read with it, and no other."""
 import codecs
 import collections
+import enum
+import functools
 import pickle
 import struct
+import types
 from pickle import UnpicklingError
 
-from dragon.vm.torch.core.files.trusted import Refused, Trust, guest_module
+from dragon.vm.torch.core.files import plain
+from dragon.vm.torch.core.files.trusted import Refused, Trust, describe
 
-_MARK = object()
+PIECE = 1 << 24  # bytes read at once
+# How many parts of keys are looked at in all, and how many parts an object has for whoever walks through it.
+MOST_HASHED, MOST_WRITTEN = 10**8, 10**9
+HASHING = set, frozenset, dict, enum.Enum
 _ADVICE = ("; whoever trusts the file and the name may allow it with torch.serialization.add_safe_globals([...]) or "
            "the context torch.serialization.safe_globals([...])")
 
@@ -30,7 +37,7 @@ class Unpickler:
         self.read, self.readline = file.read, file.readline
         self.encoding, self.errors = encoding, errors
         self.trust = Trust(True) if trust is None else trust
-        self.stack, self.marks, self.memo, self.proto = [], [], {}, 0
+        self.stack, self.marks, self.memo, self.proto, self.hashed = [], [], {}, 0, 0
 
     def persistent_load(self, key):
         """Return what an id from outside of the pickle stands for."""
@@ -43,7 +50,7 @@ class Unpickler:
             while True:
                 code = self.read(1)
                 if code == b".":
-                    return self.stack.pop()
+                    return self.check_end(self.stack.pop())
                 step = steps.get(code)
                 if step is None:
                     raise UnpicklingError(f"load: got the opcode {code!r}, expected one of those that PyTorch's files "
@@ -69,10 +76,22 @@ class Unpickler:
 
     def exactly(self, count):
         """Return so many bytes."""
-        data = self.read(count)
+        data = self.read(min(count, PIECE)) if count >= 0 else b""
+        if count > PIECE:
+            # A count that lies takes no more memory than the file has bytes.
+            pieces = [data]
+            while len(pieces[-1]) and count > len(pieces) * PIECE:
+                pieces.append(self.read(min(PIECE, count - len(pieces) * PIECE)))
+            data = b"".join(pieces)
         if len(data) != count:
             raise UnpicklingError(f"load: got {len(data)} bytes, expected {count}: the file is cut off or damaged")
         return data
+
+    def check_end(self, value):
+        """Return what was read, unless it would have no end for whoever walks through it."""
+        if plain.count_parts(value, MOST_WRITTEN, plain.written_parts) > MOST_WRITTEN:
+            raise UnpicklingError("load: got lists within lists without an end, expected what torch.save wrote")
+        return value
 
     def unpack(self, form):
         """Return a number in one of struct's forms."""
@@ -105,17 +124,14 @@ class Unpickler:
     def call(self):
         """Call a function from the list."""
         arguments, function = self.stack.pop(), self.stack[-1]
-        if not isinstance(arguments, tuple) or not self.trust.may_call(function):
-            raise Refused(f"{describe(function)} (called)")
-        if not self.trust.may_hand(function, arguments):
-            raise Refused(f"{describe(arguments[0]) if arguments else None} (called)")
-        self.stack[-1] = function(*arguments)
+        maker = self.trust.maker_of(function, arguments)
+        if isinstance(function, type) and issubclass(function, HASHING):
+            self.count_hashed(arguments)
+        self.stack[-1] = maker(*arguments)
 
     def make(self, cls, arguments, named=None):
         """Make a bare instance."""
-        if not isinstance(arguments, tuple) or not self.trust.may_make(cls):
-            raise Refused(f"{describe(cls)} (made)")
-        self.push(cls.__new__(cls, *arguments, **(named or {})))
+        self.push(self.trust.make(cls, arguments, named or {}))
 
     def make_plain(self):
         """Make an instance from a class and arguments."""
@@ -125,25 +141,51 @@ class Unpickler:
     def make_named(self):
         """Make an instance from a class, arguments and named arguments."""
         named, arguments, cls = self.stack.pop(), self.stack.pop(), self.stack.pop()
+        if type(named) is not dict:
+            raise UnpicklingError("load: got named arguments that are no dict")
         self.make(cls, arguments, named)
 
     def fill(self):
         """Give the object on top its state."""
         state, instance = self.stack.pop(), self.stack[-1]
+        whole = plain.fill_numpy(instance, state)
+        if whole is not None:
+            self.exchange(instance, whole)
+            return
         if not self.trust.may_fill(instance):
             raise Refused(f"{describe(type(instance))} (given attributes)")
-        if hasattr(type(instance), "__setstate__") and not isinstance(instance, collections.OrderedDict):
-            instance.__setstate__(state)
-            return
-        slots = None
-        if isinstance(state, tuple) and len(state) == 2:
-            state, slots = state
-        if state and not all(isinstance(name, str) for name in state):
-            raise UnpicklingError("load: got attributes whose names are no texts")
-        if state:
-            instance.__dict__.update(state)
-        for name, value in (slots or {}).items():
-            setattr(instance, name, value)
+        kind = type(instance)
+        inner, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+        for part in (inner, slots):
+            if type(part) in (dict, collections.OrderedDict):
+                self.trust.check_state(instance, dict.keys(part), dict.values(part))
+        if kind is functools.partial:
+            fill_partial(self.trust, instance, state)
+        elif hasattr(kind, "__setstate__") and kind is not collections.OrderedDict:
+            # The class's, whatever attributes the instance has; it may look at the state.
+            self.trust.check_plain(kind.__setstate__, (state,))
+            check_optimizer(instance, state)
+            kind.__setstate__(instance, state)
+        else:
+            set_attributes(instance, inner, slots)
+
+    def exchange(self, old, new):
+        """Put an object in the place of another that was only its beginning."""
+        self.stack[-1] = new
+        for place, value in self.memo.items():
+            if value is old:
+                self.memo[place] = new
+
+    def count_hashed(self, values):
+        """Raise if hashing values would look at more parts than the file can honestly have."""
+        for value in values:
+            parts = (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else value
+            if type(parts) not in (list, tuple, set, frozenset):
+                parts = (value,)
+            for part in parts:
+                self.hashed += plain.count_parts(part, MOST_HASHED, plain.hashed_parts)
+                if self.hashed > MOST_HASHED:
+                    raise UnpicklingError("load: got keys whose parts have no end, expected what torch.save wrote")
 
     def find(self, module, name):
         """Push a global."""
@@ -154,13 +196,14 @@ class Unpickler:
         target = self.stack[-1]
         if not isinstance(target, (list, collections.deque)):
             raise UnpicklingError(f"load: got items for a {type(target).__name__}, expected a list")
-        target.extend(items)
+        type(target).extend(target, items)
 
     def set_items(self, items):
         """Put keys and values into the dict on top."""
         target = self.stack[-1]
         if not isinstance(target, dict) or len(items) % 2:
             raise UnpicklingError(f"load: got items for a {type(target).__name__}, expected a dict and pairs")
+        self.count_hashed([key for key in items[::2] if type(key) not in (str, int)])
         for key, value in zip(items[::2], items[1::2]):
             target[key] = value
 
@@ -169,7 +212,8 @@ class Unpickler:
         target = self.stack[-1]
         if not isinstance(target, set):
             raise UnpicklingError(f"load: got items for a {type(target).__name__}, expected a set")
-        target.update(items)
+        self.count_hashed(items)
+        set.update(target, items)
 
     def take_tuple(self, count):
         """Push the last few as a tuple."""
@@ -198,10 +242,39 @@ class Unpickler:
         self.find(module, name)
 
 
-def describe(value):
-    """Return a global's name as files have it."""
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    return f"{guest_module(getattr(value, '__module__', '') or '')}.{name}" if name else repr(type(value).__name__)
+def fill_partial(trust, instance, state):
+    """Give a function with arguments its own, if a file may name it."""
+    if not isinstance(state, tuple) or len(state) != 4 or type(state[1]) is not tuple or type(state[2]) not in (
+            dict, type(None)) or type(state[3]) not in (dict, type(None)):
+        raise UnpicklingError("load: got a functools.partial that makes no sense")
+    trust.check_partial(state[:1], state[1])
+    instance.__setstate__((*state[:3], None))
+
+
+def check_optimizer(instance, state):
+    """Raise unless an optimizer's state holds plain dicts and lists, whose methods it calls."""
+    from dragon.vm.torch.optim.optimizer import Optimizer
+    if not isinstance(instance, Optimizer):
+        return
+    plain_dicts = dict, collections.OrderedDict, collections.defaultdict
+    groups, kept = state.get("param_groups", []), state.get("state", {})
+    if type(groups) is not list or type(kept) not in plain_dicts or not all(
+            type(part) in plain_dicts for part in (*groups, *dict.values(kept), state.get("defaults", {}))):
+        raise UnpicklingError("load: got an optimizer whose state is no dict of dicts")
+
+
+def set_attributes(instance, state, slots):
+    """Give an object attributes: those of its dict, and its slots, without any code of its class."""
+    for part in (state, slots):
+        if part is not None and type(part) not in (dict, collections.OrderedDict):
+            raise UnpicklingError(f"load: got attributes in a {type(part).__name__}, expected a dict")
+    if state:
+        instance.__dict__.update(dict.items(state))
+    for name, value in dict.items(slots or {}):
+        slot = getattr(type(instance), name, None)
+        if not isinstance(slot, types.MemberDescriptorType):
+            raise UnpicklingError("load: got a value for a slot that is none")
+        slot.__set__(instance, value)
 
 
 def read_integer(text):
@@ -256,7 +329,8 @@ _STEPS = {
     pickle.EMPTY_DICT: lambda self: self.push({}),
     pickle.DICT: lambda self: (lambda items: (self.push({}), self.set_items(items)))(self.since_mark()),
     pickle.EMPTY_SET: lambda self: self.push(set()),
-    pickle.FROZENSET: lambda self: self.push(frozenset(self.since_mark())),
+    pickle.FROZENSET: lambda self: (lambda items: (self.count_hashed(items), self.push(frozenset(items))))(
+        self.since_mark()),
     pickle.APPEND: lambda self: self.extend([self.stack.pop()]),
     pickle.APPENDS: lambda self: self.extend(self.since_mark()),
     pickle.SETITEM: lambda self: (lambda value, key: self.set_items([key, value]))(self.stack.pop(), self.stack.pop()),

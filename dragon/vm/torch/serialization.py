@@ -108,9 +108,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """Return the object in a file that `torch.save` wrote, here or under PyTorch.
 
     Files are pickles, and an ordinary unpickler runs what they say. This one runs nothing but functions of a short
-    list. With `weights_only`, files may name that list and what `add_safe_globals` was given. Without, they may name
-    classes and functions of torch, of `__main__` and of modules that the program has imported (the standard library's
-    only where they are plain values); instances are made bare and given their attributes, and no constructor runs.
+    list, which look at no more than plain values. With `weights_only`, files may name that list and what
+    `add_safe_globals` was given. Without, they may name classes of torch, of `__main__` and of modules that the program
+    has imported (the standard library's and NumPy's where they are plain values), and functions: of torch those that
+    compute. Instances are made bare and given their attributes; no constructor runs, and a class's own `__setstate__`,
+    `__hash__` and `__setitem__` are all of the program's code that does. What is loaded is not called here: whoever
+    calls it, a module say, runs what it holds.
 
     Parameters
     ----------
