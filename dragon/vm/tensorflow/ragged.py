@@ -135,6 +135,8 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     import numpy as np
     data = data if isinstance(data, RaggedTensor) else _convert(data)
     numbers = partitions.flat_values if isinstance(partitions, RaggedTensor) else _convert(partitions)
+    if not numbers.dtype.is_integer:
+        raise TypeError(f"stack_dynamic_partitions: got partitions={partitions!r}, expected integers")
     array = numbers.numpy().reshape(-1)
     if isinstance(partitions, RaggedTensor):
         data = data.flat_values

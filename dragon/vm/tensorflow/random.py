@@ -3,11 +3,12 @@ import enum
 
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.tensorflow.core.array import as_ints
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.seed import permutation
 from dragon.vm.tensorflow.core.seed import next_captured_seed, next_stream, set_seed  # noqa: F401: tf.random.set_seed
+from dragon.vm.tensorflow.core.shape import as_shape
 from dragon.vm.tensorflow.core.tensor import as_tensor, ops
 
 PHILOX, THREEFRY = 1, 2
@@ -28,7 +29,7 @@ def _stream(seed, kind=None, shape=()):
 
 def _count(shape):
     count = 1
-    for size in as_ints(shape):
+    for size in as_shape(shape):
         count *= size
     return count
 
@@ -55,14 +56,14 @@ def _scaled(numbers, scale, shift):
 
 
 def _normal(operator, stream, shape, mean, stddev, dtype):
-    return _scaled(operator(stream, as_ints(shape), dtype=as_dtype(dtype).name), stddev, mean)
+    return _scaled(operator(stream, as_shape(shape), dtype=as_dtype(dtype).name), stddev, mean)
 
 
 def _uniform(stream, shape, minval, maxval, dtype):
     dtype = as_dtype(dtype)
     if dtype.is_floating:
         low, high = 0 if minval is None else minval, 1 if maxval is None else maxval
-        numbers = ops.stateless_uniform(stream, as_ints(shape), dtype=dtype.name)
+        numbers = ops.stateless_uniform(stream, as_shape(shape), dtype=dtype.name)
         if isinstance(low, (int, float)) and isinstance(high, (int, float)):
             return _scaled(numbers, high - low, low)
         low, high = convert_to_tensor(low, dtype), convert_to_tensor(high, dtype)
@@ -71,10 +72,10 @@ def _uniform(stream, shape, minval, maxval, dtype):
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are float16, bfloat16, float32, "
                          "float64, int32 and int64.")
     if minval is None and maxval is None:
-        return ops.stateless_integers(stream, as_ints(shape), dtype=dtype.name)
+        return ops.stateless_integers(stream, as_shape(shape), dtype=dtype.name)
     if maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {dtype}. Received: maxval=None")
-    return ops.stateless_integers(stream, as_ints(shape), low=int(minval or 0), high=int(maxval), dtype=dtype.name)
+    return ops.stateless_integers(stream, as_shape(shape), low=int(minval or 0), high=int(maxval), dtype=dtype.name)
 
 
 # --- operators that count their calls
@@ -118,7 +119,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 
 def gamma(shape, alpha, beta=None, dtype="float32", seed=None, name=None):
     """Return gamma numbers of shapes `alpha` and rates `beta`; the result's shape is `shape` and theirs."""
-    return _gamma(_stream(seed), as_ints(shape), alpha, beta, dtype, front=True)
+    return _gamma(_stream(seed), as_shape(shape), alpha, beta, dtype, front=True)
 
 
 def _gamma(stream, shape, alpha, beta, dtype, front):
@@ -139,7 +140,7 @@ def poisson(shape, lam, dtype="float32", seed=None, name=None):
     Seeds fix the numbers, but they are not TensorFlow's: the engine has a way of its own to draw them.
     """
     lam = convert_to_tensor(lam, dtype_hint="float32")
-    rates = ops.clone(ops.broadcast_to(lam, (*as_ints(shape), *lam.shape)))
+    rates = ops.clone(ops.broadcast_to(lam, (*as_shape(shape), *lam.shape)))
     return ops.cast(ops.poisson(rates, generator=_poisson_generator(seed, tuple(rates.shape))), as_dtype(dtype).name)
 
 
@@ -194,13 +195,13 @@ def stateless_categorical(logits, num_samples, seed, dtype="int64", name=None):
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype="float32", name=None):
     """Return gamma numbers of a shape that `alpha` fits, a function of a seed of two integers."""
-    return _gamma(_words(seed), as_ints(shape), alpha, beta, dtype, front=False)
+    return _gamma(_words(seed), as_shape(shape), alpha, beta, dtype, front=False)
 
 
 def stateless_binomial(shape, seed, counts, probs, output_dtype="int32", name=None):
     """Return the successes in `counts` trials of chance `probs`, a function of a seed of two integers."""
-    counts = ops.broadcast_to(ops.cast(convert_to_tensor(counts), "float64"), as_ints(shape))
-    probs = ops.broadcast_to(ops.cast(convert_to_tensor(probs), "float64"), as_ints(shape))
+    counts = ops.broadcast_to(ops.cast(convert_to_tensor(counts), "float64"), as_shape(shape))
+    probs = ops.broadcast_to(ops.cast(convert_to_tensor(probs), "float64"), as_shape(shape))
     return ops.cast(ops.stateless_binomial(_words(seed), ops.clone(counts), ops.clone(probs)),
                     as_dtype(output_dtype).name)
 
@@ -248,7 +249,7 @@ class Generator:
             if state is not None or alg is not None:
                 raise ValueError("Can't specify `state` or `alg` together with `copy_from`. Received: "
                                  f"state={state}, alg={alg}")
-            state, alg = copy_from.state, "philox"
+            state, alg = expect(copy_from, Generator, "Generator", "copy_from").state, "philox"
         _check_algorithm(alg)
         state = ops.reshape(ops.cast(convert_to_tensor(state), "int64"), (-1,))
         if tuple(state.shape) != (3,):
@@ -331,8 +332,8 @@ class Generator:
     def binomial(self, shape, counts, probs, dtype="int32", name=None):
         """Return the successes in `counts` trials of chance `probs`."""
         stream = self._take_for(shape)
-        counts = ops.clone(ops.broadcast_to(ops.cast(convert_to_tensor(counts), "float64"), as_ints(shape)))
-        probs = ops.clone(ops.broadcast_to(ops.cast(convert_to_tensor(probs), "float64"), as_ints(shape)))
+        counts = ops.clone(ops.broadcast_to(ops.cast(convert_to_tensor(counts), "float64"), as_shape(shape)))
+        probs = ops.clone(ops.broadcast_to(ops.cast(convert_to_tensor(probs), "float64"), as_shape(shape)))
         return ops.cast(ops.stateless_binomial(stream, counts, probs), as_dtype(dtype).name)
 
     def make_seeds(self, count=1):

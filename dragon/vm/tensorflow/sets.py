@@ -5,7 +5,8 @@ from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 def _rows(value):
     """Return the shape before the last axis, the rows as lists and the dtype of a dense or sparse tensor."""
     from dragon.vm.tensorflow.core.convert import convert_to_tensor
-    if hasattr(value, "dense_shape"):
+    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    if isinstance(value, SparseTensor):
         shape = tuple(value.dense_shape.numpy().tolist())
         rows = {}
         for place, item in zip(value.indices.numpy().tolist(), value.values.numpy().tolist()):

@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.traceback import is_traceback_filtering_enabled
+from dragon.vm.tensorflow.core.letters import kind_of
 
 
 class explain_call:
@@ -26,7 +27,7 @@ class explain_call:
         text = (f"Exception encountered when calling {name}.\n\n\x1b[1m{message}\x1b[0m\n\n"
                 f"Arguments received by {name}:\n{self._list_arguments()}")
         try:
-            explained = type(error)(text)
+            explained = kind_of(error)(text)
         except Exception:  # a kind that is made of something else than a message
             explained = RuntimeError(text)
         explained._keras_call_info_injected = True

@@ -7,6 +7,7 @@ from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.tensorflow.core.letters import expect
 
 QUANTIZATION_MODES = ("int8", "float8", "int4", "gptq", "awq")
 MIXED = {"mixed_float16": ("float16", "float32"), "mixed_bfloat16": ("bfloat16", "float32")}
@@ -160,7 +161,7 @@ class _Blocked(QuantizedDTypePolicy):
     _base, _numbers = None, ()
 
     def __init__(self, mode, source_name=None):
-        words = mode.split("/")
+        words = expect(mode, str, type(self).__name__, "mode").split("/")
         form = "/".join([self._base, *(f"<{name}>" for name in self._numbers)])
         if len(words) != len(self._numbers) + 1 or words[0] != self._base:
             raise ValueError(f"Invalid mode for {type(self).__name__}. Expected format '{form}', but got '{mode}'.")

@@ -4,6 +4,7 @@ import collections
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.operation import Operation
+from dragon.vm.tensorflow.core.letters import expect
 
 
 class Function(Operation):
@@ -126,7 +127,7 @@ def map_graph(inputs, outputs):
             if parent in in_graph:
                 depths[parent] = max(depth + 1, depths.get(parent, 0))
     for x in inputs:
-        operation, index, _ = x._keras_history
+        operation, index, _ = expect(x, KerasTensor, "Function", "a tensor of the graph")._keras_history
         if operation and operation not in operation_depths and operation._inbound_nodes[index].is_input:
             # An input that no output needs.
             operation_depths[operation], places[operation] = 0, -1
@@ -185,7 +186,7 @@ def collect_nodes(inputs, outputs):
 
 def _enter(x, stops, finished, in_progress, places, stack):
     """Begin to look at the node that a tensor comes from, unless that was done."""
-    operation, index, _ = x._keras_history
+    operation, index, _ = expect(x, KerasTensor, "Function", "a tensor of the graph")._keras_history
     if not operation:
         return
     node = operation._inbound_nodes[index]

@@ -8,6 +8,7 @@ from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.node import Node
 from dragon.vm.keras.core.remat import current_remat_mode, rematerialize
 from dragon.vm.keras.core.spec import compute_spec
+from dragon.vm.tensorflow.core.letters import BLUNDERS, kind_of, letter
 
 CUTTING = ("GetItem", "Take")  # what takes as many elements as there are, up to a number
 PLAIN_TYPES = (str, int, float, bool, type(None))
@@ -160,7 +161,7 @@ class Operation:
 def _explained(error, message):
     """Return an error of the same kind that says more."""
     try:
-        return type(error)(message)
+        return kind_of(error)(message)
     except Exception:  # a kind that is made of something else than a message
         return RuntimeError(message)
 
@@ -250,9 +251,12 @@ def operation(function=None, *, name=None, tensors=None, module=None):
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        if any_symbolic_tensors(args, kwargs):
-            return _call_symbolically(cls, signature, args, kwargs)
-        return function(*args, **kwargs)
+        try:
+            if any_symbolic_tensors(args, kwargs):
+                return _call_symbolically(cls, signature, args, kwargs)
+            return function(*args, **kwargs)
+        except BLUNDERS as error:
+            raise letter(function.__name__, args, kwargs, error)
     wrapper.operation = cls
     return wrapper
 

@@ -1,5 +1,6 @@
 """The devices and processes that there are."""
 import os
+from dragon.vm.tensorflow.core.letters import expect
 
 
 def list_devices(device_type=None):
@@ -12,7 +13,8 @@ def list_devices(device_type=None):
 
     """
     from dragon.vm.tensorflow.config import list_logical_devices
-    found = list_logical_devices(device_type.upper() if device_type else None)
+    kind = None if device_type is None else expect(device_type, str, "list_devices", "device_type").upper()
+    found = list_logical_devices(kind or None)
     others = [device for device in found if device.device_type != "CPU"]
     return [f"{device.device_type.lower()}:{device.name.rsplit(':', 1)[-1]}" for device in others or found]
 
@@ -49,7 +51,7 @@ def initialize(job_addresses=None, num_processes=None, process_id=None):
     count = setting(num_processes, "NUM_PROCESSES", int)
     number = setting(process_id, "PROCESS_ID", int)
     if count is None:
-        count = len(addresses.split(",")) if addresses else 1
+        count = len(expect(addresses, str, "initialize", "job_addresses").split(",")) if addresses else 1
     if count != 1:
         raise NotImplementedError("distribution.initialize: one process is what there is. "
                                   f"Received: job_addresses={addresses!r}, num_processes={count}")

@@ -4,6 +4,7 @@ import math
 import re
 
 from dragon.vm.keras.distribution.devices import list_devices
+from dragon.vm.tensorflow.core.letters import expect
 
 
 class DeviceMesh:
@@ -67,6 +68,8 @@ class TensorLayout:
     """
 
     def __init__(self, axes, device_mesh=None):
+        if device_mesh is not None:
+            expect(device_mesh, DeviceMesh, type(self).__name__, "device_mesh")
         self._axes, self._device_mesh = tuple(axes), device_mesh
         self._check_axes()
 

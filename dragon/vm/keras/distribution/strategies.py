@@ -6,6 +6,7 @@ from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.distribution.devices import list_devices
 from dragon.vm.keras.distribution.layouts import DeviceMesh, LayoutMap, TensorLayout
+from dragon.vm.tensorflow.core.letters import expect
 
 CURRENT = "distribution"
 BATCH = "batch"
@@ -188,7 +189,7 @@ def set_distribution(value):
 
     """
     if value is not None:
-        device = _the_device(value.device_mesh)
+        device = _the_device(expect(value, Distribution, "set_distribution", "value").device_mesh)
         if device != list_devices()[0]:
             raise NotImplementedError("set_distribution: a device that is not the default one is used by "
                                       f"`with distribution.scope()` only. Received: {device!r}")
@@ -208,7 +209,7 @@ def distribute_tensor(tensor, layout):
     """
     if isinstance(tensor, KerasTensor):
         return tensor
-    if layout.device_mesh is None:
+    if expect(layout, TensorLayout, "distribute_tensor", "layout").device_mesh is None:
         raise ValueError(f"Cannot create sharding when device mesh is not set for TensorLayout. Received: {layout}")
     from dragon.vm.keras.core.device import device
     from dragon.vm.tensorflow import identity

@@ -3,6 +3,7 @@ import math
 
 from dragon.vm.keras.core import registry
 from dragon.vm.keras.initializers.initializer import Initializer
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.tensor import ops
 
 # The deviation of a standard normal distribution cut off at two.
@@ -13,7 +14,7 @@ def draw(distribution, shape, **arguments):
     """Return numbers of a distribution that `keras.random` has by name."""
     from dragon.vm.keras import random  # late: its generators are variables, and those want initializers
 
-    return getattr(random, distribution)(tuple(shape), **arguments)
+    return getattr(random, distribution)(shape, **arguments)
 
 
 class RandomInitializer(Initializer):
@@ -134,6 +135,7 @@ class VarianceScaling(RandomInitializer):
             raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
             raise ValueError(f"Invalid `mode` argument: expected 'fan_in', 'fan_out' or 'fan_avg'. Received: {mode}")
+        expect(distribution, str, "VarianceScaling", "distribution")
         distribution = {"normal": "truncated_normal"}.get(distribution.lower(), distribution.lower())
         if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
             raise ValueError("Invalid `distribution` argument: expected 'uniform', 'truncated_normal' or "

@@ -5,6 +5,7 @@ from dragon.vm.keras.core import registry
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.initializers.initializer import Initializer
+from dragon.vm.tensorflow.core.shape import as_shape
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -72,7 +73,7 @@ class Identity(Initializer):
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices. "
                              f"Received: shape={shape} of rank {len(shape)}.")
-        return self.gain * ops.eye(*shape, dtype=standardize_dtype(dtype))
+        return self.gain * ops.eye(*as_shape(shape), dtype=standardize_dtype(dtype))
 
 
 class STFT(Initializer):

@@ -2,6 +2,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.shapes import standardize_shape
+from dragon.vm.tensorflow.core.letters import expect
 
 
 class InputSpec:
@@ -37,6 +38,7 @@ class InputSpec:
         self.ndim = ndim if shape is None else len(self.shape)
         self.max_ndim, self.min_ndim, self.name, self.optional = max_ndim, min_ndim, name, optional
         self.allow_last_axis_squeeze = allow_last_axis_squeeze
+        expect(axes or {}, dict, "InputSpec", "axes")
         try:
             self.axes = {int(axis): size for axis, size in (axes or {}).items()}
         except (ValueError, TypeError):

@@ -71,7 +71,7 @@ class AUC(Metric):
             if num_thresholds <= 1:
                 raise ValueError("Argument `num_thresholds` must be an integer > 1. "
                                  f"Received: num_thresholds={num_thresholds}")
-            inner = [i / (num_thresholds - 1) for i in range(1, num_thresholds - 1)]
+            inner = counting.even_thresholds(num_thresholds)[1:-1]
         else:
             inner = sorted(thresholds)
         self.num_thresholds = len(inner) + 2
@@ -121,6 +121,7 @@ class AUC(Metric):
 
     def result(self):
         """Return the area."""
+        self._check_updated()
         tp, fp, tn, fn = (convert_to_tensor(variable) for variable in self._counted.values())
         interpolated = self.summation_method is AUCSummationMethod.INTERPOLATION
         if self.curve is AUCCurve.PR and interpolated:

@@ -189,10 +189,9 @@ class ShareUnderConstraint(Counts):
                              f"Received: num_thresholds={num_thresholds}")
         self.value, self.num_thresholds, self.class_id = value, num_thresholds, class_id
         setattr(self, self.given, value)
-        steps = num_thresholds - 1
         self._count((counting.TRUE_POSITIVES, counting.FALSE_POSITIVES, counting.TRUE_NEGATIVES,
                      counting.FALSE_NEGATIVES),
-                    [i / steps for i in range(num_thresholds)] if steps else [0.5], bool(steps))
+                    counting.even_thresholds(num_thresholds) if num_thresholds > 1 else [0.5], num_thresholds > 1)
 
     def result(self):
         """Return the best share, or zero."""

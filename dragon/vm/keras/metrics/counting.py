@@ -1,4 +1,6 @@
 """Counting right and wrong predictions of yes and no over thresholds."""
+import operator
+
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
@@ -20,6 +22,12 @@ def parse_thresholds(thresholds, default=0.5):
     if wrong:
         raise ValueError(f"Threshold values must be in [0, 1]. Received: {wrong}")
     return thresholds
+
+
+def even_thresholds(count):
+    """Return so many thresholds, which divide [0, 1] evenly; too many for the memory are an error at once."""
+    count = operator.index(count)
+    return ops.div(ops.arange(count, dtype="float64"), count - 1).tolist()
 
 
 def is_even(thresholds):

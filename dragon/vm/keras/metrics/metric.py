@@ -20,11 +20,18 @@ class Metric:
     """
 
     def __init__(self, dtype=None, name=None):
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"{type(self).__name__}: got name={name!r}, expected text")
         self.name = name or auto_name(self.__class__.__name__)
         self._dtype_policy = dtype_policies.get(dtype or floatx())
         self._dtype = self._dtype_policy.compute_dtype
         self._metrics = []
         self._variables = []
+
+    def _check_updated(self):
+        """Raise before the first update of a metric whose variables depend on it."""
+        if not self._built:
+            raise ValueError(f"{type(self).__name__}.result: got no data yet, expected a call of update_state before")
 
     def __setattr__(self, name, value):
         """Keep a value; variables and metrics, also in a list or a dict, become part of the state."""

@@ -71,6 +71,7 @@ class R2Score(Metric):
 
     def result(self):
         """Return the score."""
+        self._check_updated()
         total = self.squared_sum - self.sum * (self.sum / self.count)
         scores = 1 - self.total_mse / total
         scores = ops.where(ops.isinf(scores), 0.0, scores)
@@ -166,6 +167,7 @@ class FBetaScore(Metric):
 
     def result(self):
         """Return the score."""
+        self._check_updated()
         right = convert_to_tensor(self.true_positives)
         precision = right / (right + self.false_positives + epsilon())
         recall = right / (right + self.false_negatives + epsilon())

@@ -8,6 +8,7 @@ from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.ops.classes import operation  # noqa: F401
 from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.shape import as_shape
 from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
 # Unsigned sums: the engine has no uint32, so they are held where every value of it fits.
@@ -187,8 +188,6 @@ def standard_format(data_format):
 
 def concrete(shape):
     """Return a shape as a tuple of ints; sizes may be tensors of one element."""
-    if isinstance(shape, _C.Tensor):
-        return tuple(shape.tolist())
-    if isinstance(shape, int):
-        return (shape,)
-    return tuple(size if isinstance(size, int) or size is None else int(size) for size in shape)
+    if isinstance(shape, (_C.Tensor, int)) or hasattr(shape, "tolist"):
+        return as_shape(shape)
+    return tuple(size if isinstance(size, int) or size is None else as_shape(size)[0] for size in shape)

@@ -2,6 +2,7 @@
 from dragon.vm.keras.core import registry
 from dragon.vm.keras.optimizers import adam, adaptive, descent, muon, scaling, several
 from dragon.vm.keras.optimizers.optimizer import Optimizer
+from dragon.vm.tensorflow.core.letters import expect
 
 TABLE = {cls.__name__.lower(): cls for cls in (
     Optimizer, adam.Adam, descent.SGD, adaptive.RMSprop, adaptive.Adadelta, adam.AdamW, adaptive.Adagrad, adam.Adamax,
@@ -25,6 +26,8 @@ def deserialize(config, custom_objects=None):
         More things that are known by name.
 
     """
+    if not isinstance(expect(config, dict, "deserialize", "config").get("class_name"), str):
+        raise ValueError(f"deserialize: got config={config}, expected a dict with a class_name")
     if config["class_name"].lower() in TABLE:
         config = {**config, "class_name": config["class_name"].lower()}
     return registry.deserialize(config, TABLE, custom_objects)

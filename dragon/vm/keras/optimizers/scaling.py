@@ -6,6 +6,7 @@ from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.tensor import ops
 from dragon.vm.tensorflow.core.variable import not_recorded
 
@@ -38,7 +39,7 @@ class LossScaleOptimizer(Optimizer):
             raise ValueError(f"LossScaleOptimizer does not support arguments: `{'`, `'.join(kwargs)}`. "
                              f"Received: {kwargs}")
         super().__init__(learning_rate=0.0, name=name)
-        self.inner_optimizer = inner_optimizer
+        self.inner_optimizer = expect(inner_optimizer, Optimizer, "LossScaleOptimizer", "inner_optimizer")
         self.initial_scale, self.dynamic_growth_steps = initial_scale, dynamic_growth_steps
         self.inner_optimizer.loss_scale_factor = None
 

@@ -48,6 +48,8 @@ class QuantizationConfig:
 
 
 def _check_output(who, quantizer):
+    if quantizer is not None and not hasattr(quantizer, "output_dtype"):
+        raise TypeError(f"{who}: got weight_quantizer={quantizer!r}, expected a Quantizer")
     if quantizer is not None and quantizer.output_dtype != "int8":
         raise ValueError(f"{who} requires a weight_quantizer with output_dtype='int8'. "
                          f"Received: output_dtype={quantizer.output_dtype}")

@@ -59,6 +59,8 @@ def register_keras_serializable(package="Custom", name=None):
 
 def get_registered_name(obj):
     """Return the name a class or function was registered under, or its own."""
+    if not hasattr(obj, "__name__"):
+        raise TypeError(f"get_registered_name: got {obj!r}, expected a class or a function")
     return _names.get(obj) or obj.__name__
 
 

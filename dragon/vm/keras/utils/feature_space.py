@@ -8,6 +8,7 @@ from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.preprocessing.feature_space import Cross, Feature, TFDConcat, TFDIdentity
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.tensor import ops
 
 # What may stand for a feature: a method's name, and the setting that it wants.
@@ -97,6 +98,7 @@ class FeatureSpace(Layer):
         super().__init__(name=name)
         if not features:
             raise ValueError(f"The `features` argument cannot be None or empty. Received: features={features}")
+        expect(features, dict, "FeatureSpace", "features")
         if output_mode not in ("dict", "concat"):
             raise ValueError("Invalid value for argument `output_mode`. Expected one of {'dict', 'concat'}. "
                              f"Received: output_mode={output_mode}")

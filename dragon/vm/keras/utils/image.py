@@ -6,6 +6,7 @@ import warnings
 from dragon.core.files import save_picture
 from dragon.vm.keras.ops.common import canonical_dtype, standard_format
 from dragon.vm.tensorflow.core.images import pillow
+from dragon.vm.tensorflow.core.letters import expect
 
 INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos")
 
@@ -96,7 +97,7 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
     """
     if file_format is None and isinstance(path, (str, pathlib.Path)):
         file_format = pathlib.Path(path).suffix[1:].lower()
-    if file_format and file_format.lower() == "jpg":
+    if file_format and expect(file_format, str, "save_img", "file_format").lower() == "jpg":
         file_format = "jpeg"
     img = array_to_img(x, data_format=data_format, scale=scale)
     if img.mode == "RGBA" and file_format == "jpeg":

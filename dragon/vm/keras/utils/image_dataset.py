@@ -1,6 +1,7 @@
 """Data sets of the pictures in a directory."""
 from dragon.vm.keras.ops.common import standard_format
 from dragon.vm.keras.utils.directories import check_arguments, make_datasets
+from dragon.vm.tensorflow.core.letters import expect
 
 FORMATS = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
@@ -65,7 +66,7 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
     if not isinstance(image_size, (list, tuple)) or len(image_size) != 2:
         raise ValueError("Invalid `image_size` value. Expected a tuple of 2 integers. "
                          f"Received: image_size={image_size}")
-    interpolation = interpolation.lower()
+    interpolation = expect(interpolation, str, "image_dataset_from_directory", "interpolation").lower()
     if interpolation in ("area", "gaussian", "mitchellcubic"):
         raise NotImplementedError(f"This interpolation is not there. Received: interpolation={interpolation}")
     if interpolation not in INTERPOLATIONS:

@@ -116,7 +116,7 @@ def describe(layer, show_shapes, show_dtype, show_layer_names, show_layer_activa
 
 
 def _check(model, options):
-    if not model.built:
+    if not getattr(model, "built", False):
         raise ValueError("This model has not yet been built. Build the model first by calling `build()` or by calling "
                          f"the model on a batch of data. Received: model={model}")
     if options.pop("layer_range", None) is not None:

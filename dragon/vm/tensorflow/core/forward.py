@@ -26,6 +26,8 @@ class ForwardAccumulator:
         self._primals = nest.flatten(primals)
         self._tangents = [convert_to_tensor(tangent) for tangent in nest.flatten(tangents)]
         for primal, tangent in zip(self._primals, self._tangents):
+            if not hasattr(primal, "shape"):
+                raise TypeError(f"ForwardAccumulator: got {primal!r} among primals, expected tensors and variables")
             if tuple(primal.shape) != tuple(tangent.shape) or primal.dtype != tangent.dtype:
                 raise ValueError(f"Expected a tangent of the primal's shape and dtype. Received: {primal!r} and "
                                  f"{tangent!r}")

@@ -1,4 +1,6 @@
 """Entries of tensors by number, by mask and by value; and entries put there."""
+import math
+
 from dragon import _C
 from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis, check_dtypes
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
@@ -248,7 +250,10 @@ def dynamic_stitch(indices, data, name=None):
 
 def unravel_index(indices, dims, name=None):
     """Return the coordinates of elements that are told by their number in row-major order."""
-    index, sizes = take(indices), as_ints(dims)
+    index, sizes = take(indices), as_shape(dims)
+    inside = not index.size or 0 <= int(ops.amin(index)) <= int(ops.amax(index)) < math.prod(sizes)
+    if not inside or min(sizes, default=0) < 0:
+        raise invalid_argument(f"index is out of bound as with dims. Received: dims={sizes} [Op:UnravelIndex]")
     columns = []
     for size in sizes[::-1]:
         columns.append(ops.remainder(index, size))

@@ -60,7 +60,7 @@ def moving(*arguments):
     def decorate(function):
         @functools.wraps(function)
         def moved(*args, **kwargs):
-            if args and type(args[0]) is Tensor and len(arguments) == 1:
+            if arguments == (0,) and args and type(args[0]) is Tensor:
                 return function(*args, **kwargs)
             places = [place for place in arguments if place < len(args)]
             if not any(is_text(args[place]) for place in places):

@@ -8,6 +8,7 @@ from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, string_scalar, wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.protobuf import read_fields, write_varint
 from dragon.vm.tensorflow.core.strings import StringTensor
 from dragon.vm.tensorflow.core.tensor import Tensor
@@ -130,7 +131,7 @@ def read_features(data, found):
 def _check_features(features):
     if not features:
         raise ValueError("Missing: features was {features!r}.".format(features=features))
-    for name, feature in features.items():
+    for name, feature in expect(features, dict, "parse_example", "features").items():
         if not isinstance(feature, (FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature,
                                     SparseFeature)):
             raise ValueError(f"Invalid feature {name}:{feature}.")

@@ -1,4 +1,6 @@
 """`tf.TensorShape`: a tuple of sizes, some of which, or even their number, may not be known."""
+import operator
+
 from dragon import _C
 
 
@@ -211,7 +213,7 @@ def as_shape(value):
     """Return what a `shape=` argument stands for, tensors included, as a tuple of ints."""
     if isinstance(value, _C.Tensor):
         sizes = getattr(value, "_sizes", None)
-        value = value.tolist() if sizes is None else sizes
+        value = (value.tolist() if value.size else []) if sizes is None else sizes
     if not isinstance(value, (list, tuple)):
         value = value.tolist() if hasattr(value, "tolist") else [value]
         value = value if isinstance(value, list) else [value]
@@ -220,7 +222,12 @@ def as_shape(value):
 
 def _known(size):
     """Return a size that is a tensor, or a number of another library, as an int."""
-    beside = getattr(size, "_sizes", None)
-    if beside is None and not hasattr(size, "__index__"):
-        raise TypeError(f"Expected sizes as integers. Received: {size!r}")
-    return int(size) if beside is None else beside
+    beside = getattr(size, "_sizes", None) if isinstance(size, _C.Tensor) else None
+    if beside is not None:
+        return beside
+    if isinstance(size, _C.Tensor) and not size.ndim:
+        size = size.item()
+    try:
+        return operator.index(size)
+    except TypeError:
+        raise TypeError(f"Expected sizes as integers. Received: {size!r}") from None

@@ -76,6 +76,7 @@ class SparseTensor:
 
     __array_priority__ = 100
     __hash__ = None
+    __iter__ = None  # Python would ask for one subscript after the other otherwise
 
     def __init__(self, indices, values, dense_shape):
         self._indices = convert_to_tensor(indices, dtype="int64")

@@ -3,6 +3,7 @@ from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.array import as_ints, check_axis
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
+from dragon.vm.tensorflow.core.shape import as_shape
 from dragon.vm.tensorflow.core.sparse import SparseTensor, take
 from dragon.vm.tensorflow.core.strings import StringTensor
 from dragon.vm.tensorflow.core.tensor import ops
@@ -61,7 +62,7 @@ def reorder(sparse):
 def reshape(sparse, shape):
     """Return the same values in a box of other sizes."""
     import numpy as np
-    shape = [int(size) for size in (shape.numpy() if hasattr(shape, "numpy") else shape)]
+    shape = list(as_shape(shape))
     total = int(np.prod(sparse._sizes))
     if -1 in shape:
         known = int(np.prod([size for size in shape if size != -1]))
@@ -108,6 +109,8 @@ def get_item(sparse, key):
     """Return a part of a sparse tensor: slices of step 1 and integers."""
     key = key if isinstance(key, tuple) else (key,)
     start, size, dropped = [0] * sparse.ndim, list(sparse._sizes), []
+    if len(key) > sparse.ndim:
+        raise IndexError(f"SparseTensor: got {len(key)} subscripts, expected at most {sparse.ndim}")
     for axis, part in enumerate(key):
         if isinstance(part, slice):
             begin, end, step = part.indices(size[axis])
@@ -115,7 +118,11 @@ def get_item(sparse, key):
                 raise NotImplementedError(f"SparseTensor: slices have step 1 only. Received: {part}")
             start[axis], size[axis] = begin, max(end - begin, 0)
         else:
-            start[axis], size[axis] = int(part) % size[axis], 1
+            place, count = as_ints(part), size[axis]
+            if not isinstance(place, int) or not -count <= place < count:
+                raise IndexError(f"SparseTensor: got subscript {part!r} for axis {axis} of size {count}, expected "
+                                 f"{-count} to {count - 1}")
+            start[axis], size[axis] = place % count, 1
             dropped.append(axis)
     found = slice_box(sparse, start, size)
     if not dropped:

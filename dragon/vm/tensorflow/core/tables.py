@@ -5,6 +5,7 @@ import types
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int64, string
 from dragon.vm.tensorflow.core.errors import FailedPreconditionError, NotFoundError, invalid_argument
+from dragon.vm.tensorflow.core.letters import expect
 
 
 class TextFileIndex:
@@ -67,7 +68,8 @@ class TextFileInitializer:
                  name=None, value_index_offset=0):
         self._path = os.fspath(filename) if not hasattr(filename, "numpy") else filename.numpy().decode()
         self.key_dtype, self.value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
-        self._columns, self._size, self._delimiter = (key_index, value_index), vocab_size, delimiter.encode()
+        self._columns, self._size, self._delimiter = (key_index, value_index), vocab_size, expect(
+            delimiter, str, "TextFileInitializer", "delimiter").encode()
         self._offset = value_index_offset
 
     def pairs(self):
@@ -99,8 +101,18 @@ def _flat(tensor):
     return array.reshape(-1).tolist() if tensor.ndim else [array if isinstance(array, bytes) else array.item()]
 
 
+def _check_initializer(initializer, who):
+    """Return the dtypes of keys and values, or raise for what is no initializer of tables."""
+    if not hasattr(initializer, "pairs"):
+        raise TypeError(f"{who}: got initializer={initializer!r}, expected a KeyValueTensorInitializer or a "
+                        "TextFileInitializer")
+    return initializer.key_dtype, initializer.value_dtype
+
+
 class _Table:
     """What tables have in common: looking up."""
+
+    __iter__ = None  # Python would look up one number after the other otherwise
 
     def _check_keys(self, keys):
         keys = convert_to_tensor(keys) if not isinstance(keys, (int, list, tuple)) else convert_to_tensor(
@@ -161,7 +173,7 @@ class StaticHashTable(_Table):
     """
 
     def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
-        self.key_dtype, self.value_dtype = initializer.key_dtype, initializer.value_dtype
+        self.key_dtype, self.value_dtype = _check_initializer(initializer, "StaticHashTable")
         self._entries = {}
         for key, value in initializer.pairs():
             if self._entries.setdefault(key, value) != value:
@@ -196,7 +208,7 @@ class StaticVocabularyTable(_Table):
                  experimental_is_anonymous=False):
         if num_oov_buckets <= 0:
             raise ValueError(f"`num_oov_buckets` must be > 0; use StaticHashTable. Received: {num_oov_buckets}")
-        if initializer is not None and initializer.value_dtype is not int64:
+        if initializer is not None and _check_initializer(initializer, "StaticVocabularyTable")[1] is not int64:
             raise TypeError(f"Invalid `value_dtype`, expected {int64!r} but got {initializer.value_dtype!r}.")
         self.key_dtype = as_dtype(lookup_key_dtype) if lookup_key_dtype else (
             initializer.key_dtype if initializer is not None else string)

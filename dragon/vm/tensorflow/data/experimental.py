@@ -2,6 +2,8 @@
 from dragon.vm.tensorflow.core import data as _kinds
 from dragon.vm.tensorflow.core import errors as _errors
 from dragon.vm.tensorflow.core.data.dataset import Dataset as _Dataset
+from dragon.vm.tensorflow.core.data.iterator import Iterator as _Iterator
+from dragon.vm.tensorflow.core.letters import expect as _expect
 from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 AUTOTUNE = -1
@@ -37,7 +39,7 @@ def RandomDataset(seed=None, rerandomize_each_iteration=None, name=None):
 
 def cardinality(dataset):
     """Return the number of a dataset's elements; see `tf.data.Dataset.cardinality`."""
-    return dataset.cardinality()
+    return _expect(dataset, _Dataset, "cardinality", "dataset").cardinality()
 
 
 class _AssertedCardinality(_Dataset):
@@ -72,7 +74,7 @@ def assert_cardinality(expected_cardinality):
 
 def at(dataset, index):
     """Return the element at an index."""
-    rows, index = dataset._rows(), int(index)
+    rows, index = _expect(dataset, _Dataset, "at", "dataset")._rows(), int(index)
     positions = dataset._positions() if rows is not None else None
     if isinstance(positions, range) and 0 <= index < len(positions):
         return rows.item(positions[index])
@@ -96,17 +98,17 @@ def from_list(elements, name=None):
 
 def get_next_as_optional(iterator):
     """Return an iterator's next element as an optional."""
-    return iterator.get_next_as_optional()
+    return _expect(iterator, _Iterator, "get_next_as_optional", "iterator").get_next_as_optional()
 
 
 def get_single_element(dataset):
     """Return the element of a dataset that has one."""
-    return dataset.get_single_element()
+    return _expect(dataset, _Dataset, "get_single_element", "dataset").get_single_element()
 
 
 def get_structure(dataset_or_iterator):
     """Return the structure of specs of the elements."""
-    return dataset_or_iterator.element_spec
+    return _expect(dataset_or_iterator, (_Dataset, _Iterator), "get_structure", "dataset_or_iterator").element_spec
 
 
 def load(path, element_spec=None, compression=None, reader_func=None):
@@ -116,7 +118,7 @@ def load(path, element_spec=None, compression=None, reader_func=None):
 
 def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
     """Write all elements of a dataset into a folder."""
-    dataset.save(path, compression, shard_func, checkpoint_args)
+    _expect(dataset, _Dataset, "save", "dataset").save(path, compression, shard_func, checkpoint_args)
 
 
 def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):

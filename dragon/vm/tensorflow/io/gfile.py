@@ -7,6 +7,7 @@ from collections import namedtuple
 
 from dragon.core import files
 from dragon.vm.tensorflow.core import errors
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.io.files import path_of, translate
 
@@ -35,7 +36,7 @@ class GFile:
     """
 
     def __init__(self, name, mode="r"):
-        if mode.replace("b", "").replace("+", "") not in ("r", "w", "a"):
+        if expect(mode, str, "GFile", "mode").replace("b", "").replace("+", "") not in ("r", "w", "a"):
             raise ValueError(f"GFile: mode is not 'r' or 'w' or 'a'. Received: {mode!r}")
         self._name, self._mode, self._file = path_of(name), mode, None
 

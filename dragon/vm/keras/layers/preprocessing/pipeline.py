@@ -3,6 +3,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
+from dragon.vm.tensorflow.core.letters import expect
 
 
 class Pipeline(Layer):
@@ -17,6 +18,8 @@ class Pipeline(Layer):
 
     def __init__(self, layers, name=None):
         super().__init__(name=name)
+        for layer in expect(layers, (list, tuple), "Pipeline", "layers"):
+            expect(layer, Layer, "Pipeline", "a layer")
         self._pipeline_layers = layers
         self._convert_input_args = False
         self._allow_non_tensor_positional_args = True

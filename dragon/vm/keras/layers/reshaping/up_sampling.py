@@ -1,6 +1,7 @@
 """Making images larger without weights."""
 from dragon.vm.keras.core.settings import described, int_tuple
 from dragon.vm.keras.layers.reshaping.spatial import Spatial
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -99,7 +100,7 @@ class UpSampling2D(UpSampling):
 
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
         super().__init__(size, data_format, **kwargs)
-        self.interpolation = interpolation.lower()
+        self.interpolation = expect(interpolation, str, "UpSampling2D", "interpolation").lower()
 
     def call(self, inputs):
         """Apply the layer."""

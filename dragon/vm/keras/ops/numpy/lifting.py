@@ -2,7 +2,7 @@
 import functools
 import re
 
-from dragon.vm.keras.ops.common import canonical_axis, dtype_of, operation, ops, tensor
+from dragon.vm.keras.ops.common import as_axis, canonical_axis, dtype_of, operation, ops, tensor
 
 
 @operation
@@ -24,13 +24,13 @@ def diff(a, n=1, axis=-1):
         With `n` places less along the axis.
 
     """
-    a = tensor(a)
+    a, n = tensor(a), as_axis(n, "n")
     if n < 0:
         raise ValueError(f"Order `n` must be non-negative. Received n={n}")
     if a.ndim == 0:
         raise ValueError(f"`diff` requires input that is at least one dimensional. Received: a={a}")
     axis = canonical_axis(axis, a.ndim)
-    for _ in range(n):
+    for _ in range(min(n, a.shape[axis])):  # then nothing is left
         after, before = ops.slice(a, axis, 1), ops.slice(a, axis, 0, -1)
         a = ops.ne(after, before) if dtype_of(a) == "bool" else ops.sub(after, before)
     return a

@@ -10,6 +10,7 @@ from dragon.vm.tensorflow.core.data.readers import read_lines
 from dragon.vm.tensorflow.core.data.rows import wrap_array
 from dragon.vm.tensorflow.core.data.shuffling import Shuffle
 from dragon.vm.tensorflow.core.data.specs import TensorSpec
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.records import check_compression
 
 # In the order in which they are tried; the first that holds all fields is a column's.
@@ -185,7 +186,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         Not supported: errors raise, and UTF-8 is read.
 
     """
-    if ignore_errors or encoding.lower() not in ("utf-8", "utf8"):
+    if ignore_errors or expect(encoding, str, "make_csv_dataset", "encoding").lower() not in ("utf-8", "utf8"):
         raise NotImplementedError("make_csv_dataset: ignore_errors and encodings other than UTF-8 are not supported. "
                                   f"Received: ignore_errors={ignore_errors}, encoding={encoding!r}")
     from dragon.vm.tensorflow.core.data.sources import Files

@@ -10,6 +10,7 @@ from dragon.vm.tensorflow.core.data.seeds import Draws, get_seeds
 from dragon.vm.tensorflow.core.data.specs import TensorSpec, merge_specs
 from dragon.vm.tensorflow.core.data.structure import call
 from dragon.vm.tensorflow.core.data.workers import AUTOTUNE, Ahead, thread_count
+from dragon.vm.tensorflow.core.letters import expect
 
 END = object()
 AHEAD = 16  # elements of one of several datasets that are read at a time
@@ -148,6 +149,8 @@ class Choose(Dataset):
         datasets = list(datasets)
         if not datasets:
             raise ValueError("choose_from_datasets: at least one dataset is needed. Received: an empty list")
+        for dataset in (choices, *datasets):
+            expect(dataset, Dataset, "choose_from_datasets", "a dataset")
         super().__init__(choices, *datasets)
         self._stop = bool(stop_on_empty)
         spec = datasets[0].element_spec

@@ -12,6 +12,8 @@ class Iterator:
     """An iterator over a dataset's elements, made by `iter(dataset)`."""
 
     def __init__(self, dataset):
+        if not hasattr(dataset, "_iterate"):
+            raise TypeError(f"{type(self).__name__}: got {dataset!r}, expected a tf.data.Dataset")
         self._dataset = dataset
         self._elements = iter(dataset._iterate())
         self._lock = threading.Lock()

@@ -4,6 +4,7 @@ import math
 
 from dragon.vm.keras import ops as K
 from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.letters import expect
 
 FORMATS = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh",
            "rel_center_xywh")
@@ -69,7 +70,8 @@ def convert_format(boxes, source, target, height=None, width=None, dtype="float3
     if boxes.shape[-1] != 4:
         raise ValueError("`boxes` must be a tensor with the last dimension of 4. "
                          f"Received: boxes.shape={tuple(boxes.shape)}")
-    source, target = source.lower(), target.lower()
+    source = expect(source, str, "convert_format", "source").lower()
+    target = expect(target, str, "convert_format", "target").lower()
     if source not in FORMATS or target not in FORMATS:
         raise ValueError(f"Invalid source or target format. Supported formats: {FORMATS}. "
                          f"Received: source={source}, target={target}")
