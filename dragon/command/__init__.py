@@ -1,5 +1,7 @@
 """The `dragon` command: run scripts of other frameworks, check them beforehand, tell about this build."""
 import importlib
+import os
+import signal
 import sys
 
 USAGE = """usage: dragon run [--as torch|tensorflow|keras] (script.py | -m module | -c code | -) [arguments ...]
@@ -24,6 +26,26 @@ def main(arguments=None):
 
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments[:1] == ["run"]:
+        sys.exit(load("run").main(arguments[1:]))  # what the program prints is its own affair
+    try:
+        try:
+            answer(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` has: no traceback, and nothing that is left to be written at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
+
+
+def load(command):
+    """Return the module of a command."""
+    return importlib.import_module(f"dragon.command.{command.replace('-', '_')}")
+
+
+def answer(arguments):
+    """Run a command of Dragon's own and exit with its status."""
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(USAGE)
         sys.exit(0 if arguments else 2)
@@ -33,7 +55,7 @@ def main(arguments=None):
         sys.exit(0)
     if arguments[0] not in COMMANDS:
         fail(f"got {arguments[0]!r}, expected one of {', '.join(COMMANDS)}")
-    sys.exit(importlib.import_module(f"dragon.command.{arguments[0].replace('-', '_')}").main(arguments[1:]))
+    sys.exit(load(arguments[0]).main(arguments[1:]))
 
 
 def fail(message):

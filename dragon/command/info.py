@@ -2,7 +2,6 @@
 import json
 import os
 import platform
-import sys
 
 
 def collect():
@@ -60,5 +59,4 @@ def main(arguments):
         elif isinstance(value, list):
             value = ", ".join(value)
         print(f"{name:{width}}  {value}")
-    sys.stdout.flush()
     return 0

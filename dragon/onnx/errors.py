@@ -1,8 +1,20 @@
 """What may go wrong in an export."""
+import importlib
 
 
 class ExportError(RuntimeError):
     """A model, or a part of it, has no ONNX expression."""
+
+
+def load_package(name, install="dragon[onnx]"):
+    """Return a package that exports need and Dragon does not, or raise ModuleNotFoundError with how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ModuleNotFoundError(f"export: got no package '{name}', expected it to be installed: "
+                                  f"pip install {install}", name=name) from None
 
 
 class UnsupportedOperatorError(ExportError):

@@ -4,8 +4,7 @@ import inspect
 from dragon import _C
 from dragon.core import files
 from dragon.onnx.capture import capture_dynamic, leaves, names_of
-from dragon.onnx.errors import ExportError
-from dragon.onnx.model import make_model
+from dragon.onnx.errors import ExportError, load_package
 from dragon.onnx.replay import Replay
 
 
@@ -121,6 +120,8 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
         tells which number depends on a dynamic size in a way the model cannot express.
 
     """
+    load_package("onnx")
+    from dragon.onnx.model import make_model
     if isinstance(target, _C.Graph):
         replay = Replay(target)
         hints = [face.name or f"input_{place}" for place, face in enumerate(replay.faces)]

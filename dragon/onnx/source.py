@@ -1,13 +1,12 @@
 """A captured graph as the exporter reads it, and several captures of one function laid over each other."""
 import re
 
-import ml_dtypes
 import numpy
 
 from dragon import _C
 from dragon.core.device import Device
 from dragon.core.dtypes import NATIVE
-from dragon.onnx.errors import HardCodedError
+from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.size import Repeated, Size, make_size
 
 
@@ -72,7 +71,7 @@ def array_of(tensor):
     """Return a tensor's numbers as a NumPy array, whatever its dtype."""
     tensor = tensor.detach()
     if tensor.dtype.name == "bfloat16":
-        return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(ml_dtypes.bfloat16)
+        return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(load_package("ml_dtypes").bfloat16)
     return numpy.array(tensor)
 
 

@@ -2,12 +2,11 @@
 import collections
 import functools
 
-import ml_dtypes
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from dragon.onnx.errors import HardCodedError
+from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.size import Repeated, Size, fit
 from dragon.onnx.source import Value, array_of
 from dragon.onnx.table import Inexpressible
@@ -42,7 +41,7 @@ LARGEST, SMALLEST = 2 ** 63 - 1, -2 ** 63
 
 def numpy_dtype(name):
     """Return the NumPy dtype of a name, bfloat16 too."""
-    return numpy.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+    return numpy.dtype(load_package("ml_dtypes").bfloat16 if name == "bfloat16" else name)
 
 
 def wider(op, dtype, reduction=None):

@@ -33,7 +33,7 @@ class RemoteMonitor(Callback):
         try:
             import requests
         except ImportError:
-            raise ImportError("RemoteMonitor requires the `requests` library.") from None
+            raise ImportError("RemoteMonitor requires the `requests` library (pip install requests).") from None
         send = {"epoch": epoch}
         send.update((name, value.item() if hasattr(value, "item") else value) for name, value in (logs or {}).items())
         try:

@@ -127,6 +127,9 @@ class STFT(Initializer):
 
 
 def _window(name, length, periodic):
-    from scipy.signal import get_window
-
+    try:
+        from scipy.signal import get_window
+    except ImportError as error:
+        raise ImportError("STFT: windows come from SciPy, which is not installed (pip install scipy)",
+                          name="scipy") from error
     return get_window(name, length, periodic)

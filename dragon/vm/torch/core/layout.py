@@ -54,6 +54,13 @@ per_tensor_symmetric, per_channel_symmetric = qscheme("per_tensor_symmetric"), q
 per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
 
 
+def require_memory_format(who, wanted):
+    """Raise TypeError unless a `memory_format=` argument is one, or None."""
+    if wanted is not None and type(wanted) is not memory_format:
+        raise TypeError(f"{who}: got '{type(wanted).__name__}' for argument 'memory_format', expected a "
+                        "torch.memory_format")
+
+
 def require_strided(who, wanted):
     """Raise unless a `layout=` argument asks for what Dragon's tensors are."""
     if wanted is not None and wanted is not strided:

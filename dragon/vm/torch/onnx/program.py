@@ -26,9 +26,9 @@ class ONNXProgram:
 
     def __call__(self, *args, **kwargs):
         """Run the model under ONNX Runtime; returns its results as a tuple of tensors."""
-        import onnxruntime
-
         from dragon.onnx.capture import leaves
+        from dragon.onnx.errors import load_package
+        onnxruntime = load_package("onnxruntime", "onnxruntime")
         if self._session is None:
             self._session = onnxruntime.InferenceSession(self.model_proto.SerializeToString(),
                                                          providers=["CPUExecutionProvider"])

@@ -1,6 +1,7 @@
 """Dtypes, devices, sizes, subclasses and old constructors behave as genuine PyTorch's."""
 import pickle
 
+import numpy
 import pytest
 import torch
 
@@ -97,3 +98,36 @@ def test_a_missing_name_says_so():
 def test_what_is_not_supported_is_refused(call):
     with pytest.raises(NotImplementedError):
         call(dragon_torch)
+
+
+@BOTH
+def test_numbers_of_a_tensor_with_a_gradient_are_lent_where_nothing_is_recorded(t):
+    leaf = t.ones(3, requires_grad=True)
+    for tensor in (leaf, leaf * 2):
+        for read in (t.Tensor.numpy, numpy.asarray, numpy.array):
+            with pytest.raises(RuntimeError, match=r"requires grad.*tensor\.detach\(\)\.numpy\(\)"):
+                read(tensor)
+            for quiet in (t.no_grad, t.inference_mode):
+                with quiet():
+                    assert read(tensor).tolist() == tensor.tolist()
+        with t.no_grad():
+            tensor.numpy()[0] = 7
+        assert tensor.tolist()[0] == 7 and tensor.numpy(force=True)[0] == 7 and tensor.requires_grad
+
+
+@BOTH
+def test_the_type_called_tensor_is_the_default_one(t):
+    whole = t.ones(2, dtype=t.int64)
+    assert whole.type(t.Tensor).dtype is whole.type("torch.Tensor").dtype is t.float32
+    t.set_default_dtype(t.float64)
+    try:
+        assert whole.type(t.Tensor).dtype is t.float64
+    finally:
+        t.set_default_dtype(t.float32)
+    assert whole.type(t.FloatTensor).dtype is whole.type("torch.FloatTensor").dtype is t.float32
+    for wrong in (int, float, object, t.nn.Parameter, "FloatTensor", ""):
+        with pytest.raises(ValueError):
+            whole.type(wrong)
+    for wrong in (3, [t.float32], whole):
+        with pytest.raises(TypeError):
+            whole.type(wrong)

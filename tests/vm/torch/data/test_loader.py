@@ -1,5 +1,6 @@
 """torch.utils.data beside PyTorch: same seed, same order and values, same errors."""
 import collections
+import itertools
 import os
 import random
 import signal
@@ -319,3 +320,14 @@ def test_pipes_of_a_user_s_own():
         Source().nothing_such
     with pytest.raises(TypeError):
         data.functional_datapipe("x")(int)
+
+
+@pytest.mark.parametrize("library", BOTH)
+@pytest.mark.parametrize("replacement", (False, True))
+def test_ten_billion_samples_are_drawn_as_they_are_asked_for(library, replacement):
+    sampler = library.utils.data.RandomSampler(range(5), replacement, 10**10, library.Generator().manual_seed(3))
+    assert len(sampler) == 10**10
+    first = list(itertools.islice(sampler, 50))
+    assert set(first) == set(range(5))
+    genuine = torch.utils.data.RandomSampler(range(5), replacement, 50, torch.Generator().manual_seed(3))
+    assert first == list(genuine)

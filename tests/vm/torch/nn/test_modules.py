@@ -283,3 +283,21 @@ def test_cross_map_normalization(options):
     assert repr(ours) == repr(theirs)
     x = numbers_of((2, 6, 3, 3), 0)
     same(ours(mine.tensor(x)), theirs(torch.tensor(x)), "CrossMapLRN2d")
+
+
+@pytest.mark.parametrize("name", ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
+                                  "FeatureAlphaDropout"))
+@pytest.mark.parametrize("library", (torch, mine), ids=("genuine", "dragon"))
+def test_dropout_in_place_that_drops_nothing_writes_nothing(library, name):
+    shape = {"Dropout1d": (2, 3, 4), "Dropout3d": (2, 3, 2, 2, 2)}.get(name, (2, 3, 2, 2))
+    x = library.ones(shape, requires_grad=True)
+    saved = x.exp()
+    for layer in (getattr(library.nn, name)(0.0, inplace=True), getattr(library.nn, name)(0.5, inplace=True).eval()):
+        assert layer(saved) is saved and saved._version == 0
+        assert layer(x) is x and x._version == 0
+    saved.sum().backward()
+    assert x.grad is not None
+    if "Alpha" in name:  # PyTorch never writes in place here
+        return
+    written = library.ones(shape)
+    assert getattr(library.nn, name)(0.5, inplace=True)(written) is written and written._version > 0

@@ -1,4 +1,6 @@
 """One tensor as another: dtypes, devices, layouts, Python and NumPy objects."""
+import builtins
+
 from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
@@ -11,7 +13,8 @@ CHANNELS_LAST = {layouts.channels_last: (4, (0, 2, 3, 1)), layouts.channels_last
 
 def order_in_memory(x, memory_format):
     """Return a tensor with its elements in the order of a memory format: itself if they are."""
-    if memory_format in (None, layouts.preserve_format):
+    layouts.require_memory_format("contiguous", memory_format)
+    if memory_format is None or memory_format is layouts.preserve_format:
         return x
     if memory_format is layouts.contiguous_format:
         return ops.contiguous(x)
@@ -31,8 +34,11 @@ def contiguous(self, memory_format=None):
 @method
 def is_contiguous(self, memory_format=None):
     """Return whether the elements are in row-major order, or in another memory format."""
-    if memory_format in (None, layouts.contiguous_format):
+    layouts.require_memory_format("is_contiguous", memory_format)
+    if memory_format is None or memory_format is layouts.contiguous_format:
         return _C.Tensor.is_contiguous(self)
+    if memory_format is layouts.preserve_format:
+        raise RuntimeError(f"is_contiguous: got {memory_format}, expected one that says an order")
     rank, order = CHANNELS_LAST[memory_format]
     return self.ndim == rank and _C.Tensor.is_contiguous(ops.permute(self.detach(), order))
 
@@ -113,13 +119,26 @@ def type(self, dtype=None, non_blocking=False):
     """Return the name of the tensor's old type, or the tensor as another dtype."""
     if dtype is None:
         return "torch." + OLD_TYPES[self.dtype.name]
-    if isinstance(dtype, str):
-        if dtype not in DTYPE_OF_OLD_TYPE:
-            raise ValueError(f"type: got {dtype!r}, expected one of {', '.join(DTYPE_OF_OLD_TYPE)}")
-        dtype = DTYPE_OF_OLD_TYPE[dtype]
-    elif hasattr(dtype, "dtype") and not isinstance(dtype, _C.dtype):
-        dtype = dtype.dtype
-    return self.to(dtype)
+    return self.to(dtype_of_type(dtype))
+
+
+def dtype_of_type(wanted):
+    """Return the dtype that a dtype, an old class of tensors or its name stands for."""
+    if isinstance(wanted, _C.dtype):
+        return wanted
+    if wanted is Tensor or isinstance(wanted, str) and wanted == "torch.Tensor":
+        return OBJECTS[_C.default_dtype()]
+    if isinstance(wanted, str):
+        if wanted not in DTYPE_OF_OLD_TYPE:
+            raise ValueError(f"type: got {wanted!r}, expected one of torch.Tensor, {', '.join(DTYPE_OF_OLD_TYPE)}")
+        return DTYPE_OF_OLD_TYPE[wanted]
+    if not isinstance(wanted, builtins.type):
+        raise TypeError(f"type: got '{builtins.type(wanted).__name__}' for argument 'dtype', expected a dtype, a type "
+                        "or the name of one")
+    dtype = getattr(wanted, "dtype", None)
+    if not isinstance(dtype, _C.dtype):
+        raise ValueError(f"type: got type {wanted.__name__}, expected torch.Tensor or one such as torch.FloatTensor")
+    return dtype
 
 
 OLD_TYPES = {"float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor",
@@ -154,7 +173,7 @@ def numpy(self, *, force=False):
         return _C.Tensor.numpy(resolve(self.detach().cpu()))
     if self.requires_grad and _C.is_grad_enabled():
         raise RuntimeError("numpy: got a tensor that requires grad, expected one without; use tensor.detach().numpy()")
-    return _C.Tensor.numpy(self)
+    return _C.Tensor.numpy(self.detach() if self.requires_grad else self)
 
 
 def resolve(x):

@@ -3,7 +3,7 @@ import math
 import warnings
 
 from dragon.vm.torch.core.register import function, overridable
-from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.core.tensor import Tensor, ops
 
 layer_norm = ops.layer_norm
 pairwise_distance, pdist = ops.pairwise_distance, ops.pdist
@@ -92,7 +92,17 @@ def dropout(input, p=0.5, training=True, inplace=False):
     """Set elements to zero with a probability, and scale the rest."""
     if not 0.0 <= p <= 1.0:
         require_probability(p)
-    return ops.dropout_(input, p, training) if inplace else _dropout(input, p, training)
+    if not inplace:
+        return _dropout(input, p, training)
+    # Where nothing is dropped nothing is written either: what was saved for gradients is still good.
+    return ops.dropout_(input, p, training) if training and p > 0 else untouched("dropout", input)
+
+
+def untouched(who, input):
+    """Return a tensor that nothing is to be done to."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{who}: got '{type(input).__name__}' for argument 'input', expected a tensor")
+    return input
 
 
 @overridable
@@ -100,7 +110,7 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Set elements to SELU's negative limit with a probability, keeping mean and variance."""
     require_probability(p)
     if not training or p == 0:
-        return input
+        return untouched("alpha_dropout", input)
     return ops.alpha_dropout_(input, p, True) if inplace else ops.alpha_dropout(input, p, True)
 
 
@@ -109,7 +119,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Set whole channels to SELU's negative limit with a probability, keeping mean and variance."""
     require_probability(p)
     if not training or p == 0:
-        return input
+        return untouched("feature_alpha_dropout", input)
     return (ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout)(input, p, True)
 
 

@@ -10,11 +10,16 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 def _bound(name, word):
     plain, in_place = ops.clamp, ops.clamp_
 
+    def take(bound, named):
+        if (bound is None) is not (word in named):
+            raise TypeError(f"{name}: got {'no bound' if bound is None else 'two bounds'}, expected one, `{word}`")
+        return named.pop(word) if bound is None else bound
+
     def clamp(input, bound=None, *, out=None, **named):
-        return plain(input, **{word: named.pop(word) if bound is None else bound}, out=out, **named)
+        return plain(input, **{word: take(bound, named)}, out=out, **named)
 
     def clamp_(input, bound=None, **named):
-        return in_place(input, **{word: named.pop(word) if bound is None else bound}, **named)
+        return in_place(input, **{word: take(bound, named)}, **named)
     clamp.__name__ = clamp.__qualname__ = name
     clamp.__doc__ = f"Return the elements, those beyond `{word}` set to it."
     clamp_.__name__ = clamp_.__qualname__ = name + "_"

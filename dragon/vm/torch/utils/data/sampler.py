@@ -1,5 +1,5 @@
 """In which order samples are read."""
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Generic, TypeVar
 
 from dragon.vm import torch
@@ -76,10 +76,10 @@ class RandomSampler(Sampler[int]):
             generator.manual_seed(draw_seed(None))
         # PyTorch draws another time for the rest even where there is none; so the stream stays in step.
         if self.replacement:
-            for size in [self.CHUNK] * (wanted // self.CHUNK) + [wanted % self.CHUNK]:
+            for size in chain(repeat(self.CHUNK, wanted // self.CHUNK), [wanted % self.CHUNK]):
                 yield from torch.randint(high=count, size=(size,), dtype=torch.int64, generator=generator).tolist()
             return
-        for size in [count] * (wanted // count) + [wanted % count]:
+        for size in chain(repeat(count, wanted // count), [wanted % count]):
             yield from torch.randperm(count, generator=generator).tolist()[:size]
 
     def __len__(self):
