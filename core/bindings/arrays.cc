@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/bindings/python.h"
+#include "core/framework/number.h"
 #include "core/framework/promotion.h"
 
 namespace dragon::python {
@@ -222,6 +223,7 @@ T* FillFrom(PyObject* object, T* place) {
     *place = static_cast<T>(static_cast<Wide<T>>(number));
   } else {
     const Value value = ParseNumber(object, {"tensor", nullptr});
+    RequireNumber("tensor", kDTypeOf<T>, value);
     *place = std::is_same_v<T, bool> ? static_cast<T>(value.real() != 0) : static_cast<T>(value.integer());
   }
   if (PyErr_Occurred()) throw py::error_already_set();

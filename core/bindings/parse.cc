@@ -1,5 +1,8 @@
 // From Python to the engine: what a schema asks for, or an error that names the operator and the argument.
+#include <cmath>
+
 #include "core/bindings/python.h"
+#include "core/framework/number.h"
 #include "core/framework/promotion.h"
 #include "core/framework/trace.h"
 
@@ -119,8 +122,11 @@ Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
   if (like && like->defined() && CanCast(dtype, like->dtype()) &&
       !(dtype == DType::kInt64 && like->dtype() == DType::kBool)) {
     dtype = like->dtype();
+    if (!HasNumber(dtype, value)) dtype = DType::kInt64;  // wraps, or is refused, where the operator's dtype is known
   } else if (dtype == DType::kFloat64) {
-    dtype = DefaultDType();
+    // Beside integers the operator may yet cut the number to one of them, which takes all its digits.
+    const bool exact = static_cast<float>(value.real()) == value.real() || std::isnan(value.real());
+    dtype = like && like->defined() && !exact ? DType::kFloat64 : DefaultDType();
   } else if (dtype == DType::kComplex128) {
     dtype = ComplexDType(like && like->defined() && IsFloating(like->dtype()) ? like->dtype() : DefaultDType());
   }

@@ -7,6 +7,7 @@
 #include "core/framework/autograd/meta.h"
 #include "core/framework/autograd/node.h"
 #include "core/framework/destination.h"
+#include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
 #include "core/framework/writes.h"
@@ -25,7 +26,13 @@ InlineVector<Tensor, 4> Promoted(const Call& call, DType dtype) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& x = inputs[i];
     if (!x.defined() || x.dtype() == dtype || !(op.promoted_slots >> i & 1)) continue;
-    x = x.impl()->weak ? Tensor::Scalar(x.Item(), dtype) : Op<"cast">(x, dtype);
+    if (!x.impl()->weak) {
+      x = Op<"cast">(x, dtype);
+      continue;
+    }
+    const Value number = x.Item();
+    if (const NumberCheck check = NumberCheckOf(op)) check(op.name().c_str(), static_cast<int>(i), dtype, number);
+    x = Tensor::Scalar(number, dtype);
   }
   return inputs;
 }

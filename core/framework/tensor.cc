@@ -175,7 +175,8 @@ Tensor Tensor::Scalar(const Value& number, DType dtype) {
     } else if constexpr (std::is_same_v<T, bool>) {
       place = number.real() != 0 || number.complex().im != 0;
     } else if constexpr (std::is_integral_v<T>) {
-      place = static_cast<T>(number.integer());
+      const bool complex = number.kind() == Value::Kind::kComplex;
+      place = static_cast<T>(complex ? static_cast<int64_t>(number.real()) : number.integer());
     } else {
       place = static_cast<T>(static_cast<Wide<T>>(number.real()));
     }

@@ -1,11 +1,16 @@
-// Kernels that read and write elements at computed places. All index tensors are int64; negative indices count from the
-// end, and an index outside its axis is an IndexError in the name of `op`. Any strides will do unless a line says
-// otherwise.
+// Kernels that read and write elements at computed places. All index tensors are int64, and an index outside its axis
+// is an IndexError. Any strides will do unless a line says otherwise.
 #pragma once
 
 #include "core/kernels/kernel.h"
 
 namespace dragon::kernels {
+
+/// Whose indices they are, for errors, and whether negative ones count from the end: otherwise they are outside.
+struct Indexing {
+  const char* op;
+  bool from_end = false;
+};
 
 /// What Scatter does where several elements meet, or with the element already there.
 enum class Combine : uint8_t { kAssign, kAdd, kMultiply, kMax, kMin };
@@ -15,14 +20,14 @@ enum class BagMode : uint8_t { kSum, kMean, kMax };
 
 /// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`; y and index have one shape (0-strides in index
 /// repeat).
-inline const Kernel<void(View y, View x, View index, int axis, const char* op)> Gather{"gather"};
+inline const Kernel<void(View y, View x, View index, int axis, Indexing how)> Gather{"gather"};
 /// y[..., index[..., i, ...], ...] (combine)= src[..., i, ...] along `axis`, in order of i; index has the shape of src.
-inline const Kernel<void(View y, View index, View src, int axis, Combine combine, const char* op)> Scatter{"scatter"};
+inline const Kernel<void(View y, View index, View src, int axis, Combine combine, Indexing how)> Scatter{"scatter"};
 /// y = x[indices]: one View per axis of x, empty where the axis is kept; all others have one shape, which takes its
 /// place in y before the axis `at` of the kept ones.
-inline const Kernel<void(View y, View x, const View* indices, int at, const char* op)> IndexRead{"index"};
+inline const Kernel<void(View y, View x, const View* indices, int at, Indexing how)> IndexRead{"index"};
 /// y[indices] (combine)= value; value has the shape that y[indices] would have. The last of equal places wins.
-inline const Kernel<void(View y, View value, const View* indices, int at, Combine combine, const char* op)> IndexWrite{
+inline const Kernel<void(View y, View value, const View* indices, int at, Combine combine, Indexing how)> IndexWrite{
     "index_put"};
 
 /// y = mask ? value : x, with one shape for all; mask is bool, value any strides of y's dtype.

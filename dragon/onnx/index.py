@@ -17,7 +17,7 @@ def embedding(w, weight, index, padding_idx, scale_grad_by_freq):
 
 
 @maps("gather")
-def gather(w, x, axis, index):
+def gather(w, x, axis, index, from_end):
     if index.ndim == 0 or x.ndim == 0:
         y = w.GatherElements(w.reshape(x, [1]) if x.ndim == 0 else x,
                              w.reshape(as_int64(w, index), [1]) if index.ndim == 0 else as_int64(w, index), axis=0)
@@ -77,7 +77,7 @@ class Subscripts:
 
 
 @maps("index_read")
-def index_read(w, x, indices):
+def index_read(w, x, indices, from_end):
     at = Subscripts(w, x, indices)
     if at.single is not None:
         return w.Gather(x, at.single, axis=at.axes[0])
@@ -86,7 +86,7 @@ def index_read(w, x, indices):
 
 
 @maps("index_write")
-def index_write(w, x, indices, values, accumulate):
+def index_write(w, x, indices, values, accumulate, from_end):
     at = Subscripts(w, x, indices)
     sizes = at.shape + [x.shape[axis] for axis in at.kept]
     back = at.back(x.ndim)
@@ -103,7 +103,7 @@ REDUCTIONS = {"assign": "none", "add": "add", "multiply": "mul", "amax": "max", 
 
 
 @maps("scatter_write", "scatter_combine")
-def scatter_write(w, x, axis, index, src, how):
+def scatter_write(w, x, axis, index, src, how, from_end):
     if index.shape and 0 in [size for size in index.shape if not isinstance(size, Size)]:
         return x
     how = how.split()[-1].split(":")[-1].strip()

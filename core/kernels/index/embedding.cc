@@ -77,7 +77,7 @@ void EmbeddingBackward(Context& ctx, View dweight, View dy, View index, int64_t 
   using Acc = Wide<T>;
   const int64_t rows = dweight.shape[0], width = dweight.shape[1], count = index.numel;
   const int64_t* where = index.as<const int64_t>();
-  const AxisIndex check{rows, 1, 0, "embedding"};
+  const AxisIndex check{rows, 1, 0, {"embedding"}};
   const Scratch frequency = scale_by_frequency ? Frequencies(ctx, where, count, check) : ctx.Allocate<int32_t>(0);
   // Threads own columns, so every row is summed in the order of the indices, whatever their number.
   ParallelFor(width, 1 + kGrain / (count + rows + 1), [&](int64_t begin, int64_t end) {
@@ -98,7 +98,7 @@ template <typename T>
 void EmbeddingBag(Context& ctx, View y, View places, View weight, View index, View offsets, View scale, BagMode mode,
                   int64_t padding) {
   const int64_t bags = y.shape[0], width = y.shape[1];
-  const AxisIndex row{weight.shape[0], width, 0, "embedding_bag"};
+  const AxisIndex row{weight.shape[0], width, 0, {"embedding_bag"}};
   const int64_t* where = index.as<const int64_t>();
   const int64_t work = (index.numel / std::max<int64_t>(bags, 1) + 1) * (width + 1);
   ParallelFor(bags, 1 + kGrain / work, [&](int64_t begin, int64_t end) {
@@ -135,8 +135,8 @@ void EmbeddingBagBackward(Context& ctx, View dweight, View dscale, View dy, View
                           View offsets, View scale, BagMode mode, int64_t padding, bool scale_by_frequency) {
   const int64_t bags = dy.shape[0], width = dy.shape[1];
   const int64_t* where = index.as<const int64_t>();
-  const AxisIndex row{weight.shape[0], width, 0, "embedding_bag_backward"};
-  const AxisIndex count{weight.shape[0], 1, 0, "embedding_bag_backward"};
+  const AxisIndex row{weight.shape[0], width, 0, {"embedding_bag_backward"}};
+  const AxisIndex count{weight.shape[0], 1, 0, {"embedding_bag_backward"}};
   const Scratch frequency = scale_by_frequency ? Frequencies(ctx, where, index.numel, count) : ctx.Allocate<int32_t>(0);
   if (dweight) std::memset(dweight.data, 0, dweight.numel * sizeof(T));
   if (dscale) std::memset(dscale.data, 0, dscale.numel * sizeof(T));

@@ -36,7 +36,7 @@ struct ResolvedIndex {
   Dims index_strides, kept_strides;
   int index_ndim = 0;
 
-  ResolvedIndex(Context& ctx, const View& x, const View* indices, int at, const char* op)
+  ResolvedIndex(Context& ctx, const View& x, const View* indices, int at, Indexing how)
       : offsets(ctx.Allocate<int64_t>(IndexCount(x, indices))) {
     const int64_t count = IndexCount(x, indices);
     std::fill_n(offsets.as<int64_t>(), count, 0);
@@ -44,7 +44,7 @@ struct ResolvedIndex {
     for (int axis = 0; axis < x.ndim; ++axis) {
       if (!indices[axis]) continue;
       sample = &indices[axis];
-      AddOffsets(offsets.as<int64_t>(), indices[axis], AxisIndex{x.shape[axis], x.strides[axis], axis, op});
+      AddOffsets(offsets.as<int64_t>(), indices[axis], AxisIndex{x.shape[axis], x.strides[axis], axis, how});
     }
     index_ndim = sample ? sample->ndim : 0;
     int kept = 0;
@@ -67,10 +67,10 @@ struct ResolvedIndex {
 };
 
 /// Only look whether every index lies within its axis: what an empty result still owes its caller.
-inline void CheckIndices(const View& x, const View* indices, const char* op) {
+inline void CheckIndices(const View& x, const View* indices, Indexing how) {
   for (int axis = 0; axis < x.ndim; ++axis) {
     if (!indices[axis]) continue;
-    const AxisIndex resolve{x.shape[axis], 1, axis, op};
+    const AxisIndex resolve{x.shape[axis], 1, axis, how};
     const int64_t* where = indices[axis].as<const int64_t>();
     const Walk<1> walk(indices[axis].shape, 0, indices[axis].ndim, {indices[axis].strides});
     walk.All([&](const auto& at, int64_t count) {

@@ -34,25 +34,25 @@ void Read(W* y, const int64_t* index, const W* x, const Walk<3>& walk, Resolve r
 }  // namespace
 
 template <typename T>
-void Gather(Context& ctx, View y, View x, View index, int axis, const char* op) {
+void Gather(Context& ctx, View y, View x, View index, int axis, kernels::Indexing how) {
   using W = Word<T>;
   if (y.numel == 0) return;
   Dims x_strides(x.strides, x.ndim);
   if (x.ndim > 0) x_strides[axis] = 0;
-  const AxisIndex resolve{x.ndim ? x.shape[axis] : 1, x.ndim ? x.strides[axis] : 0, axis, op};
+  const AxisIndex resolve{x.ndim ? x.shape[axis] : 1, x.ndim ? x.strides[axis] : 0, axis, how};
   const Walk<3> walk(y.shape, 0, y.ndim, {y.strides, index.strides, x_strides.data()});
   Read(y.as<W>(), index.as<int64_t>(), x.as<const W>(), walk, resolve);
 }
 DRAGON_KERNEL(Gather, AllTypes);
 
 template <typename T>
-void IndexRead(Context& ctx, View y, View x, const View* indices, int at, const char* op) {
+void IndexRead(Context& ctx, View y, View x, const View* indices, int at, kernels::Indexing how) {
   using W = Word<T>;
   if (y.numel == 0) {
-    kernels::CheckIndices(x, indices, op);
+    kernels::CheckIndices(x, indices, how);
     return;
   }
-  const kernels::ResolvedIndex plan(ctx, x, indices, at, op);
+  const kernels::ResolvedIndex plan(ctx, x, indices, at, how);
   const Walk<3> walk(y.shape, 0, y.ndim, {y.strides, plan.index_strides.data(), plan.kept_strides.data()});
   Read(y.as<W>(), plan.offsets.as<int64_t>(), x.as<const W>(), walk, ReadyOffset{});
 }

@@ -134,9 +134,9 @@ struct Min {
 
 /// The writes of Scatter: the places that meet lie along `axis`.
 template <typename T, typename Join>
-void ScatterWith(View y, View index, View src, int axis, const char* op) {
+void ScatterWith(View y, View index, View src, int axis, Indexing how) {
   Dims y_strides(y.strides, y.ndim);
-  const AxisIndex resolve{y.ndim ? y.shape[axis] : 1, y.ndim ? y.strides[axis] : 0, axis, op};
+  const AxisIndex resolve{y.ndim ? y.shape[axis] : 1, y.ndim ? y.strides[axis] : 0, axis, how};
   if (y.ndim > 0) y_strides[axis] = 0;
   const std::array<const int64_t*, 3> strides = {y_strides.data(), index.strides, src.strides};
   const int first = y.ndim ? axis : 0, last = y.ndim ? axis + 1 : 0;

@@ -12,8 +12,8 @@ using kernels::Word;
 namespace {
 
 template <typename T, typename Join>
-void IndexWriteWith(Context& ctx, View y, View value, const View* indices, int at, const char* op) {
-  const kernels::ResolvedIndex plan(ctx, y, indices, at, op);
+void IndexWriteWith(Context& ctx, View y, View value, const View* indices, int at, kernels::Indexing how) {
+  const kernels::ResolvedIndex plan(ctx, y, indices, at, how);
   const std::array<const int64_t*, 3> strides = {plan.kept_strides.data(), plan.index_strides.data(), value.strides};
   const int last = at + plan.index_ndim;
   const Walk<3> before(value.shape, 0, at, strides), along(value.shape, at, last, strides);
@@ -26,25 +26,25 @@ void IndexWriteWith(Context& ctx, View y, View value, const View* indices, int a
 }  // namespace
 
 template <typename T>
-void Scatter(Context& ctx, View y, View index, View src, int axis, Combine combine, const char* op) {
+void Scatter(Context& ctx, View y, View index, View src, int axis, Combine combine, kernels::Indexing how) {
   using W = Word<T>;
-  if (combine == Combine::kAssign) return kernels::ScatterWith<W, kernels::Assign<W>>(y, index, src, axis, op);
-  if (combine == Combine::kAdd) return kernels::ScatterWith<T, kernels::Add<T>>(y, index, src, axis, op);
-  if (combine == Combine::kMultiply) return kernels::ScatterWith<T, kernels::Multiply<T>>(y, index, src, axis, op);
+  if (combine == Combine::kAssign) return kernels::ScatterWith<W, kernels::Assign<W>>(y, index, src, axis, how);
+  if (combine == Combine::kAdd) return kernels::ScatterWith<T, kernels::Add<T>>(y, index, src, axis, how);
+  if (combine == Combine::kMultiply) return kernels::ScatterWith<T, kernels::Multiply<T>>(y, index, src, axis, how);
   if constexpr (!kIsComplex<T>) {
-    if (combine == Combine::kMax) return kernels::ScatterWith<T, kernels::Max<T>>(y, index, src, axis, op);
-    return kernels::ScatterWith<T, kernels::Min<T>>(y, index, src, axis, op);
+    if (combine == Combine::kMax) return kernels::ScatterWith<T, kernels::Max<T>>(y, index, src, axis, how);
+    return kernels::ScatterWith<T, kernels::Min<T>>(y, index, src, axis, how);
   }
-  throw TypeError(op).Got(y.dtype).Expected("a real dtype for amax and amin");
+  throw TypeError(how.op).Got(y.dtype).Expected("a real dtype for amax and amin");
 }
 DRAGON_KERNEL(Scatter, AllTypes);
 
 template <typename T>
-void IndexWrite(Context& ctx, View y, View value, const View* indices, int at, Combine combine, const char* op) {
+void IndexWrite(Context& ctx, View y, View value, const View* indices, int at, Combine combine, kernels::Indexing how) {
   using W = Word<T>;
-  if (value.numel == 0) return kernels::CheckIndices(y, indices, op);
-  if (combine == Combine::kAdd) return IndexWriteWith<T, kernels::Add<T>>(ctx, y, value, indices, at, op);
-  IndexWriteWith<W, kernels::Assign<W>>(ctx, y, value, indices, at, op);
+  if (value.numel == 0) return kernels::CheckIndices(y, indices, how);
+  if (combine == Combine::kAdd) return IndexWriteWith<T, kernels::Add<T>>(ctx, y, value, indices, at, how);
+  IndexWriteWith<W, kernels::Assign<W>>(ctx, y, value, indices, at, how);
 }
 DRAGON_KERNEL(IndexWrite, AllTypes);
 

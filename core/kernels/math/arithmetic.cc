@@ -112,11 +112,14 @@ struct NextAfterOf : Cost<8> {
   }
 };
 
-/// The number `value` stands for in T: a real type has no use for the imaginary part.
+/// The number `value` stands for in T: an integer is the sum of both parts, a real type has no use for the imaginary
+/// one.
 template <typename T>
 T FromNumber(complex128 value) {
   if constexpr (kIsComplex<T>) {
     return T(value);
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<T>(static_cast<__int128>(value.re) + static_cast<__int128>(value.im));
   } else {
     return static_cast<T>(value.re);
   }

@@ -1,4 +1,6 @@
 // Activations that read more than one number at a time: a learned or random slope, a gate, a threshold.
+#include "core/framework/number.h"
+#include "core/kernels/array.h"
 #include "core/ops/pointwise.h"
 
 namespace dragon {
@@ -79,6 +81,17 @@ Tensors Glu(const CallReader& c) {
   return {first * Op<"sigmoid">(gate)};
 }
 
+/// The kernel takes doubles; integers beyond those they have are compared as integers.
+void RunThreshold(Run& r) {
+  const auto in_double = [](const Value& value) {
+    return value.kind() != Value::Kind::kInt || std::abs(value.real()) < 0x1p53;
+  };
+  if (in_double(r.attr(0)) && in_double(r.attr(1))) return RunOwnKernel<1>(r, r.dtype(), r.Real(0), r.Real(1));
+  const Tensor below = Op<"le">(r.x(0), Number(r.attr(0)));
+  const Tensor y = Op<"where">(below, NumberIn(r.name(), r.dtype(), r.attr(1)), r.x(0));
+  kernels::Copy(r.ctx(), r.dtype(), r.out(), y.view());
+}
+
 [[maybe_unused]] const bool defined = [] {
   DefinePrelu();
   DefineOp(
@@ -89,12 +102,15 @@ Tensors Glu(const CallReader& c) {
   DefineOp("glu(Tensor x, int axis=-1) -> Tensor")
       .Doc("The first half of an axis times the sigmoid of the second.")
       .As(Glu);
-  DefineOp("threshold(Tensor x, float threshold, float value) -> Tensor")
+  DefineOp("threshold(Tensor x, Scalar threshold, Scalar value) -> Tensor")
       .Doc("x where it exceeds the threshold, else the value.")
       .Pointwise()
-      .Infers(InferPointwise)
-      .Runs([](Run& r) { RunOwnKernel<1>(r, r.dtype(), r.Real(0), r.Real(1)); })
-      .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.Real(0))), Number(0), g.dy())); })
+      .Infers([](Infer& i) {
+        for (int k = 0; k < 2; ++k) RequireNumber(i.name(), i.x(0).dtype(), i.attr(k));
+        InferPointwise(i);
+      })
+      .Runs(RunThreshold)
+      .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.attr(0))), Number(0), g.dy())); })
       .Onnx("ThresholdedRelu");
   return true;
 }();

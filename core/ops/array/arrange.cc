@@ -2,6 +2,7 @@
 #include "core/kernels/arrange.h"
 
 #include "core/framework/infer.h"
+#include "core/framework/number.h"
 #include "core/framework/op.h"
 
 namespace dragon {
@@ -168,6 +169,7 @@ Tensor PadBack(const Tensor& dy, const Dims& shape, const Dims& pad, const std::
           if (i.Given(2) && i.String(1) != "constant" && i.attr(2).complex() != complex128(0)) {
             throw ValueError("pad").Got("a value in mode ", i.String(1)).Expected("a value in mode constant only");
           }
+          if (i.Given(2)) RequireNumber(i.name(), i.x(0).dtype(), i.attr(2));
           i.y(0, PadPlan(i.name(), i.x(0).shape(), i.Ints(0), i.String(1)).shape, i.x(0).dtype());
         })
         .Runs([](Run& r) {

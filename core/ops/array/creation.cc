@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/framework/infer.h"
+#include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/kernels/array.h"
 
@@ -65,17 +66,24 @@ void DefineConstants() {
       .Infers([](Infer& i) {
         CheckedNumel(i.name(), i.Ints(0), kLargestItem);
         i.y(0, i.Ints(0), i.DTypeOr(2, DTypeOfNumber(i.attr(1))));
+        RequireNumber(i.name(), i.outputs[0].dtype, i.attr(1));
         SetDevice(i, 3);
       })
       .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(1)); });
   Creation("full_like(Tensor x, Scalar value", "One number everywhere, in the shape of x.")
       .Pointwise()
-      .Infers([](Infer& i) { InferLike(i, 1); })
+      .Infers([](Infer& i) {
+        InferLike(i, 1);
+        RequireNumber(i.name(), i.outputs[0].dtype, i.attr(0));
+      })
       .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(0)); });
   DefineOp("fill(Tensor x, Scalar value) -> Tensor")
       .Doc("x with every number replaced by one.")
       .Pointwise()
-      .Infers(InferSame)
+      .Infers([](Infer& i) {
+        InferSame(i);
+        RequireNumber(i.name(), i.outputs[0].dtype, i.attr(0));
+      })
       .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(0)); })
       .Gradient("", [](Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0), g.x_device(0))); });
   Creation("empty_strided(int[] shape, int[] strides", "Memory of a shape and strides, with whatever is in it.")
@@ -108,6 +116,7 @@ struct Range {
         throw TypeError(c.name()).Got(value->str()).Expected("real numbers");
       }
       if (!std::isfinite(value->real())) throw ValueError(c.name()).Got(value->str()).Expected("finite numbers");
+      if (IsIntegral(c.DTypeOr(3, DType::kFloat32))) RequireNumber(c.name(), DType::kInt64, *value);
       // PyTorch counts a range of int64 by its ends cut to integers.
       if (c.DTypeOr(3, DType::kFloat32) == DType::kInt64 && std::fabs(value->real()) < 0x1p63)
         *value = value->integer();
@@ -140,6 +149,11 @@ kernels::RampPoint PointOf(const Value& value) {
   return {value.real(), value.kind() == Value::Kind::kDouble && !fits ? 0 : value.integer()};
 }
 
+/// An end of evenly spaced numbers as the dtype has it: integers are cut and wrapped before they are spaced.
+complex128 EndIn(DType dtype, const Value& end) {
+  return IsIntegral(dtype) ? Tensor::Scalar(end, dtype).Item().complex() : end.complex();
+}
+
 int64_t CheckSteps(const CallReader& c) {
   if (c.Int(2) < 0) throw ValueError(c.name()).Got("steps ", c.Int(2)).Expected("at least 0");
   CheckedNumel(c.name(), {c.Int(2)}, kLargestItem);
@@ -162,10 +176,13 @@ void DefineRamps() {
       .Infers([](Infer& i) {
         const bool complex = i.attr(0).kind() == Value::Kind::kComplex || i.attr(1).kind() == Value::Kind::kComplex;
         i.y(0, {CheckSteps(i)}, i.DTypeOr(3, complex ? ComplexDType(DefaultDType()) : DefaultDType()));
+        for (int k = 0; k < 2 && i.Int(2) > 1; ++k) RequireNumber(i.name(), i.outputs[0].dtype, i.attr(k));
         SetDevice(i, 4);
       })
-      .Runs(
-          [](Run& r) { kernels::Linspace(r.ctx(), r.y().dtype(), r.out(), r.attr(0).complex(), r.attr(1).complex()); });
+      .Runs([](Run& r) {
+        const DType dtype = r.y().dtype();
+        kernels::Linspace(r.ctx(), dtype, r.out(), EndIn(dtype, r.attr(0)), EndIn(dtype, r.attr(1)));
+      });
   Creation("logspace(Scalar start, Scalar stop, int steps, float base=10.0",
            "base to the power of evenly spaced numbers.")
       .Infers([](Infer& i) {

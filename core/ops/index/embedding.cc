@@ -47,7 +47,7 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
           const View y{r.y().mutable_data(), shape.data(), strides.data(), count * width, 2, r.dtype()};
           const View rows{
               const_cast<void*>(index.data()), shape.data(), index_strides.data(), count * width, 2, DType::kInt64};
-          kernels::Gather(r.ctx(), r.dtype(), y, r.in(0), rows, 0, "embedding");
+          kernels::Gather(r.ctx(), r.dtype(), y, r.in(0), rows, 0, {"embedding"});
         })
         .Gradient("index", [](Grad& g) {
           const int64_t rows = g.x_shape(0)[0];

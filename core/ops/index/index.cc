@@ -1,6 +1,7 @@
 // Advanced indexing: reading and writing at any mix of integer tensors and masks, and its flat forms take and put.
 #include "core/kernels/index.h"
 
+#include "core/framework/number.h"
 #include "core/ops/index/indices.h"
 
 namespace dragon {
@@ -17,17 +18,19 @@ bool NothingIndexed(const std::vector<Tensor>& indices) {
 void RunIndexRead(Run& r) {
   const IndexShape shape = ShapeOfIndexed("index", r.x(0), r.list(0));
   const IndexViews indices(r.x(0), r.list(0), shape.broadcast);
-  kernels::IndexRead(r.ctx(), r.dtype(), r.out(), r.in(0), indices.views(), shape.at, "index");
+  kernels::IndexRead(r.ctx(), r.dtype(), r.out(), r.in(0), indices.views(), shape.at, {"index", r.Bool(0)});
 }
 
 [[maybe_unused]] const auto& index_read =
-    DefineOp("index_read(Tensor x, Tensor?[] indices) -> Tensor")
-        .Doc("x at integer tensors, one per axis; an axis whose index is None is kept.")
+    DefineOp("index_read(Tensor x, Tensor?[] indices, *, bool from_end=True) -> Tensor")
+        .Doc(
+            "x at integer tensors, one per axis; an axis whose index is None is kept. Without from_end, no index may "
+            "be negative.")
         .Infers([](Infer& i) { i.y(0, ShapeOfIndexed("index", i.x(0), i.list(0)).shape, i.x(0).dtype()); })
         .Runs(RunIndexRead)
         .Gradient("indices", [](Grad& g) {
           const auto indices = g.list(0);
-          g.dx(0, Op<"index_write">(Zeros(g.x_shape(0), g.dy()), indices, g.dy(), true));
+          g.dx(0, Op<"index_write">(Zeros(g.x_shape(0), g.dy()), indices, g.dy(), true, g.Bool(0)));
         });
 
 void RunIndexWrite(Run& r) {
@@ -42,11 +45,13 @@ void RunIndexWrite(Run& r) {
   const View spread{
       const_cast<void*>(value.data()), shape.shape.data(), strides.data(), numel, shape.shape.size(), value.dtype()};
   kernels::IndexWrite(r.ctx(), r.dtype(), r.out(), spread, indices.views(), shape.at,
-                      r.Bool(0) ? Combine::kAdd : Combine::kAssign, "index_put");
+                      r.Bool(0) ? Combine::kAdd : Combine::kAssign, {"index_put", r.Bool(1)});
 }
 
 [[maybe_unused]] const auto& index_write =
-    DefineOp("index_write(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+    DefineOp(
+        "index_write(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False, *, bool from_end=True) -> "
+        "Tensor")
         .Doc("x with values written, or added, at integer tensors. The last of equal places wins.")
         .Edits()
         .Infers([](Infer& i) {
@@ -68,33 +73,34 @@ void RunIndexWrite(Run& r) {
           const auto indices = g.list(0);
           const int values = g.x_count() - 1;
           if (g.needs(0)) {
-            g.dx(0, g.Bool(0) ? g.dy() : Op<"index_write">(g.dy(), indices, Zeros({}, g.dy()), false));
+            g.dx(0, g.Bool(0) ? g.dy() : Op<"index_write">(g.dy(), indices, Zeros({}, g.dy()), false, g.Bool(1)));
           }
-          if (g.needs(values)) g.dx(values, Op<"index_read">(g.dy(), indices));
+          if (g.needs(values)) g.dx(values, Op<"index_read">(g.dy(), indices, g.Bool(1)));
         });
 
-[[maybe_unused]] const auto& index = DefineOp("index(Tensor x, Tensor?[] indices) -> Tensor")
+[[maybe_unused]] const auto& index = DefineOp("index(Tensor x, Tensor?[] indices, *, bool from_end=True) -> Tensor")
                                          .Doc("x at integer tensors and masks.")
                                          .As([](const CallReader& c) -> Tensors {
                                            Tensor x = c.x(0);
                                            const std::vector<Tensor> indices = WithoutMasks("index", &x, c.list(0));
                                            if (NothingIndexed(indices)) return {Op<"view">(x, x.shape())};
-                                           return {Op<"index_read">(x, indices)};
+                                           return {Op<"index_read">(x, indices, c.Bool(0))};
                                          });
 
 [[maybe_unused]] const auto& index_put =
-    DefineOp("index_put(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+    DefineOp(
+        "index_put(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False, *, bool from_end=True) -> Tensor")
         .Doc("x with values written, or added, at integer tensors and masks.")
         .As([](const CallReader& c) -> Tensors {
           Tensor x = c.x(0);
           const std::vector<Tensor> indices = WithoutMasks("index_put", &x, c.list(0));
           Tensor values = c.x(c.x_count() - 1);
-          if (values.impl()->weak) values = Op<"cast">(values, x.dtype());
+          if (values.impl()->weak) values = CastOrRefuse("index_put", values, x.dtype());
           if (NothingIndexed(indices)) {
             const Tensor spread = Op<"expand">(values, x.shape());
             return {c.Bool(0) ? x + spread : Op<"clone">(spread)};
           }
-          return {Op<"reshape">(Op<"index_write">(x, indices, values, c.Bool(0)), c.x(0).shape())};
+          return {Op<"reshape">(Op<"index_write">(x, indices, values, c.Bool(0), c.Bool(1)), c.x(0).shape())};
         });
 
 Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
@@ -125,12 +131,12 @@ void RunGather(Run& r) {
   const int64_t axis = NormalizeAxis("gather", r.Int(0), r.x(0).ndim());
   const bool number = r.x(0).ndim() == 0 && index.ndim() == 1;  // a number is a vector of one
   const Tensor x = number ? Op<"unsqueeze">(r.x(0), 0) : r.x(0);
-  kernels::Gather(r.ctx(), r.dtype(), r.out(), x.view(), index.view(), KernelAxis(axis), "gather");
+  kernels::Gather(r.ctx(), r.dtype(), r.out(), x.view(), index.view(), KernelAxis(axis), {"gather", r.Bool(1)});
 }
 
 [[maybe_unused]] const auto& gather =
-    DefineOp("gather(Tensor x, int axis, Tensor index) -> Tensor")
-        .Doc("y[i][j] = x[index[i][j]][j] along an axis.")
+    DefineOp("gather(Tensor x, int axis, Tensor index, *, bool from_end=False) -> Tensor")
+        .Doc("y[i][j] = x[index[i][j]][j] along an axis; with from_end, negative indices count from its end.")
         .Onnx("GatherElements")
         .Infers([](Infer& i) {
           const Tensor &x = i.x(0), &index = i.x(1);
@@ -149,7 +155,7 @@ void RunGather(Run& r) {
         .Gradient("index", [](Grad& g) {
           const bool number = g.x_shape(0).empty() && g.x(1).ndim() == 1;
           const Tensor zeros = Zeros(number ? Dims{1} : g.x_shape(0), g.dy());
-          const Tensor dx = Op<"scatter_into">(zeros, g.Int(0), g.x(1), g.dy(), "add");
+          const Tensor dx = Op<"scatter_into">(zeros, g.Int(0), g.x(1), g.dy(), "add", g.Bool(1));
           g.dx(0, number ? Op<"squeeze">(dx, Dims{0}) : dx);
         });
 
@@ -170,7 +176,7 @@ void RunGather(Run& r) {
           common[axis] = x_size;
           const Tensor x = Op<"expand">(c.x(0), common);
           common[axis] = index_size;
-          return {Op<"gather">(x, axis, Op<"expand">(c.x(1), common))};
+          return {Op<"gather">(x, axis, Op<"expand">(c.x(1), common), /*from_end=*/true)};
         });
 
 void RunIndexSelect(Run& r) {
@@ -182,7 +188,7 @@ void RunIndexSelect(Run& r) {
   View spread = y.view();
   spread.data = const_cast<void*>(index.data());
   spread.strides = strides.data();
-  kernels::Gather(r.ctx(), r.dtype(), r.out(), r.in(0), spread, KernelAxis(axis), "index_select");
+  kernels::Gather(r.ctx(), r.dtype(), r.out(), r.in(0), spread, KernelAxis(axis), {"index_select"});
 }
 
 [[maybe_unused]] const auto& index_select =

@@ -1,5 +1,6 @@
 // Operators driven by a mask, and the places that are not zero.
 #include "core/framework/infer.h"
+#include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/kernels/index.h"
 #include "core/ops/index/indices.h"
@@ -36,7 +37,7 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
           i.y(0, BroadcastShapes("masked_fill", x.shape(), i.x(1).shape()), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor value = r.x(2).dtype() == r.dtype() ? r.x(2) : Op<"cast">(r.x(2), r.dtype());
+          const Tensor value = CastOrRefuse(r.name(), r.x(2), r.dtype());
           Dims x_strides, mask_strides;
           const Dims& shape = r.y().shape();
           kernels::MaskedFill(r.ctx(), r.dtype(), r.out(), Spread(r.x(0), shape, &x_strides),

@@ -1,6 +1,7 @@
 // Writing along one axis: scatter with every reduction, and the index_* forms whose index is one vector for the axis.
 #include <limits>
 
+#include "core/framework/number.h"
 #include "core/kernels/index.h"
 #include "core/ops/index/indices.h"
 
@@ -59,36 +60,40 @@ void RunScatter(Run& r) {
   const How how(r.String(1));
   const int64_t axis = NormalizeAxis("scatter", r.Int(0), r.x(0).ndim());
   kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in(2), static_cast<int>(axis), how.combine,
-                   how.who.c_str());
+                   {how.who.c_str(), r.Bool(2)});
 }
 
 Tensor Ones(const Tensor& like) { return Op<"ones">(like.shape(), like.dtype(), like.device()); }
 
 /// A product's factor is divided out; where it is the only zero at its place, the product is taken without it.
 void ProductGradient(Grad& g, int64_t axis, const Tensor& index) {
+  const bool end = g.Bool(2);
   const Tensor &x = g.x(0), &src = g.x(2), &y = g.y(), &dy = g.dy();
   if (g.needs(0)) {
     const Tensor safe = Op<"masked_fill">(x, Op<"eq">(x, Number(0.0)), Number(1.0));
-    g.dx(0, dy * Op<"scatter_into">(safe, axis, index, src, "multiply") / safe);
+    g.dx(0, dy * Op<"scatter_into">(safe, axis, index, src, "multiply", end) / safe);
   }
   if (g.needs(2)) {
     const Tensor is_zero = Op<"eq">(src, Number(0.0));
-    const Tensor zeros = Op<"scatter_into">(Zeros(x.shape(), x), axis, index, Op<"cast">(is_zero, x.dtype()), "add");
-    const Tensor lone = Op<"logical_and">(is_zero, Op<"eq">(Op<"gather">(zeros, axis, index), Number(1.0)));
-    const Tensor without = Op<"scatter_into">(x, axis, index, Op<"masked_fill">(src, lone, Number(1.0)), "multiply");
-    const Tensor at_lone = Op<"gather">(dy * without, axis, index);
-    const Tensor elsewhere = Op<"gather">(dy * y, axis, index) / Op<"masked_fill">(src, is_zero, Number(1.0));
+    const Tensor zeros =
+        Op<"scatter_into">(Zeros(x.shape(), x), axis, index, Op<"cast">(is_zero, x.dtype()), "add", end);
+    const Tensor lone = Op<"logical_and">(is_zero, Op<"eq">(Op<"gather">(zeros, axis, index, end), Number(1.0)));
+    const Tensor without =
+        Op<"scatter_into">(x, axis, index, Op<"masked_fill">(src, lone, Number(1.0)), "multiply", end);
+    const Tensor at_lone = Op<"gather">(dy * without, axis, index, end);
+    const Tensor elsewhere = Op<"gather">(dy * y, axis, index, end) / Op<"masked_fill">(src, is_zero, Number(1.0));
     g.dx(2, Op<"where">(lone, at_lone, elsewhere));
   }
 }
 
 /// Those who reached the extreme share its gradient evenly.
 void ExtremeGradient(Grad& g, int64_t axis, const Tensor& index) {
+  const bool end = g.Bool(2);
   const Tensor x_won = Op<"cast">(Op<"eq">(g.x(0), g.y()), g.x_dtype(0));
-  const Tensor src_won = Op<"cast">(Op<"eq">(g.x(2), Op<"gather">(g.y(), axis, index)), g.x_dtype(0));
-  const Tensor share = g.dy() / Op<"scatter_into">(x_won, axis, index, src_won, "add");
+  const Tensor src_won = Op<"cast">(Op<"eq">(g.x(2), Op<"gather">(g.y(), axis, index, end)), g.x_dtype(0));
+  const Tensor share = g.dy() / Op<"scatter_into">(x_won, axis, index, src_won, "add", end);
   if (g.needs(0)) g.dx(0, x_won * share);
-  if (g.needs(2)) g.dx(2, src_won * Op<"gather">(share, axis, index));
+  if (g.needs(2)) g.dx(2, src_won * Op<"gather">(share, axis, index, end));
 }
 
 void ScatterGradient(Grad& g) {
@@ -98,9 +103,9 @@ void ScatterGradient(Grad& g) {
   if (index.numel() == 0) return g.dx(0, g.dy());
   if (g.needs(0)) {
     const bool kept = how == Combine::kAdd;
-    g.dx(0, kept ? g.dy() : Op<"scatter_into">(g.dy(), axis, index, Zeros(index.shape(), g.dy()), "assign"));
+    g.dx(0, kept ? g.dy() : Op<"scatter_into">(g.dy(), axis, index, Zeros(index.shape(), g.dy()), "assign", g.Bool(2)));
   }
-  if (g.needs(2)) g.dx(2, Op<"gather">(g.dy(), axis, index));
+  if (g.needs(2)) g.dx(2, Op<"gather">(g.dy(), axis, index, g.Bool(2)));
 }
 
 void CombineGradient(Grad& g) {
@@ -112,7 +117,9 @@ void CombineGradient(Grad& g) {
 }
 
 Operator& Scatter(const char* name, const char* doc) {
-  return DefineOp(std::string(name) + "(Tensor x, int axis, Tensor index, Tensor src, str how) -> Tensor").Doc(doc);
+  return DefineOp(std::string(name) +
+                  "(Tensor x, int axis, Tensor index, Tensor src, str how, bool from_end=False) -> Tensor")
+      .Doc(doc);
 }
 
 [[maybe_unused]] const bool writers = [] {
@@ -131,19 +138,19 @@ Operator& Scatter(const char* name, const char* doc) {
       .As([](const CallReader& c) -> Tensors {
         const Combine how = How(c.String(1)).combine;
         if (how == Combine::kAssign || how == Combine::kAdd) {
-          return {Op<"scatter_write">(c.x(0), c.Int(0), c.x(1), c.x(2), c.String(1))};
+          return {Op<"scatter_write">(c.x(0), c.Int(0), c.x(1), c.x(2), c.String(1), c.Bool(2))};
         }
         // What is kept for the gradient must outlive writing x in place.
         const bool keeps = Door().grad_enabled && (c.x(0).requires_grad() || c.x(2).requires_grad());
         const Tensor x = keeps ? Op<"clone">(c.x(0)) : c.x(0);
-        return {Op<"scatter_combine">(x, c.Int(0), c.x(1), c.x(2), c.String(1))};
+        return {Op<"scatter_combine">(x, c.Int(0), c.x(1), c.x(2), c.String(1), c.Bool(2))};
       });
   return true;
 }();
 
 /// src cut down to the shape of index; a number becomes as large as index.
 Tensor FitSource(const char* who, const Tensor& x, const Tensor& index, Tensor src) {
-  if (src.impl()->weak && src.dtype() != x.dtype()) src = Op<"cast">(src, x.dtype());
+  if (src.impl()->weak && src.dtype() != x.dtype()) src = CastOrRefuse(who, src, x.dtype());
   if (src.ndim() == 0 && index.ndim() > 0) return Op<"expand">(src, index.shape());
   if (src.shape() == index.shape() || index.numel() == 0) return src;
   bool fits = src.ndim() == index.ndim();
@@ -242,9 +249,9 @@ Tensor AxisIndexFor(const CallReader& c, const Dims& shape, int64_t axis) {
   return SpreadIndex(index, axis, shape);
 }
 
-Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how) {
+Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how, bool from_end = false) {
   const int64_t axis = NormalizeAxis(c.name(), c.Int(0), c.x(0).ndim());
-  return Op<"scatter_into">(c.x(0), axis, AxisIndexFor(c, src.shape(), axis), src, Speaking(c.name(), how));
+  return Op<"scatter_into">(c.x(0), axis, AxisIndexFor(c, src.shape(), axis), src, Speaking(c.name(), how), from_end);
 }
 
 [[maybe_unused]] const auto& index_add =
@@ -252,6 +259,7 @@ Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how) {
         .Doc("x with alpha * src added at the listed places of an axis.")
         .As([](const CallReader& c) -> Tensors {
           const Value one(int64_t{1});
+          RequireNumber(c.name(), c.x(0).dtype(), c.attr(1));
           const Tensor src = c.attr(1) == one ? c.x(2) : Op<"mul">(c.x(2), Number(c.attr(1)));
           return {IndexInto(c, src, "add")};
         });
@@ -270,8 +278,8 @@ Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how) {
           const int64_t axis = NormalizeAxis("index_fill", c.Int(0), c.x(0).ndim());
           Dims shape = c.x(0).shape();
           if (!shape.empty()) shape[axis] = c.x(1).numel();
-          const Tensor value = c.x(2).dtype() == c.x(0).dtype() ? c.x(2) : Op<"cast">(c.x(2), c.x(0).dtype());
-          return {IndexInto(c, Op<"expand">(value, shape), "assign")};
+          const Tensor value = CastOrRefuse("index_fill", c.x(2), c.x(0).dtype());
+          return {IndexInto(c, Op<"expand">(value, shape), "assign", /*from_end=*/true)};
         });
 
 [[maybe_unused]] const auto& index_reduce =

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/framework/number.h"
 #include "core/ops/array/geometry.h"
 #include "core/ops/index/indices.h"
 
@@ -226,7 +227,9 @@ Tensor GetItem(const Tensor& x, std::span<const SubscriptItem> items) {
 
 void SetItem(const Tensor& x, std::span<const SubscriptItem> items, const Tensor& given) {
   Parts parts = Parser(x, items).Parse();
-  const Tensor value = given.dtype() == x.dtype() || parts.advanced == 0 ? given : Op<"cast">(given, x.dtype());
+  // Without index tensors the copy casts by itself, but a bare number must be one that x takes.
+  const bool casts = parts.advanced > 0 || given.impl()->weak;
+  const Tensor value = casts ? CastOrRefuse("index", given, x.dtype()) : given;
   if (parts.advanced > 0 && !parts.reversed.empty()) return SetByPlaces(x, items, value);
   const Tensor target = Viewed(x, parts);
   if (parts.advanced == 0) {

@@ -55,7 +55,9 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
         });
 
 /// Powers 0 .. n - 1 of every number, along a new last axis.
-Tensor Powers(const CallReader& c, const Tensor& x, int64_t n) {
+/// Powers of integers are int64, as products of them are.
+Tensor Powers(const CallReader& c, const Tensor& given, int64_t n) {
+  const Tensor x = IsInexact(given.dtype()) ? given : Op<"cast">(given, DType::kInt64);
   if (n < 0) throw ValueError(c.name()).Got("N ", n).Expected("at least 0");
   if (n == 0) return Op<"full">(With(x.shape(), 0), 0.0, x.dtype(), x.device());
   const Tensor one = Op<"full">(With(x.shape(), 1), 1.0, x.dtype(), x.device());

@@ -1,4 +1,5 @@
 // Losses of classifiers on two classes or several labels.
+#include "core/ops/check.h"
 #include "core/ops/loss/loss.h"
 
 namespace dragon {
@@ -145,6 +146,9 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
             throw ValueError(c.name())
                 .Got("input of shape ", x.shape(), " and target of shape ", y.shape())
                 .Expected("one shape, (batch, classes) or (classes,)");
+          }
+          if (y.numel() > 0 && !Holds(Op<"all">(Op<"ge">(y, Number(int64_t{-1}))))) {
+            throw ValueError(c.name()).Got("a target below -1").Expected("classes from 0, and -1 at their end");
           }
           const Tensor listed = Op<"cumprod">(Op<"cast">(Op<"ge">(y, Number(0)), DType::kInt64), -1);
           const Tensor places = y * listed;  // 0 beyond the end: a place that `listed` then ignores

@@ -1,4 +1,5 @@
 // Sums, products, quotients, powers, extremes, and their fused forms.
+#include "core/framework/number.h"
 #include "core/kernels/math.h"
 #include "core/ops/pointwise.h"
 
@@ -36,7 +37,14 @@ Value ConjugateOf(const Value& value) {
 Value Negative(const Value& value) {
   if (value.kind() == Value::Kind::kComplex) return Value(complex128(-value.complex().re, -value.complex().im));
   if (value.kind() == Value::Kind::kDouble) return Value(-value.real());
-  return Value(-value.integer());
+  return Value(static_cast<int64_t>(-static_cast<uint64_t>(value.integer())));  // -2^63 is its own negative
+}
+
+/// A factor as kernels take it: for integers, the two parts add up to all 64 bits of what is no double.
+complex128 FactorOf(DType dtype, const Value& factor) {
+  if (IsInexact(dtype) || factor.kind() != Value::Kind::kInt) return factor.complex();
+  const double nearest = static_cast<double>(factor.integer());
+  return {nearest, static_cast<double>(static_cast<__int128>(factor.integer()) - static_cast<__int128>(nearest))};
 }
 
 template <bool kSubtracts>
@@ -44,15 +52,43 @@ void RunAdd(Run& r) {
   static const kernels::Binary plain{kSubtracts ? "sub" : "add"};
   const Value& alpha = r.attr(0);
   if (DRAGON_LIKELY(IsOne(alpha))) return plain(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1));
-  kernels::kAddScaled(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), (kSubtracts ? Negative(alpha) : alpha).complex());
+  kernels::kAddScaled(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1),
+                      FactorOf(r.dtype(), kSubtracts ? Negative(alpha) : alpha));
 }
 void InferAdd(Infer& i) {
   RefuseFractionOfInteger(i, 0);
+  RequireNumber(i.name(), i.x(0).dtype(), i.attr(0));
+  InferPointwise(i);
+}
+/// What is added is alpha times y, or minus that: the factor itself must be in the dtype.
+void InferSum(Infer& i, bool subtracts) {
+  const Value& alpha = i.attr(0);
+  if (DRAGON_UNLIKELY(!IsOne(alpha) || alpha.kind() == Value::Kind::kBool)) {
+    RefuseFractionOfInteger(i, 0);
+    if (alpha.kind() == Value::Kind::kBool && i.x(0).dtype() != DType::kBool) {
+      throw TypeError(i.name()).Got("alpha = ", alpha.str(), " for ", i.x(0).dtype()).Expected("a number");
+    }
+    RequireNumber(i.name(), i.x(0).dtype(), subtracts ? Negative(alpha) : alpha);
+  }
   InferPointwise(i);
 }
 void InferSub(Infer& i) {
   RefuseBool(i);
-  InferAdd(i);
+  InferSum(i, /*subtracts=*/true);
+}
+
+/// An integer raised to a negative number is no integer. A base wraps, but an exponent that did would be another power.
+void CheckExponent(const char* who, int slot, DType dtype, const Value& number) {
+  if (slot != 1 || IsInexact(dtype)) return;
+  if (number.real() < 0) throw ValueError(who).Got("exponent ", number.str(), " for integers").Expected("at least 0");
+  RequireNumber(who, dtype, number);
+}
+void InferPower(Infer& i) {
+  const Tensor& exponent = i.x(1);
+  if (exponent.impl()->weak && !IsInexact(exponent.dtype())) {
+    CheckExponent(i.name(), 1, exponent.dtype(), exponent.Item());
+  }
+  InferPointwise(i);
 }
 
 /// d(x^p)/dx = p x^(p-1), which is 0 for p = 0 even at x = 0; d(x^p)/dp = x^p log x, which is 0 at x = 0, p >= 0.
@@ -91,7 +127,7 @@ void FmaxGrad(Grad& g) {
 
 void DefineSums() {
   Promoted("add(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor", "x + alpha * y.", Promotion::kCommon)
-      .Infers(InferAdd)
+      .Infers([](Infer& i) { InferSum(i, /*subtracts=*/false); })
       .Runs(RunAdd<false>)
       .Gradient("",
                 [](Grad& g) {
@@ -114,7 +150,7 @@ void DefineSums() {
   Promoted("addcmul(Tensor x, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
            "x + value * tensor1 * tensor2.", Promotion::kCommon)
       .Infers(InferAdd)
-      .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
+      .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), FactorOf(r.dtype(), r.attr(0))); })
       .Gradient("tensor1 for tensor2, tensor2 for tensor1", [](Grad& g) {
         const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
         if (g.needs(0)) g.dx(0, g.dy());
@@ -129,7 +165,7 @@ void DefineSums() {
         }
         InferAdd(i);
       })
-      .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), r.attr(0).complex()); })
+      .Runs([](Run& r) { RunOwnKernel<3>(r, r.dtype(), FactorOf(r.dtype(), r.attr(0))); })
       .Gradient("tensor1 for tensor2, tensor2 for tensor1, tensor2 for tensor2", [](Grad& g) {
         const Tensor dy = Times(g.dy(), ConjugateOf(g.attr(0)));
         if (g.needs(0)) g.dx(0, g.dy());
@@ -180,7 +216,10 @@ void DefineProducts() {
     if (g.needs(0)) g.dx(0, g.dy());
     if (g.needs(1)) g.dx(1, -g.dy() * Op<"trunc_divide">(g.x(0), g.x(1)));
   });
-  Binary("pow", "x to the power of y.").Gradient("x, y, out for y", PowGrad).Onnx("Pow");
+  ChecksNumbers(Binary("pow", "x to the power of y."), CheckExponent)
+      .Infers(InferPower)
+      .Gradient("x, y, out for y", PowGrad)
+      .Onnx("Pow");
   DefineOp("float_power(Tensor x, Tensor y) -> Tensor")
       .Doc("x to the power of y, computed in double precision.")
       .As([](const CallReader& c) -> Tensors {
@@ -189,7 +228,8 @@ void DefineProducts() {
         return {Op<"pow">(Op<"cast">(c.x(0), wide), Op<"cast">(c.x(1), wide))};
       });
   DefineOp("ldexp(Tensor x, Tensor y) -> Tensor").Doc("x * 2^y.").As([](const CallReader& c) -> Tensors {
-    return {c.x(0) * Op<"exp2">(c.x(1))};
+    const Tensor& y = c.x(1);
+    return {c.x(0) * Op<"exp2">(y.impl()->weak && IsFloating(y.dtype()) ? Op<"cast">(y, DefaultDType()) : y)};
   });
   Binary("gcd", "Greatest common divisor of integers.").NotDifferentiable();
   Binary("lcm", "Least common multiple of integers.").NotDifferentiable();

@@ -1,4 +1,5 @@
 // Comparisons, logic and bits, and choices made by them: where and clamp.
+#include "core/framework/number.h"
 #include "core/kernels/math.h"
 #include "core/ops/pointwise.h"
 
@@ -16,6 +17,11 @@ void InferWhere(Infer& i) {
   if (mask != DType::kBool && mask != DType::kUInt8)
     throw TypeError(i.name()).Got(mask, " as condition").Expected("bool");
   InferPointwiseAs(i, i.x(1).dtype());
+}
+
+/// A choice gives its numbers as they are, so they may not wrap.
+void CheckChosen(const char* who, int /*slot*/, DType dtype, const Value& number) {
+  if (!IsInexact(dtype)) RequireNumber(who, dtype, number);
 }
 
 void InferClamp(Infer& i) {
@@ -99,7 +105,7 @@ void DefineBits() {
 }
 
 void DefineChoices() {
-  DefineOp("where(Tensor condition, Tensor x, Tensor y) -> Tensor")
+  ChecksNumbers(DefineOp("where(Tensor condition, Tensor x, Tensor y) -> Tensor"), CheckChosen)
       .Doc("x where the condition holds, y elsewhere.")
       .Promotes(Promotion::kCommon)
       .PromotesOnly(0b110)
@@ -112,7 +118,7 @@ void DefineChoices() {
                   if (g.needs(2)) g.dx(2, Op<"where">(g.x(0), Number(0), g.dy()));
                 })
       .Onnx("Where");
-  DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor")
+  ChecksNumbers(DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor"), CheckChosen)
       .Doc("x, but at least min and at most max; max wins where they cross.")
       .Promotes(Promotion::kCommon)
       .Pointwise()

@@ -1,4 +1,5 @@
 // Products of vectors, matrices and batches of matrices.
+#include "core/framework/number.h"
 #include "core/kernels/array.h"
 #include "core/ops/matmul/products.h"
 
@@ -182,14 +183,27 @@ void InferAddProduct(Infer& i, int rank) {
     if ((!whole && !IsInexact(a.dtype())) || (complex && !IsComplex(a.dtype()))) {
       throw TypeError(i.name()).Got("a factor ", i.attr(k).str(), " for ", a.dtype()).Expected("a number of that kind");
     }
+    RequireNumber(i.name(), a.dtype(), i.attr(k));
   }
   i.y(0, shape, a.dtype());
+}
+
+/// Whether a factor is one that kernels, which take doubles, can be given.
+bool InDouble(const Value& factor) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  return factor.kind() != Value::Kind::kInt || (factor.integer() <= kMost && factor.integer() >= -kMost);
+}
+void RunInWholeNumbers(Run& r) {
+  const Tensor product = Op<"matmul">(r.x(1), r.x(2)) * Number(r.attr(1));
+  const Tensor sum = r.attr(0).real() == 0 ? product : r.x(0) * Number(r.attr(0)) + product;
+  kernels::Copy(r.ctx(), r.dtype(), r.out(), sum.view());
 }
 
 void RunAddProduct(Run& r) {
   const Tensor& x = r.x(0);
   const View out = r.out();
   MatmulPost post;
+  if (!InDouble(r.attr(0)) || !InDouble(r.attr(1))) return RunInWholeNumbers(r);
   const complex128 beta = r.attr(0).complex(), alpha = r.attr(1).complex();
   post.alpha = alpha.re, post.alpha_imag = alpha.im;
   const bool row = x.ndim() == 1 || (x.ndim() == 2 && x.size(0) == 1);
@@ -264,7 +278,18 @@ void GradAddProduct(Grad& g) {
     DefineOp("addr(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * outer(a, b).")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor product = Scaled(Op<"outer">(c.x(1), c.x(2)), c.attr(1));
+          const Tensor outer = Op<"outer">(c.x(1), c.x(2));
+          if (!IsInexact(outer.dtype())) {
+            for (int k = 0; k < 2; ++k) {
+              if (!IsInexact(c.x(0).dtype()) && c.attr(k).kind() != Value::Kind::kInt) {
+                throw TypeError(c.name())
+                    .Got("a factor ", c.attr(k).str(), " for ", outer.dtype())
+                    .Expected("an integer");
+              }
+              RequireNumber(c.name(), outer.dtype(), c.attr(k));
+            }
+          }
+          const Tensor product = Scaled(outer, c.attr(1));
           if (BroadcastShapes(c.name(), c.x(0).shape(), product.shape()) != product.shape()) {
             throw ValueError(c.name())
                 .Got("shape ", c.x(0).shape())

@@ -4,7 +4,7 @@ import operator
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
+from dragon.vm.tensorflow.core.dtypes import as_dtype, int32, wrapped
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import is_ragged, moving, take
 from dragon.vm.tensorflow.core.shape import TensorShape, as_shape
@@ -296,6 +296,8 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
         value = constant_values
         if isinstance(value, _C.Tensor):
             value = value.item()
+        elif isinstance(value, int) and x.dtype.is_integer:
+            value = wrapped(value, x.dtype)
         return ops.pad(x, [count for pair in pairs[::-1] for count in pair], "constant", value)
     if kind not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(f"Value of argument `mode` expected to be one of CONSTANT, REFLECT, or SYMMETRIC. Received "
@@ -391,9 +393,10 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     places = ops.reshape(ops.arange(0, steps, dtype="int64"), along)
     rows = [1] * rank
     rows[batch_axis] = x.shape[batch_axis]
-    lengths = ops.reshape(lengths, rows)
+    # Read from the numbers of steps, a length must be one of them.
+    lengths = ops.reshape(ops.index_select(ops.arange(0, steps + 1, dtype="int64"), 0, lengths), rows)
     index = ops.where(places < lengths, lengths - 1 - places, places)
-    return ops.take_along_axis(x, ops.broadcast_to(index, tuple(x.shape)), seq_axis)
+    return ops.gather(x, seq_axis, ops.broadcast_to(index, tuple(x.shape)))
 
 
 @moving(0)

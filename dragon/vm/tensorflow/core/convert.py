@@ -1,7 +1,7 @@
 """Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other doors."""
 from dragon import _C
 from dragon.vm.tensorflow.core.device import Device
-from dragon.vm.tensorflow.core.dtypes import OBJECTS, as_dtype
+from dragon.vm.tensorflow.core.dtypes import OBJECTS, as_dtype, wrapped
 from dragon.vm.tensorflow.core.tensor import Base, Tensor, as_tensor, ops
 
 CPU = Device("cpu")
@@ -130,8 +130,8 @@ def _scalar(value, kind, dtype):
         dtype = OBJECTS["int64"] if kind is int and value not in INT32 else natural
     elif dtype is not natural:
         _check_kind(value, natural, dtype)
-        if dtype.is_integer and kind is int:
-            return _store(_C.tensor(value, OBJECTS["int64"], CPU, Tensor), dtype)
+    if kind is int and dtype.is_integer:
+        value = wrapped(value, dtype)
     return _C.tensor(value, dtype, default_device(), Tensor)
 
 

@@ -217,3 +217,17 @@ def _as_foreign(value):
         kind = getattr(value, "kind", "")
         return OBJECTS["string"] if kind in ("U", "S", "O") else None
     return OBJECTS[name]
+
+
+_RANGES = {OBJECTS[name]: (OBJECTS[name].min, OBJECTS[name].max) for name in
+           ("uint8", "int8", "int16", "int32", "int64")}
+
+
+def wrapped(number, dtype):
+    """Return an integer as TensorFlow reads it for a dtype: what lies beyond comes back at its other end."""
+    low, high = _RANGES[dtype]
+    if low <= number <= high:
+        return number
+    if not -2 ** 63 <= number < 2 ** 63:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    return (number - low) % (high - low + 1) + low

@@ -53,14 +53,10 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         return ops.reshape(found, (*x.shape[:axis], *index.shape, *x.shape[axis + 1:]))
     if axis != batch:
         x = ops.movedim(x, axis, batch)
-    rows = 1
-    for size in index.shape[:batch]:
-        rows *= size
-    length, rest = x.shape[batch], tuple(x.shape[batch + 1:])
-    flat = ops.reshape(x, (rows * length, *rest))
-    starts = ops.unsqueeze(ops.arange(0, rows, dtype="int64") * length, -1)
-    found = ops.index_select(flat, 0, ops.reshape(ops.reshape(index, (rows, -1)) + starts, (-1,)))
-    found = ops.reshape(found, (*index.shape, *rest))
+    if tuple(index.shape[:batch]) != tuple(x.shape[:batch]):
+        raise invalid_argument(f"params.shape[:{batch}] should be equal to indices.shape[:{batch}]. Received: "
+                               f"{tuple(x.shape)} and {tuple(index.shape)} [Op:GatherV2]")
+    found = ops.index(x, [*_batch_columns(index, batch), index], from_end=False)
     if axis == batch:
         return found
     # The axes that stood between the batch and the gathered axis come first again.
@@ -68,6 +64,16 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     order = [*range(batch), *range(batch + own, batch + own + inner), *range(batch, batch + own),
              *range(batch + own + inner, found.ndim)]
     return ops.permute(found, order)
+
+
+def _batch_columns(index, batch):
+    """Return for each of the first axes of an index the numbers of its places, to go along with the index."""
+    columns = []
+    for place in range(batch):
+        shape = [1] * index.ndim
+        shape[place] = index.shape[place]
+        columns.append(ops.reshape(ops.arange(0, index.shape[place], dtype="int64"), shape))
+    return columns
 
 
 def _columns(indices):
@@ -84,13 +90,8 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     if not columns:
         return ops.broadcast_to(x, (*index.shape[:-1], *x.shape))
     if batch_dims:
-        batch = []
-        for place in range(batch_dims):
-            shape = [1] * (index.ndim - 1)
-            shape[place] = index.shape[place]
-            batch.append(ops.reshape(ops.arange(0, index.shape[place], dtype="int64"), shape))
-        columns = batch + columns
-    return ops.index(x, columns)
+        columns = _batch_columns(columns[0], batch_dims) + columns
+    return ops.index(x, columns, from_end=False)
 
 
 def scatter_nd(indices, updates, shape, name=None):
@@ -107,7 +108,7 @@ def _put(x, indices, updates, accumulate):
     wanted = (*index.shape[:-1], *x.shape[index.shape[-1]:])
     if tuple(updates.shape) != wanted:
         updates = ops.broadcast_to(updates, wanted)
-    return ops.index_put(x, _columns(index), updates, accumulate)
+    return ops.index_put(x, _columns(index), updates, accumulate, from_end=False)
 
 
 @moving(0, 2)
@@ -143,10 +144,13 @@ def _reduce(tensor, indices, updates, how):
     depth = index.shape[-1]
     if depth > x.ndim:
         raise invalid_argument(f"Inner dimension {depth} of indices must be <= rank {x.ndim} of the tensor")
-    place, step = 0, 1
-    for axis, column in reversed(list(enumerate(_columns(index)))):
-        place, step = place + column * step, step * x.shape[axis]
-    rest = tuple(x.shape[depth:])
+    # The place of each row among all, read where they are counted, so that each number must lie on its own axis.
+    sizes, rest = tuple(x.shape[:depth]), tuple(x.shape[depth:])
+    step = 1
+    for size in sizes:
+        step *= size
+    count = ops.reshape(ops.arange(0, step, dtype="int64"), sizes)
+    place = ops.index(count, _columns(index), from_end=False)
     flat = ops.reshape(x, (step, *rest))
     made = ops.index_reduce(flat, 0, ops.reshape(place, (-1,)), ops.reshape(updates, (-1, *rest)), how)
     return ops.reshape(made, tuple(x.shape))
@@ -228,7 +232,9 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
     """Return the entries of each group: `partitions` says which group each entry is in."""
     x, groups = take(data), take(partitions)
     flat = ops.reshape(x, (-1, *x.shape[groups.ndim:]))
-    groups = ops.reshape(groups, (-1,))
+    # Read from the numbers of the groups, each must be one of them.
+    known = ops.arange(0, int(num_partitions), dtype="int64")
+    groups = ops.index_select(known, 0, ops.cast(ops.reshape(groups, (-1,)), "int64"))
     return [ops.index_select(flat, 0, ops.reshape(ops.argwhere(ops.eq(groups, number)), (-1,)))
             for number in range(int(num_partitions))]
 
@@ -244,7 +250,8 @@ def dynamic_stitch(indices, data, name=None):
     made = ops.zeros((length, *rest), dtype=data[0].dtype)
     for index, values in zip(indices, data):
         flat = ops.reshape(index, (-1, 1))
-        made = ops.index_put(made, _columns(flat), ops.reshape(values, (-1, *rest)), False)
+        made = ops.index_put(made, _columns(flat), ops.reshape(values, (-1, *rest)), False,
+                             from_end=False)
     return made
 
 

@@ -1,6 +1,6 @@
 """Arithmetic of tensors and variables, with TensorFlow's rules: both sides have one dtype, Python's numbers take it."""
 from dragon import _C
-from dragon.vm.tensorflow.core.dtypes import OBJECTS
+from dragon.vm.tensorflow.core.dtypes import OBJECTS, wrapped
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.tensor import Base, Tensor, ops
 
@@ -59,7 +59,7 @@ def operand(x, other, node):
     dtype = x.dtype
     if fits is not None:
         if dtype in fits:
-            return other
+            return wrapped(other, dtype) if kind is int and dtype in INTEGERS else other
         if dtype is BOOL:
             if node in ("Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalXor"):
                 raise TypeError(f"Cannot convert {other} to EagerTensor of dtype bool")

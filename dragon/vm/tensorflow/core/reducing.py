@@ -184,9 +184,11 @@ def top_k(input, k=1, sorted=True, index_type=int32, name=None):
 def in_top_k(targets, predictions, k, name=None):
     """Return for each row whether the target's element is among the k greatest."""
     rows, targets = take(predictions), take(targets)
-    own = ops.take_along_axis(rows, ops.unsqueeze(ops.cast(targets, "int64"), -1), -1)
+    known = ops.logical_and(ops.ge(targets, 0), ops.lt(targets, rows.shape[-1]))
+    own = ops.gather(rows, -1, ops.unsqueeze(ops.cast(ops.where(known, targets, 0), "int64"), -1))
     greater = ops.sum(ops.gt(rows, own), -1)
-    return ops.logical_and(ops.lt(greater, int(k)), ops.squeeze(ops.isfinite(own), -1))
+    sound = ops.logical_and(known, ops.squeeze(ops.isfinite(own), -1))
+    return ops.logical_and(ops.lt(greater, int(k)), sound)
 
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=int32, name=None, axis=None,
@@ -303,8 +305,8 @@ def _segments(data, segment_ids, count, kind, empty):
     if numbers.shape[0] != x.shape[0]:
         raise invalid_argument(f"segment_ids should be the same size as dimension 0 of input. Received shapes "
                                f"{take(data).shape} and {take(segment_ids).shape}")
-    # One row more takes what belongs to no segment.
-    places = ops.where(ops.lt(numbers, 0), ops.full_like(numbers, count), numbers)
+    # One row more, the first, takes what belongs to no segment.
+    places = ops.add(ops.maximum(numbers, -1), 1)
     if kind in ("sum", "mean", "sqrt_n"):
         made = ops.index_add(ops.zeros((count + 1, *rest), dtype=x.dtype), 0, places, x)
         if kind != "sum":
@@ -316,7 +318,7 @@ def _segments(data, segment_ids, count, kind, empty):
     else:
         how = {"max": "amax", "min": "amin", "prod": "prod"}[kind]
         made = ops.index_reduce(ops.full((count + 1, *rest), empty, dtype=x.dtype), 0, places, x, how)
-    return ops.narrow(made, 0, 0, count)
+    return ops.narrow(made, 0, 1, count)
 
 
 def _sorted_segment(kind):
@@ -327,6 +329,8 @@ def _sorted_segment(kind):
         if not numbers.dtype.is_integer:
             raise refuse_dtype(function.__name__, numbers.dtype, "Tindices")
         order = numbers.tolist()
+        if order and order[0] < 0:
+            raise invalid_argument(f"segment ids must be >= 0. Received: {order}")
         if order != sorted(order):
             raise invalid_argument(f"segment ids are not increasing. Received: {order}")
         x, count = take(data), order[-1] + 1 if order else 0

@@ -4,7 +4,6 @@ Gradients of look-ups come dense from the tape; only what a program makes itself
 """
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.shape import TensorShape
-from dragon.vm.tensorflow.core.tensor import ops
 
 
 class IndexedSlices:
@@ -49,8 +48,8 @@ class IndexedSlices:
         """Return the whole tensor, with zeros where there are no rows."""
         if self._dense_shape is None:
             raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {self!r}")
-        zeros = ops.zeros(tuple(self._dense_shape.tolist()), dtype=self._values.dtype)
-        return ops.index_add(zeros, 0, ops.cast(self._indices, "int64"), self._values)
+        from dragon.vm.tensorflow.core.reducing import unsorted_segment_sum
+        return unsorted_segment_sum(self._values, self._indices, self._dense_shape[0])
 
     def _component_tensors(self):
         parts = [self._values, self._indices]

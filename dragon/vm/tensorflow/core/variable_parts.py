@@ -69,7 +69,7 @@ class VariableParts:
             if reduce is not None:
                 made = ops.index_reduce(self, 0, places, rows, reduce)
             elif accumulate is None:
-                made = ops.index_put(self, [places], rows, False)
+                made = ops.index_put(self, [places], rows, False, from_end=False)
             else:
                 made = ops.index_add(self, 0, places, rows if accumulate > 0 else -rows)
         finally:
@@ -105,7 +105,7 @@ class VariableParts:
         places, rows = self._by_rows("scatter_div", sparse_delta)
         before = _C.set_grad_enabled(False)
         try:
-            made = ops.index_put(self, [places], ops.index_select(self, 0, places) / rows, False)
+            made = ops.index_put(self, [places], ops.index_select(self, 0, places) / rows, False, from_end=False)
         finally:
             _C.set_grad_enabled(before)
         return self.assign(made)

@@ -3,6 +3,9 @@ from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import take
 from dragon.vm.tensorflow.core.tensor import ops
 
+# The engine leaves out one label, as PyTorch asks for; nobody's label is this one.
+NOTHING_IGNORED = -2 ** 63
+
 
 def _pair(labels, logits, who):
     if labels is None or logits is None:
@@ -28,7 +31,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
         raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
                          f"labels.shape={tuple(labels.shape)} and logits.shape={tuple(logits.shape)}")
     rows = ops.reshape(logits, (-1, logits.shape[-1]))
-    found = ops.cross_entropy(rows, ops.cast(ops.reshape(labels, (-1,)), "int64"), reduction="none")
+    found = ops.cross_entropy(rows, ops.cast(ops.reshape(labels, (-1,)), "int64"), None, NOTHING_IGNORED, "none")
     return ops.reshape(found, tuple(labels.shape))
 
 

@@ -128,7 +128,7 @@ broadcast_to bucketize* cat* cdist* ceil celu* channel_shuffle* cholesky cholesk
 clip=clamp clone column_stack* complex* concat=cat* concatenate=cat* conj conj_physical conv_transpose1d*
 conv_transpose2d* conv_transpose3d* copysign cos cosh cosine_embedding_loss* cosine_similarity* count_nonzero cross
 cummax cummin cumprod cumsum deg2rad det diag diag_embed diagflat diagonal digamma div=divide divide dot dropout*
-dstack* eq erf erfc erfinv exp exp2 expm1 fix=trunc flatten flip fliplr flipud float_power floor floor_divide fmax
+dstack* eq erf erfc erfinv exp exp2 expm1 fix=trunc flatten flip fliplr flipud floor floor_divide fmax
 fmin fmod frac frexp gather gcd ge geqrf ger greater=gt greater_equal=ge group_norm* gt hardshrink heaviside
 hinge_embedding_loss* histc hstack* hypot i0 igamma igammac index_add index_copy index_fill index_put index_reduce
 index_select inner instance_norm* inverse isclose isfinite isin* isinf isnan isneginf isposinf isreal kl_div* kron
@@ -151,7 +151,7 @@ IN_PLACE_METHODS = """
 abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr arccos arccosh arcsin arcsinh arctan arctan2
 arctanh asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
 bitwise_xor ceil clamp clip conj_physical copysign cos cosh cumprod cumsum deg2rad digamma div divide eq erf erfc
-erfinv exp exp2 expm1 fix float_power floor floor_divide fmod frac gcd ge greater greater_equal gt heaviside hypot i0
+erfinv exp exp2 expm1 fix floor floor_divide fmod frac gcd ge greater greater_equal gt heaviside hypot i0
 igamma igammac index_add index_copy index_fill index_put index_reduce lcm ldexp le lerp less less_equal lgamma log
 log10 log1p log2 logical_and logical_not logical_or logical_xor logit lt masked_fill masked_scatter mul multiply
 nan_to_num ne neg negative nextafter not_equal pow put rad2deg reciprocal relu remainder renorm round rsqrt

@@ -1,7 +1,8 @@
 """What layers share that prepare data: they also run in a pipeline, on whatever it yields."""
-
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -97,6 +98,8 @@ def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
         made = one_hots(ops.squeeze(indices, -1) if last else indices, depth, dtype)
     else:
         axis = 1 if len(indices.shape) > 1 else 0
+        if not is_capturing() and bool(ops.any(ops.lt(indices, 0))):
+            raise invalid_argument(f"Input must be non-negative to be counted. Received: inputs={indices!r}")
         made = one_hots(indices, depth, dtype if weights is None else weights.dtype)
         if weights is not None:
             made = ops.mul(made, ops.unsqueeze(weights, -1))

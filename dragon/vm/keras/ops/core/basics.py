@@ -222,7 +222,8 @@ def scatter(indices, values, shape):
 
     """
     values = tensor(values)
-    return ops.index_put(ops.zeros(concrete(shape), dtype=dtype_of(values)), _places(indices), values, True)
+    return ops.index_put(ops.zeros(concrete(shape), dtype=dtype_of(values)), _places(indices), values, True,
+                         from_end=False)
 
 
 @operation
@@ -251,16 +252,12 @@ def scatter_update(inputs, indices, updates, reduction=None):
     inputs, places = tensor(inputs), _places(indices)
     updates = cast_to(tensor(updates), dtype_of(inputs))
     if reduction in (None, "add"):
-        return ops.index_put(inputs, places, updates, reduction == "add")
-    # One index into the rows that the places point to.
-    depth = len(places)
-    row, strides, step = None, [], 1
-    for size in reversed(inputs.shape[:depth]):
-        strides.append(step)
+        return ops.index_put(inputs, places, updates, reduction == "add", from_end=False)
+    # One index into the rows that the places point to, read where the rows are counted.
+    depth, step = len(places), 1
+    for size in inputs.shape[:depth]:
         step *= size
-    for place, size, stride in zip(places, inputs.shape, reversed(strides)):
-        place = ops.mul(ops.where(ops.lt(place, 0), ops.add(place, size), place), stride)
-        row = place if row is None else ops.add(row, place)
+    row = ops.index(ops.reshape(ops.arange(step, dtype="int64"), inputs.shape[:depth]), places, from_end=False)
     flat = ops.reshape(inputs, (step, *inputs.shape[depth:]))
     updates = ops.reshape(updates, (-1, *inputs.shape[depth:]))
     how = {"max": "amax", "min": "amin", "mul": "prod"}[reduction]

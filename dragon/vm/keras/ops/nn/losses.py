@@ -1,6 +1,7 @@
 """Cross-entropies, as losses are made of them."""
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operation, ops, tensor
+from dragon.vm.tensorflow.nn.losses import NOTHING_IGNORED
 
 
 def _logits_of(output, from_logits):
@@ -119,5 +120,5 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     if not from_logits:
         output = ops.log(_clipped(output))
     rows = ops.cross_entropy(ops.reshape(output, (-1, output.shape[-1])),
-                             ops.reshape(cast_to(target, "int64"), (-1,)), None, -1, "none")
+                             ops.reshape(cast_to(target, "int64"), (-1,)), None, NOTHING_IGNORED, "none")
     return ops.reshape(rows, target.shape)

@@ -61,11 +61,21 @@ def threshold(input, threshold, value, inplace=False):
     return threshold_(input, threshold, value) if inplace else ops.threshold(input, threshold, value)
 
 
+def _whole_hardtanh(input, low, high, inplace):
+    """Clamp integers to two numbers, which must be among those of their dtype."""
+    if input.dtype.name == "uint8" and low < 0:
+        raise RuntimeError(f"hardtanh: got min_val {low}, expected none below 0 for uint8")
+    low, high = (ops.full((), bound, dtype=input.dtype) for bound in (low, high))
+    return ops.clamp_(input, low, high) if inplace else ops.clamp(input, low, high)
+
+
 @overridable
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """Clamp to two numbers."""
     if min_val > max_val:
         raise ValueError(f"hardtanh: got min_val {min_val}, expected at most max_val {max_val}")
+    if not input.dtype.is_floating_point:
+        return _whole_hardtanh(input, min_val, max_val, inplace)
     return hardtanh_(input, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
 
 

@@ -7,7 +7,9 @@ UNARY = """
 abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
 sigmoid sign sin sinh sqrt tan tanh trunc
 """
-BINARY = "add=add sub=sub mul=mul div=div pow=pow clamp_min=maximum clamp_max=minimum maximum=maximum minimum=minimum"
+BINARY = "add=add sub=sub mul=mul div=div pow=pow clamp_min=clamp clamp_max=clamp maximum=clamp minimum=clamp"
+# Those whose argument is the second bound of `clamp`.
+UPPER = ("clamp_max", "minimum")
 
 
 def _each(value, count, who):
@@ -25,7 +27,8 @@ def _make(name, operator, arity):
     plain = getattr(ops, operator)
 
     def run(act, who, self, others, options):
-        columns = [_each(other, len(self), who) for other in others]
+        columns = [[None] * len(self)] if name in UPPER else []
+        columns += [_each(other, len(self), who) for other in others]
         scales = {word: _each(value, len(self), who) for word, value in options.items()}
         return [act(x, *items, **{word: values[place] for word, values in scales.items()})
                 for place, (x, *items) in enumerate(zip(self, *columns))]

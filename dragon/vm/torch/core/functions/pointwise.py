@@ -33,6 +33,18 @@ _bound("clamp_max", "max")
 
 
 @both
+def float_power(input, exponent, *, out=None):
+    """Return powers computed in double precision, from all the digits of a number that is no tensor."""
+    sides = [side if isinstance(side, Tensor) else
+             ops.full((), side, dtype=OBJECTS["complex128" if isinstance(side, complex) else "float64"])
+             for side in (input, exponent)]
+    return ops.float_power(*sides, out=out)
+
+
+Tensor.float_power_ = ops.float_power_
+
+
+@both
 def mvlgamma(input, p, *, out=None):
     """Return the logarithm of the multivariate gamma function of `p` dimensions."""
     if p < 1:
@@ -109,22 +121,31 @@ def _spacings(who, y, x, dx, dim):
     return gaps
 
 
-def _trapezoids(who, y, x, dx, dim):
-    """Return the areas between neighbours and the factor that they still miss."""
+def _sums(y, dim):
+    """Return the sums of neighbours."""
     size = y.shape[dim]
-    gaps = _spacings(who, y, x, dx, dim)
-    sums = ops.add(ops.narrow(y, dim, 1, size - 1), ops.narrow(y, dim, 0, size - 1))
-    return (ops.mul(sums, gaps), 0.5) if isinstance(gaps, Tensor) else (sums, 0.5 * gaps)
+    return ops.add(ops.narrow(y, dim, 1, size - 1), ops.narrow(y, dim, 0, size - 1))
+
+
+def _even(who, dx):
+    """Return the spacing of even points: a real number."""
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{who}: got dx={dx!r}, expected a real number")
+    return 1 if dx is None else dx
 
 
 @function
 def trapezoid(y, x=None, *, dx=None, dim=-1):
     """Return the integral along an axis by the trapezoidal rule."""
+    dx = _even("trapezoid", dx)
     if y.shape[dim] == 0:
         return ops.zeros([size for axis, size in enumerate(y.shape) if axis != dim % y.ndim], dtype=y.dtype,
                          device=y.device)
-    areas, factor = _trapezoids("trapezoid", y, x, 1 if dx is None else dx, dim)
-    return ops.mul(ops.sum(areas, dim), factor)
+    gaps = _spacings("trapezoid", y, x, dx, dim)
+    if isinstance(gaps, Tensor):
+        return ops.div(ops.sum(ops.mul(_sums(y, dim), gaps), dim), 2.0)
+    ends = ops.mul(ops.add(ops.select(y, dim, 0), ops.select(y, dim, -1)), 0.5)
+    return ops.mul(ops.sub(ops.sum(y, dim), ends), gaps)
 
 
 @function
@@ -136,10 +157,13 @@ def trapz(y, x=None, *, dx=1, dim=-1):
 @function
 def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     """Return the running integral along an axis by the trapezoidal rule."""
+    dx = _even("cumulative_trapezoid", dx)
     if y.shape[dim] == 0:
         return ops.clone(y)
-    areas, factor = _trapezoids("cumulative_trapezoid", y, x, 1 if dx is None else dx, dim)
-    return ops.mul(ops.cumsum(areas, dim), factor)
+    gaps = _spacings("cumulative_trapezoid", y, x, dx, dim)
+    if isinstance(gaps, Tensor):
+        return ops.div(ops.cumsum(ops.mul(_sums(y, dim), gaps), dim), 2.0)
+    return ops.cumsum(ops.mul(_sums(y, dim), gaps / 2), dim)
 
 
 @function

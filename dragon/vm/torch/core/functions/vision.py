@@ -192,7 +192,7 @@ def pad(input, pad, mode="constant", value=None):
         return replicate(input, list(pad))
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise NotImplementedError(f"pad: got mode {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
-    return ops.pad(input, pad, mode, value)
+    return ops.pad(input, pad, mode, float(value) if isinstance(value, int) else value)
 
 
 def replicate(input, widths):
