@@ -7,6 +7,8 @@ beside it or renaming it (a folder that may not be written, a file that is a mou
 as ever.
 
 Streams that grow while others read them (records, events, logs) are no business of this module: they are appended to.
+
+Of files that are read, it tells how much they may claim to hold.
 """
 import contextlib
 import errno
@@ -24,6 +26,7 @@ LONGEST_NAME = 150  # bytes of a file's own name in the name beside it: systems 
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV)
 STRANGERS_AGE = 86400.0  # seconds without a change after which what another system left is nobody's
 MOST_SWEPT, MOST_LINKS = 1000, 40
+SMALL_CLAIM, MOST_PACKED = 1 << 26, 100
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 _numbers, _swept = itertools.count(), set()
@@ -292,6 +295,43 @@ def save_picture(picture, place, kind=None, **options):
     memory = _Named(os.fsdecode(place))
     picture.save(memory, format=kind, **options)
     write(place, memory.getbuffer())
+
+
+# --- how much a file may claim to hold
+
+def may_hold(claimed, stored):
+    """Return whether so many bytes may be packed in so few: beyond a small size, a hundred times as many at most.
+
+    Parameters
+    ----------
+    claimed, stored : int
+        How many bytes there are said to be unpacked, and how many there are.
+
+    """
+    return claimed <= SMALL_CLAIM + stored * MOST_PACKED
+
+
+def check_sizes(archive, size, error, who):
+    """Raise an error for a zip archive whose members claim more than a file of its size can honestly hold.
+
+    Parameters
+    ----------
+    archive : zipfile.ZipFile
+        The archive.
+    size : int
+        How many bytes its file has.
+    error : type
+        The class of the error.
+    who : str
+        Who speaks.
+
+    """
+    members = archive.infolist()
+    if sum(member.compress_size for member in members) > size:
+        raise error(f"{who}: got an archive whose members overlap, or have more bytes than its file: it is damaged")
+    claimed = sum(member.file_size for member in members)
+    if not may_hold(claimed, size):
+        raise error(f"{who}: got an archive of {size} bytes that claims to hold {claimed}: it is damaged or hostile")
 
 
 # --- folders

@@ -29,6 +29,9 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
     """Return a tensor on a storage, with what autograd is to know of it."""
     made = _rebuild_tensor(storage, storage_offset, size, stride)
     if metadata:
+        if made.numel() > max(storage.size(), 1):
+            raise ValueError(f"load: got a view of {made.numel()} elements of {storage.size()}, to be computed; "
+                             "expected no more elements than there are")
         made = _resolved(made, metadata)
     if requires_grad:
         made.requires_grad = True

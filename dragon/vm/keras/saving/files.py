@@ -10,7 +10,7 @@ import zipfile
 from dragon.core import files as whole
 from dragon.vm.keras.saving.serialization import ObjectSharingScope, deserialize_keras_object, serialize_keras_object
 from dragon.vm.keras.saving.state import Reader, Writer
-from dragon.vm.keras.saving.stores import AssetsStore, WeightsStore, open_archive, read_weights_of
+from dragon.vm.keras.saving.stores import AssetsStore, WeightsStore, open_archive, read_member, read_weights_of
 
 VERSION = "3.15.1"
 CONFIG, METADATA, WEIGHTS, ASSETS = "config.json", "metadata.json", "model.weights.h5", "assets"
@@ -68,7 +68,7 @@ def write_folder(model, folder):
 def read_archive(file, custom_objects=None, compile=True, safe_mode=True):
     """Return the model of a `.keras` archive, of a folder of its files, or of a binary stream."""
     if isinstance(file, (str, os.PathLike)) and os.path.isdir(file):
-        with open(os.path.join(file, CONFIG), encoding="utf-8") as source:
+        with open(os.path.join(file, CONFIG), "rb") as source:
             model = _build(source.read(), custom_objects, compile, safe_mode)
         _fill(model, WeightsStore(os.path.join(file, WEIGHTS), "r"),
               AssetsStore(folder=os.path.join(file, ASSETS)))
@@ -76,7 +76,7 @@ def read_archive(file, custom_objects=None, compile=True, safe_mode=True):
     with open_archive(file) as archive:
         if CONFIG not in archive.namelist():
             raise ValueError(f"Expected a file '{CONFIG}' in the archive. Received files: {archive.namelist()[:20]}")
-        model = _build(archive.read(CONFIG).decode("utf-8"), custom_objects, compile, safe_mode)
+        model = _build(read_member(archive, CONFIG), custom_objects, compile, safe_mode)
         _fill(model, read_weights_of(archive), AssetsStore(archive))
     return model
 
@@ -84,7 +84,7 @@ def read_archive(file, custom_objects=None, compile=True, safe_mode=True):
 def _build(text, custom_objects, compile, safe_mode):
     try:
         config = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"The file's '{CONFIG}' is no JSON ({error}). Received: {text[:200]!r}") from error
     if not compile and isinstance(config, dict):
         config["compile_config"] = None

@@ -16,6 +16,16 @@ FAMILIES = ("optimizers.schedules", "layers", "losses", "metrics", "optimizers",
 BUILTINS = ("activations", "initializers", "losses", "metrics", "constraints", "regularizers")
 
 
+# Whose classes files may name, and, of some, whose functions: they compute. All else reads files, asks networks or
+# changes how files are read.
+OF_CLASSES = ("layers", "losses", "metrics", "optimizers", "initializers", "regularizers", "constraints", "activations",
+              "dtype_policies", "core", "quantizers", "random", "models", "ops", "wrappers", "distillation",
+              "utils.feature_space")
+OF_FUNCTIONS = ("activations", "losses", "metrics", "initializers", "regularizers", "constraints", "random",
+                "quantizers", "ops", "layers")
+READERS = ("get", "deserialize", "serialize")
+
+
 def _family(name):
     return importlib.import_module(f"{ROOT}.{name}")
 
@@ -56,6 +66,24 @@ def find_public_name(thing):
     if inner.startswith("random."):
         return "keras.random", name
     return None
+
+
+def may_be_named(thing):
+    """Return whether files that bring no code may name a class or function of Keras.
+
+    Parameters
+    ----------
+    thing : Union[type, Callable]
+        The class or function.
+
+    """
+    inner = find_inner_module(thing)
+    if inner is None:
+        from dragon.vm.keras.core.operation import Operation
+        return isinstance(thing, Operation) or isinstance(thing, type) and issubclass(thing, Operation)
+    families = OF_CLASSES if isinstance(thing, type) else OF_FUNCTIONS
+    return any(inner == family or inner.startswith(family + ".") for family in families) and (
+        isinstance(thing, type) or thing.__name__ not in READERS)
 
 
 def find_source_name(cls):

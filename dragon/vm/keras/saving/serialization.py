@@ -281,14 +281,14 @@ def _deserialize_object(config, custom, safe_mode):
         if not isinstance(inner, str):
             raise TypeError(f"Expected 'config' to be a non-null str for a function classname,\ninstead got "
                             f"{type(inner)}\nFull config: {config}")
-        return _retrieve(inner, inner, config, "function", custom)
+        return _retrieve(inner, inner, config, "function", custom, safe_mode)
     if not isinstance(inner, dict):
         raise TypeError(f"Expected 'config' to be a dict for {name},\ninstead got {type(inner)}\nFull config: {config}")
     shared = global_state.get_global_attribute("shared_objects")
     number = config.get("shared_object_id")
     if number is not None and shared is not None and number in shared:
         return shared[number]
-    cls = _retrieve(name, config.get("registered_name", name), config, "class", custom)
+    cls = _retrieve(name, config.get("registered_name", name), config, "class", custom, safe_mode)
     if isinstance(cls, types.FunctionType):
         return cls
     if not hasattr(cls, "from_config"):
@@ -313,7 +313,7 @@ def _deserialize_object(config, custom, safe_mode):
     return made
 
 
-def _retrieve(name, registered, config, kind, custom):
+def _retrieve(name, registered, config, kind, custom, safe_mode):
     """Return the class or function that data names."""
     found = registration.get_registered_object(name if kind == "function" else registered, custom_objects=custom)
     if found is not None:
@@ -321,6 +321,12 @@ def _retrieve(name, registered, config, kind, custom):
     module = config.get("module")
     if module and (module == "keras" or module.startswith("keras.")):
         found = public_names.find_thing(module, name)
+        if found is not None and safe_mode and not public_names.may_be_named(found):
+            raise ValueError(f"Requested the deserialization of '{module}.{name}', which is no layer, operation, loss, "
+                             "metric or the like and could reach files and networks, so that it is disallowed by "
+                             "default. If you trust the source of the artifact, you can override this error by passing "
+                             "`safe_mode=False` to the loading function, or calling "
+                             "`keras.config.enable_unsafe_deserialization()`.")
         if found is not None:
             return found
         raise ValueError(f"Could not deserialize '{module}.{name}' because there is no such layer, operation, loss, "

@@ -3,11 +3,12 @@ import io
 import math
 import os
 import shutil
+import struct
 import tempfile
 import zipfile
+import zlib
 
-BOMB_FLOOR = 1 << 32  # bytes that a dataset may claim without a question
-BOMB_RATIO = 1000  # above that, how many times the bytes in the file it may claim
+from dragon.core.files import check_sizes, may_hold
 
 
 def import_h5py():
@@ -52,7 +53,7 @@ def read_dataset(group, path):
     if dataset.external or dataset.is_virtual:
         raise ValueError(f"Not allowed: H5 dataset whose numbers lie outside the file. Received: '{path}'")
     claimed, stored = math.prod(dataset.shape) * dataset.dtype.itemsize, dataset.id.get_storage_size()
-    if claimed > BOMB_FLOOR and claimed > BOMB_RATIO * stored:
+    if not may_hold(claimed, min(stored, dataset.file.id.get_filesize())):
         raise ValueError(f"Not allowed: H5 dataset '{path}' claims {claimed} bytes where {stored} are stored.")
     array = numpy.asarray(dataset[()])
     if dataset.attrs.get("dtype") == "bfloat16" or array.dtype == "V2":
@@ -184,9 +185,6 @@ class AssetsStore:
 
     def _extract(self, entry):
         path = self._inside(entry.filename[len("assets/"):])
-        if entry.file_size > BOMB_FLOOR and entry.file_size > BOMB_RATIO * max(entry.compress_size, 1):
-            raise ValueError(f"Not allowed: the archive's '{entry.filename}' claims {entry.file_size} bytes where "
-                             f"{entry.compress_size} are stored.")
         if entry.is_dir():
             os.makedirs(path, exist_ok=True)
             return
@@ -234,9 +232,23 @@ class AssetsStore:
 def open_archive(file):
     """Return a zip archive for reading, or raise a ValueError that says what it is instead."""
     try:
-        return zipfile.ZipFile(file, "r")
-    except zipfile.BadZipFile as error:
+        archive = zipfile.ZipFile(file, "r")
+    except (zipfile.BadZipFile, NotImplementedError, struct.error, UnicodeDecodeError, OverflowError,
+            EOFError) as error:
         raise ValueError(f"The file is no `.keras` archive ({error}). Received: filepath={file}") from error
+    place = archive.fp.tell()
+    check_sizes(archive, archive.fp.seek(0, os.SEEK_END), ValueError, "load_model")
+    archive.fp.seek(place)
+    return archive
+
+
+def read_member(archive, name):
+    """Return the bytes of an archive's member, or raise a ValueError that says what is wrong with it."""
+    try:
+        return archive.read(name)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, struct.error, zlib.error,
+            OverflowError) as error:
+        raise ValueError(f"The archive's '{name}' is damaged ({error}).") from error
 
 
 def read_weights_of(archive):
@@ -244,4 +256,4 @@ def read_weights_of(archive):
     if "model.weights.h5" not in archive.namelist():
         raise ValueError("Expected a file 'model.weights.h5' in the archive. Received files: "
                          f"{archive.namelist()[:20]}")
-    return WeightsStore(io.BytesIO(archive.read("model.weights.h5")), "r")
+    return WeightsStore(io.BytesIO(read_member(archive, "model.weights.h5")), "r")

@@ -4,6 +4,7 @@ import struct
 import zlib
 
 from dragon import _C
+from dragon.core.files import may_hold
 from dragon.vm.tensorflow.core import errors
 
 CHECK = struct.Struct("<I")
@@ -43,22 +44,24 @@ class Inflated:
 
     def __init__(self, file, compression):
         self._file, self._bits = file, 31 if compression == "GZIP" else 15
-        self._inflate, self._waiting = zlib.decompressobj(self._bits), b""
+        self._inflate = zlib.decompressobj(self._bits)
 
     def read(self, size):
         """Return the next bytes; fewer at the end."""
-        while len(self._waiting) < size:
-            packed = self._inflate.unused_data or self._file.read(CHUNK)
+        pieces, missing = [], size
+        while missing > 0:
+            packed = self._inflate.unconsumed_tail or self._inflate.unused_data or self._file.read(CHUNK)
             if not packed:
                 break
             if self._inflate.eof:
                 self._inflate = zlib.decompressobj(self._bits)
             try:
-                self._waiting += self._inflate.decompress(packed)
+                # No more than is asked for, however much the next few bytes hold.
+                pieces.append(self._inflate.decompress(packed, missing))
             except zlib.error as error:
                 raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
-        found, self._waiting = self._waiting[:size], self._waiting[size:]
-        return found
+            missing -= len(pieces[-1])
+        return b"".join(pieces)
 
     def close(self):
         """Close the file."""
@@ -106,6 +109,8 @@ def read_records(path, compression="", buffering=1 << 18, check=True):
                 hint = " (Is this even a TFRecord file?)" if trouble == BROKEN_HEADER else ""
                 raise errors.DataLossError(None, None, f"corrupted record at {place}{hint}")
             waiting = waiting[used:]
+            if compression and not may_hold(len(waiting), os.path.getsize(path)):
+                raise errors.DataLossError(None, None, f"record at {place} is longer than its file can hold")
         if waiting:
             raise errors.DataLossError(None, None, f"truncated record at {place}")
     finally:

@@ -1,4 +1,7 @@
 """Tensors as `TensorProto` messages: what `tf.io.serialize_tensor` gives."""
+import math
+
+from dragon.core.files import may_hold
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings
 from dragon.vm.tensorflow.core.dtypes import as_dtype
@@ -18,6 +21,7 @@ Dim.__module__ = TensorShapeProto.__module__ = TensorProto.__module__ = __name__
 # The list that numbers are in where they are not raw bytes.
 LISTS = {"float32": "float_val", "float64": "double_val", "int64": "int64_val", "bool": "bool_val",
          "complex64": "scomplex_val", "complex128": "dcomplex_val", "float16": "half_val", "bfloat16": "half_val"}
+MOST_AXES = 32  # as many as NumPy's arrays may have
 
 
 def make_proto(tensor):
@@ -48,27 +52,45 @@ def parse(data):
         raise errors.InvalidArgumentError(None, None, f"Could not parse the bytes as a TensorProto: {error}") from None
 
 
+def _refuse(what):
+    raise errors.InvalidArgumentError(None, None, f"Could not parse the bytes as a TensorProto: {what}")
+
+
+def _count(shape, values, width):
+    """Return how many elements a shape has; a list that is too short goes on, though not without an end."""
+    count = math.prod(shape)
+    if any(size < 0 for size in shape) or len(shape) > MOST_AXES or not may_hold(count * width, values * width):
+        _refuse(f"a shape {shape[:8]} of {values} elements")
+    return count
+
+
 def read_proto(proto):
     """Return the tensor of a message."""
     import numpy as np
     from dragon.vm.tensorflow.core.convert import convert_to_tensor
-    dtype = as_dtype(proto.dtype)
+    try:
+        dtype = as_dtype(proto.dtype)
+        kind = np.dtype(object if dtype.name == "string" else dtype.as_numpy_dtype)
+    except (TypeError, KeyError, ValueError) as error:
+        _refuse(error)
     shape = [dim.size for dim in proto.tensor_shape.dim]
     if dtype.name == "string":
-        array = np.empty(int(np.prod(shape)), object)
-        values = list(proto.string_val) or [b""]
-        array[:] = values + values[-1:] * (array.size - len(values))
+        values = proto.string_val or [b""]
+        array = np.full(_count(shape, len(values), kind.itemsize), values[-1], object)
+        array[:len(values)] = values[:array.size]
         return over_strings(array.reshape(shape))
-    kind = np.dtype(dtype.as_numpy_dtype)
     if proto.tensor_content:
+        if len(proto.tensor_content) != math.prod(shape) * kind.itemsize or min(shape, default=0) < 0:
+            _refuse(f"{len(proto.tensor_content)} bytes for a shape {shape[:8]} of {dtype.name}")
         return convert_to_tensor(np.frombuffer(proto.tensor_content, kind).reshape(shape))
     name = LISTS.get(dtype.name, "int_val")
     values = np.array(list(getattr(proto, name)) or [0])
     if name == "half_val":
         values = values.astype(np.uint16).view(kind)
     elif name in ("scomplex_val", "dcomplex_val"):
+        if len(values) % 2:
+            _refuse("a complex number without its imaginary part")
         values = values[0::2] + 1j * values[1::2]
-    count = int(np.prod(shape))
-    # A list that is too short goes on with its last number.
-    values = np.concatenate([values, np.repeat(values[-1:], max(count - len(values), 0))])[:count]
-    return convert_to_tensor(values.astype(kind).reshape(shape))
+    array = np.full(_count(shape, len(values), kind.itemsize), values[-1], kind)
+    array[:len(values)] = values[:array.size]
+    return convert_to_tensor(array.reshape(shape))

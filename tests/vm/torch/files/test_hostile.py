@@ -219,3 +219,40 @@ def test_mutations_end_in_errors_or_objects():
         except ERRORS as error:
             outcomes[type(error).__name__] += 1
     assert outcomes["UnpicklingError"] > MUTATIONS / 10 and outcomes["read"] > MUTATIONS / 50
+
+
+def test_archives_that_claim_too_much():
+    file, packed = io.BytesIO(), io.BytesIO()
+    dt.save({"x": dt.zeros(1 << 18)}, file)
+    data = file.getvalue()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02K\x01.")
+        for key in range(4):
+            archive.writestr(f"archive/data/{key}", b"\0" * (1 << 26))
+    assert len(packed.getvalue()) < 1 << 20
+    packed.seek(0)
+    with pytest.raises(RuntimeError, match="claims to hold"):
+        dt.load(packed)
+    # A directory whose entries all lead to the same bytes.
+    place, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
+    entries, tail = bytes(data[place:end]), bytearray(data[-22:])
+    count, = struct.unpack_from("<H", tail, 10)
+    struct.pack_into("<HHII", tail, 8, 50 * count, 50 * count, 50 * len(entries), place)
+    with pytest.raises(RuntimeError, match="overlap"):
+        dt.load(io.BytesIO(bytes(data[:place]) + entries * 50 + bytes(tail)))
+
+
+def test_storages_of_old_files_are_in_the_file():
+    data = written([torch.zeros(1000) for _ in range(20)], _use_new_zipfile_serialization=False).getvalue()
+    old = struct.pack("<H", 1000)
+    assert data.count(b"M" + old) > 19
+    with pytest.raises(pickle.UnpicklingError, match="more than the file has"):
+        dt.load(io.BytesIO(data.replace(b"M" + old + b"N", b"M" + struct.pack("<H", 19000) + b"N")))
+
+
+def test_views_that_would_be_computed_are_no_larger_than_their_memory():
+    expanded = TENSOR.replace(b"FloatStorage", b"FloatStorage").replace(b")RtR.", b")R}X\4\0\0\0conj\x88stR.")
+    assert dt.load(with_pickle(expanded % RIGHT, struct.pack("2f", 1, 2))).tolist() == [1, 2]
+    with pytest.raises(pickle.UnpicklingError):
+        dt.load(with_pickle(expanded % (b"K\x02", b"K\0", b"\x8a\6\0\0\0\0\0\x10\x85", b"K\0\x85"),
+                            struct.pack("2f", 1, 2)))

@@ -5,6 +5,8 @@ import struct
 import zipfile
 import zlib
 
+from dragon.core.files import check_sizes
+
 ALIGNMENT = 64
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 PADDING = b"FB"
@@ -74,6 +76,7 @@ class ArchiveReader:
                 OverflowError, OSError) as error:
             raise Corrupt(f"load: got a file that starts as a zip archive but is not a whole one ({error}), "
                           "expected what torch.save wrote") from error
+        check_sizes(self.zip, self.bytes, Corrupt, "load")
         self.entries = {}
         for info in self.zip.infolist():
             folder, _, record = info.filename.partition("/")
@@ -119,9 +122,8 @@ class ArchiveReader:
     def read_packed(self, info):
         """Return a record's bytes if somebody packed the archive anew with compression."""
         try:
-            # At most a thousandfold: a few bytes may not claim to be gigabytes.
-            if info.flag_bits & 1 or info.file_size > 1032 * info.compress_size + 64:
-                raise zipfile.BadZipFile("sizes that compression cannot have, or encryption")
+            if info.flag_bits & 1:
+                raise zipfile.BadZipFile("encryption")
             return self.zip.read(info)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
             raise Corrupt(f"load: got a damaged record {info.filename!r} ({error})") from error

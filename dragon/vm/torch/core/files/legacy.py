@@ -44,6 +44,7 @@ class LegacyUnpickler(Unpickler):
         if dtype is None or not isinstance(count, int) or not 0 <= count * dtype.itemsize <= self.limit:
             raise pickle.UnpicklingError(f"load: got a storage of {count} elements, more than the file has")
         if name not in self.storages:
+            self.limit -= count * dtype.itemsize  # all of them together are in the file
             memory = ops.empty((count * dtype.itemsize,), dtype=BYTE, device=as_device("cpu"))
             self.storages[name] = memory, dtype, place(memory, as_text(location), self.restore)
         untyped = self.storages[name][2]
