@@ -72,6 +72,7 @@ struct TensorForm {
       : type(Py_TYPE(object)), shape(AsTensor(object).shape()), strides(AsTensor(object).strides()) {
     const TensorImpl& impl = *AsTensor(object).impl();
     dtype = impl.dtype;
+    offset = impl.offset;
     device = impl.device;
     free_layout = impl.free_layout;
     requires_grad = AsTensor(object).requires_grad();
@@ -90,7 +91,7 @@ struct TensorForm {
     const Tensor& tensor = AsTensor(object);
     const TensorImpl& impl = *tensor.impl();
     return impl.dtype == dtype && impl.device == device && impl.free_layout == free_layout && FitsShape(impl) &&
-           FitsHistory(tensor);
+           (!fixed_place || impl.offset == offset) && FitsHistory(tensor);
   }
 
   /// The first difference, for people.
@@ -112,6 +113,8 @@ struct TensorForm {
       text << "shape was " << ShapeText(shape) << ", now " << ShapeText(impl.shape);
     } else if (!FitsShape(impl) || impl.free_layout != free_layout) {
       text << "strides were " << ShapeText(strides) << ", now " << ShapeText(impl.strides);
+    } else if (fixed_place && impl.offset != offset) {
+      text << "storage_offset was " << offset << ", now " << impl.offset;
     } else if (tensor.requires_grad() != requires_grad) {
       text << "requires_grad was " << Truth(requires_grad) << ", now " << Truth(!requires_grad);
     } else if (requires_grad && tensor.is_leaf() != leaf) {
@@ -130,9 +133,11 @@ struct TensorForm {
   Dims shape, strides;
   DType dtype;
   Device device;
+  int64_t offset = 0;
   size_t hooks = 0;
   bool free_layout, requires_grad, leaf, has_grad;
   bool watches_grad = false;  ///< whether somebody reads or writes `.grad`
+  bool fixed_place = false;   ///< whether somebody looks at the offset
   bool any_batch = false;     ///< the first size may be any from `low` to `high`
   int64_t low = 2, high = 0;
 

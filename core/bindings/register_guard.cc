@@ -119,6 +119,18 @@ class Guards {
     }
   }
 
+  /// These tensors, arguments by number and others by themselves, begin where they began in their memory.
+  void FixPlaces(const std::vector<int>& positions, py::handle tensors) {
+    EachForm([&](TensorForm& form, int position) {
+      form.fixed_place |= std::find(positions.begin(), positions.end(), position) != positions.end();
+    });
+    for (py::handle tensor : py::iter(tensors)) {
+      for (GuardPlace& place : places_) {
+        if (place.form && place.container == tensor.ptr()) place.form->fixed_place = true;
+      }
+    }
+  }
+
   /// The first size of these tensor arguments (by number) may be any from `low` to `high`, the same for all of them.
   void FreeBatch(const std::vector<int>& positions, int64_t low, int64_t high) {
     EachForm([&](TensorForm& form, int position) {
@@ -415,6 +427,8 @@ void RegisterGuard(py::module_& m) {
       .def("watch_grads", &Guards::WatchGrads, "Have tensors' `grad` be there or not, as now.", py::arg("tensors"))
       .def("watch_argument_grads", &Guards::WatchArgumentGrads, "The same for tensors among the arguments, by number.",
            py::arg("positions"))
+      .def("fix_places", &Guards::FixPlaces, "Have tensors begin where they do now in their memory.",
+           py::arg("positions"), py::arg("tensors"))
       .def("free_batch", &Guards::FreeBatch,
            "Let the first size of these tensor arguments, and of no others, be anything between two bounds.",
            py::arg("positions"), py::arg("low"), py::arg("high"))

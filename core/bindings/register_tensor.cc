@@ -2,6 +2,7 @@
 #include "core/bindings/python.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
+#include "core/framework/trace.h"
 
 namespace dragon::python {
 
@@ -327,7 +328,8 @@ PyGetSetDef fields[] = {
     {"shape", DRAGON_FIELD(WrapShape(x.shape(), f)), nullptr, "Sizes of the axes.", nullptr},
     {"strides", DRAGON_FIELD((x.Settle(), WrapShape(x.strides(), nullptr))), nullptr, "Steps of the axes, in elements.",
      nullptr},
-    {"storage_offset", DRAGON_FIELD(PyLong_FromLongLong(x.offset())), nullptr, "Place of the first element.", nullptr},
+    {"storage_offset", DRAGON_FIELD((NotePlace(x), PyLong_FromLongLong(x.offset()))), nullptr,
+     "Place of the first element.", nullptr},
     {"ndim", DRAGON_FIELD(PyLong_FromLong(x.ndim())), nullptr, "Number of axes.", nullptr},
     {"size", DRAGON_FIELD(WrapSize(x.numel())), nullptr, "Number of elements.", nullptr},
     {"dtype", DRAGON_FIELD(WrapDType(x.dtype(), f)), nullptr, "Type of the elements.", nullptr},

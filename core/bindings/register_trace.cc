@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "core/bindings/python.h"
+#include "core/device/absent.h"
 #include "core/framework/batch.h"
 #include "core/passes/compiled.h"
 
@@ -273,6 +274,14 @@ void RegisterTrace(py::module_& m) {
                                return written;
                              })
       .def_property_readonly(
+          "placed",
+          [](const Captured& self) {
+            py::list list;
+            for (int32_t input : self.capture.placed) list.append(Shown(self.capture.inputs[input].tensor));
+            return list;
+          },
+          "The tensors from outside whose place in their memory matters.")
+      .def_property_readonly(
           "guarded_grads",
           [](const Captured& self) {
             py::list list;
@@ -357,8 +366,14 @@ void RegisterTrace(py::module_& m) {
         py::arg("tensor"), py::arg("shape"));
   m.def("is_tracing", [] { return Door().tracer != nullptr; }, "Whether this thread's calls are written down.");
   m.def(
-      "set_phantom", [](bool phantom) { return std::exchange(Door().phantom, phantom); },
-      "Have this thread's calls make shapes only; returns what was.", py::arg("phantom"));
+      "set_phantom",
+      [](bool phantom) {
+        NumbersAreAbsent() = phantom;
+        return std::exchange(Door().phantom, phantom);
+      },
+      "Have this thread's calls make shapes only; returns what was. A look at numbers that are not there is then a "
+      "NotImplementedError.",
+      py::arg("phantom"));
   m.def(
       "decompose", [](const Graph& graph) { return std::make_shared<Graph>(Decompose(graph)); },
       "The graph with every composition taken apart.", py::arg("graph"));

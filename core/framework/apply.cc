@@ -1,6 +1,7 @@
 // The door itself: promote, record, infer, allocate, run.
 #include "core/framework/apply.h"
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
@@ -160,15 +161,43 @@ void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Te
   }
 }
 
+/// Numbers that are computed even where only shapes are wanted: sizes of other tensors, as a rule, which shapes follow.
+constexpr int64_t kMostSizes = 64;
+
+/// May a call's results be known while shapes are worked out? Its operands are few numbers, which are there, and it
+/// changes nothing; a trace looks at shapes only.
+bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const OutputSpec> specs) {
+  if (g_door.tracer || !outs.empty() || call.op->schema.mutates()) return false;
+  for (const Argument& argument : call.op->schema.arguments()) {
+    if (argument.type == ArgumentType::kGenerator) return false;
+  }
+  for (const Tensor& x : call.inputs) {
+    if (!x.defined()) continue;
+    const Storage* storage = x.impl()->storage.get();
+    if (!storage || x.numel() > kMostSizes || storage->memory.state() == UnifiedMemory::State::kUninitialized) {
+      return false;
+    }
+  }
+  return std::all_of(specs.begin(), specs.end(),
+                     [](const OutputSpec& spec) { return CheckedNumel("sizes", spec.shape, 1) <= kMostSizes; });
+}
+
+class RealNumbers {
+ public:
+  RealNumbers() { g_door.phantom = false; }
+  ~RealNumbers() { g_door.phantom = true; }
+};
+
 /// The ground floor's compute half: infer, allocate, run.
 Tensors Compute(const Call& call, std::span<const Tensor> outs) {
   const Operator& op = *call.op;
   Tensors outputs;
   Infer infer(call);
   infer.device = CommonDevice(call);
-  InlineVector<bool, 2> straight;
+  bool shapes_only = g_door.phantom;
   if (!op.dynamic) {
     op.infer(infer);
+    if (DRAGON_UNLIKELY(shapes_only)) shapes_only = !IsKnown(call, outs, {infer.outputs.data(), infer.outputs.size()});
     for (size_t i = 0; i < infer.outputs.size(); ++i) {
       OutputSpec& spec = infer.outputs[i];
       if (i < outs.size() && outs[i].defined()) {
@@ -178,7 +207,7 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
           continue;
         }
       }
-      if (DRAGON_UNLIKELY(g_door.phantom)) {
+      if (DRAGON_UNLIKELY(shapes_only)) {
         outputs.push_back(Tensor::Phantom(spec.shape, spec.strides, spec.dtype, infer.device));
         outputs.back().impl()->free_layout = spec.free_layout && !outputs.back().is_contiguous();
       } else if (spec.strides.empty()) {
@@ -193,13 +222,15 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
     if (!out.defined() || out.device() == infer.device) continue;
     throw ValueError(op.name()).Got("a destination on ", out.device()).Expected("one on ", infer.device);
   }
-  if (infer.device.is_meta() || DRAGON_UNLIKELY(g_door.phantom)) {
+  if (infer.device.is_meta() || DRAGON_UNLIKELY(shapes_only)) {
     if (op.dynamic)
       throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
   } else {
     Context ctx{infer.device,
                 infer.device.is_cpu() ? nullptr : BackendOf(infer.device.type).CurrentStream(infer.device.index)};
     GradMode off(false);
+    std::optional<RealNumbers> real;  // what the kernel calls in turn is computed as well
+    if (DRAGON_UNLIKELY(g_door.phantom)) real.emplace();
     Run run(call, ctx, outputs);
     op.run(run);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/framework/autograd/meta.h"
+#include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 
 namespace dragon {
@@ -325,9 +326,46 @@ bool Trace::RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors*
   return true;
 }
 
+void Trace::NotePlace(const Tensor& tensor) {
+  if (!failure_.empty() || backward_ || !tensor.impl()->storage) return;
+  if (tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits) return;
+  Read(tensor);
+  if (!failure_.empty()) return;
+  const std::vector<int>& inputs = Known(tensor)->inputs;
+  const bool gradient = std::any_of(inputs.begin(), inputs.end(),
+                                    [&](int i) { return inputs_[i].source == CapturedInput::Source::kGradient; });
+  if (gradient) return GiveUp("the place of a gradient in its memory");
+  placed_.insert(placed_.end(), inputs.begin(), inputs.end());
+}
+
+void NotePlace(const Tensor& tensor) {
+  if (auto* trace = dynamic_cast<Trace*>(Door().tracer)) trace->NotePlace(tensor);
+}
+
+/// Offsets count from the start of memory where the call is made, and from the first element of the input in a graph.
+void Trace::MakeRelative(const Tensor& x, GraphCall* call) {
+  const Cell& cell = *Known(x);
+  for (int input : cell.inputs) {
+    if (inputs_[input].tensor.offset() != cell.whole.offset) return GiveUp("a view of memory that two tensors share");
+  }
+  const int64_t offset = call->attrs[2].integer() - cell.whole.offset;
+  const int64_t x_offset = call->attrs[4].integer() - cell.whole.offset;
+  int64_t elements = 1;
+  for (int axis = 0; axis < cell.whole.shape.size(); ++axis) {
+    elements += std::max<int64_t>(cell.whole.shape[axis] - 1, 0) * cell.whole.strides[axis];
+  }
+  elements = elements * ItemSize(cell.whole.dtype) / x.item_size();
+  if (!LiesWithin(call->attrs[0].ints(), call->attrs[1].ints(), offset, elements)) {
+    return GiveUp("a view of memory around a tensor");
+  }
+  call->attrs[2] = Value(offset);
+  call->attrs[4] = Value(x_offset);
+}
+
 Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
   if (!failure_.empty()) return Through(original, outs);
+  if (op.compose && op.name() == "as_strided" && !original.attrs[2].is_none()) NotePlace(original.inputs[0]);
   if (op.compose || (op.view && !outs.empty())) {
     if (!std::exchange(pending_, {}).empty()) GiveUp(op.name() + ": a number that changes from call to call");
     return Through(original, outs);
@@ -354,6 +392,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   record.list_sizes.assign(call.list_sizes.begin(), call.list_sizes.end());
   record.symbolic = std::move(symbolic);
   for (const Tensor& x : call.inputs) record.inputs.push_back(Read(x));
+  if (op.view && op.name() == "as_strided_of" && failure_.empty()) MakeRelative(call.inputs[0], &record);
   InlineVector<OutputSpec, 2> specs;
   if (!op.view) {
     Infer infer(call);

@@ -63,6 +63,7 @@ struct Capture {
   std::vector<CapturedInput> inputs;    ///< of the graph, in its order
   std::vector<CapturedOutput> outputs;  ///< in the order given to Finish
   std::vector<CapturedGradient> gradients;
+  std::vector<int32_t> placed;  ///< inputs whose place in their memory matters
   int argument_count = 0;
 };
 
@@ -114,6 +115,8 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void GradRead(const Tensor& leaf) override { TouchGrad(leaf, true); }
   void GradWritten(const Tensor& leaf) override { TouchGrad(leaf, false); }
   void GiveUp(const std::string& what) override;
+  /// The program has looked at where a tensor begins in its memory.
+  void NotePlace(const Tensor& tensor);
   /// A number that is asked for anew before each run: attribute `attr` of the next call.
   int AddSymbol(const std::string& name);
   void NoteSymbol(int attr, int element, Expression value) { pending_.push_back({attr, element, std::move(value)}); }
@@ -177,6 +180,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void Restore(const Snapshot& snapshot);
   std::string TryGradients(const std::vector<Tensor>& outputs, Differentiation* result);
   int32_t ArgumentOf(const Tensor& tensor) const;
+  void MakeRelative(const Tensor& x, GraphCall* call);
   void CheckHistory(const Tensor& tensor, const Cell& cell);
   CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known);
   bool IsConstant(const std::vector<ValueId>& values) const;
@@ -192,9 +196,13 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   std::unordered_map<TensorImpl*, GradSlot> grads_;
   std::vector<TensorImpl*> touched_;  ///< the keys of `grads_`, in the order of the program
   std::vector<GraphCall::Symbolic> pending_;
+  std::vector<int32_t> placed_;
   std::string failure_;
   uint64_t epoch_, mark_before_ = 0;
   bool running_ = false, backward_ = false;
 };
+
+/// Tell this thread's trace, if there is one, that the program looks at where a tensor begins in its memory.
+DRAGON_API void NotePlace(const Tensor& tensor);
 
 }  // namespace dragon

@@ -112,6 +112,7 @@ Capture Trace::Finish(const std::vector<Tensor>& outputs) {
   capture.graph.outputs = std::move(results);
   capture.inputs = inputs_;
   capture.outputs = std::move(described);
+  capture.placed = placed_;
   capture.argument_count = static_cast<int>(arguments_.size());
   return capture;
 }
@@ -252,7 +253,8 @@ void Trace::TakeGradients(const std::vector<Tensor>& outputs, Differentiation* r
   for (int input : result->wanted) wanted.push_back(inputs_[input].tensor);
   const HooksAside aside(wanted);
   BackwardOptions options;
-  options.retain_graph = options.allow_unused = true;
+  // The compiled node's edges lead to every input; what lies behind one of them is the tape's business.
+  options.retain_graph = options.allow_unused = options.stop_at_inputs = true;
   Start();
   Door().phantom = true;
   const std::vector<Tensor> grads = Gradients(roots, upstream, wanted, options);

@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 
+from dragon.core.capture.function import function
 from dragon.core.capture.guards import Guards
 from dragon.vm import torch
 from dragon.vm.torch import nn
@@ -254,9 +255,9 @@ def test_side_effects_and_random_numbers_are_seen():
 def test_what_cannot_be_watched_is_refused():
     numbers = iter([])
     large = np.zeros(1 << 18)
-    for function in (lambda x: x * next(stream), lambda x: x + torch.as_tensor(large)):
+    for refused in (lambda x: x * next(stream), lambda x: x + torch.as_tensor(large)):
         stream = (n for n in numbers)
-        assert Guards(function, (X,), {}).refusal
+        assert Guards(refused, (X,), {}).refusal
 
 
 def test_wrong_places_are_refused():
@@ -265,3 +266,31 @@ def test_wrong_places_are_refused():
         _C.Guards().add(0, [1])
     with pytest.raises(ValueError, match="one per check"):
         _C.Guards().add(0, {}, ("a",), ())
+
+
+PLACED = {
+    "from the start": lambda x: x.as_strided((1, 3), (3, 1), 6) * 1,
+    "a view from the start": lambda x: x.as_strided((1, 3), (3, 1), 6),
+    "from the tensor": lambda x: x.as_strided((2, 3), (3, 1)) * 1,
+    "around the tensor": lambda x: x.as_strided((4, 3), (3, 1)),
+    "before the tensor": lambda x: x.as_strided((1, 3), (3, 1), 0) + 1,
+    "from a row": lambda x: x[1].as_strided((2, 3), (3, 1)) + 1,
+    "asked for": lambda x: x * x.storage_offset(),
+    "asked for and used": lambda x: x.as_strided((2, 3), (3, 1), x.storage_offset() + 1).exp(),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+@pytest.mark.parametrize("rows", [(2, 2, 1, 0, 4), (0, 0, 1, 4)])
+def test_where_a_tensor_begins_in_its_memory(name, rows):
+    """Views that count from there mean other elements in another tensor; views of the tensor itself do not."""
+    data = torch.arange(24.0).reshape(8, 3)
+    plain = PLACED[name]
+    captured = function(plain)
+    for row in rows:
+        assert torch.equal(captured(data[row:row + 3]), plain(data[row:row + 3]))
+    if name == "around the tensor":
+        with pytest.raises(ValueError, match="within the memory"):
+            captured(torch.ones(3, 3))
+    if name == "from the tensor":
+        assert len(captured.variants) == 1

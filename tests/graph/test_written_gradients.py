@@ -154,3 +154,11 @@ def test_what_no_gradient_flows_to_gets_none():
             compiled(torch.ones(4, 3))[result].sum().backward()
             assert other.weight.grad is None and reached.weight.grad is not None
             reached.zero_grad(), other.zero_grad()
+
+
+def test_an_argument_computed_from_another_gets_its_gradient_once():
+    compiled = torch.compile(lambda a, b: a * b)
+    for _ in range(3):
+        x = torch.tensor([3.0], requires_grad=True)
+        compiled(x * 2, x).backward()
+        assert x.grad.tolist() == [12.0]

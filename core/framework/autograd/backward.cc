@@ -138,7 +138,8 @@ void Engine::MarkNeeded() {
     bool beyond = false;
     for (const Edge& edge : node->edges) beyond |= edge && reaches[edge.node.get()];
     if (beyond) reaches[node] = true;
-    states_[node].needed = beyond || (node->is_accumulator() && into_.count(node));
+    const bool ends = options_.stop_at_inputs && wanted_.count(node);
+    states_[node].needed = (beyond && !ends) || (node->is_accumulator() && into_.count(node));
     stack.pop_back();
   }
 }

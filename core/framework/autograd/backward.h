@@ -11,6 +11,7 @@ struct BackwardOptions {
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;
+  bool stop_at_inputs = false;  ///< what lies behind a wanted tensor gets nothing through it
 };
 
 /// Accumulate the gradients of `roots` into the leaves' `grad`. An undefined gradient of a scalar root is 1.

@@ -15,7 +15,7 @@ from dragon.core.capture.settings import check_level, is_capturing, is_eager, se
 
 VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
 ATTEMPTS = 8  # captures in vain, before a function is left alone
-RETRIES = 3  # calls that may change something in Python, where such calls are tried again
+RETRIES = 3  # calls that may change something in Python, or are no graph for one reason, before no more are tried
 
 
 class Variant:
@@ -107,6 +107,7 @@ class Function:
         with self._lock:
             self._variants, self._retraces = [], []
             self._epoch, self._attempts, self._tries = settings.epoch, 0, 0
+            self._refusals = {}  # why a call was no graph: how often
             self._off = None  # why the function is left alone
             self._warned = set()
 
@@ -219,7 +220,8 @@ class Function:
         if self._strict:
             raise RuntimeError(message)
         self._say_once("eager", message)
-        if recording.changes or self._attempts >= ATTEMPTS:
+        self._refusals[reason] = self._refusals.get(reason, 0) + 1
+        if recording.changes or self._attempts >= ATTEMPTS or self._refusals[reason] >= RETRIES:
             self._off = reason
         else:
             self._variants = [*self._variants, Variant(recording, reason)]

@@ -103,7 +103,7 @@ class Guards:
             if place.container is container and key in place.keys:
                 self._checker.release(number, place.keys.index(key))
 
-    def bind(self, args, kwargs, arguments, implicit, watched_grads=()):
+    def bind(self, args, kwargs, arguments, implicit, watched_grads=(), placed=()):
         """Keep only what a capture has used, once it is known.
 
         Parameters
@@ -118,6 +118,8 @@ class Guards:
             Tensors that the function has reached by itself.
         watched_grads : Sequence[Tensor]
             Those whose `grad` the function reads or writes.
+        placed : Sequence[Tensor]
+            Those whose place in their memory it looks at.
 
         """
         used = {id(tensor) for tensor in implicit}
@@ -132,6 +134,9 @@ class Guards:
                 self._checker.release(number)
         self._checker.set_aliases(args, kwargs, list(implicit))
         self._checker.watch_grads(list(watched_grads))
+        fixed = {id(tensor) for tensor in placed}
+        self._checker.fix_places([number for number, tensor in enumerate(arguments) if id(tensor) in fixed],
+                                 [tensor for tensor in implicit if id(tensor) in fixed])
         watched = {id(tensor) for tensor in watched_grads}
         self._checker.watch_argument_grads([number for number, tensor in enumerate(arguments) if id(tensor) in watched])
 

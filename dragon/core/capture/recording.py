@@ -79,7 +79,8 @@ class Recording:
         if self.failure:
             return None
         self.outside = [tensor for _, tensor in self.trace.outside_inputs]
-        self.guards.bind(self.args, self.kwargs, self.inputs, self.outside, captured.guarded_grads)
+        self.guards.bind(self.args, self.kwargs, self.inputs, self.outside, captured.guarded_grads,
+                         captured.placed)
         self.seconds["graph"] = time.perf_counter() - begin
         return captured
 

@@ -14,7 +14,7 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), sl
 def is_scalar(value):
     """Return whether a value is a constant by what it says rather than by which object it is."""
     if isinstance(value, (tuple, frozenset)):
-        return all(map(is_scalar, value))
+        return all(map(is_scalar, tuple.__iter__(value) if isinstance(value, tuple) else frozenset.__iter__(value)))
     return isinstance(value, SCALARS) and not isinstance(value, enum.Enum)
 
 
@@ -53,8 +53,8 @@ def describe(value, path, reach):
     if isinstance(value, list):
         return LIST, path, type(value), tuple(describe(item, f"{path}[{i}]", reach) for i, item in enumerate(value))
     if isinstance(value, dict):
-        parts = tuple(describe(item, f"{path}[{key!r}]", reach) for key, item in value.items())
-        return DICT, path, type(value), parts, tuple(value)
+        parts = tuple(describe(item, f"{path}[{key!r}]", reach) for key, item in dict.items(value))
+        return DICT, path, type(value), parts, tuple(dict.keys(value))
     if is_record(value):
         fields = value.__dict__
         return (FIELDS, path, type(value),
@@ -133,7 +133,9 @@ class _Mapping:
     """Dictionaries, also those with attributes, as the results of some libraries' models are."""
 
     def __init__(self, value, pack):
-        self.kind, self.keys, self.parts = type(value), list(value), [pack(item) for item in value.values()]
+        plain = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
+        self.kind, self.keys = type(value), list(plain.keys(value))
+        self.parts = [pack(item) for item in plain.values(value)]
         self.factory = value.default_factory if isinstance(value, collections.defaultdict) else None
         self.fields = {key: pack(item) for key, item in getattr(value, "__dict__", {}).items()}
 

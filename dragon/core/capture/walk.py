@@ -18,6 +18,7 @@ DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  
 LARGEST_ARRAY = 1 << 20  # bytes of a NumPy array that are compared before each run
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
 PLAIN = (types.SimpleNamespace, Namespace)
+METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.count, itertools.cycle, itertools.chain)
 
 
@@ -66,8 +67,8 @@ class Walk:
         self.places, self.tensors, self.kept = [], {}, [function]
         self.refusal = None
         self.random_states = []
-        self._seen, self._names, self._all = {}, set(), False
-        self._waiting = collections.defaultdict(list)
+        self._seen, self._names, self._computed, self._all = {}, set(), set(), False
+        self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
         self._instances, self._classes = [], []
         self._queue = collections.deque()
         self._later(self._visit_callable, function, name)
@@ -108,7 +109,7 @@ class Walk:
             self._visit_class(value, path, made=True)
         elif isinstance(value, types.ModuleType):
             if not codes.is_library(value.__name__):
-                self._watch_named(self._place(KEYS, value.__dict__, path), value.__dict__)
+                self._watch_module(value, path)
         elif not self._visit_container(value, path) and not self._visit_function(value, path):
             self._visit_object(value, path)
 
@@ -131,17 +132,18 @@ class Walk:
 
     def _visit_container(self, value, path):
         if isinstance(value, tuple):
-            for index, item in enumerate(value):
+            for index, item in enumerate(tuple.__iter__(value)):
                 self._expect(item, f"{path}[{index}]")
         elif isinstance(value, list):
-            self._whole(LIST, value, enumerate(value), path)
+            self._whole(LIST, value, enumerate(list.__iter__(value)), path)
         elif isinstance(value, (dict, types.MappingProxyType)):
-            if isinstance(value, dict):
-                self._whole(DICT, value, value.items(), path)
+            if isinstance(value, dict):  # what lies in it, whatever a subclass's own methods make of that
+                self._whole(DICT, value, dict.items(value), path)
         elif isinstance(value, (set, frozenset)) or isinstance(value, collections.deque) and is_scalar(tuple(value)):
             place = self._place(SET, value, path)
             place.names.append(path)
-            self.kept.append(value.copy())
+            plain = next(base for base in (set, frozenset, collections.deque) if isinstance(value, base))
+            self.kept.append(plain.copy(value))
             place.checks.append((EQUAL, self.kept[-1]))
         elif is_array(value):
             self._visit_array(value, path)
@@ -206,7 +208,7 @@ class Walk:
             if not isinstance(owner, (types.ModuleType, type, type(None))):
                 self._expect(owner, f"{path}.__self__")
         else:
-            wrapped = getattr(value, "__wrapped__", None)
+            wrapped = _plain_attribute(value, "__wrapped__")
             if wrapped is None or isinstance(value, type):
                 return False
             self._expect(wrapped, path)
@@ -255,22 +257,58 @@ class Walk:
     # --- attributes, as far as some code names them
 
     def _learn(self, names, dynamic=False):
-        if dynamic and not self._all:
-            self._all = True
-            names = names | set(self._waiting)
         for name in sorted(names - self._names):
             self._names.add(name)
-            for place, holder, path in self._waiting.pop(name, ()):
-                if name in holder:
-                    self._put(place, name, holder[name], f"{path}.{name}")
+            self._watch_waiting(self._waiting, name)
+            self._watch_waiting(self._waiting_modules, name)
+        if dynamic and not self._all:
+            self._all = True
+            self._computed = set(self._waiting)
+            for name, waiting in list(self._waiting.items()):
+                self._waiting[name] = [item for item in waiting if not self._watch_computed(name, *item)]
+
+    def _watch_computed(self, name, place, holder, path):
+        """Watch an attribute because some code computes names; return whether that is all there is to watch.
+
+        Methods are watched without a look at their code: a class has many, and few are called by computed names.
+        """
+        value = holder.get(name)
+        if place.kind == CLASS and isinstance(value, METHODS):
+            place.keys.append(name)
+            place.names.append(f"{path}.{name}")
+            place.checks.append((SAME, value))
+            self.kept.append(value)
+            return False
+        if name in holder:
+            self._put(place, name, value, f"{path}.{name}")
+        return True
+
+    def _watch_waiting(self, waiting, name):
+        for place, holder, path in waiting.pop(name, ()):
+            if name in holder:
+                self._put(place, name, holder[name], f"{path}.{name}")
+
+    def _watch_module(self, module, path):
+        """Watch what code names of a module.
+
+        Code that computes the names of attributes does so for objects; to take all of a module, and of the modules that
+        it knows, for reachable would be to walk through whole libraries.
+        """
+        names = module.__dict__
+        place = self._place(KEYS, names, path)
+        for name in list(names):
+            if name in self._names:
+                self._put(place, name, names[name], f"{path}.{name}")
+            elif isinstance(name, str):
+                self._waiting_modules[name].append((place, names, path))
 
     def _watch_named(self, place, holder, always=frozenset(), never=frozenset(), every=False):
         for name, value in list(holder.items()):
             if name in never:
                 continue
-            if every or self._all or name in self._names or name in always:
+            if every or name in self._names or name in always:
                 self._put(place, name, value, f"{place.path}.{name}")
-            elif isinstance(name, str):
+            elif isinstance(name, str) and not (self._all and self._watch_computed(name, place, holder, place.path)):
                 self._waiting[name].append((place, holder, place.path))
 
     def _visit_object(self, value, path):
@@ -329,15 +367,15 @@ class Walk:
 
     def _add_absent(self):
         """Watch that no attribute comes to stand before the one that was found."""
-        inherited = {}
+        inherited, named = {}, self._names | self._computed | {"forward"}
         for place, kind, fields in self._instances:
             if kind not in inherited:
                 known = set().union(*(base.__dict__ for base in kind.__mro__))
-                inherited[kind] = sorted(((self._names | {"forward"}) & known) - {"__class__", "__dict__"})
+                inherited[kind] = sorted((named & known) - {"__class__", "__dict__"})
             self._absent(place, inherited[kind], fields)
         for place, kind in self._classes:
             known = set().union(*(base.__dict__ for base in kind.__mro__[1:]))
-            self._absent(place, sorted((self._names | {"forward"}) & known), kind.__dict__)
+            self._absent(place, sorted(named & known), kind.__dict__)
 
     def _absent(self, place, names, holder):
         for name in names:
@@ -364,6 +402,14 @@ def _names_in_class(kind):
     functions = [value for name, value in kind.__dict__.items()
                  if isinstance(value, types.FunctionType) and name not in MAKERS]
     return frozenset().union(*(codes.names_of(function.__code__).attributes for function in functions))
+
+
+def _plain_attribute(value, name):
+    """Return an attribute that an object has, or None, without asking its own `__getattr__`, which may do much."""
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return None
 
 
 def _key_text(key):

@@ -1,5 +1,6 @@
 """Shapes and dtypes of a function's results, learnt by running it on tensors that have no numbers."""
 import contextlib
+import threading
 
 from dragon import _C
 from dragon.vm.keras.core import tree
@@ -12,6 +13,7 @@ from dragon.vm.tensorflow.core.tensor import ops
 # by many numbers and halved often, as nets do with images.
 SIZES = (960, 1920)
 _prototypes = {}
+_local = threading.local()  # the size that stands for unknown ones in this thread's run, and whether it was asked for
 
 
 def phantom(shape, dtype, unknown=SIZES[0]):
@@ -41,6 +43,7 @@ def run_phantom(function, args, kwargs, unknown=SIZES[0]):
             made[id(x)] = phantom(x.shape, x.dtype, unknown)
         return made[id(x)]
     args, kwargs = tree.map_structure(fill, tuple(args)), tree.map_structure(fill, dict(kwargs))
+    outer, _local.unknown = getattr(_local, "unknown", None), unknown
     recorded, previous = _C.set_grad_enabled(False), _C.set_phantom(True)
     try:
         with StatelessScope(), SymbolicScope():
@@ -48,6 +51,25 @@ def run_phantom(function, args, kwargs, unknown=SIZES[0]):
     finally:
         _C.set_phantom(previous)
         _C.set_grad_enabled(recorded)
+        _local.unknown = outer
+
+
+def size_by_numbers(count):
+    """Return `count()`, a size that numbers decide, or what stands for it where there are none.
+
+    Parameters
+    ----------
+    count : Callable
+        Looks at the numbers.
+
+    """
+    if getattr(_local, "unknown", None) is None:
+        return count()
+    try:
+        return count()
+    except NotImplementedError:
+        _local.asked = True
+        return _local.unknown
 
 
 def compute_spec(function, args=(), kwargs=None, is_cutting=False):
@@ -67,7 +89,9 @@ def compute_spec(function, args=(), kwargs=None, is_cutting=False):
     """
     kwargs = kwargs or {}
     is_open = any(None in x.shape for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor))
+    before, _local.asked = getattr(_local, "asked", False), False
     first = run_phantom(function, args, kwargs)
+    is_open, _local.asked = is_open or _local.asked, before
     if not is_open:
         return tree.map_structure(_symbolic, first)
     results = [first, run_phantom(function, args, kwargs, SIZES[1])]

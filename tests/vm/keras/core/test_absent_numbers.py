@@ -1,0 +1,60 @@
+"""Layers under construction: sizes are known, and a look at numbers that are not there is a letter, never garbage."""
+import numpy
+import pytest
+
+from dragon.vm import keras
+from dragon.vm import tensorflow as tf
+
+SHAPED = {
+    "reshape": (lambda x: tf.reshape(x, [tf.shape(x)[0], -1]), (None, 24)),
+    "product": (lambda x: tf.reshape(x, [tf.shape(x)[0], tf.shape(x)[1] * tf.shape(x)[2]]), (None, 24)),
+    "product of all": (lambda x: tf.reshape(x, [tf.shape(x)[0], tf.reduce_prod(tf.shape(x)[1:])]), (None, 24)),
+    "quotient": (lambda x: tf.reshape(x, [-1, tf.shape(x)[1] // 2, 2 * tf.shape(x)[2]]), (None, 2, 12)),
+    "joined": (lambda x: tf.reshape(x, tf.concat([tf.shape(x)[:1], [24]], 0)), (None, 24)),
+    "from the end": (lambda x: tf.reshape(x, [tf.shape(x)[0], tf.shape(x)[-1], tf.shape(x)[-2]]), (None, 6, 4)),
+    "unstacked": (lambda x: tf.reshape(x, [tf.unstack(tf.shape(x))[0], 24]), (None, 24)),
+    "filled": (lambda x: tf.fill(tf.shape(x)[:2], 2.0), (None, 4)),
+    "larger of two": (lambda x: tf.zeros([tf.shape(x)[0], tf.maximum(tf.shape(x)[1], 3)]), (None, 4)),
+    "slice": (lambda x: x[:, :tf.shape(x)[1] // 2], (None, 2, 6)),
+    "range": (lambda x: x + tf.cast(tf.range(tf.shape(x)[2]), tf.float32), (None, 4, 6)),
+    "divisor": (lambda x: x / tf.cast(tf.shape(x)[1], tf.float32), (None, 4, 6)),
+    "as an int": (lambda x: x * int(tf.shape(x)[1]), (None, 4, 6)),
+    "as an array": (lambda x: x * numpy.asarray(tf.shape(x))[1], (None, 4, 6)),
+    "decided by": (lambda x: x if tf.shape(x)[1] > 3 else x[0], (None, 4, 6)),
+    "count of parts": (lambda x: tf.split(x, tf.shape(x)[1], axis=1)[0], (None, 1, 6)),
+    "segments": (lambda x: keras.ops.segment_sum(tf.transpose(x, [1, 0, 2]), keras.ops.arange(4) // 2), (2, None, 6)),
+}
+
+
+def build(function):
+    """Return the shape that a layer is said to have, and its result."""
+    class Layer(keras.layers.Layer):
+        def call(self, x):
+            return function(x)
+    given = keras.Input((4, 6))
+    made = Layer()(given)
+    return made.shape, keras.Model(given, made)(numpy.ones((3, 4, 6), "float32"))
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_sizes_are_numbers_while_a_layer_is_built(name):
+    function, shape = SHAPED[name]
+    found, result = build(function)
+    assert found == shape
+    assert tuple(result.shape) == tuple(3 if size is None else size for size in shape)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x * float(tf.reduce_sum(x)), lambda x: x if tf.reduce_sum(x) > 0 else -x, lambda x: x * numpy.asarray(x),
+    lambda x: x[:, :int(x[0, 0, 0])], lambda x: x * x[0, 0, 0].numpy()])
+def test_a_look_at_numbers_of_a_layer_under_construction_is_refused(function):
+    with pytest.raises((NotImplementedError, TypeError), match="not known yet|numbers|symbolic"):
+        build(function)
+
+
+def test_how_many_segments_there_are_is_not_known_before_the_numbers():
+    rows, places = keras.KerasTensor((4, 5)), keras.KerasTensor((4,), dtype="int32")
+    for name in ("sum", "max", "min", "prod"):
+        reduce = getattr(keras.ops, f"segment_{name}")
+        assert reduce(rows, places).shape == (None, 5)
+        assert reduce(rows, places, num_segments=3).shape == (3, 5)
