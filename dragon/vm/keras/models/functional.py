@@ -15,6 +15,7 @@ from dragon.vm.keras.layers.core.input_layer import InputLayer
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.models.model import Model
+from dragon.vm.tensorflow.core.moving import is_text
 
 
 def _is_input(x):
@@ -195,7 +196,10 @@ class Functional(Function, Model):
         shape = self._inputs[number].shape
         made = x
         if len(x.shape) != len(shape):
-            from dragon.vm.keras import ops
+            if is_text(x):  # what the engine knows nothing of, TensorFlow's own functions move
+                from dragon.vm.tensorflow.core import array as ops
+            else:
+                from dragon.vm.keras import ops
             if len(x.shape) == len(shape) + 1 and x.shape[-1] == 1:
                 made = ops.squeeze(x, axis=-1)
             elif len(x.shape) == len(shape) - 1 and shape[-1] == 1:

@@ -175,7 +175,7 @@ def _strings(value, dtype):
 def _array(array, dtype):
     """Return a copy of a NumPy array, or of one of its numbers."""
     kind = array.dtype.kind
-    if kind in "SUO":
+    if kind in "SUOT":
         return _objects(array, dtype)
     name = array.dtype.name
     if name not in NUMBERED:
@@ -198,7 +198,7 @@ def _array(array, dtype):
 def _objects(array, dtype):
     """Return an array of text or Python objects."""
     first = array.reshape(-1)[0] if array.size else ""
-    if array.dtype.kind in "SU" or isinstance(first, (str, bytes)):
+    if array.dtype.kind in "SUT" or isinstance(first, (str, bytes)):
         return _strings(array, dtype)
     return _sequence(array.tolist(), dtype) if array.ndim else _from_python(array[()], dtype)
 

@@ -215,7 +215,7 @@ def _as_foreign(value):
         return OBJECTS["bool" if name == "bool_" else "string"]
     if name not in OBJECTS:  # such as dtype("<U3"), whose name is str96
         kind = getattr(value, "kind", "")
-        return OBJECTS["string"] if kind in ("U", "S", "O") else None
+        return OBJECTS["string"] if kind in ("U", "S", "O", "T") else None
     return OBJECTS[name]
 
 

@@ -27,7 +27,7 @@ def is_text(x):
         return True
     if isinstance(x, (list, tuple)):
         return bool(x) and is_text(x[0])
-    return getattr(getattr(x, "dtype", None), "kind", "") in ("U", "S", "O")
+    return getattr(getattr(x, "dtype", None), "kind", "") in ("U", "S", "O", "T")
 
 
 def _encode(value, pool):

@@ -25,12 +25,13 @@ def to_array(value):
         array = np.empty((), object)
         array[()] = as_bytes(value)
         return array
-    source = value if isinstance(value, np.ndarray) else _object_array(value)
+    is_array = hasattr(value, "__array__")  # columns of tables among them
+    source = np.asarray(value) if is_array else _object_array(value)
     if source.dtype.kind == "S":
         return source.astype(object)
     array = np.empty(source.shape, object)
     flat, items = array.reshape(-1), source.reshape(-1)
-    for index, item in enumerate(items.tolist() if source.dtype.kind == "U" else items):
+    for index, item in enumerate(items.tolist() if source.dtype.kind in "UT" else items):
         flat[index] = as_bytes(item if not isinstance(item, StringTensor) else item.numpy())
     return array
 

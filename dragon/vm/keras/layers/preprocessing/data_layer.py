@@ -52,7 +52,7 @@ def as_host(x):
     if isinstance(x, StringTensor):
         return to_array(x)
     array = host_array(x) if hasattr(x, "is_contiguous") else np.asarray(x)
-    return to_array(x) if array.dtype.kind in "OSU" else array
+    return to_array(x) if array.dtype.kind in "OSUT" else array
 
 
 def as_strings(x, who):
