@@ -15,6 +15,7 @@ class Input:
     array: numpy.ndarray
     dtype: str
     grad: bool
+    free: bool = True  # any number of its dtype would do: it is no index and no mask
 
     @property
     def inexact(self):
@@ -93,7 +94,7 @@ def bind(row, sample, dtype, index=0):
     def fill(value):
         given = value if isinstance(value, Given) else Given(tuple(value))
         kind = given.dtype or dtype
-        return Input(round_to(draw(given, kind, row.domain, rng), kind), kind, given.grad)
+        return Input(round_to(draw(given, kind, row.domain, rng), kind), kind, given.grad, given.dtype is None)
 
     def tensors(value, type_name):
         if isinstance(value, (Given, tuple)) and not type_name.startswith("Tensor["):

@@ -1,5 +1,6 @@
 """Functions of numbers, element by element, with TensorFlow's dtype rules."""
 import builtins
+import math
 
 from dragon import _C
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
@@ -7,7 +8,7 @@ from dragon.vm.tensorflow.core.creation import cast
 from dragon.vm.tensorflow.core.dtypes import OBJECTS, as_dtype
 from dragon.vm.tensorflow.core.moving import is_ragged, is_text, take
 from dragon.vm.tensorflow.core.operators import (
-    BOOL, COMPLEX, FLOATS, INTEGERS, QUOTIENT, apply, operand, refuse_dtype)
+    BOOL, COMPLEX, FLOATS, INTEGERS, QUOTIENT, RUNS, apply, operand, refuse_dtype)
 from dragon.vm.tensorflow.core.tensor import ops
 
 NUMBERS = INTEGERS | FLOATS | COMPLEX
@@ -125,7 +126,7 @@ def check_pair(x, y, node):
 
 
 def _make_binary(name, operator, allowed, node, words):
-    run = getattr(ops, operator)
+    run = RUNS.get(operator) or getattr(ops, operator)
 
     def function(x, y, name=None):
         if is_ragged(x) or is_ragged(y):
@@ -215,7 +216,9 @@ def abs(x, name=None):
 def sign(x, name=None):
     """Return -1, 0 or 1; of complex numbers x / |x|."""
     x = take(x)
-    return ops.sgn(x) if x.dtype.is_complex else ops.sign(x)
+    if x.dtype.is_complex:
+        return ops.sgn(x)
+    return ops.where(ops.isnan(x), x.detach(), ops.sign(x)) if x.dtype in FLOATS else ops.sign(x)
 
 
 def round(x, name=None):
@@ -303,7 +306,8 @@ def xlog1py(x, y, name=None):
 def _times_log(x, y, node, run, logarithm):
     x, y = check_pair(x, y, node)
     if not x.dtype.is_complex:
-        return apply(run, node, x, y, False, FLOATS)
+        made = apply(run, node, x, y, False, FLOATS)
+        return ops.where(ops.eq(x, 0), ops.zeros_like(made.detach()), made)  # whatever y is, NaN too
     y = take(operand(x, y, node), None if isinstance(y, _C.Tensor) else x.dtype)
     none = ops.eq(x, 0)
     return ops.where(none, ops.zeros_like(x), x * logarithm(ops.where(none, ops.ones_like(y), y)))
@@ -382,7 +386,9 @@ def angle(input, name=None):
     x = take(input)
     if x.dtype not in INEXACT:
         raise refuse_dtype("Angle", x.dtype)
-    return ops.angle(x)
+    if x.dtype.is_complex:
+        return ops.angle(x)
+    return ops.where(ops.lt(x, 0), ops.full_like(x.detach(), math.pi), ops.zeros_like(x.detach()))
 
 
 def complex(real, imag, name=None):

@@ -218,7 +218,7 @@ def _bands(k, align, rows, columns, who):
     if low > high:
         raise invalid_argument(f"{who}: lower diagonal is above the upper one. Received: k={k}")
     lengths = {number: min(rows + min(number, 0), columns - max(number, 0)) for number in range(low, high + 1)}
-    if any(length <= 0 for length in lengths.values()) and (rows or columns):
+    if any(length <= 0 and number for number, length in lengths.items()):
         raise invalid_argument(f"{who}: k is out of bounds for matrices of {rows} rows and {columns} columns. "
                                f"Received: k={k}")
     width = max(lengths.values())
@@ -423,10 +423,16 @@ def expm(input, name=None):
 
 
 def _by_values(x, function):
-    """Return a function of matrices by their eigenvalues."""
+    """Return a function of matrices by their eigenvalues; NaN where that of a real one is not real."""
     values, vectors = ops.linalg_eig(x)
     made = ops.matmul(vectors * ops.unsqueeze(function(values), -2), ops.linalg_inv(vectors))
-    return made if x.dtype.is_complex else ops.cast(ops.real(made), x.dtype)
+    if x.dtype.is_complex:
+        return made
+    if not x.shape[-1]:
+        return ops.cast(ops.real(made), x.dtype)
+    size = ops.amax(ops.abs(made), [-2, -1], True)
+    real = ops.le(ops.amax(ops.abs(ops.imag(made)), [-2, -1], True), 1e-3 * size)
+    return ops.cast(ops.where(real, ops.real(made), float("nan")), x.dtype)
 
 
 def sqrtm(input, name=None):
@@ -442,13 +448,18 @@ def logm(input, name=None):
     return _by_values(x, ops.log)
 
 
+def _greatest(values):
+    """Return the first of singular values, which is the greatest; none of none."""
+    return ops.narrow(values, -1, 0, min(1, values.shape[-1]))
+
+
 def matrix_rank(a, tol=None, validate_args=False, name=None):
     """Return ranks: how many singular values are not as good as zero."""
     x = take(a)
     values = ops.linalg_svdvals(x)
     if tol is None:
         import numpy as np
-        tol = max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps) * ops.amax(values, -1, True)
+        tol = max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps) * _greatest(values)
     else:
         tol = ops.unsqueeze(take(tol, values.dtype), -1)
     return ops.cast(ops.sum(ops.gt(values, tol), -1), int32)
@@ -462,6 +473,6 @@ def pinv(a, rcond=None, validate_args=False, name=None):
         rcond = 10.0 * max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps)
     u, s, vh = ops.linalg_svd(x, False)
     cut = take(rcond, s.dtype if not isinstance(rcond, _C.Tensor) else None)
-    some = ops.gt(s, ops.unsqueeze(cut, -1) * ops.amax(s, -1, True))
+    some = ops.gt(s, ops.unsqueeze(cut, -1) * _greatest(s))
     reciprocals = ops.where(some, 1.0 / ops.where(some, s, ops.ones_like(s)), ops.zeros_like(s))
     return ops.matmul(adjoint(vh) * ops.unsqueeze(ops.cast(reciprocals, x.dtype), -2), adjoint(u))

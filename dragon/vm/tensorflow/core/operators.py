@@ -109,9 +109,27 @@ def apply(operator, node, x, other, reverse=False, allowed=None):
     return operator(other, x) if reverse else operator(x, other)
 
 
+def _floor_divide(x, y):
+    """Return quotients rounded down; of floats the floor of the quotient, infinite where that is."""
+    return ops.floor(ops.div(x, y)) if x.dtype in FLOATS else ops.floor_divide(x, y)
+
+
+def _shift(run):
+    """Return a shift by as many places as a number has bits but one, at most, and by none at least."""
+    def shift(x, y):
+        bits = 8 * x.dtype.size
+        return run(x, ops.clamp(y, ops.zeros_like(y), ops.full_like(y, bits - 1)))
+    return shift
+
+
+# What the engine computes in another way.
+RUNS = {"floor_divide": _floor_divide, "bitwise_left_shift": _shift(ops.bitwise_left_shift),
+        "bitwise_right_shift": _shift(ops.bitwise_right_shift)}
+
+
 def _arithmetic(name, operator, node):
     """Give Base the two methods of an arithmetic operator."""
-    run = getattr(ops, operator)
+    run = RUNS.get(operator) or getattr(ops, operator)
 
     def forward(self, other):
         if type(other) is Tensor and other.dtype is self.dtype and self.dtype is not BOOL:

@@ -1,5 +1,6 @@
 """Many elements become one: sums, extremes, places of extremes, running sums, segments."""
 import collections
+import math
 
 from dragon import _C
 from dragon.vm.tensorflow.core.array import as_ints, check_axis
@@ -84,10 +85,28 @@ def _variance(x, axes, keepdims):
 
 def _euclidean(x, axes, keepdims):
     if x.dtype in INTEGERS:
-        return ops.cast(ops.sqrt(ops.sum(ops.square(ops.cast(x, "float64")), axes, keepdims)), x.dtype)
+        squares = ops.sum(ops.square(x), axes, keepdims, dtype=x.dtype)  # they wrap around, as TensorFlow's do
+        return ops.cast(ops.sqrt(ops.cast(squares, "float64")), x.dtype)
     if x.dtype.is_complex:
         return ops.cast(ops.sqrt(ops.sum(ops.square(ops.abs(x)), axes, keepdims)), x.dtype)
     return ops.sqrt(ops.sum(ops.square(x), axes, keepdims))
+
+
+def _ends(dtype):
+    """Return the least and the greatest number of a dtype."""
+    return (-math.inf, math.inf) if dtype.is_floating else (dtype.min, dtype.max)
+
+
+def _greatest(x, axes, keepdims):
+    if not _count(x, axes):  # of nothing: the number that no maximum changes
+        return ops.full(list(ops.sum(x, axes, keepdims).shape), _ends(x.dtype)[0], dtype=x.dtype)
+    return ops.amax(x, axes, keepdims)
+
+
+def _least(x, axes, keepdims):
+    if not _count(x, axes):
+        return ops.full(list(ops.sum(x, axes, keepdims).shape), _ends(x.dtype)[1], dtype=x.dtype)
+    return ops.amin(x, axes, keepdims)
 
 
 def _logsumexp(x, axes, keepdims):
@@ -96,8 +115,8 @@ def _logsumexp(x, axes, keepdims):
 
 reduce_sum = _reduction("reduce_sum", "sums", None, lambda x, axes, keep: ops.sum(x, axes, keep, dtype=x.dtype))
 reduce_mean = _reduction("reduce_mean", "means", None, _mean)
-reduce_max = _reduction("reduce_max", "the greatest elements", None, lambda x, axes, keep: ops.amax(x, axes, keep))
-reduce_min = _reduction("reduce_min", "the least elements", None, lambda x, axes, keep: ops.amin(x, axes, keep))
+reduce_max = _reduction("reduce_max", "the greatest elements", None, _greatest)
+reduce_min = _reduction("reduce_min", "the least elements", None, _least)
 reduce_prod = _reduction("reduce_prod", "products", None, _prod)
 reduce_all = _reduction("reduce_all", "whether all hold", BOOL, lambda x, axes, keep: ops.all(x, axes, keep))
 reduce_any = _reduction("reduce_any", "whether some holds", BOOL, lambda x, axes, keep: ops.any(x, axes, keep))
@@ -119,21 +138,23 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=int64, name=None):
 
 def argmax(input, axis=None, output_type=int64, name=None):
     """Return the places of the greatest elements along an axis; the first by default."""
-    return _place(ops.argmax, input, axis, output_type)
+    return _place(ops.argmax, input, axis, output_type, -math.inf)
 
 
 def argmin(input, axis=None, output_type=int64, name=None):
     """Return the places of the least elements along an axis; the first by default."""
-    return _place(ops.argmin, input, axis, output_type)
+    return _place(ops.argmin, input, axis, output_type, math.inf)
 
 
-def _place(run, x, axis, output_type):
+def _place(run, x, axis, output_type, never):
     x = take(x)
     if not x.ndim:
         raise invalid_argument(f"Reduction axis 0 is out of range for a tensor without axes: {x!r} [Op:ArgMax]")
     axis = check_axis(0 if axis is None else as_ints(axis), x.ndim, "ArgMax")
     if x.dtype is BOOL:
         x = ops.cast(x, "uint8")
+    if x.dtype.is_floating:  # NaN is never chosen
+        x = ops.nan_to_num(x, never, math.inf, -math.inf)
     return ops.cast(run(x, axis), as_dtype(output_type))
 
 

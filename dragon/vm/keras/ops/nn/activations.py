@@ -1,5 +1,6 @@
 """Activations: rows over the engine's, and a few that are told by a formula."""
-from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, join, operation, ops, publish, tensor
+from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, floatx, join, operation, ops, publish,
+                                        tensor)
 
 
 def _activation(name, sentence, compute):
@@ -80,7 +81,8 @@ def _over_axes(compute, x, axis):
 @operation
 def leaky_relu(x, negative_slope=0.2):
     """Return x where it is positive, negative_slope x elsewhere."""
-    return ops.leaky_relu(tensor(x), negative_slope)
+    x = tensor(x)
+    return ops.leaky_relu(cast_to(x, floatx()) if "int" in dtype_of(x) else x, negative_slope)
 
 
 @operation

@@ -28,6 +28,12 @@ def _kept(name, sentence, compute, unchanged=()):
     return publish(function, name, sentence, "x")
 
 
+def _sign(x):
+    if not x.dtype.name.startswith(("float", "bfloat")):
+        return ops.sgn(x)
+    return ops.where(ops.isnan(x), x.detach(), ops.sgn(x))
+
+
 def _binary(name, sentence, compute, extra=(), change=None):
     """Return a function of two operands in the dtype they have in common."""
     def function(x1, x2):
@@ -91,7 +97,7 @@ rad2deg = _wide("rad2deg", "Turn radians into degrees.", ops.rad2deg)
 absolute = _kept("absolute", "Return the size of each element.", ops.abs, ("bool", "uint8"))
 abs = _kept("abs", "Return the size of each element.", ops.abs, ("bool", "uint8"))
 negative = _kept("negative", "Return each element with its sign changed.", ops.neg)
-sign = _kept("sign", "Return -1, 0 or 1 for the sign of each element.", ops.sgn)
+sign = _kept("sign", "Return -1, 0 or 1 for the sign of each element; NaN for NaN.", _sign)
 square = _kept("square", "Return each element times itself.", _square)
 reciprocal = _kept("reciprocal", "Return 1 / x of each element.", ops.reciprocal)
 trunc = _kept("trunc", "Drop the digits after the point.", ops.trunc,

@@ -87,6 +87,9 @@ def tensordot(x1, x2, axes=2):
         first, second = ([item] if isinstance(item, int) else list(item) for item in axes)
     first = [canonical_axis(item, x1.ndim) for item in first]
     second = [canonical_axis(item, x2.ndim) for item in second]
+    result = result_type(dtype_of(x1), dtype_of(x2))
+    if "int" in result:  # as integers, which are exact and wrap around
+        return ops.tensordot(cast_to(x1, result), cast_to(x2, result), first, second)
     return _multiply_as_float(lambda x1, x2: ops.tensordot(x1, x2, first, second), x1, x2)
 
 
