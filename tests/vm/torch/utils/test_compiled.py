@@ -80,3 +80,26 @@ def test_small_words():
     assert "inductor" in dt.compiler.list_backends() and set(dt.compiler.list_backends()) <= {
         *torch.compiler.list_backends()}
     assert isinstance(dt.compile(dt.nn.ReLU()), dt._dynamo.OptimizedModule) and not dt.onnx.is_in_onnx_export()
+
+
+def test_marks_take_what_they_take_in_pytorch():
+    dynamo, x = dt._dynamo, dt.ones(3, 2)
+    for mark in (dynamo.mark_static_address, dynamo.mark_static):
+        assert mark(x) is None
+        with pytest.raises(TypeError, match="tensor"):
+            mark(3)
+    dynamo.mark_static_address(x, guard=True)
+    dynamo.mark_static(x, [0, 1]), dynamo.maybe_mark_dynamic(x, 0), dynamo.mark_dynamic(x, (0,), min=2, max=9)
+    assert dynamo.mark_static(dt.nn.Linear) is dt.nn.Linear
+
+
+def test_a_function_that_stands_for_another_comes_back():
+    @dt.compiler.substitute_in_graph(len)
+    def count(x):
+        return x.shape[0]
+    assert count(dt.ones(3)) == 3
+    assert dt.compiler.nested_compile_region(count) is dt._dynamo.nonstrict_trace(count) is count
+    with pytest.raises(TypeError, match="function"):
+        dt.compiler.substitute_in_graph(3)
+    with pytest.raises(TypeError, match="axis"):
+        dt._dynamo.mark_dynamic(dt.ones(3), "batch")
