@@ -118,3 +118,8 @@ def seed(number):
 def tensor_of(number):
     """Return the tensor that a bare number stands for."""
     return dragon._C.tensor(number)
+
+
+def multiply(x, y):
+    """Return the product of two tensors."""
+    return dragon.ops.mul(x, y)

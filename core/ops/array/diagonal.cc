@@ -127,10 +127,7 @@ constexpr double kRenormEpsilon = 1e-7;
           for (int n = 0; n < x.ndim(); ++n) {
             if (n != axis) others.push_back(n);
           }
-          const Tensor size = Op<"abs">(x);
-          const Tensor norm = std::isinf(p)
-                                  ? Op<"amax">(size, others, true)
-                                  : Op<"pow">(Op<"sum">(Op<"pow">(size, Number(p)), others, true), Number(1 / p));
+          const Tensor norm = Op<"linalg_vector_norm">(x, p, others, true);
           const Tensor factor = Op<"where">(Op<"gt">(norm, Number(most)), Number(most) / (norm + kRenormEpsilon),
                                             Op<"ones">(norm.shape(), norm.dtype(), norm.device()));
           return {x * factor};

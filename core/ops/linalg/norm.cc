@@ -40,19 +40,24 @@ Tensor Frobenius(const Tensor& x, const Dims& axes, bool keepdims) {
   return Op<"linalg_vector_norm">(x, Number(2.0).Item(), axes, keepdims);
 }
 
+/// The greatest of numbers that are not negative: of none 0, as a norm of nothing is.
+Tensor Greatest(const Tensor& x, int64_t axis, bool keepdims) {
+  return x.size(axis) ? Op<"amax">(x, Dims{axis}, keepdims) : Op<"sum">(x, Dims{axis}, keepdims);
+}
+
 /// Orders 1, -1 (columns), inf, -inf (rows) and 2, -2 (singular values).
 Tensor MatrixNorm(const CallReader& c, const Tensor& x, double order, const Dims& axes, bool keepdims) {
   const double size = std::fabs(order);
   if (size == 2) {
     const Tensor s = Singular(x, axes);
-    return KeepAxes(order > 0 ? Op<"amax">(s, Dims{-1}, false) : Op<"amin">(s, Dims{-1}, false), axes, keepdims);
+    return KeepAxes(order > 0 ? Greatest(s, -1, false) : Op<"amin">(s, Dims{-1}, false), axes, keepdims);
   }
   if (size != 1 && !std::isinf(size)) {
     throw ValueError(c.name()).Got("ord ", order).Expected("1, -1, 2, -2, inf, -inf, fro or nuc");
   }
   const int64_t inner = size == 1 ? axes[0] : axes[1], outer = size == 1 ? axes[1] : axes[0];
   const Tensor sums = Op<"sum">(Op<"abs">(x), Dims{inner}, true);
-  const Tensor found = order > 0 ? Op<"amax">(sums, Dims{outer}, true) : Op<"amin">(sums, Dims{outer}, true);
+  const Tensor found = order > 0 ? Greatest(sums, outer, true) : Op<"amin">(sums, Dims{outer}, true);
   return keepdims ? found : Op<"squeeze">(found, axes);
 }
 

@@ -193,9 +193,10 @@ void DefineProducts() {
   Binary("div", "x / y; of integers a float.", Promotion::kFloat)
       .Gradient("y, x for y",  // not the result, which users may go on to change in place
                 [](Grad& g) {
-                  const Tensor dx = g.dy() / Conjugate(g.x(1));
-                  if (g.needs(0)) g.dx(0, dx);
-                  if (g.needs(1)) g.dx(1, -dx * Conjugate(g.x(0) / g.x(1)));
+                  const Tensor divisor = Conjugate(g.x(1));
+                  if (g.needs(0)) g.dx(0, g.dy() / divisor);
+                  // The quotient comes first: of 0 over a tiny number it is 0, where dy over that is infinite.
+                  if (g.needs(1)) g.dx(1, -(g.dy() * Conjugate(g.x(0) / g.x(1))) / divisor);
                 })
       .Onnx("Div");
   Binary("trunc_divide", "x / y rounded towards 0.").Gradient("", ZeroGrad);

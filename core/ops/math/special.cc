@@ -9,8 +9,11 @@ constexpr double kSqrtTwoPi = 2.50662827463100050242, kSqrtTwoOverPi = 0.7978845
 Tensor Square(const Tensor& x) { return Op<"square">(x); }
 Tensor Exp(const Tensor& x) { return Op<"exp">(x); }
 Tensor IsNonzero(const Tensor& x) { return Op<"ne">(x, Number(0)); }
-/// a / x, which tends to 1/2 at 0 for Bessel functions of order 1.
-Tensor OverX(const Tensor& a, const Tensor& x) { return Op<"where">(IsNonzero(x), a / x, Number(0.5)); }
+/// a / x for a Bessel function of order 1: 1/2 around 0, where x^2 / 8 is nothing beside 1 but a may be denormal.
+Tensor OverX(const Tensor& a, const Tensor& x) {
+  const double tiny = x.dtype() == DType::kFloat64 ? 1e-8 : 1e-4;
+  return Op<"where">(Op<"gt">(Op<"abs">(x), Number(tiny)), a / x, Number(0.5));
+}
 
 /// x^(a-1) e^-x / gamma(a), the density under the incomplete gamma functions.
 Tensor GammaDensity(Grad& g) {

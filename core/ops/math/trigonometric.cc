@@ -58,9 +58,11 @@ Tensor SincSlope(Grad& g) {
   Unary("rad2deg", "Radians to degrees.").Gradient("", [](Grad& g) { g.dx(0, g.dy() * (180 / kPi)); });
   Binary("atan2", "The angle of the point (y, x), from the second argument's axis.", Promotion::kFloat)
       .Gradient("x, y", [](Grad& g) {
-        const Tensor scaled = g.dy() / (Square(g.x(0)) + Square(g.x(1)));
-        if (g.needs(0)) g.dx(0, scaled * g.x(1));
-        if (g.needs(1)) g.dx(1, -(scaled * g.x(0)));
+        // By the distance twice, not by its square, which under- and overflows; the origin has no slope.
+        const Tensor distance = Op<"hypot">(g.x(0), g.x(1)), off = Op<"ne">(distance, Number(0));
+        const Tensor scaled = Masked(off, g.dy() / distance);
+        if (g.needs(0)) g.dx(0, scaled * Masked(off, g.x(1) / distance));
+        if (g.needs(1)) g.dx(1, -(scaled * Masked(off, g.x(0) / distance)));
       });
   Binary("hypot", "sqrt(x^2 + y^2) without overflow.", Promotion::kFloat).Gradient("x, y, out", [](Grad& g) {
     if (g.needs(0)) g.dx(0, g.dy() * (g.x(0) / g.y()));

@@ -250,8 +250,9 @@ Tensors LpPoolOf(const CallReader& c, int spatial) {
   for (int64_t size : PerAxis(c.name(), "kernel_size", c.Ints(1), spatial, 1)) count *= size;
   const Tensor means =
       AveragePoolOf(c, spatial, Op<"pow">(c.x(0), Number(p)), c.Ints(1), c.attr(2), {0}, c.Bool(3), true, 0)[0];
-  const Tensor sums = means * Number(count);
-  return {Op<"pow">(sums, Number(1 / p))};
+  const Tensor sums = means * Number(count), none = Op<"eq">(sums, Number(0));
+  // Of zeros alone the root is infinitely steep, and the powers are flat: no gradient, rather than NaN.
+  return {Op<"where">(none, Number(0), Op<"pow">(Op<"where">(none, Number(1), sums), Number(1 / p)))};
 }
 
 Tensors MaxUnpoolOf(const CallReader& c, int spatial) {

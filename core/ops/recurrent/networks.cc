@@ -99,6 +99,12 @@ Tensors Stacked(const CallReader& c, Tensor x, const Dims& batch_sizes, const Te
 /// A longer sequence is nobody's: the list of its batches' sizes would only eat memory.
 constexpr int64_t kMostSteps = 1 << 24;
 
+/// Zeros for one sequence where a tensor, with the batch on axis 1, has none.
+Tensor ForOne(const Tensor& x) {
+  if (!x.defined() || x.ndim() != 3 || x.size(1) != 0) return x;
+  return Op<"zeros">(Dims{x.size(0), 1, x.size(2)}, x.dtype(), x.device());
+}
+
 /// Sequences of one length, (T, B, size) or with the batch first.
 Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::span<const Tensor> params,
                const char* mode) {
@@ -109,11 +115,17 @@ Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::spa
   if (steps < 1 || steps > kMostSteps) {
     throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("1 to ", kMostSteps, " steps");
   }
-  if (batch == 0) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("at least one sequence");
-  const Tensor rows = Op<"reshape">(x, Dims{steps * batch, size});
-  Tensors results = Stacked(c, rows, Dims::Filled(steps, batch), h0, c0, params, mode);
-  const Tensor y = Op<"reshape">(results[0], Dims{steps, batch, results[0].size(1)});
-  results[0] = batch_first ? Op<"transpose">(y, 0, 1) : y;
+  Tensors results;
+  if (batch == 0) {  // what one sequence gives, without that one: so parameters have gradients, which are zeros
+    results = Stacked(c, Op<"select">(ForOne(x), 1, 0), Dims::Filled(steps, 1), ForOne(h0), ForOne(c0), params, mode);
+    results[0] = Op<"unsqueeze">(results[0], 1);
+    for (Tensor& result : results) result = Op<"narrow">(result, 1, 0, 0);
+  } else {
+    const Tensor rows = Op<"reshape">(x, Dims{steps * batch, size});
+    results = Stacked(c, rows, Dims::Filled(steps, batch), h0, c0, params, mode);
+    results[0] = Op<"reshape">(results[0], Dims{steps, batch, results[0].size(1)});
+  }
+  if (batch_first) results[0] = Op<"transpose">(results[0], 0, 1);
   return results;
 }
 

@@ -1,0 +1,55 @@
+"""Where results at the edges differ from the oracle's and are right, or cannot be helped: who, what, and why."""
+import collections
+import functools
+import re
+
+# Names of rows or families, a pattern of the line that tells the difference, a reason.
+Difference = collections.namedtuple("Difference", "names line reason")
+
+LARGEST = r"3\.4028\d*e\+38|3\.3895\d*e\+38|1\.7976\d*e\+308|65504"
+
+DIFFERENCES = [Difference(*entry) for entry in (
+    ("hardswish gelu", LARGEST, "PyTorch's overflow at the largest number, where the result is that number"),
+    ("gelu hardswish", "inf", "PyTorch's vector code gives NaN for infinity"),
+    ("broadcast_prelu", "gradient", "its oracle is a composition, which takes infinity times 0"),
+    ("sigmoid_backward tanh_backward", "", "the order of factors decides where they overflow, outside of all results"),
+    ("softshrink", "", "signs of zero differ among PyTorch's dtypes"),
+    ("remainder fmod", "grid", "PyTorch's quotient overflows where y is tiny: what is left is not NaN"),
+    ("atan2", "gradient", "PyTorch's squares of tiny numbers vanish, and so does its gradient"),
+    ("hypot", "gradient", "PyTorch multiplies a denormal number by the cotangent first"),
+    ("maximum minimum clamp fmax fmin", r"result 0: .*-?0\.0\) at .*expected np.float\d+\(-?0\.0\)",
+     "which of two zeros is greater, PyTorch's vector loop and the rest behind it disagree on"),
+    ("ldexp", LARGEST, "the last rounding before the largest number"),
+    ("zeta", "", "of NaN and at poles: NaN, as in SciPy"),
+    ("igamma igammac", "", "orders at the edges differ by design: limits, as in SciPy, where PyTorch gives NaN"),
+    ("polar", "gradient", "PyTorch takes the direction of the result, which a length of 0 or below has lost or turned"),
+    ("addcmul addcdiv", LARGEST, "the order of factors decides where they overflow"),
+    ("erfcx log_ndtr", "gradient", "PyTorch's derivatives cancel far from 0"),
+    ("bessel_j0 bessel_j1 bessel_y0 bessel_y1", "inf", "at infinity the limit 0, where the oracle has NaN"),
+    ("digamma polygamma logit", "gradient", "at poles PyTorch gives a huge number, or infinity with a random sign"),
+    ("gcd lcm", "in int", "of the least integer, which has no absolute value"),
+    ("view_dtype view_as_complex", "raises nothing", "PyTorch refuses to view nothing by its strides"),
+    ("subview restride as_strided", "raises", "attributes of the sample belong to its sizes"),
+    ("block_diag", "0 for 1 .*gradient", "PyTorch's gradient forgets the row of an empty vector"),
+    ("cross", LARGEST + r"|-1e\+30", "a product of huge numbers, rounded once or twice"),
+    ("index_add", "0 for", "PyTorch looks at no index where there is nothing to add"),
+    ("take_along_axis", "raises InvalidIndex", "indices of the sample belong to its sizes"),
+    ("fft", " 0 for ", "PyTorch's library refuses batches of none"),
+    ("istft", "inf", "where frames overlap, PyTorch's infinity has lost its NaN"),
+    ("scaled_dot_product_attention", "gradient|inf", "PyTorch's fused kernel: rows that are -inf or NaN are 0"),
+    ("conv conv1d conv2d conv3d", "inf|nan", "PyTorch multiplies what it pads by infinite weights"),
+    ("convolution", " 0 for ", "PyTorch refuses layers without channels in one dimension and not in another"),
+    ("convolution", LARGEST + r"|-1e\+30", "sums of huge products overflow in another order"),
+)]
+
+
+@functools.lru_cache(maxsize=None)
+def _patterns(name, family):
+    """Return the patterns of a row."""
+    return [re.compile(difference.line) for difference in DIFFERENCES
+            if {name, family} & set(difference.names.split())]
+
+
+def is_known(row, dtype, line):
+    """Return whether a line tells a known difference."""
+    return any(pattern.search(line) for pattern in _patterns(row.name, row.family))
