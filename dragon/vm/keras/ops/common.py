@@ -7,7 +7,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.ops.classes import operation  # noqa: F401
-from dragon.vm.tensorflow.core.dtypes import as_dtype
+from dragon.vm.tensorflow.core.dtypes import as_dtype, wrapped
 from dragon.vm.tensorflow.core.shape import as_shape
 from dragon.vm.tensorflow.core.tensor import Tensor, ops
 
@@ -105,8 +105,14 @@ def join(*xs, extra=(), change=None):
 def narrow(number, dtype):
     """Return a plain number as a dtype other than float32 and int32 would hold it."""
     if dtype in ("float32", "int32", "float64", "int64"):
-        return float(number) if dtype[0] == "f" else number
+        return float(number) if dtype[0] == "f" else fitted(number, dtype)
     return convert_to_tensor(number, dtype)
+
+
+def fitted(number, dtype):
+    """Return a plain number as TensorFlow reads it for a dtype: integers beyond it come back at its other end."""
+    kind = as_dtype(dtype)
+    return wrapped(number, kind) if kind.is_integer and isinstance(number, int) else number
 
 
 def join_tensors(*xs, extra=()):

@@ -1,6 +1,6 @@
 """Activations: rows over the engine's, and a few that are told by a formula."""
-from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, floatx, join, operation, ops, publish,
-                                        tensor)
+from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, fitted, floatx, join, operation, ops,
+                                        publish, tensor)
 
 
 def _activation(name, sentence, compute):
@@ -141,7 +141,8 @@ def soft_shrink(x, threshold=0.5):
 @operation
 def threshold(x, threshold, default_value):
     """Return x where it is above a threshold, another value elsewhere."""
-    return ops.threshold(tensor(x), threshold, default_value)
+    x = tensor(x)
+    return ops.threshold(x, fitted(threshold, dtype_of(x)), fitted(default_value, dtype_of(x)))
 
 
 @operation

@@ -1,8 +1,8 @@
 """Tensors from nothing, and windows."""
 import math
 
-from dragon.vm.keras.ops.common import (canonical_dtype, cast_to, concrete, convert_to_tensor, dtype_of, floatx,
-                                        is_number, operation, ops, result_type, standardize_dtype, tensor)
+from dragon.vm.keras.ops.common import (canonical_dtype, cast_to, concrete, convert_to_tensor, dtype_of, fitted,
+                                        floatx, is_number, operation, ops, result_type, standardize_dtype, tensor)
 
 
 @operation
@@ -61,7 +61,7 @@ def full(shape, fill_value, dtype=None):
     """
     dtype = canonical_dtype(dtype)
     if is_number(fill_value):
-        return ops.full(concrete(shape), fill_value, dtype=dtype)
+        return ops.full(concrete(shape), fitted(fill_value, dtype), dtype=dtype)
     return ops.clone(ops.broadcast_to(tensor(fill_value, dtype), concrete(shape)))
 
 
@@ -96,7 +96,7 @@ def full_like(x, fill_value, dtype=None):
     """Return one number in the shape of a tensor, in its dtype unless another is named."""
     x, dtype = _like(x, dtype)
     if is_number(fill_value):
-        return ops.full_like(x, fill_value, dtype=dtype)
+        return ops.full_like(x, fitted(fill_value, dtype or dtype_of(x)), dtype=dtype)
     return ops.clone(ops.broadcast_to(tensor(fill_value, dtype), x.shape))
 
 

@@ -1,11 +1,13 @@
 """Questions about numbers, and arithmetic on their bits."""
-from dragon.vm.keras.ops.common import (cast_to, dtype_of, is_ready, join, join_tensors, operation, ops, publish,
+from dragon.vm.keras.ops.common import (cast_to, dtype_of, is_ready, join_tensors, operation, ops, publish,
                                         result_type, tensor)
+from dragon.vm.tensorflow.core.operators import RUNS
 
 
 def _comparison(name, sentence, compute):
     def function(x1, x2):
-        return compute(x1, x2) if is_ready(x1, x2) else compute(*join(x1, x2))
+        # As in Keras, even a plain number brings its own dtype along: nothing is compared that has wrapped.
+        return compute(x1, x2) if is_ready(x1, x2) else compute(*join_tensors(x1, x2))
     return publish(function, name, sentence, "x1 x2")
 
 
@@ -27,8 +29,14 @@ def _truths(name, sentence, compute):
 
 def _bits(name, sentence, compute):
     def function(x, y):
+        return compute(*join_tensors(x, y))
+    return publish(function, name, sentence, "x y")
+
+
+def _shift(name, sentence, operator):
+    def function(x, y):
         x = tensor(x)
-        return compute(*join_tensors(x, cast_to(tensor(y), dtype_of(x)) if isinstance(y, int) else y))
+        return RUNS[operator](*join_tensors(x, cast_to(tensor(y), dtype_of(x)) if isinstance(y, int) else y))
     return publish(function, name, sentence, "x y")
 
 
@@ -52,10 +60,10 @@ logical_not = publish(lambda x: ops.logical_not(cast_to(tensor(x), "bool")), "lo
 bitwise_and = _bits("bitwise_and", "Return the bits that both operands have.", ops.bitwise_and)
 bitwise_or = _bits("bitwise_or", "Return the bits that one of the operands has.", ops.bitwise_or)
 bitwise_xor = _bits("bitwise_xor", "Return the bits in which the operands differ.", ops.bitwise_xor)
-bitwise_left_shift = _bits("bitwise_left_shift", "Shift bits to the left.", ops.bitwise_left_shift)
-bitwise_right_shift = _bits("bitwise_right_shift", "Shift bits to the right.", ops.bitwise_right_shift)
-left_shift = _bits("left_shift", "Shift bits to the left.", ops.bitwise_left_shift)
-right_shift = _bits("right_shift", "Shift bits to the right.", ops.bitwise_right_shift)
+bitwise_left_shift = _shift("bitwise_left_shift", "Shift bits to the left.", "bitwise_left_shift")
+bitwise_right_shift = _shift("bitwise_right_shift", "Shift bits to the right.", "bitwise_right_shift")
+left_shift = _shift("left_shift", "Shift bits to the left.", "bitwise_left_shift")
+right_shift = _shift("right_shift", "Shift bits to the right.", "bitwise_right_shift")
 bitwise_invert = publish(lambda x: ops.bitwise_not(tensor(x)), "bitwise_invert", "Turn over all bits.", "x")
 bitwise_not = publish(lambda x: ops.bitwise_not(tensor(x)), "bitwise_not", "Turn over all bits.", "x")
 

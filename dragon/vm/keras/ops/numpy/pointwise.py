@@ -211,7 +211,7 @@ def clip(x, x_min, x_max):
     x = tensor(x)
     x = cast_to(x, "int32") if dtype_of(x) == "bool" else x
     dtype = dtype_of(x)
-    return ops.minimum(ops.maximum(x, _bound(x_min, dtype)), _bound(x_max, dtype))
+    return ops.maximum(ops.minimum(x, _bound(x_max, dtype)), _bound(x_min, dtype))
 
 
 def _bound(value, dtype):

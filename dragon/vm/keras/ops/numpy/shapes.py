@@ -1,6 +1,6 @@
 """Functions that move elements and change none."""
-from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, operation, ops, standardize_dtype,
-                                        tensor)
+from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, fitted, operation, ops,
+                                        standardize_dtype, tensor)
 
 
 @operation
@@ -244,7 +244,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
     pairs = pad_pairs(pad_width, x.ndim)
     if mode == "constant":
         flat = [int(size) for pair in reversed(pairs) for size in pair]
-        return ops.pad(x, flat, "constant", 0 if constant_values is None else constant_values)
+        return ops.pad(x, flat, "constant", fitted(constant_values or 0, dtype_of(x)))
     if constant_values is not None:
         raise ValueError("Argument `constant_values` can only be provided when `mode == 'constant'`. "
                          f"Received: mode={mode}")
