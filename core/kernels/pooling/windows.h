@@ -67,8 +67,11 @@ struct WindowPlan {
   int64_t positions() const { return axes[0].out * axes[1].out * axes[2].out; }
   int64_t Divisor(int64_t d, int64_t h, int64_t w) const {
     if (divisor) return divisor;
-    if (count_padding) return axes[0].padded[d] * axes[1].padded[h] * axes[2].padded[w];
-    return axes[0].seen(d) * axes[1].seen(h) * axes[2].seen(w);
+    if (!count_padding) return axes[0].seen(d) * axes[1].seen(h) * axes[2].seen(w);
+    int64_t size;  // that of three huge windows fits no number: the mean is 0 whatever stands for it
+    const bool fits = !__builtin_mul_overflow(axes[0].padded[d], axes[1].padded[h], &size) &&
+                      !__builtin_mul_overflow(size, axes[2].padded[w], &size);
+    return fits ? size : INT64_MAX;
   }
   /// Enough channels lie side by side to fill vector registers.
   bool LanesAreChannels() const { return x_channel == 1 && channels >= 16; }
@@ -125,7 +128,8 @@ inline constexpr int64_t kChannelBlock = 256;
 template <typename MakeWorker>
 void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, MakeWorker&& make_worker) {
   const WindowAxis &ad = plan.axes[0], &ah = plan.axes[1], &aw = plan.axes[2];
-  const bool by_channel = g.adaptive || plan.LanesAreChannels();
+  // A window wider than the picture has more taps than places that they could meet: it goes place by place.
+  const bool by_channel = g.adaptive || plan.LanesAreChannels() || g.window[g.spatial - 1] > aw.in;
   const int64_t block = by_channel ? std::min(kChannelBlock, plan.channels) : 1;
   const int64_t blocks = (plan.channels + block - 1) / block;
   const int64_t work = std::max<int64_t>(1, plan.positions() * block);

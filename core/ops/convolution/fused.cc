@@ -64,6 +64,9 @@ void RunPackConv(Run& r) {
   if (x_shape.size() != w.ndim() || w.size(1) * groups != x_shape[1] || w.size(0) % groups != 0) {
     throw ValueError(r.name()).Got("x ", x_shape, ", weight ", w.shape(), " and groups ", groups).Expected("a fit");
   }
+  // Sizes beyond 32 bits, whose products wrap around, are not for oneDNN to see.
+  const auto is_huge = [](int64_t size) { return size < 0 || size > INT32_MAX; };
+  if (std::any_of(x_shape.begin(), x_shape.end(), is_huge)) return fused::SetPacked(r, groups, WeightLayout{});
   const Dims y_shape = ImageShape(x_shape[0], w.size(0), r.Ints(0));
   const OwnedView x(nullptr, w.dtype(), x_shape, ChannelsLastStrides(x_shape));
   const OwnedView y(nullptr, w.dtype(), y_shape, ChannelsLastStrides(y_shape));

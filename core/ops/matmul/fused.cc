@@ -66,9 +66,12 @@ void RunLinearFused(Run& r) {
 
 void RunPackLinear(Run& r) {
   const Tensor& w = r.x(0);
+  // oneDNN divides by products of sizes, which may wrap around to 0 beyond 32 bits.
+  const bool describable = w.ndim() == 2 && std::max({r.Int(0), w.size(0), w.size(1)}) <= INT32_MAX;
   if (w.ndim() != 2 || r.Int(0) < 0) {
     throw ValueError(r.name()).Got("weight ", w.shape(), " for ", r.Int(0), " rows").Expected("(out, in)");
   }
+  if (!describable) return fused::SetPacked(r, kTurnedProduct, WeightLayout{});
   const OwnedView x(nullptr, w.dtype(), {r.Int(0), w.size(1)}, {w.size(1), 1});
   const OwnedView y(nullptr, w.dtype(), {r.Int(0), w.size(0)}, {w.size(0), 1});
   const OwnedView bias(nullptr, w.dtype(), {w.size(0)}, {1});

@@ -246,8 +246,8 @@ Tensors AdaptiveMaxOf(const CallReader& c, int spatial) {
 Tensors LpPoolOf(const CallReader& c, int spatial) {
   CheckRank(c, spatial);
   const double p = c.Real(0);
-  int64_t count = 1;
-  for (int64_t size : PerAxis(c.name(), "kernel_size", c.Ints(1), spatial, 1)) count *= size;
+  double count = 1;
+  for (int64_t size : PerAxis(c.name(), "kernel_size", c.Ints(1), spatial, 1)) count *= static_cast<double>(size);
   const Tensor means =
       AveragePoolOf(c, spatial, Op<"pow">(c.x(0), Number(p)), c.Ints(1), c.attr(2), {0}, c.Bool(3), true, 0)[0];
   const Tensor sums = means * Number(count), none = Op<"eq">(sums, Number(0));

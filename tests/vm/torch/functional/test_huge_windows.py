@@ -1,0 +1,52 @@
+"""Windows, paddings and images of absurd sizes: they end at once, in a result or in an error, never in a signal."""
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+import dragon
+from dragon.vm import torch as dragon_torch
+
+HUGE = 2 ** 31 - 1
+POOLS = [
+    ("max_pool1d", (1, 2, 6), (HUGE, 1, HUGE // 2, 1, True)), ("max_pool1d", (1, 2, 6), (HUGE, None, HUGE // 2)),
+    ("avg_pool1d", (1, 2, 6), (HUGE, HUGE, HUGE // 2, True)), ("avg_pool1d", (1, 20, 6), (HUGE, 5, HUGE // 2, True)),
+    ("max_pool2d", (1, 2, 6, 6), (HUGE, 4, HUGE // 2, 1, True)),
+    ("avg_pool2d", (1, 2, 6, 6), (HUGE, 2 ** 30, HUGE // 2, True, False)),
+    ("max_pool2d", (1, 2, 3, 6), ((1, 9), 1, (0, 4))), ("avg_pool2d", (1, 2, 3, 6), ((1, 9), 2, (0, 4))),
+]
+
+
+@pytest.mark.parametrize("name, shape, arguments", POOLS, ids=range(len(POOLS)))
+def test_windows_wider_than_the_picture(name, shape, arguments):
+    numbers, made = np.random.default_rng(0).standard_normal(shape), []
+    for t in (torch, dragon_torch):
+        x = t.tensor(numbers, requires_grad=True)
+        y = getattr(t.nn.functional, name)(x, *arguments)
+        y.sum().backward()
+        made.append((y.detach().numpy(), x.grad.numpy()))
+    for genuine, mine in zip(*made):
+        np.testing.assert_allclose(mine, genuine, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("size", [2 ** 31, 2 ** 32, 2 ** 61])
+@pytest.mark.parametrize("batch", [0, 1])
+def test_columns(size, batch):
+    functional = dragon_torch.nn.functional
+    for call in (lambda: functional.fold(dragon_torch.ones(batch, 8, 1), (4, 4), size, padding=size),
+                 lambda: functional.unfold(dragon_torch.ones(batch, 2, 4, 4), size, padding=size),
+                 lambda: functional.unfold(dragon_torch.ones(batch, 2, 4, 4), 1, padding=size)):
+        with pytest.raises((ValueError, RuntimeError, MemoryError)):
+            call()
+
+
+@pytest.mark.parametrize("rows", [2 ** 31, 2 ** 40, 2 ** 62, 2 ** 63 - 1])
+@pytest.mark.parametrize("bias, residual", itertools.product([False, True], repeat=2))
+def test_weights_are_not_packed_for_more_rows_than_there_are(rows, bias, residual):
+    for shape in ((4, 4), (3, 5)):
+        packed, layout = dragon.ops.pack_linear_weight(dragon.ops.ones(shape), rows, bias, residual)
+        assert tuple(packed.shape) == tuple(layout.shape) == (0,)
+    packed, layout = dragon.ops.pack_conv_weight(dragon.ops.ones((4, 4, 3, 3)), [4, 4], [1, 1], [0, 0], [1, 1], 1,
+                                                 [rows, 4, 6, 6], bias, residual)
+    assert tuple(packed.shape) == tuple(layout.shape) == (0,)
