@@ -38,6 +38,17 @@ int64_t CountWindows(const CallReader& c, const WindowSpec& spec, int axis, int6
   return (padded - reach) / spec.stride[axis] + 1;
 }
 
+/// a * b, where sizes whose product needs more than 64 bits are an error.
+int64_t Times(const CallReader& c, const char* what, int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  throw ValueError(c.name()).Got(what, " of ", a, " by ", b).Expected("a product that fits 64 bits");
+}
+
+int64_t ElementsOf(const CallReader& c, const WindowSpec& spec) {
+  return Times(c, "windows", spec.size[0], spec.size[1]);
+}
+
 void CheckFloat(const CallReader& c) {
   const DType dtype = c.x(0).dtype();
   if (!IsInexact(dtype)) throw TypeError(c.name()).Got("x of dtype ", dtype).Expected("a float or complex dtype");
@@ -62,7 +73,8 @@ void CheckFloat(const CallReader& c) {
           CheckFloat(i);
           const WindowSpec spec = SpecOf(i, 0);
           const int64_t rows = CountWindows(i, spec, 0, x.size(2)), columns = CountWindows(i, spec, 1, x.size(3));
-          i.y(0, Dims{x.size(0), x.size(1) * spec.size[0] * spec.size[1], rows * columns}, x.dtype());
+          const int64_t height = Times(i, "channels and windows", x.size(1), ElementsOf(i, spec));
+          i.y(0, Dims{x.size(0), height, Times(i, "places", rows, columns)}, x.dtype());
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -99,8 +111,8 @@ void CheckFloat(const CallReader& c) {
           CheckFloat(i);
           const WindowSpec spec = SpecOf(i, 1);
           if (size[0] < 1 || size[1] < 1) throw ValueError("col2im").Got("output_size ", size).Expected("at least 1");
-          const int64_t windows = CountWindows(i, spec, 0, size[0]) * CountWindows(i, spec, 1, size[1]);
-          const int64_t elements = spec.size[0] * spec.size[1];
+          const int64_t rows = CountWindows(i, spec, 0, size[0]), columns = CountWindows(i, spec, 1, size[1]);
+          const int64_t windows = Times(i, "places", rows, columns), elements = ElementsOf(i, spec);
           if (x.size(1) % elements != 0 || x.size(2) != windows) {
             throw ValueError("col2im")
                 .Got("columns ", x.shape())
@@ -129,6 +141,12 @@ Tensor PermuteLast(const Tensor& x, int lead, std::initializer_list<int64_t> ord
   return Op<"permute">(x, axes);
 }
 
+/// x in memory of its own, as PyTorch gives it even where no element moves.
+Tensor Owned(const Tensor& x, const Tensor& source) {
+  const bool shared = x.impl()->storage && x.impl()->storage == source.impl()->storage;
+  return shared || Door().phantom ? Op<"clone">(x) : x;
+}
+
 void CheckFactor(const CallReader& c, int64_t factor) {
   if (c.x(0).ndim() < 3) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("at least three axes");
   if (factor < 1) throw ValueError(c.name()).Got("a factor of ", factor).Expected("at least 1");
@@ -146,8 +164,9 @@ void CheckFactor(const CallReader& c, int64_t factor) {
             throw ValueError(c.name()).Got(channels, " channels").Expected("a multiple of ", r, " squared");
           }
           const Tensor split = Op<"reshape">(x, Shaped(x, {channels / (r * r), r, r, h, w}));
-          return {Op<"reshape">(PermuteLast(split, x.ndim() - 3, {0, 3, 1, 4, 2}),
-                                Shaped(x, {channels / (r * r), h * r, w * r}))};
+          const Tensor made = Op<"reshape">(PermuteLast(split, x.ndim() - 3, {0, 3, 1, 4, 2}),
+                                            Shaped(x, {channels / (r * r), h * r, w * r}));
+          return {Owned(made, x)};
         });
 
 [[maybe_unused]] const auto& pixel_unshuffle =
@@ -162,8 +181,9 @@ void CheckFactor(const CallReader& c, int64_t factor) {
             throw ValueError(c.name()).Got("images of ", h, " x ", w).Expected("sides that are multiples of ", r);
           }
           const Tensor split = Op<"reshape">(x, Shaped(x, {channels, h / r, r, w / r, r}));
-          return {Op<"reshape">(PermuteLast(split, x.ndim() - 3, {0, 2, 4, 1, 3}),
-                                Shaped(x, {channels * r * r, h / r, w / r}))};
+          const Tensor made = Op<"reshape">(PermuteLast(split, x.ndim() - 3, {0, 2, 4, 1, 3}),
+                                            Shaped(x, {channels * r * r, h / r, w / r}));
+          return {Owned(made, x)};
         });
 
 Tensors ChannelShuffle(const CallReader& c) {
@@ -175,7 +195,7 @@ Tensors ChannelShuffle(const CallReader& c) {
   }
   Dims split{x.size(0), groups, x.size(1) / groups};
   for (int i = 2; i < x.ndim(); ++i) split.push_back(x.shape()[i]);
-  return {Op<"reshape">(Op<"transpose">(Op<"reshape">(x, split), 1, 2), x.shape())};
+  return {Owned(Op<"reshape">(Op<"transpose">(Op<"reshape">(x, split), 1, 2), x.shape()), x)};
 }
 [[maybe_unused]] const auto& channel_shuffle = DefineOp("channel_shuffle(Tensor x, int groups) -> Tensor")
                                                    .Doc("Channels dealt out from `groups` piles in turn.")

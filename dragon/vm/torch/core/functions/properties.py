@@ -58,8 +58,8 @@ def __iter__(self):
 
 
 def __reversed__(self):
-    """Return the tensor with all axes reversed."""
-    return ops.flip(self, list(range(self.ndim))) if self.ndim else self
+    """Return the tensor with its first axis reversed."""
+    return ops.flip(self, [0]) if self.ndim else self
 
 
 def __contains__(self, element):
