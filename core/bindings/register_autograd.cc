@@ -45,6 +45,31 @@ py::tuple Tuple(const Tensors& tensors, const Frontend* frontend) {
   return tuple;
 }
 
+/// What a hook gave in place of a gradient, which must be one of the same kind: it stands for what others computed.
+void CheckReplaced(const Tensor& before, const Tensor& after) {
+  if (!after.defined()) return;
+  if (!before.defined()) throw RuntimeError("hook").Got("a gradient").Expected("None, since none came");
+  if (after.shape() != before.shape()) {
+    throw RuntimeError("hook").Got("a gradient of shape ", after.shape()).Expected("shape ", before.shape());
+  }
+  if (after.dtype() != before.dtype()) {
+    throw RuntimeError("hook").Got("a gradient of ", after.dtype()).Expected(before.dtype());
+  }
+}
+
+/// What Python code gave as the gradient of an input; it may have axes along which the input was broadcast.
+void CheckReturned(const std::string& who, const Tensor& grad, const TensorMeta& like) {
+  const int extra = grad.ndim() - like.shape.size();
+  bool fits = extra >= 0;
+  for (int i = 0; fits && i < like.shape.size(); ++i) {
+    fits = like.shape[i] == grad.shape()[i + extra] || like.shape[i] == 1;
+  }
+  if (!fits) throw RuntimeError(who).Got("a gradient of shape ", grad.shape()).Expected("shape ", like.shape);
+  if (grad.is_complex() && !IsComplex(like.dtype)) {
+    throw RuntimeError(who).Got("a gradient of ", grad.dtype()).Expected("a real one for an input of ", like.dtype);
+  }
+}
+
 class PythonTensorHook : public TensorHook {
  public:
   PythonTensorHook(py::object callable, const Frontend* frontend)
@@ -52,7 +77,9 @@ class PythonTensorHook : public TensorHook {
   Tensor Call(const Tensor& grad) override {
     py::gil_scoped_acquire gil;
     py::object result = callable_.get()(py::reinterpret_steal<py::object>(Wrap(grad, frontend_)));
-    return TensorOrNone(result, "hook");
+    Tensor replaced = TensorOrNone(result, "hook");
+    CheckReplaced(grad, replaced);
+    return replaced;
   }
 
  private:
@@ -71,6 +98,10 @@ class PythonNodeHook : public NodeHook {
     Tensors replaced;
     if (!result.is_none()) {
       for (const Tensor& tensor : TensorList(result, "hook")) replaced.push_back(tensor);
+      if (replaced.size() != grads.size()) {
+        throw RuntimeError("hook").Got(replaced.size(), " gradients").Expected(grads.size());
+      }
+      for (size_t i = 0; i < grads.size(); ++i) CheckReplaced(grads[i], replaced[i]);
     }
     return replaced;
   }
@@ -133,6 +164,7 @@ class PythonNode : public Node {
       if (!edges[i]) {
         tensors[i] = Tensor();
       } else if (tensors[i].defined()) {
+        CheckReturned(name_, tensors[i], x_metas[i]);
         tensors[i] = FitGrad(tensors[i], x_metas[i]);
       }
     }

@@ -402,6 +402,10 @@ def _answered(answer, grads, who):
     answer = answer if isinstance(answer, tuple) else (answer,)
     if len(answer) != len(grads):
         raise RuntimeError(f"{who}: got {len(answer)} gradients, expected {len(grads)}")
+    for given, came in zip(answer, grads):
+        kinds = [None if grad is None else (grad.dtype, tuple(grad.shape)) for grad in (given, came)]
+        if given is not None and kinds[0] != kinds[1]:
+            raise RuntimeError(f"{who}: got a gradient of {kinds[0]}, expected {kinds[1]}")
     return answer
 
 
