@@ -127,6 +127,7 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
 // --- along one axis
 
 void RunGather(Run& r) {
+  if (r.y().numel() == 0) return;
   const Tensor index = AsInt64(r.x(1));
   const int64_t axis = NormalizeAxis("gather", r.Int(0), r.x(0).ndim());
   const bool number = r.x(0).ndim() == 0 && index.ndim() == 1;  // a number is a vector of one
@@ -142,6 +143,7 @@ void RunGather(Run& r) {
           const Tensor &x = i.x(0), &index = i.x(1);
           CheckIndexDType("gather", index);
           const int64_t axis = NormalizeAxis("gather", i.Int(0), x.ndim());
+          if (index.numel() == 0) return i.y(0, index.shape(), x.dtype());  // no place is named: any shape will do
           bool fits = index.ndim() == x.ndim() || (x.ndim() == 0 && index.ndim() == 1);
           for (int n = 0; fits && n < x.ndim(); ++n) fits = n == axis || index.size(n) <= x.size(n);
           if (!fits) {
@@ -153,6 +155,7 @@ void RunGather(Run& r) {
         })
         .Runs(RunGather)
         .Gradient("index", [](Grad& g) {
+          if (g.x(1).numel() == 0) return g.dx(0, Zeros(g.x_shape(0), g.dy()));
           const bool number = g.x_shape(0).empty() && g.x(1).ndim() == 1;
           const Tensor zeros = Zeros(number ? Dims{1} : g.x_shape(0), g.dy());
           const Tensor dx = Op<"scatter_into">(zeros, g.Int(0), g.x(1), g.dy(), "add", g.Bool(1));

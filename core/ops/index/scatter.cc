@@ -279,6 +279,14 @@ Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how, bool f
           Dims shape = c.x(0).shape();
           if (!shape.empty()) shape[axis] = c.x(1).numel();
           const Tensor value = CastOrRefuse("index_fill", c.x(2), c.x(0).dtype());
+          if (Door().grad_enabled && value.requires_grad()) {
+            // A place named twice holds the number once, and so does its gradient.
+            const Tensor none = Op<"zeros">(c.x(0).shape(), DType::kBool, value.device());
+            const Tensor yes = Op<"ones">(shape, DType::kBool, value.device());
+            const Tensor places = Op<"scatter_into">(none, axis, AxisIndexFor(c, shape, axis), yes,
+                                                     Speaking(c.name(), "assign"), /*from_end=*/true);
+            return {Op<"where">(places, value, c.x(0))};
+          }
           return {IndexInto(c, Op<"expand">(value, shape), "assign", /*from_end=*/true)};
         });
 

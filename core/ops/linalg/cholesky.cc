@@ -11,13 +11,12 @@ void InferCholesky(Infer& i) {
   i.y(0, i.x(0).shape(), i.x(0).dtype());
 }
 
-/// A = L L^H: with M = L^H dL and its lower half's diagonal halved, dA = L^-H M L^-1, made Hermitian.
+/// A = L L^H: with M the lower half of L^H dL, and half of it mirrored, dA = L^-H M L^-1.
 Tensor CholeskyGradient(const Tensor& l, const Tensor& dl) {
   const Tensor product = Tril(MatMul(Adjoint(l), dl));
-  const Tensor half = (product + Tril(product, -1)) * 0.5;
+  const Tensor half = (product + Adjoint(Tril(product, -1))) * 0.5;
   const Tensor left = Op<"linalg_solve_triangular">(Adjoint(l), half, true);
-  const Tensor dx = Op<"linalg_solve_triangular">(l, left, false, false);
-  return (dx + Adjoint(dx)) * 0.5;
+  return Op<"linalg_solve_triangular">(l, left, false, false);
 }
 
 void GradientOfCholesky(Grad& g) {
@@ -61,25 +60,48 @@ Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper) {
   return Op<"linalg_solve_triangular">(u, Op<"linalg_solve_triangular">(l, b, false), true);
 }
 
+Tensor Triangle(const Tensor& x, bool upper) { return upper ? Triu(x) : Tril(x); }
+
+/// The gradient in a factor L of A = L L^H (or U of U^H U) of what depends on A by `da`. Like PyTorch's it tells of the
+/// other triangle too, which is not read.
+Tensor FactorGradient(const Tensor& factor, const Tensor& da, bool upper) {
+  const Tensor both = da + Adjoint(da);
+  return upper ? MatMul(factor, both) : MatMul(both, factor);
+}
+
 [[maybe_unused]] const auto& cholesky_solve =
     DefineOp("cholesky_solve(Tensor x, Tensor L, bool upper=False) -> Tensor")
         .Doc("The solution Y of A Y = x, where L is the Cholesky factor of A.")
-        .As([](const CallReader& c) -> Tensors {
-          CheckMatrix(c, 0);
-          CheckSquare(c, 1);
-          CheckSameDType(c, 0, 1);
-          const Tensor l = c.Bool(0) ? Triu(c.x(1)) : Tril(c.x(1));
-          return {CholeskySolve(c.x(0), l, c.Bool(0))};
+        .Infers([](Infer& i) {
+          CheckMatrix(i, 0);
+          CheckSquare(i, 1);
+          CheckSameDType(i, 0, 1);
+          const Tensor &x = i.x(0), &l = i.x(1);
+          if (x.size(-2) != l.size(-1)) {
+            throw ValueError(i.name()).Got("x ", x.shape(), " and L ", l.shape()).Expected("as many rows");
+          }
+          i.y(0, With(With(BroadcastShapes(i.name(), BatchOf(x.shape()), BatchOf(l.shape())), x.size(-2)), x.size(-1)),
+              x.dtype());
+        })
+        .Runs([](Run& r) { OpInto<"copy">(r.y(), CholeskySolve(r.x(0), Triangle(r.x(1), r.Bool(0)), r.Bool(0))); })
+        .Gradient("L, out", [](Grad& g) {
+          const bool upper = g.Bool(0);
+          const Tensor dx = Op<"cholesky_solve">(g.dy(), g.x(1), upper);  // A^-1 dy
+          if (g.needs(0)) g.dx(0, dx);
+          if (g.needs(1)) g.dx(1, FactorGradient(g.x(1), -MatMul(dx, Adjoint(g.y())), upper));
         });
 
 [[maybe_unused]] const auto& cholesky_inverse =
     DefineOp("cholesky_inverse(Tensor L, bool upper=False) -> Tensor")
         .Doc("The inverse of A from its Cholesky factor L.")
-        .As([](const CallReader& c) -> Tensors {
-          CheckSquare(c, 0);
-          const Tensor l = c.Bool(0) ? Triu(c.x(0)) : Tril(c.x(0));
-          const Tensor one = Identity(l.size(-1), l.dtype(), l.device());
-          return {CholeskySolve(Op<"broadcast_to">(one, l.shape()), l, c.Bool(0))};
+        .Infers(InferCholesky)
+        .Runs([](Run& r) {
+          const Tensor l = Triangle(r.x(0), r.Bool(0)), one = Identity(l.size(-1), l.dtype(), l.device());
+          OpInto<"copy">(r.y(), CholeskySolve(Op<"broadcast_to">(one, l.shape()), l, r.Bool(0)));
+        })
+        .Gradient("L, out", [](Grad& g) {
+          const Tensor& y = g.y();
+          g.dx(0, FactorGradient(g.x(0), -MatMul(y, MatMul(g.dy(), y)), g.Bool(0)));
         });
 
 }  // namespace

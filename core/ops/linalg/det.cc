@@ -32,6 +32,16 @@ Tensor ProductsOfOthers(const Tensor& s) {
   return Op<"prod">(AsRow(s) * (1.0 - one) + one, -1);
 }
 
+/// What makes a singular matrix one that can be inverted: its least singular values, raised to where the digits of an
+/// inverse are half gone. Cofactors move by as little.
+Tensor Lift(const Tensor& x) {
+  const GradMode off(false);
+  const Tensors usv = OpN<"linalg_svd">(x, false);
+  const bool coarse = RealDType(x.dtype()) == DType::kFloat32;
+  const Tensor least = Op<"amax">(usv[1], Dims{-1}, true) * (coarse ? 3e-4 : 1e-8);
+  return MatMul(usv[0] * AsRow(Op<"relu">(least - usv[1])), usv[2]);
+}
+
 /// From A = U S Vh: det(U) det(Vh) U diag(products of the other singular values) Vh, conjugated. Exact even for
 /// singular matrices, where the formula with the inverse fails; its own gradient has to use that one.
 [[maybe_unused]] const auto& linalg_cofactors =
@@ -48,12 +58,13 @@ Tensor ProductsOfOthers(const Tensor& s) {
           const Tensor others = AsRow(ProductsOfOthers(usv[1]));
           OpInto<"copy">(r.y(), sign * Conj(MatMul(usv[0] * others, usv[2])));
         })
-        .Gradient("x, out", [](Grad& g) {
+        .Gradient("x", [](Grad& g) {
           // C = det(A) A^-T, so dA = conj(C) <A^-T, dC> - A^-H (conj(det) dC^T) A^-H.
-          const Tensor inverse = OpN<"linalg_inv_ex">(g.x(0))[0], adjoint = Adjoint(inverse);
+          const Tensor x = g.x(0).numel() ? g.x(0) + Lift(g.x(0)) : g.x(0);
+          const Tensor inverse = OpN<"linalg_inv_ex">(x)[0], adjoint = Adjoint(inverse);
           const Tensor inner = Op<"sum">(Conj(Transposed(inverse)) * g.dy(), Dims{-2, -1}, true);
-          const Tensor det = PerMatrix(Conj(Op<"linalg_det">(g.x(0))));
-          g.dx(0, Conj(g.y()) * inner - MatMul(adjoint, MatMul(det * Transposed(g.dy()), adjoint)));
+          const Tensor det = PerMatrix(Conj(Op<"linalg_det">(x)));
+          g.dx(0, det * Conj(Transposed(inverse)) * inner - MatMul(adjoint, MatMul(det * Transposed(g.dy()), adjoint)));
         });
 
 /// log det A = log|det| + i arg, whose derivative is A^-1. Only the turning of the sign reaches its gradient.

@@ -18,12 +18,15 @@ Tensor Gaps(const Tensor& w) { return AsRow(w) - AsColumn(w) + Identity(w.size(-
 
 Tensor OffDiagonal(const Tensor& x) { return Tril(x, -1) + Triu(x, 1); }
 
-/// A = V diag(w) V^H: dA = V (offdiagonal(V^H dV) / gaps + diag(dw)) V^H.
+/// A = V diag(w) V^H: dA = V (offdiagonal(skew part of V^H dV) / gaps + diag(dw)) V^H, which is Hermitian.
 void GradientOfEigh(Grad& g) {
   const Tensor &w = g.y(0), &v = g.y(1), &dw = g.dy(0), &dv = g.dy(1);
   if (!dw.defined() && !dv.defined()) return;
   Tensor left;
-  if (dv.defined()) left = MatMul(v, OffDiagonal(MatMul(Adjoint(v), dv)) / Gaps(w));
+  if (dv.defined()) {
+    const Tensor turn = MatMul(Adjoint(v), dv);
+    left = MatMul(v, OffDiagonal((turn - Adjoint(turn)) * 0.5) / Gaps(w));
+  }
   if (dw.defined()) left = Plus(left, v * AsRow(dw));
   g.dx(0, MatMul(left, Adjoint(v)));
 }

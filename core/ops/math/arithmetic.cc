@@ -94,8 +94,7 @@ void InferPower(Infer& i) {
 /// d(x^p)/dx = p x^(p-1), which is 0 for p = 0 even at x = 0; d(x^p)/dp = x^p log x, which is 0 at x = 0, p >= 0.
 void PowGrad(Grad& g) {
   const Tensor& x = g.x(0);
-  // A bare number minus 1 would be computed in the default dtype: 1/3 in float64 would lose half its digits.
-  const Tensor p = g.x(1).impl()->weak ? Op<"clone">(g.x(1)) : g.x(1);
+  const Tensor p = Settled(g.x(1));
   if (g.needs(0)) {
     const Tensor slope = p * Op<"pow">(x, p - 1.0);
     g.dx(0, g.dy() * Conjugate(Masked(Op<"ne">(p, Number(0)), slope)));
@@ -175,7 +174,7 @@ void DefineSums() {
   Promoted("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor", "x + weight * (end - x).", Promotion::kCommon)
       .Runs(RunPointwise<3>)
       .Gradient("x, end, weight", [](Grad& g) {
-        const Tensor weight = Conjugate(g.x(2));
+        const Tensor weight = Conjugate(Settled(g.x(2)));
         if (g.needs(0)) g.dx(0, g.dy() * (1.0 - weight));
         if (g.needs(1)) g.dx(1, g.dy() * weight);
         if (g.needs(2)) g.dx(2, g.dy() * Conjugate(g.x(1) - g.x(0)));

@@ -9,10 +9,13 @@ constexpr double kSqrtTwoPi = 2.50662827463100050242, kSqrtTwoOverPi = 0.7978845
 Tensor Square(const Tensor& x) { return Op<"square">(x); }
 Tensor Exp(const Tensor& x) { return Op<"exp">(x); }
 Tensor IsNonzero(const Tensor& x) { return Op<"ne">(x, Number(0)); }
+/// x with 1 in place of 0: a divisor whose own gradient stays a number.
+Tensor Divisor(const Tensor& x) { return Op<"where">(IsNonzero(x), x, Number(1.0)); }
 /// a / x for a Bessel function of order 1: 1/2 around 0, where x^2 / 8 is nothing beside 1 but a may be denormal.
 Tensor OverX(const Tensor& a, const Tensor& x) {
   const double tiny = x.dtype() == DType::kFloat64 ? 1e-8 : 1e-4;
-  return Op<"where">(Op<"gt">(Op<"abs">(x), Number(tiny)), a / x, Number(0.5));
+  const Tensor is_far = Op<"gt">(Op<"abs">(x), Number(tiny));
+  return Op<"where">(is_far, a / Op<"where">(is_far, x, Number(1.0)), Number(0.5));
 }
 
 /// x^(a-1) e^-x / gamma(a), the density under the incomplete gamma functions.
@@ -43,7 +46,8 @@ void DefineGammas() {
     if (g.needs(0)) {
       throw NotImplementedError(g.name()).Got("a gradient with respect to x").Expected("one with respect to y");
     }
-    g.dx(1, g.dy() * -g.x(0) * Op<"zeta">(g.x(0) + 1.0, g.x(1)));
+    const Tensor x = Settled(g.x(0));
+    g.dx(1, g.dy() * -x * Op<"zeta">(x + 1.0, g.x(1)));
   });
   Binary("igamma", "Regularised lower incomplete gamma function of order x, up to y.", Promotion::kFloat)
       .Gradient("x, y", [](Grad& g) { g.dx(1, GammaDensity(g)); });
@@ -77,8 +81,9 @@ void DefineBessels() {
                                                                                        g.y() / g.x(0);
                                                                               }));
   Unary("spherical_bessel_j0", "sin(x) / x, 1 at 0.").Gradient("x, out", Slope([](Grad& g) {
-                                                                 return Masked(IsNonzero(g.x(0)),
-                                                                               (Op<"cos">(g.x(0)) - g.y()) / g.x(0));
+                                                                 return Masked(
+                                                                     IsNonzero(g.x(0)),
+                                                                     (Op<"cos">(g.x(0)) - g.y()) / Divisor(g.x(0)));
                                                                }));
 }
 

@@ -130,10 +130,12 @@ void NormGradient(Grad& g) {
   Tensor x = g.x(0);
   if (g.Given(3)) x = Op<"cast">(x, g.attr(3).dtype());
   const Tensor dy = Unreduced(g.dy(), shape, axes, g.Bool(2)), y = Unreduced(g.y(), shape, axes, g.Bool(2));
-  const Tensor zero = Number(0.0);
+  const Tensor zero = Number(0.0), flat = Op<"eq">(y, zero);
+  // Where all is zero a quotient by 1 stands in, which is masked, so that its own gradient stays a number.
+  const auto over = [&](const Tensor& a) { return Op<"where">(flat, zero, a / Op<"where">(flat, Number(1.0), y)); };
   if (p == 0) return g.dx(0, Op<"zeros_like">(x));
   if (p == 1) return g.dx(0, Op<"sgn">(x) * dy);
-  if (p == 2) return g.dx(0, x * Op<"where">(Op<"eq">(y, zero), zero, dy / y));
+  if (p == 2) return g.dx(0, x * over(dy));
   const Tensor size = Op<"abs">(x);
   if (std::isinf(p)) {
     // Measured again: a kernel and `abs` may round a complex number's size differently.
@@ -143,8 +145,7 @@ void NormGradient(Grad& g) {
     return g.dx(0, Op<"sgn">(x) * (at / count * dy));
   }
   // |x|^(p-1) sgn(x) dy / y^(p-1), as a quotient first: powers of small numbers vanish
-  const Tensor quotient = Op<"where">(Op<"eq">(y, zero), zero, size / y);
-  const Tensor power = Op<"where">(Op<"eq">(size, zero), zero, Op<"pow">(quotient, Number(p - 1)));
+  const Tensor power = Op<"where">(Op<"eq">(size, zero), zero, Op<"pow">(over(size), Number(p - 1)));
   g.dx(0, Op<"sgn">(x) * (power * dy));
 }
 

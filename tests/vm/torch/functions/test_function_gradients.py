@@ -40,6 +40,17 @@ z.real | z
 torch.stft(w.repeat(4), 8, window=torch.ones(8), return_complex=True) | w
 torch.segment_reduce(v, 'sum', lengths=torch.tensor([1, 3])) | v
 list(x)[1] | x
+torch.index_fill(x, 1, torch.tensor([0, 0, 2]), s) | x s
+torch.index_fill(x, 0, torch.tensor([], dtype=torch.int64), s) | x s
+torch.cholesky_solve(y.t(), torch.linalg.cholesky(m @ m.t() + torch.eye(4))) | y m
+torch.cholesky_solve(v[:, None], m + 4 * torch.eye(4)) | v m
+torch.cholesky_solve(v[:, None], m + 4 * torch.eye(4), upper=True) | v m
+torch.cholesky_inverse(m + 4 * torch.eye(4)) | m
+torch.cholesky_inverse(m + 4 * torch.eye(4), True) | m
+torch.linalg.cholesky(z @ z.mH + torch.eye(3)) | z
+torch.gather(x, 1, torch.zeros(2, 0, 3, dtype=torch.int64)) | x
+torch.nn.functional.pixel_shuffle(b.reshape(4, 2, 3), 2) | b
+torch.stack(list(reversed(b))) | b
 """
 
 
