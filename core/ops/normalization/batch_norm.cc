@@ -1,4 +1,6 @@
 // Batch norm, row-major or channels-last, and instance norm, which is batch norm of every sample by itself.
+#include <algorithm>
+
 #include "core/kernels/normalization.h"
 #include "core/ops/normalization/norm.h"
 
@@ -46,7 +48,7 @@ void CheckInput(const CallReader& c, bool training) {
   if (shape.size() < 2) throw ValueError(c.name()).Got("shape ", shape).Expected("(batch, channels, ...)");
   for (int slot = 1; slot <= 2; ++slot) RequireShape(c, slot, Dims{shape[1]}, c.x(0).dtype());
   for (int slot = 3; slot <= 4; ++slot) CheckParameter(c, slot, Dims{shape[1]});
-  if (training && c.x(0).numel() == shape[1]) {
+  if (training && c.x(0).numel() == shape[1] && shape[1] > 0) {
     throw ValueError(c.name()).Got("shape ", shape).Expected("more than one value per channel when training");
   }
   if (!training && (!c.has(3) || !c.has(4))) {
@@ -70,10 +72,14 @@ void RunBatchNorm(Run& r) {
   const Tensor &mean = r.y(1), &rstd = r.y(2);
   if (training) {
     const Tensor variance = Tensor::Empty(mean.shape(), mean.dtype(), mean.device());
-    kernels::ChannelMoments(r.ctx(), x.dtype(), r.out(1), variance.mutable_view(), x.view());
-    const double count = static_cast<double>(x.numel()) / std::max<int64_t>(1, x.size(1));
-    Follow(r.x(3), mean, r.Real(1));
-    Follow(r.x(4), variance * (count / (count - 1)), r.Real(1));
+    if (x.numel() > 0) {
+      kernels::ChannelMoments(r.ctx(), x.dtype(), r.out(1), variance.mutable_view(), x.view());
+      const double count = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
+      Follow(r.x(3), mean, r.Real(1));
+      Follow(r.x(4), variance * (count / (count - 1)), r.Real(1));
+    } else {  // nothing came: there is nothing to follow, and the gradients of weight and bias are to be zeros
+      for (const Tensor& moment : {mean, variance}) OpInto<"fill">(moment, moment, 0.0);
+    }
     OpInto<"rsqrt">(rstd, variance + r.Real(2));
   } else {
     OpInto<"copy">(mean, r.x(3));
@@ -185,9 +191,10 @@ Tensor InstanceNorm(const CallReader& c) {
   if (!c.Bool(0)) {
     return Op<"batch_norm">(x, c.x(1), c.x(2), c.x(3), c.x(4), false, c.Real(1), c.Real(2));
   }
-  if (x.numel() <= batch * channels && x.numel() > 0) {
+  if (std::all_of(x.shape().begin() + 2, x.shape().end(), [](int64_t size) { return size == 1; })) {
     throw ValueError(c.name()).Got("shape ", x.shape()).Expected("more than one value per channel");
   }
+  if (x.numel() == 0) return Op<"batch_norm">(x, c.x(1), c.x(2), c.x(3), c.x(4), true, c.Real(1), c.Real(2));
   Dims folded = x.shape();
   folded[0] = 1;
   folded[1] = batch * channels;

@@ -1,4 +1,6 @@
 """Reductions that PyTorch overloads: with or without an axis, against another tensor, values alone or with indices."""
+import math
+
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import both, function
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -137,10 +139,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
         counts = ops.histogram_edges(input, bins, weight=weight, density=density)
         made = CLASSES["histogram"]((counts, ops.clone(bins)))
     else:
-        if range is None and input.numel():
-            low, high = input.min().item(), input.max().item()
-            range = (low - 0.5, high + 0.5) if low == high else None
-        made = ops.histogram(input, bins, range=range, weight=weight, density=density)
+        made = ops.histogram(input, bins, range=_ends("histogram", input, range), weight=weight, density=density)
     return deliver(made, out)
 
 
@@ -153,7 +152,14 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     bins = [bins] * axes if isinstance(bins, int) else list(bins)
     if len(bins) != axes:
         raise RuntimeError(f"histogramdd: got {len(bins)} bins for {axes} axes, expected one for each")
-    edges = [_edges(points[:, axis], each, range[2 * axis:2 * axis + 2] if range else None)
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"histogramdd: got {input.dtype}, expected a floating dtype")
+    if range is not None and len(range) != 2 * axes:
+        raise RuntimeError(f"histogramdd: got a range of {len(range)} numbers, expected {2 * axes}, two for each axis")
+    if weight is not None and tuple(weight.shape) != tuple(input.shape[:-1]):
+        raise RuntimeError(f"histogramdd: got weights of shape {tuple(weight.shape)}, expected "
+                           f"{tuple(input.shape[:-1])}")
+    edges = [_edges(points[:, axis], each, range[2 * axis:2 * axis + 2] if range is not None else None)
              for axis, each in enumerate(bins)]
     counts = _grid_counts(points, edges, None if weight is None else weight.reshape(-1))
     if density:
@@ -165,15 +171,25 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     return CLASSES["histogramdd"]((counts, tuple(edges)))
 
 
+def _ends(who, x, ends):
+    """Return where the bins of an axis begin and end: the given places, or the extremes; apart, if they are one."""
+    if ends is None:
+        ends = (x.min().item(), x.max().item()) if x.numel() else (0.0, 1.0)
+    low, high = ends
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"{who}: got a range from {low} to {high}, expected finite numbers")
+    if low > high:
+        raise RuntimeError(f"{who}: got a range from {low} to {high}, expected none that falls")
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
 def _edges(x, bins, ends):
     """Return the edges of one axis: those given, or equal ones between the ends or the extremes."""
     if isinstance(bins, Tensor):
         return bins
-    if ends is None:
-        ends = (x.min().item(), x.max().item()) if x.numel() else (0.0, 1.0)
-    low, high = ends
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    if bins < 1:
+        raise RuntimeError(f"histogramdd: got {bins} bins, expected at least 1")
+    low, high = _ends("histogramdd", x, ends)
     return ops.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
 
 
