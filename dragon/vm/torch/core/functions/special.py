@@ -40,6 +40,33 @@ def angles(y, n, kind):
     return ops.sin((n + 0.5) * theta) / ops.sin(theta / 2)
 
 
+# Beyond this degree Chebyshev polynomials come from their closed forms outside (-1, 1) too: a recurrence takes a step
+# for each degree.
+MOST_STEPS = 512
+
+
+def beyond(y, n, kind):
+    """Return Chebyshev polynomials where |y| is at least 1, by the hyperbolic cosine of degree times inverse."""
+    x = ops.cast(y, DOUBLE)
+    degree = ops.cast(n, DOUBLE) if isinstance(n, Tensor) else float(n)
+    is_negative, size = x < 0, ops.abs(x)
+    theta = ops.acosh(ops.clamp(size, 1.0))
+    at_one = size == 1
+    safe = ops.where(at_one, ops.ones_like(theta), theta)
+    if kind == "t":
+        made = ops.cosh(theta * degree)
+    elif kind == "u":
+        made = ops.where(at_one, degree + 1, ops.sinh(safe * (degree + 1)) / ops.sinh(safe))
+    else:  # each is the other's mirror image
+        even = ops.cosh(theta * (degree + 0.5)) / ops.cosh(theta / 2)
+        odd = ops.where(at_one, degree * 2 + 1, ops.sinh(safe * (degree + 0.5)) / ops.sinh(safe / 2))
+        made = ops.where(is_negative, odd, even) if kind == "v" else ops.where(is_negative, even, odd)
+    is_odd = ops.eq(ops.remainder(degree, 2), 1) if isinstance(n, Tensor) else bool(n % 2)
+    made = ops.where(ops.logical_and(is_negative, is_odd), -made, made)
+    # What overflows ends as infinity minus infinity in the recurrence.
+    return ops.cast(ops.where(ops.isinf(made), ops.full_like(made, math.nan), made), y.dtype)
+
+
 # Degrees above which trigonometry takes over, as in PyTorch, for Chebyshev polynomials and for shifted ones.
 TRIGONOMETRIC = {"t": (6, 6), "u": (8, 6), "v": (8, 6), "w": (8, 4)}
 # The polynomials of degree one.
@@ -60,9 +87,16 @@ def following(kind, x, k, p, q):
     return (x + x) * q - p
 
 
+# The highest degree that a recurrence goes up to, a step for each.
+MOST_DEGREE = 65536
+
+
 def by_recurrence(kind, x, n):
     """Return polynomials of each degree in `n`, a number or a tensor of numbers."""
     one, first = ops.ones_like(x), FIRST[kind](x)
+    most = n if not isinstance(n, Tensor) else int(ops.max(n).item()) if n.numel() else 0
+    if most > MOST_DEGREE:
+        raise NotImplementedError(f"{kind} polynomial: got degree {most}, expected at most {MOST_DEGREE}")
     if not isinstance(n, Tensor):
         p, q = one, first
         for k in range(1, n):
@@ -70,7 +104,7 @@ def by_recurrence(kind, x, n):
         return ops.zeros_like(x) if n < 0 else one if n == 0 else q
     made = ops.where(n == 0, one, ops.where(n == 1, first, ops.zeros_like(x)))
     p, q = one, first
-    for k in range(1, int(ops.max(n).item()) if n.numel() else 0):
+    for k in range(1, most):
         p, q = q, following(kind, x, k, p, q)
         made = ops.where(n == k + 1, q, made)
     return made
@@ -92,19 +126,21 @@ def polynomial(kind, x, n, shifted, out):
         n = ops.trunc(ops.where(ops.isfinite(degrees), degrees, ops.full_like(degrees, -1)))
     else:
         (x,), dtype = floats(x)
-        n = int(n)
+        n = int(n) if math.isfinite(n) else -1
     y = x + x - 1 if shifted else x
     if kind in TRIGONOMETRIC:
         least = TRIGONOMETRIC[kind][shifted]
         if isinstance(n, Tensor):
             inside = ops.logical_and(n > least, ops.abs(y) < 1)
-            slow = ops.where(inside, ops.zeros_like(n), n)
+            far = ops.logical_and(n > MOST_STEPS, ops.logical_not(inside))
+            slow = ops.where(ops.logical_or(inside, far), ops.zeros_like(n), n)
             made = ops.where(inside, angles(y, n, kind), by_recurrence(kind, y, slow))
+            made = ops.where(far, beyond(y, n, kind), made)
         elif n > least:
             inside = ops.abs(y) < 1
             made = angles(y, n, kind)
             if not bool(ops.all(inside)):
-                made = ops.where(inside, made, by_recurrence(kind, y, n))
+                made = ops.where(inside, made, beyond(y, n, kind) if n > MOST_STEPS else by_recurrence(kind, y, n))
         else:
             made = by_recurrence(kind, y, n)
         return deliver(made, dtype, out)
@@ -228,16 +264,16 @@ def airy_ai(x, *, out=None):
     return deliver(made, dtype, out)
 
 
-def _bessel_j(order):
-    operator = getattr(ops, f"bessel_j{order}")
+def _bessel(name, kind):
+    operator = getattr(ops, name)
 
-    def bessel_j(input, *, out=None):
+    def bessel(input, *, out=None):
         (x,), dtype = floats(input)
         # The limit is zero, but PyTorch says that there is none.
         return deliver(ops.where(ops.isinf(x), ops.full_like(x, math.nan), operator(x)), dtype, out)
-    bessel_j.__name__ = bessel_j.__qualname__ = f"bessel_j{order}"
-    bessel_j.__doc__ = f"Return the Bessel function of the first kind of order {order}."
-    return overridable(bessel_j)
+    bessel.__name__ = bessel.__qualname__ = name
+    bessel.__doc__ = f"Return the Bessel function of the {kind} kind of order {name[-1]}."
+    return overridable(bessel)
 
 
 @overridable
@@ -245,6 +281,8 @@ def multigammaln(input, p, *, out=None):
     """Return the logarithm of the multivariate gamma function of dimension `p`."""
     if p < 1:
         raise RuntimeError(f"multigammaln: got p {p}, expected at least 1")
+    if p > MOST_DEGREE:
+        raise NotImplementedError(f"multigammaln: got p {p}, expected at most {MOST_DEGREE}")
     (input,), dtype = floats(input)
     total = p * (p - 1) * math.log(math.pi) / 4
     for j in range(p):
@@ -253,12 +291,13 @@ def multigammaln(input, p, *, out=None):
 
 
 DIRECT = """
-bessel_y0 bessel_y1 digamma psi=digamma entr erf erfc erfcx erfinv exp2 expit=sigmoid expm1
+digamma psi=digamma entr erf erfc erfcx erfinv exp2 expit=sigmoid expm1
 gammainc=igamma gammaincc=igammac gammaln=lgamma i0 i0e i1 i1e log1p log_ndtr log_softmax logit logsumexp
 modified_bessel_i0=i0 modified_bessel_i1=i1 ndtr ndtri polygamma round sinc softmax spherical_bessel_j0 xlog1py xlogy
 zeta
 """
 NAMESPACE = {name: getattr(ops, operator or name)
              for name, _, operator in (word.partition("=") for word in DIRECT.split())}
-NAMESPACE.update(POLYNOMIALS, **BESSEL, bessel_j0=_bessel_j(0), bessel_j1=_bessel_j(1), airy_ai=airy_ai,
-                 multigammaln=multigammaln)
+NAMESPACE.update(POLYNOMIALS, **BESSEL, airy_ai=airy_ai, multigammaln=multigammaln)
+NAMESPACE.update({name: _bessel(name, kind) for name, kind in (
+    ("bessel_j0", "first"), ("bessel_j1", "first"), ("bessel_y0", "second"), ("bessel_y1", "second"))})
