@@ -64,8 +64,8 @@ class Muon(RuleOptimizer):
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = zeros(param)
             buffer = state["momentum_buffer"]
-            ops.add_(buffer, grad - buffer, alpha=1 - group["momentum"])
-            ahead = grad + (buffer - grad) * group["momentum"] if group["nesterov"] else buffer
+            ops.lerp_(buffer, grad, 1 - group["momentum"])
+            ahead = ops.lerp(grad, buffer, group["momentum"]) if group["nesterov"] else buffer
             update = orthogonalize(ahead, group["ns_coefficients"], group["ns_steps"], group["eps"])
             ops.mul_(param, 1 - lr * group["weight_decay"])
             ops.sub_(param, ops.cast(update, param.dtype), alpha=adjust(lr, group["adjust_lr_fn"], param.shape))

@@ -197,7 +197,7 @@ def _interpolate(one, other, bounds=None):
     low, high = bounds or ((one.t, other.t) if one.t <= other.t else (other.t, one.t))
     first = one.slope + other.slope - 3 * (one.loss - other.loss) / (one.t - other.t)
     square = first ** 2 - one.slope * other.slope
-    if square < 0:
+    if not square >= 0:  # nor where it is not a number
         return (low + high) / 2.0
     root = ops.sqrt(square)
     if not one.t <= other.t:

@@ -9,21 +9,29 @@ import dragon
 from dragon.vm import torch as dragon_torch
 
 HUGE = 2 ** 31 - 1
-POOLS = [
-    ("max_pool1d", (1, 2, 6), (HUGE, 1, HUGE // 2, 1, True)), ("max_pool1d", (1, 2, 6), (HUGE, None, HUGE // 2)),
-    ("avg_pool1d", (1, 2, 6), (HUGE, HUGE, HUGE // 2, True)), ("avg_pool1d", (1, 20, 6), (HUGE, 5, HUGE // 2, True)),
-    ("max_pool2d", (1, 2, 6, 6), (HUGE, 4, HUGE // 2, 1, True)),
-    ("avg_pool2d", (1, 2, 6, 6), (HUGE, 2 ** 30, HUGE // 2, True, False)),
-    ("max_pool2d", (1, 2, 3, 6), ((1, 9), 1, (0, 4))), ("avg_pool2d", (1, 2, 3, 6), ((1, 9), 2, (0, 4))),
-]
+POOLS = [("max_pool1d", (1, 2, 6), {"stride": 1, "ceil_mode": True}), ("max_pool1d", (1, 20, 6), {}),
+         ("max_pool2d", (1, 2, 6, 5), {"stride": 4, "ceil_mode": True}), ("max_pool2d", (1, 2, 6, 5), {}),
+         ("avg_pool1d", (1, 2, 6), {"count_include_pad": False, "ceil_mode": True}),
+         ("avg_pool2d", (1, 2, 6, 5), {"stride": 2 ** 30, "count_include_pad": False})]
 
 
 @pytest.mark.parametrize("name, shape, arguments", POOLS, ids=range(len(POOLS)))
-def test_windows_wider_than_the_picture(name, shape, arguments):
-    numbers, made = np.random.default_rng(0).standard_normal(shape), []
+def test_windows_that_see_the_whole_picture(name, shape, arguments):
+    x = dragon_torch.tensor(np.random.default_rng(0).standard_normal(shape), requires_grad=True)
+    y = getattr(dragon_torch.nn.functional, name)(x, HUGE, padding=HUGE // 2, **arguments)
+    whole = (x.amax if "max" in name else x.mean)(tuple(range(2, x.ndim)), True)
+    np.testing.assert_allclose(y.detach().numpy(), whole.detach().expand(y.shape).numpy(), 1e-12)
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.sum().item(), y.numel(), 1e-12)
+
+
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
+@pytest.mark.parametrize("stride", [1, 2, 5])
+def test_windows_wider_than_the_picture(name, stride):
+    numbers, made = np.random.default_rng(0).standard_normal((1, 2, 3, 6)), []
     for t in (torch, dragon_torch):
         x = t.tensor(numbers, requires_grad=True)
-        y = getattr(t.nn.functional, name)(x, *arguments)
+        y = getattr(t.nn.functional, name)(x, (1, 9), stride, (0, 4))
         y.sum().backward()
         made.append((y.detach().numpy(), x.grad.numpy()))
     for genuine, mine in zip(*made):

@@ -4,6 +4,7 @@ import importlib
 import io
 import pickle
 
+import numpy as np
 import pytest
 import torch
 
@@ -336,3 +337,40 @@ def test_pickle_and_copy():
         assert values(other.state_dict()) == expected
         train(dt, other, other.param_groups[0]["params"])
         assert values(other.state_dict()) != expected
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("options", [{}, {"nesterov": False}, {"lr": 0.5, "weight_decay": 1.0}, {"momentum": 0.0}])
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (8, 8), (16, 4)])
+def test_muon_keeps_every_bit(shape, options, dtype):
+    """An update of 16 bits lets no other rounding pass unseen: one more turns into a step of its own."""
+    ends = []
+    for T in (torch, dt):
+        param, = make(T, [shape], dtype)
+        optimizer = T.optim.Muon([param], **options)
+        for _ in range(12):
+            optimizer.zero_grad()
+            loss_of([param]).backward()
+            optimizer.step()
+        ends.append(param.tolist())
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("start", [3.0, 1e10, 1e12])
+@pytest.mark.parametrize("lr", [1.0, 1e3])
+def test_lbfgs_searches_past_overflow(start, lr):
+    """Where the cubic through two points is not a number, the line search halves the way."""
+    ends = []
+    for T in (torch, dt):
+        param = T.full((3,), start, requires_grad=True)
+        optimizer = T.optim.LBFGS([param], lr=lr, line_search_fn="strong_wolfe", max_iter=6)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((param - 1) ** 4).sum() + (param ** 2).sum()
+            loss.backward()
+            return loss
+        for _ in range(3):
+            optimizer.step(closure)
+        ends.append(param.tolist())
+    np.testing.assert_allclose(ends[1], ends[0], 1e-4)
