@@ -10,7 +10,8 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' '
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files build install lint format sanitize docs bench wheel cuda clean
+.PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs bench wheel cuda \
+  clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -20,6 +21,7 @@ help:
 	@echo "make build     compile in place for this machine only; after a change, seconds"
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
 	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make wheel     a self-contained wheel, into dist;  make cuda: compile the CUDA library (no GPU needed)"
@@ -73,6 +75,17 @@ sanitize: $(VENV)/.tools
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
 	$(BIN)/cmake --build build/sanitize --target cpp_tests
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+# A build of everything, the Python module included, beside a copy of the package made of links. PIECES are test paths.
+PIECES ?= $(shell ls -d tests/native tests/device tests/ops tests/random tests/training tests/graph tests/io tests/vm/torch/* \
+  tests/vm/keras* tests/vm/tensorflow* 2>/dev/null)
+sanitize-all: $(VENV)/.test
+	$(BIN)/cmake -S . -B build/sanitize-all -G Ninja -DDRAGON_SANITIZE=ON -DDRAGON_SANITIZERS=address -DDRAGON_CPU_LEVELS=v3 \
+	  -DDRAGON_PACKAGE_DIR=$(abspath build/sanitize-all/package/dragon) \
+	  -DDRAGON_LIB_DIR=$(abspath build/sanitize-all/package/dragon/lib) \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
+	$(BIN)/cmake --build build/sanitize-all
+	sh tools/sanitize_all.sh $(BIN)/python $(PIECES)
 
 # KILLS for each writer, MUTATIONS over all readers; SEED makes other ones.
 KILLS ?= 100

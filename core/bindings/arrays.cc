@@ -30,13 +30,13 @@ bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {
 
 struct BufferExtras {
   Dims shape, strides;
-  Tensor tensor;  ///< keeps the memory alive while the buffer is lent
+  Tensor tensor;  ///< an alias: keeps this memory alive while it is lent, whatever becomes of the tensor
 };
 
 /// Release a lent Py_buffer; the last tensor may go on any thread.
 void ReleaseLent(Py_buffer* view) {
-  if (!Py_IsInitialized()) return;
-  py::gil_scoped_acquire gil;
+  if (!Py_IsInitialized() || LockIsGone()) return;
+  WithGil gil;
   PyBuffer_Release(view);
   delete view;
 }
@@ -66,7 +66,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
       PyErr_SetString(PyExc_BufferError, "buffer: the tensor is not in row-major order; call contiguous() first");
       return -1;
     }
-    auto* extras = new BufferExtras{tensor.shape(), tensor.strides(), tensor};
+    auto* extras = new BufferExtras{tensor.shape(), tensor.strides(), tensor.Detach()};
     for (int64_t& stride : extras->strides) stride *= tensor.item_size();
     static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
     view->buf = tensor.mutable_data();
@@ -109,6 +109,12 @@ Tensor FromBuffer(PyObject* object, const char* who) {
         .Expected("a dtype that tensors have, in native byte order");
   }
   Dims shape, strides;
+  if (view->ndim > kMaxDims)
+    throw ValueError(who).Got("an array of ", view->ndim, " axes").Expected("at most ", kMaxDims);
+  if (view->ndim > 0 && (!view->shape || !view->strides)) {
+    // NumPy's scalars that are no numbers (dates) are shown as bytes, and in breach of the protocol without strides.
+    throw TypeError(who).Got("'", Py_TYPE(object)->tp_name, "', whose buffer has no shape").Expected("numbers");
+  }
   for (int i = 0; i < view->ndim; ++i) {
     shape.push_back(view->shape[i]);
     const Py_ssize_t stride = view->strides[i];
@@ -169,15 +175,21 @@ int KindOf(PyObject* object) {
 
 bool IsSequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
+[[noreturn]] void RefuseChanged(const char* who) {
+  throw ValueError(who).Got("lists that changed while they were read").Expected("a box of numbers");
+}
+
 void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
   if (depth > kDeepest) throw ValueError(who).Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
+  // Numbers of classes written in Python run their code here, which may change the very lists that are read.
+  const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+  const auto held = py::reinterpret_borrow<py::object>(plain ? nullptr : object);
   if (!IsSequence(object)) {
     const bool hidden = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
     if (PyErr_Occurred()) PyErr_Clear();  // a 0-d array has no size
     if (hidden && !PyUnicode_Check(object) && !PyBytes_Check(object)) throw NeedsLists{};
     if (depth != survey->shape.size())
       throw ValueError(who).Got("nested lists of unequal length").Expected("a box of numbers");
-    const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
     const int kind = plain ? (PyFloat_CheckExact(object) ? 2 : 1) : KindOf(object);
     survey->kind = std::max(survey->kind, kind);
     DType own;
@@ -199,6 +211,7 @@ void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
         .Expected("a box of numbers");
   }
   for (Py_ssize_t i = 0; i < size; ++i) {
+    if (PySequence_Fast_GET_SIZE(object) != size) RefuseChanged(who);
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
     if (i > 0 && IsSequence(item) != IsSequence(PySequence_Fast_GET_ITEM(object, 0))) {
       throw TypeError(who).Got("numbers beside lists at depth ", depth).Expected("a box of numbers");
@@ -208,12 +221,20 @@ void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
 }
 
 template <typename T>
-T* FillFrom(PyObject* object, T* place) {
+T* FillFrom(PyObject* object, const Dims& shape, int depth, T* place, const char* who) {
   if (IsSequence(object)) {
+    const auto held = py::reinterpret_borrow<py::object>(object);
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
-    for (Py_ssize_t i = 0; i < size; ++i) place = FillFrom(PySequence_Fast_GET_ITEM(object, i), place);
+    if (depth >= shape.size() || size != shape[depth]) RefuseChanged(who);
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      if (PySequence_Fast_GET_SIZE(object) != size) RefuseChanged(who);
+      place = FillFrom(PySequence_Fast_GET_ITEM(object, i), shape, depth + 1, place, who);
+    }
     return place;
   }
+  if (depth != shape.size()) RefuseChanged(who);
+  const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+  const auto held = py::reinterpret_borrow<py::object>(plain ? nullptr : object);
   if constexpr (kIsComplex<T>) {
     *place = T(ParseNumber(object, {"tensor", nullptr}).complex());
   } else if constexpr (kIsFloating<T>) {
@@ -262,7 +283,8 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
   Tensor tensor = Tensor::Empty(survey.shape, dtype);
   if (Door().tracer) Door().tracer->Made(tensor);
   void* place = tensor.mutable_data();
-  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) { FillFrom(data, static_cast<typename Tag::type*>(place)); });
+  Visit(dtype, AllTypes{},
+        [&]<typename Tag>(Tag) { FillFrom(data, survey.shape, 0, static_cast<typename Tag::type*>(place), who); });
   return tensor;
 }
 
@@ -329,7 +351,8 @@ PyObject* ListOf(const Tensor& tensor, int axis, const char* place) {
 PyObject* ToList(const Tensor& tensor) {
   tensor.Observe("its values as a list");
   if (tensor.is_meta()) throw NotImplementedError("tolist").Got("a meta tensor").Expected("a tensor with numbers");
-  const Tensor host = tensor.device().is_cpu() ? tensor : Op<"to_device">(tensor.Detach(), Device{});
+  // An alias: making lists may run the collector, and that code which changes the tensor.
+  const Tensor host = tensor.device().is_cpu() ? tensor.Detach() : Op<"to_device">(tensor.Detach(), Device{});
   return ListOf(host, 0, static_cast<const char*>(host.data()));
 }
 

@@ -11,6 +11,7 @@ void RegisterSymbolic(py::module_& m);
 PYBIND11_MODULE(_C, m) {
   using namespace dragon::python;  // NOLINT: the module is this namespace
   m.doc() = "The engine of Dragon.";
+  RegisterEnd();
   RegisterErrors(m);
   RegisterDType(m);
   RegisterShape(m);

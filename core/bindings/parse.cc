@@ -154,9 +154,10 @@ Dims ParseDims(PyObject* object, const Place& place) {
   if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object)) Refuse(object, place);
   py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
   if (!fast) Refuse(object, place);
-  const Py_ssize_t size = PySequence_Fast_GET_SIZE(fast.ptr());
-  for (Py_ssize_t i = 0; i < size; ++i) {
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(fast.ptr(), i);
+    // An index written in Python may change the list that it stands in.
+    const auto held = py::reinterpret_borrow<py::object>(PyLong_CheckExact(item) ? nullptr : item);
     if (!PyIndex_Check(item) && !IsTensor(item)) Refuse(item, place, "integers");
     dims.push_back(ParseInt(item, place));
   }
@@ -268,7 +269,8 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       if (!fast) Refuse(object, place);
       std::vector<double> numbers;
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
-        numbers.push_back(ParseReal(PySequence_Fast_GET_ITEM(fast.ptr(), i), place));
+        const auto item = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(fast.ptr(), i));
+        numbers.push_back(ParseReal(item.ptr(), place));
       }
       return Value(std::move(numbers));
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bindings/gil.h"
 #include "core/framework/apply.h"
 #include "core/framework/op.h"
 
@@ -80,6 +81,8 @@ template <typename Body>
 PyObject* Guarded(Body&& body) noexcept {
   try {
     return body();
+  } catch (abi::__forced_unwind&) {
+    Park();
   } catch (...) {
     SetPythonError();
     return nullptr;
@@ -89,6 +92,8 @@ template <typename Body>
 int GuardedInt(Body&& body) noexcept {
   try {
     return body();
+  } catch (abi::__forced_unwind&) {
+    Park();
   } catch (...) {
     SetPythonError();
     return -1;

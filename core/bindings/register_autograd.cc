@@ -1,5 +1,6 @@
 // The tape seen from Python: backward, grad, hooks, nodes, custom functions, modes.
-#include "core/bindings/python.h"
+#include "core/bindings/collect.h"
+#include "core/bindings/other_memory.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/autograd/node.h"
@@ -14,11 +15,15 @@ class Held {
   explicit Held(py::object object) : object_(object.release().ptr()) {}
   Held(const Held&) = delete;
   ~Held() {
-    if (!object_ || !Py_IsInitialized()) return;
-    py::gil_scoped_acquire gil;
+    if (!object_ || !Py_IsInitialized() || LockIsGone()) return;
+    WithGil gil;
     Py_DECREF(object_);
   }
   py::handle get() const { return object_; }
+  int Visit(visitproc visit, void* arg) const {
+    Py_VISIT(object_);
+    return 0;
+  }
 
  private:
   PyObject* object_;
@@ -70,29 +75,33 @@ void CheckReturned(const std::string& who, const Tensor& grad, const TensorMeta&
   }
 }
 
-class PythonTensorHook : public TensorHook {
+class PythonTensorHook : public TensorHook, public Holder {
  public:
-  PythonTensorHook(py::object callable, const Frontend* frontend)
-      : callable_(std::move(callable)), frontend_(frontend) {}
+  /// `replaces`: what the callable returns, if anything, is the gradient from there on.
+  PythonTensorHook(py::object callable, const Frontend* frontend, bool replaces = true)
+      : callable_(std::move(callable)), frontend_(frontend), replaces_(replaces) {}
   Tensor Call(const Tensor& grad) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     py::object result = callable_.get()(py::reinterpret_steal<py::object>(Wrap(grad, frontend_)));
+    if (!replaces_) return Tensor();
     Tensor replaced = TensorOrNone(result, "hook");
     CheckReplaced(grad, replaced);
     return replaced;
   }
+  int Visit(visitproc visit, void* arg) const override { return callable_.Visit(visit, arg); }
 
  private:
   Held callable_;
   const Frontend* frontend_;
+  bool replaces_;
 };
 
-class PythonNodeHook : public NodeHook {
+class PythonNodeHook : public NodeHook, public Holder {
  public:
   PythonNodeHook(py::object callable, const Frontend* frontend, bool before)
       : callable_(std::move(callable)), frontend_(frontend), before_(before) {}
   Tensors Call(const Tensors& grads, const Tensors& incoming) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     py::object result = before_ ? callable_.get()(Tuple(grads, frontend_))
                                 : callable_.get()(Tuple(grads, frontend_), Tuple(incoming, frontend_));
     Tensors replaced;
@@ -105,6 +114,7 @@ class PythonNodeHook : public NodeHook {
     }
     return replaced;
   }
+  int Visit(visitproc visit, void* arg) const override { return callable_.Visit(visit, arg); }
 
  private:
   Held callable_;
@@ -124,11 +134,11 @@ class PythonSavedTensorHooks : public SavedTensorHooks {
   PythonSavedTensorHooks(py::object pack, py::object unpack, const Frontend* frontend)
       : pack_(std::move(pack)), unpack_(std::move(unpack)), frontend_(frontend) {}
   Ref<Object> Pack(const Tensor& tensor) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     return Ref<Object>(new HeldObject(pack_.get()(py::reinterpret_steal<py::object>(Wrap(tensor, frontend_)))));
   }
   Tensor Unpack(const Ref<Object>& packed) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     py::object result = unpack_.get()(static_cast<HeldObject*>(packed.get())->held.get());
     if (!IsTensor(result.ptr())) {
       throw TypeError("saved_tensors_hooks")
@@ -144,12 +154,12 @@ class PythonSavedTensorHooks : public SavedTensorHooks {
 };
 
 /// A function whose gradient is Python code.
-class PythonNode : public Node {
+class PythonNode : public Node, public Holder {
  public:
   PythonNode(std::string name, py::object backward, const Frontend* frontend)
       : name_(std::move(name)), backward_(std::move(backward)), frontend_(frontend) {}
   Tensors Backward(const Tensors& grads) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     // The function gets the node itself, to find results it has saved: were it to hold the node, both would live for
     // ever.
     py::object result = backward_.get()(Ref<Node>(this), *Tuple(grads, frontend_));
@@ -172,10 +182,11 @@ class PythonNode : public Node {
   }
   /// A function that keeps tensors has a method to let go of them.
   void ReleaseSaved() override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     if (py::hasattr(backward_.get(), "release")) backward_.get().attr("release")();
   }
   std::string name() const override { return name_; }
+  int Visit(visitproc visit, void* arg) const override { return backward_.Visit(visit, arg); }
   std::vector<TensorMeta> x_metas;
 
  private:
@@ -190,7 +201,7 @@ BackwardOptions Options(bool retain_graph, bool create_graph, bool allow_unused)
 
 /// The innermost Python frames, for anomaly mode.
 std::string PythonTrace() {
-  py::gil_scoped_acquire gil;
+  WithGil gil;
   try {
     py::object frames = py::module_::import("traceback").attr("format_stack")();
     return py::cast<std::string>(py::str("").attr("join")(frames));
@@ -232,16 +243,36 @@ void Become(const Tensor& x, const Tensor& y) {
   y.Settle();
   TensorImpl& mine = *x.impl();
   const TensorImpl& other = *y.impl();
-  mine.storage = other.storage;
-  mine.shape = other.shape;
-  mine.strides = other.strides;
-  mine.offset = other.offset;
-  mine.numel = other.numel;
-  mine.dtype = other.dtype;
-  mine.contiguous = other.contiguous;
-  mine.free_layout = false;
+  const Ref<TensorImpl> base = mine.base;  // what is written through x still belongs to it
+  TakeOver(mine, other);
+  mine.base = base;
   mine.view_version = mine.version_value();
   if (other.autograd && other.autograd->node) SetHistory(x, other.autograd->node, other.autograd->output);
+}
+
+/// Python's face of a node tells the collector what the node holds.
+Node* NodeBehind(PyObject* self) {
+  auto* instance = reinterpret_cast<py::detail::instance*>(self);
+  const auto face = instance->get_value_and_holder();
+  return face.holder_constructed() ? face.value_ptr<Node>() : nullptr;
+}
+
+void CollectNodes(PyHeapTypeObject* heap_type) {
+  PyTypeObject* type = &heap_type->ht_type;
+  type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    return VisitHeld(NodeBehind(self), visit, arg);
+  };
+  type->tp_clear = [](PyObject* self) {
+    Node* node = NodeBehind(self);
+    if (!node || node->refs() != 1 || ThreadsOutside() > 0 || !node->extras_if_any()) return 0;
+    // What they hold may run code on its way out.
+    const auto before = std::exchange(node->extras().pre_hooks, {}),
+               after = std::exchange(node->extras().post_hooks, {});
+    const auto tensor_hooks = std::exchange(node->extras().tensor_hooks, {});
+    return 0;
+  };
 }
 
 /// What Function.save_for_backward keeps.
@@ -253,7 +284,7 @@ struct Saved {
 }  // namespace
 
 void RegisterAutograd(py::module_& m) {
-  py::class_<Node, Ref<Node>>(m, "Node", "A step of the backward graph.")
+  py::class_<Node, Ref<Node>>(m, "Node", "A step of the backward graph.", py::custom_type_setup(&CollectNodes))
       .def("name", &Node::name)
       .def_property_readonly("next_functions",
                              [](const Node& node) {
@@ -302,7 +333,7 @@ void RegisterAutograd(py::module_& m) {
       [](py::object roots, py::object grads, bool retain_graph, bool create_graph, py::object inputs) {
         const auto root_list = TensorList(roots, "backward"), grad_list = TensorList(grads, "backward");
         const auto input_list = TensorList(inputs, "backward");
-        py::gil_scoped_release release;
+        WithoutGil outside;
         Backward(root_list, grad_list, Options(retain_graph, create_graph, true), input_list);
       },
       "Accumulate gradients into the leaves.", py::arg("roots"), py::arg("grads") = py::none(),
@@ -315,7 +346,7 @@ void RegisterAutograd(py::module_& m) {
         const auto input_list = TensorList(inputs, "grad");
         std::vector<Tensor> results;
         {
-          py::gil_scoped_release release;
+          WithoutGil outside;
           results = Gradients(root_list, grad_list, input_list, Options(retain_graph, create_graph, allow_unused));
         }
         py::tuple tuple(results.size());
@@ -348,8 +379,7 @@ void RegisterAutograd(py::module_& m) {
               .Got("a tensor that gathers no gradient")
               .Expected("a leaf that requires grad");
         }
-        Ref<TensorHook> hook(new PythonTensorHook(py::cpp_function([callable](py::object leaf) { callable(leaf); }),
-                                                  FrontendOfFirst(tensor)));
+        Ref<TensorHook> hook(new PythonTensorHook(callable, FrontendOfFirst(tensor), /*replaces=*/false));
         AutogradMeta::Of(x).accumulated_hooks.push_back(hook);
         return hook;
       },
@@ -374,6 +404,7 @@ void RegisterAutograd(py::module_& m) {
       [](py::object tensor) {
         TensorImpl& impl = *TensorOrNone(tensor, "detach_").impl();
         if (impl.autograd) {
+          ReleaseGrad(impl);
           impl.autograd->node = nullptr;
           impl.autograd->requires_grad = false;
           impl.autograd->output = 0;

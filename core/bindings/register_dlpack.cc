@@ -152,8 +152,8 @@ Tensor Take(py::object capsule, const char* name, const char* used_name, bool re
   PyCapsule_SetName(capsule.ptr(), used_name);
   return Import(described, read_only, [managed] {
     if (!managed->deleter) return;
-    if (!Py_IsInitialized()) return;
-    py::gil_scoped_acquire gil;
+    if (!Py_IsInitialized() || LockIsGone()) return;
+    WithGil gil;
     managed->deleter(managed);
   });
 }

@@ -116,20 +116,24 @@ void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 
   }
   py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, "expected a sequence of tensors"));
   if (!fast) throw py::error_already_set();
-  const Py_ssize_t size = PySequence_Fast_GET_SIZE(fast.ptr());
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    inputs->push_back(ParseTensor(PySequence_Fast_GET_ITEM(fast.ptr(), i), place, nullptr));
+  const size_t before = inputs->size();
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
+    const auto item = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(fast.ptr(), i));
+    inputs->push_back(ParseTensor(item.ptr(), place, nullptr));
   }
-  list_sizes->push_back(static_cast<int32_t>(size));
+  list_sizes->push_back(static_cast<int32_t>(inputs->size() - before));
 }
 
 InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
   InlineVector<Tensor, 2> outs;
+  const size_t results = me->op->schema.returns().size();
   if (IsTensor(out)) {
+    if (results > 1) {
+      throw TypeError(NameOf(me)).Got("one tensor for argument 'out'").Expected("a tuple of ", results, " tensors");
+    }
     outs.push_back(AsTensor(out));
     return outs;
   }
-  const size_t results = me->op->schema.returns().size();
   if (!PyTuple_Check(out) && !PyList_Check(out)) {
     throw TypeError(NameOf(me))
         .Got("'", Py_TYPE(out)->tp_name, "' for argument 'out'")

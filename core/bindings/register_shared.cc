@@ -43,7 +43,7 @@ Block Open(const py::object& handle, size_t bytes) {
 /// A tensor over a part of a block; the block lives as long as the tensor.
 Tensor TensorOver(const Block& block, const Dims& shape, DType dtype, int64_t offset) {
   const int64_t bytes = CheckedNumel("shared_tensor", shape, ItemSize(dtype)) * ItemSize(dtype);
-  if (offset < 0 || offset % ItemSize(dtype) || offset + bytes > static_cast<int64_t>(block->bytes())) {
+  if (offset < 0 || offset % ItemSize(dtype) || bytes > static_cast<int64_t>(block->bytes()) - offset) {
     throw ValueError("shared_tensor")
         .Got("shape ", shape, " of ", dtype, " at byte ", offset, " of a block of ", block->bytes())
         .Expected("a place within the block, at a multiple of the item size");

@@ -1,5 +1,6 @@
 // The tensor type: number slots, attributes and methods that need C.
-#include "core/bindings/python.h"
+#include "core/bindings/collect.h"
+#include "core/bindings/other_memory.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/trace.h"
@@ -164,12 +165,14 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 int Init(PyObject*, PyObject*, PyObject*) { return 0; }
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(reinterpret_cast<PyTensor*>(self)->dict);
-  return 0;
+  const auto* me = reinterpret_cast<PyTensor*>(self);
+  Py_VISIT(me->dict);
+  return VisitHeld(me->impl, visit, arg);
 }
 
 int Clear(PyObject* self) {
   Py_CLEAR(reinterpret_cast<PyTensor*>(self)->dict);
+  ClearHeld(reinterpret_cast<PyTensor*>(self)->impl);
   return 0;
 }
 
@@ -188,28 +191,6 @@ void Dealloc(PyObject* self) {
 }
 
 // --- attributes
-
-/// A window must lie within the memory of the tensor it is cut from.
-void CheckWindow(const Tensor& from, const Dims& shape, const Dims& strides, int64_t offset) {
-  if (shape.size() != strides.size() || offset < 0) {
-    throw ValueError("set_storage")
-        .Got("shape ", shape, ", strides ", strides, " and offset ", offset)
-        .Expected("as many strides as sizes, and an offset of at least 0");
-  }
-  const int64_t numel = CheckedNumel("set_storage", shape, from.item_size());
-  int64_t last = offset;
-  bool fits = true;
-  for (int i = 0; i < shape.size() && numel; ++i) {
-    int64_t reach;
-    fits &= strides[i] >= 0 && !__builtin_mul_overflow(strides[i], shape[i] - 1, &reach) &&
-            !__builtin_add_overflow(last, reach, &last);
-  }
-  const int64_t held = from.impl()->storage ? static_cast<int64_t>(from.impl()->storage->bytes) / from.item_size() : 0;
-  if (from.is_meta() || !numel || (fits && last < held)) return;
-  throw ValueError("set_storage")
-      .Got("shape ", shape, ", strides ", strides, " and offset ", offset, " in memory of ", held, " elements")
-      .Expected("a window within it");
-}
 
 template <typename F>
 PyObject* Field(PyObject* self, F&& read) {
@@ -246,72 +227,6 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
   });
 }
 
-/// The tensor takes over another's memory and geometry; autograd does not see it.
-void TakeOver(TensorImpl& mine, const TensorImpl& other) {
-  mine.storage = other.storage;
-  mine.shape = other.shape;
-  mine.strides = other.strides;
-  mine.offset = other.offset;
-  mine.numel = other.numel;
-  mine.dtype = other.dtype;
-  mine.device = other.device;
-  mine.contiguous = other.contiguous;
-  mine.free_layout = other.free_layout;
-  mine.base = nullptr;
-}
-
-/// `x.data = y`
-int SetData(PyObject* self, PyObject* value, void*) {
-  return GuardedInt([&] {
-    if (!value || !IsTensor(value)) throw TypeError("data").Got("no tensor").Expected("a tensor");
-    TakeOver(*AsTensor(self).impl(), *AsTensor(value).impl());
-    return 0;
-  });
-}
-
-/// `x.set_storage(source, shape, strides, offset)`: the tensor becomes that window on the memory of `source`.
-PyObject* SetStorage(PyObject* self, PyObject* args) {
-  return Guarded([&]() -> PyObject* {
-    PyObject *source, *shape_given, *strides_given;
-    long long offset = 0;
-    if (!PyArg_ParseTuple(args, "OOO|L:set_storage", &source, &shape_given, &strides_given, &offset)) return nullptr;
-    if (!IsTensor(source)) throw TypeError("set_storage").Got("no tensor as source").Expected("a tensor");
-    const Place place{"set_storage", nullptr};
-    const Tensor& from = AsTensor(source);
-    from.Settle();
-    const Dims shape = ParseDims(shape_given, place);
-    const Dims strides = strides_given == Py_None ? ContiguousStrides(shape) : ParseDims(strides_given, place);
-    CheckWindow(from, shape, strides, offset);
-    TakeOver(*AsTensor(self).impl(), *from.Alias(shape, strides, offset).impl());
-    return Py_NewRef(self);
-  });
-}
-
-/// `x.resize(shape)`: row-major, over the same memory if that suffices, else over new memory that begins with the old.
-PyObject* Resize(PyObject* self, PyObject* shape_given) {
-  return Guarded([&]() -> PyObject* {
-    const Tensor& x = AsTensor(self);
-    x.Settle();
-    const Dims shape = ParseDims(shape_given, {"resize", nullptr});
-    const int64_t numel = CheckedNumel("resize", shape, x.item_size());
-    const int64_t held = x.impl()->storage ? static_cast<int64_t>(x.impl()->storage->bytes) / x.item_size() : 0;
-    Tensor fresh;
-    if (x.is_meta() || x.offset() + numel <= held) {
-      fresh = x.Alias(shape, ContiguousStrides(shape), x.offset());
-    } else {
-      fresh = Tensor::Empty(shape, x.dtype(), x.device());
-      if (x.device().is_cpu()) {
-        std::memcpy(fresh.mutable_data(), x.data(), (held - x.offset()) * x.item_size());
-      } else {
-        const Dims old{held - x.offset()};
-        OpInto<"copy">(fresh.Alias(old, {1}, 0), x.Alias(old, {1}, x.offset()));
-      }
-    }
-    TakeOver(*x.impl(), *fresh.impl());
-    return Py_NewRef(self);
-  });
-}
-
 PyObject* GradFn(const Tensor& tensor) {
   if (const Ref<Node> node = GradNode(tensor)) return py::cast(node).release().ptr();
   Py_RETURN_NONE;
@@ -343,8 +258,6 @@ PyGetSetDef fields[] = {
     {"grad", DRAGON_FIELD(Wrap(x.grad(), f)), SetGrad, "The accumulated gradient, or None.", nullptr},
     {"grad_fn", DRAGON_FIELD(GradFn(x)), nullptr, "The node that made the tensor, or None.", nullptr},
     {"data", DRAGON_FIELD(Wrap(UnversionedAlias(x), f)), SetData, "The same memory without autograd.", nullptr},
-    {"storage_nbytes", DRAGON_FIELD(PyLong_FromSize_t(x.impl()->storage ? x.impl()->storage->bytes : 0)), nullptr,
-     "Bytes of the whole storage.", nullptr},
     {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr,
      "Shares another tensor's memory.", nullptr},
     {"base", DRAGON_FIELD(Wrap(Tensor(x.impl()->base), f)), nullptr, "The tensor that this is a view of, or None.",

@@ -68,7 +68,7 @@ struct CompiledFace {
     const std::vector<Tensor> inputs = TensorsOf(arguments, "compiled");
     std::vector<Tensor> results;
     {
-      py::gil_scoped_release release;
+      WithoutGil outside;
       results = compiled->Run(inputs);
     }
     py::list list(results.size());
@@ -112,7 +112,7 @@ CompiledFace MakeCompiled(const Capture& capture, const Differentiation& backwar
   const bool both = !backward.roots.empty() && !backward.wanted.empty();
   const CompileOptions options{PassesOf(both ? forward_level : level, skip), PassesOf(level, skip),
                                PlanOf(level, memory)};
-  py::gil_scoped_release release;
+  WithoutGil outside;
   return {std::make_shared<CompiledCapture>(capture, backward, options), frontends};
 }
 
@@ -174,7 +174,7 @@ py::list WrapList(const std::vector<Tensor>& tensors, const Frontend* frontend) 
 void RegisterPlan(py::module_& m) {
   py::class_<PlanFace>(m, "Plan", "A graph made ready to run.")
       .def(py::init([](const Graph& graph, int level, const std::set<std::string>& skip, const std::string& memory) {
-             py::gil_scoped_release release;
+             WithoutGil outside;
              return PlanFace{Compile(Decompose(graph), PassesOf(level, skip), PlanOf(level, memory))};
            }),
            py::arg("graph"), py::arg("level") = 3, py::arg("skip") = std::set<std::string>(), py::arg("memory") = "")
@@ -188,7 +188,7 @@ void RegisterPlan(py::module_& m) {
                                            : FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
             std::vector<Tensor> results;
             {
-              py::gil_scoped_release release;
+              WithoutGil outside;
               results = self.plan->Run(tensors);
             }
             return WrapList(results, frontend);
@@ -314,7 +314,7 @@ void RegisterTrace(py::module_& m) {
           "set_place",
           [](TraceFace& self, py::function place) {
             self.trace->place = [place] {
-              py::gil_scoped_acquire gil;
+              WithGil gil;
               return py::cast<std::string>(place());
             };
           },

@@ -155,7 +155,7 @@ Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs) {
   int64_t elements = 0;
   for (const Tensor& x : call.inputs) elements += x.defined() ? x.numel() : 0;
   if (elements < kWorthReleasing) return Apply(call, outs);
-  py::gil_scoped_release release;
+  WithoutGil outside;
   return Apply(call, outs);
 }
 

@@ -33,15 +33,16 @@ struct CacheOwner {
 };
 thread_local CacheOwner t_owner;
 
-/// Whether DRAGON_ALLOCATOR asks for the naive allocator. Anything else than "", "caching" and "naive" is an error.
-bool IsNaive() {
-  static const bool naive = [] {
+/// The debugging allocator that DRAGON_ALLOCATOR asks for, or null. It is read once.
+Allocator* Debugging() {
+  static Allocator* const allocator = []() -> Allocator* {
     const char* wish = std::getenv("DRAGON_ALLOCATOR");
-    if (!wish || !*wish || !std::strcmp(wish, "caching")) return false;
-    if (!std::strcmp(wish, "naive")) return true;
-    throw ValueError("DRAGON_ALLOCATOR").Got("'", wish, "'").Expected("'caching' or 'naive'");
+    if (!wish || !*wish || !std::strcmp(wish, "caching")) return nullptr;
+    if (!std::strcmp(wish, "naive")) return &TheNaiveAllocator();
+    if (!std::strcmp(wish, "guard")) return &TheGuardAllocator();
+    throw ValueError("DRAGON_ALLOCATOR").Got("'", wish, "'").Expected("'caching', 'naive' or 'guard'");
   }();
-  return naive;
+  return allocator;
 }
 
 /// This thread's cache, made on first use; null once the thread is ending.
@@ -52,12 +53,12 @@ ThreadCache* CacheOfThread() {
 }
 
 __attribute__((noinline)) void* AllocateElsewhere(size_t bytes) {
-  if (IsNaive()) return TheNaiveAllocator().Allocate(bytes);
+  if (Allocator* debugging = Debugging()) return debugging->Allocate(bytes);
   return TheHostCache().AllocateSlow(CacheOfThread(), bytes);
 }
 
 __attribute__((noinline)) void FreeElsewhere(void* pointer, size_t bytes) {
-  if (IsNaive()) return TheNaiveAllocator().Free(pointer, bytes);
+  if (Allocator* debugging = Debugging()) return debugging->Free(pointer, bytes);
   TheHostCache().FreeSlow(CacheOfThread(), pointer, bytes);
 }
 
@@ -143,7 +144,7 @@ HostCache& TheHostCache() {
 }
 
 Allocator& HostAllocator() {
-  if (IsNaive()) return TheNaiveAllocator();
+  if (Allocator* debugging = Debugging()) return *debugging;
   return TheHostCache();
 }
 

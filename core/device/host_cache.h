@@ -93,8 +93,9 @@ class HostCache : public Allocator {
 
 /// The process's host cache; never destroyed, since tensors may outlive static destructors.
 HostCache& TheHostCache();
-/// The allocator behind DRAGON_ALLOCATOR=naive.
+/// The allocators behind DRAGON_ALLOCATOR=naive and DRAGON_ALLOCATOR=guard.
 Allocator& TheNaiveAllocator();
+Allocator& TheGuardAllocator();
 /// Physical memory, or the container's share of it.
 int64_t MachineMemory();
 /// Bytes of shared-memory blocks mapped now.

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/device/room.h"
 
 namespace dragon {
 
@@ -62,14 +64,44 @@ void InChild() {
 
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, &InChild);
 
+/// Each thread that starts a team has a team of its own; OpenMP ends the process where it cannot start one.
+thread_local int t_team = 1;
+
+/// The stack of a thread, and what comes with it.
+size_t ThreadBytes() {
+  static const size_t bytes = [] {
+    size_t stack = size_t{8} << 20;
+    pthread_attr_t attributes;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+      pthread_attr_getstacksize(&attributes, &stack);
+      pthread_attr_destroy(&attributes);
+    }
+    return stack + (size_t{1} << 20);
+  }();
+  return bytes;
+}
+
+/// As many threads as there is memory for: all or this one.
+__attribute__((noinline)) int Affordable(int threads) {
+  if (!omp_in_parallel() && !HasRoomFor((threads - 1) * ThreadBytes())) return 1;
+  return t_team = threads;
+}
+
 }  // namespace
 
+bool HasRoomFor(size_t bytes) {
+  void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, bytes) == 0;
+}
+
 int NumThreads() {
-  const int threads = g_threads.load(std::memory_order_relaxed);
-  if (DRAGON_LIKELY(threads > 0)) return threads;
-  int none = 0;
-  const int count = DefaultThreads();
-  return g_threads.compare_exchange_strong(none, count) ? count : none;
+  int threads = g_threads.load(std::memory_order_relaxed);
+  if (DRAGON_UNLIKELY(threads == 0)) {
+    int none = 0;
+    const int count = DefaultThreads();
+    threads = g_threads.compare_exchange_strong(none, count) ? count : none;
+  }
+  return DRAGON_LIKELY(threads <= t_team) ? threads : Affordable(threads);
 }
 
 void SetNumThreads(int count) {

@@ -130,7 +130,7 @@ bool CanWriteStraight(const Call& call, const OutputSpec& spec, const Tensor& ou
   return true;
 }
 
-/// A dialect's `out=` takes on the result's shape; other views of its old memory keep that.
+/// A dialect's `out=` takes on the result's shape; other views of its old memory, and who borrowed it, keep that.
 void ResizeDestination(const Dims& shape, const Tensor& out) {
   Destinations().resized |= out.numel() > 0;
   TensorImpl& impl = *out.impl();
@@ -142,11 +142,20 @@ void ResizeDestination(const Dims& shape, const Tensor& out) {
   impl.numel = fresh.numel();
   impl.contiguous = true;
   impl.free_layout = false;
+  impl.base = nullptr;
+}
+
+/// The call reads this very tensor: it must keep its shape until the result is there.
+bool Reads(const Call& call, const Tensor& out) {
+  for (const Tensor& x : call.inputs) {
+    if (x.defined() && x.is_same(out)) return true;
+  }
+  return false;
 }
 
 void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Tensor& out) {
-  if (DRAGON_UNLIKELY(out.shape() != shape) && Destinations().may_resize) ResizeDestination(shape, out);
-  if (out.shape() != shape) {
+  const bool resizes = DRAGON_UNLIKELY(out.shape() != shape) && Destinations().may_resize;
+  if (DRAGON_UNLIKELY(out.shape() != shape) && !resizes) {
     throw ValueError(call.name()).Got("a destination of shape ", out.shape()).Expected("shape ", shape);
   }
   if (!CanCast(dtype, out.dtype()) && !call.op->casts_output) {
@@ -154,6 +163,7 @@ void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Te
         .Got("a result of ", dtype, " for a destination of ", out.dtype())
         .Expected("a destination that can hold it");
   }
+  if (resizes) return;
   if (MayOverlap(out.shape(), out.strides())) {
     throw ValueError(call.name())
         .Got("a destination of shape ", out.shape(), " and strides ", out.strides())
@@ -188,8 +198,26 @@ class RealNumbers {
   ~RealNumbers() { g_door.phantom = true; }
 };
 
-/// The ground floor's compute half: infer, allocate, run.
-Tensors Compute(const Call& call, std::span<const Tensor> outs) {
+/// Two results cannot be written to one tensor.
+void RefuseRepeated(const Call& call, std::span<const Tensor> outs) {
+  for (size_t i = 1; i < outs.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (!outs[i].defined() || !outs[k].defined() || !outs[i].is_same(outs[k])) continue;
+      throw ValueError(call.name()).Got("one tensor as destination ", k, " and ", i).Expected("a tensor for each");
+    }
+  }
+}
+
+/// Copy a result to where it was asked for.
+void Deliver(const Tensor& result, const Tensor& out) {
+  if (DRAGON_UNLIKELY(out.shape() != result.shape())) ResizeDestination(result.shape(), out);
+  GradMode off(false);
+  OpInto<"copy">(out.Detach(), result);
+}
+
+/// The ground floor's compute half: infer, allocate, run. `computed`: where results that were then copied into a
+/// destination, perhaps of another dtype, are wanted as they were made.
+Tensors Compute(const Call& call, std::span<const Tensor> outs, Tensors* computed = nullptr) {
   const Operator& op = *call.op;
   Tensors outputs;
   Infer infer(call);
@@ -202,6 +230,9 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
       OutputSpec& spec = infer.outputs[i];
       if (i < outs.size() && outs[i].defined()) {
         CheckDestination(call, spec.shape, spec.dtype, outs[i]);
+        if (DRAGON_UNLIKELY(outs[i].shape() != spec.shape) && !Reads(call, outs[i])) {
+          ResizeDestination(spec.shape, outs[i]);
+        }
         if (CanWriteStraight(call, spec, outs[i])) {
           outputs.push_back(outs[i]);
           continue;
@@ -234,16 +265,16 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs) {
     Run run(call, ctx, outputs);
     op.run(run);
   }
+  if (computed) *computed = outputs;
   for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
     if (!outs[i].defined() || outputs[i].is_same(outs[i])) continue;
     if (DRAGON_UNLIKELY(g_door.phantom)) {
+      if (outs[i].shape() != outputs[i].shape()) ResizeDestination(outputs[i].shape(), outs[i]);
       outputs[i] = outs[i];
       continue;
     }
     if (op.dynamic) CheckDestination(call, outputs[i].shape(), outputs[i].dtype(), outs[i]);
-    GradMode off(false);
-    const Tensor target = outs[i].Detach();
-    OpInto<"copy">(target, outputs[i]);
+    Deliver(outputs[i], outs[i]);
     outputs[i] = outs[i];
   }
   return outputs;
@@ -351,6 +382,7 @@ InlineVector<Tensor, 4> Kept(const Call& call, std::span<const Tensor> outs) {
 /// The ground floor: Record above Run.
 Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
+  if (DRAGON_UNLIKELY(outs.size() > 1)) RefuseRepeated(original, outs);
   InlineVector<Tensor, 4> promoted;
   Call call = Promote(original, &promoted);
   if (op.compose || (op.view && !outs.empty())) {
@@ -363,6 +395,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
     for (size_t i = 0; i < outs.size() && i < results.size(); ++i) {
       if (!outs[i].defined()) continue;
       CheckDestination(call, results[i].shape(), results[i].dtype(), outs[i]);
+      if (DRAGON_UNLIKELY(outs[i].shape() != results[i].shape())) ResizeDestination(results[i].shape(), outs[i]);
       OpInto<"copy">(outs[i], results[i]);
       results[i] = outs[i];
     }
@@ -387,7 +420,8 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
     if (out.defined()) RefuseWritingLeaf(call, out);
   }
   auto node = MakeRef<OpNode>(call, outs);
-  Tensors results = op.view ? Tensors{MakeView(call)} : Compute(call, outs);
+  Tensors computed;  // apart from the results only where those are copies of them
+  Tensors results = op.view ? Tensors{MakeView(call)} : Compute(call, outs, outs.empty() ? nullptr : &computed);
   if (!outs.empty() || op.schema.mutates()) BumpVersions(call, outs);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined() || !IsInexact(results[i].dtype())) continue;
@@ -397,7 +431,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
       SetHistory(results[i], Ref<Node>(node), static_cast<int>(i));
     }
   }
-  node->SaveOutputs(results);
+  node->SaveOutputs(computed.empty() ? results : computed);
   return results;
 }
 

@@ -9,12 +9,21 @@
 namespace dragon {
 
 // Here and nowhere else: each library would keep a free list of its own, and what one frees another could not reuse.
+#ifdef __SANITIZE_ADDRESS__
+void* VersionCounter::operator new(size_t bytes) { return ::operator new(bytes); }
+void VersionCounter::operator delete(void* pointer) { ::operator delete(pointer); }
+void* Storage::operator new(size_t bytes) { return ::operator new(bytes); }
+void Storage::operator delete(void* pointer) { ::operator delete(pointer); }
+void* TensorImpl::operator new(size_t bytes) { return ::operator new(bytes); }
+void TensorImpl::operator delete(void* pointer) { ::operator delete(pointer); }
+#else
 void* VersionCounter::operator new(size_t) { return FreeList<VersionCounter>::New(); }
 void VersionCounter::operator delete(void* pointer) { FreeList<VersionCounter>::Delete(pointer); }
 void* Storage::operator new(size_t) { return FreeList<Storage>::New(); }
 void Storage::operator delete(void* pointer) { FreeList<Storage>::Delete(pointer); }
 void* TensorImpl::operator new(size_t) { return FreeList<TensorImpl>::New(); }
 void TensorImpl::operator delete(void* pointer) { FreeList<TensorImpl>::Delete(pointer); }
+#endif
 
 Dims ContiguousStrides(const Dims& shape) {
   Dims strides = shape;

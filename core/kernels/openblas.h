@@ -22,6 +22,16 @@ DRAGON_API void* OpenBlasSymbol(const char* name);
 /// The setting is global to OpenBLAS: a race between two callers costs speed, never the result.
 DRAGON_API void SetOpenBlasThreads(int count);
 
+/// A caller's place in OpenBLAS, which has buffers for everyone who is in it at a time, and ends the process where it
+/// gets none: where there is no memory for one more, the caller waits until another one leaves.
+class DRAGON_API BlasSeat {
+ public:
+  BlasSeat();
+  ~BlasSeat();
+  BlasSeat(const BlasSeat&) = delete;
+  BlasSeat& operator=(const BlasSeat&) = delete;
+};
+
 /// A string as a template argument.
 template <size_t kSize>
 struct FixedString {

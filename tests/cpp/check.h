@@ -1,6 +1,10 @@
 // The smallest test frame that does: TEST(Name) { CHECK(...); } and a main that runs every test of the file.
 #pragma once
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -43,6 +47,21 @@ inline int Main(int argc, char** argv) {
     }
   }
   return failed;
+}
+
+/// The signal that ends the process which makes `mistake`; 0 if it survives.
+template <typename F>
+int SignalOf(F&& mistake) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!std::freopen("/dev/null", "w", stderr)) _exit(1);
+    for (int fatal : {SIGABRT, SIGSEGV, SIGBUS}) signal(fatal, SIG_DFL);
+    mistake();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 }  // namespace dragon::test

@@ -1,8 +1,4 @@
 // The debugging allocator: what it counts, what it poisons, and the mistakes it dies of.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -17,16 +13,7 @@ namespace dragon {
 /// True if `mistake` aborts the process that makes it.
 template <typename F>
 bool Dies(F&& mistake) {
-  const pid_t child = fork();
-  if (child == 0) {
-    std::freopen("/dev/null", "w", stderr);
-    signal(SIGABRT, SIG_DFL);
-    mistake();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  return test::SignalOf(mistake) == SIGABRT;
 }
 
 TEST(FreshMemoryIsNaNInEveryDType) {

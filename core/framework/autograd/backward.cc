@@ -212,7 +212,7 @@ void Engine::Process(const Ref<Node>& node) {
     for (const Wanted& wanted : wish->second) {
       Tensor grad = grads[wanted.index];
       if (node->is_accumulator() && grad.defined()) {
-        const auto& hooks = AutogradMeta::Of(static_cast<AccumulateNode*>(node.get())->leaf()).hooks;
+        const auto hooks = AutogradMeta::Of(static_cast<AccumulateNode*>(node.get())->leaf()).hooks;
         for (const auto& hook : hooks) {
           if (Tensor replaced = hook->Call(grad); replaced.defined()) grad = replaced;
         }
@@ -330,12 +330,14 @@ void RetainGrad(const Tensor& tensor) {
   meta.node->extras().retained.emplace_back(meta.output, tensor.impl());
 }
 
-TensorImpl::~TensorImpl() {
-  if (autograd && autograd->retain_grad && autograd->node) {
-    auto& retained = autograd->node->extras().retained;
-    std::erase_if(retained, [this](const auto& entry) { return entry.second == this; });
-  }
+void ReleaseGrad(TensorImpl& impl) {
+  if (!impl.autograd || !impl.autograd->retain_grad) return;
+  impl.autograd->retain_grad = false;
+  if (!impl.autograd->node) return;
+  std::erase_if(impl.autograd->node->extras().retained, [&](const auto& entry) { return entry.second == &impl; });
 }
+
+TensorImpl::~TensorImpl() { ReleaseGrad(*this); }
 
 void SetAnomalyMode(bool enabled, bool check_nan) {
   g_anomaly = enabled;

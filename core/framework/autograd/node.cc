@@ -105,6 +105,7 @@ Tensor SavedTensor::Unpack(const char* who, const Ref<Node>& owner) const {
   if (!tensor_.defined()) return {};
   const uint32_t now = tensor_.impl()->version_value();
   if (now != version_) {
+    if (now < version_) throw RuntimeError(who).Says("a saved tensor has taken other memory since the forward call");
     throw RuntimeError(who)
         .Got("a tensor of shape ", tensor_.shape(), " that was written ", now - version_,
              " time(s) since the forward call saved it for its gradient")
@@ -184,6 +185,19 @@ uint64_t& EdgesToSkip() {
   return edges;
 }
 
+namespace {
+
+/// Kernels of gradients rely on the sizes that the forward call had. A leaf that was given other memory since (`.data`,
+/// `resize_`, `set_`), or what a hook has unpacked, may have others.
+void RequireForm(const Node& node, const Tensor& saved, const TensorMeta& meta) {
+  if (DRAGON_LIKELY(!saved.defined() || (saved.shape() == meta.shape && saved.dtype() == meta.dtype))) return;
+  throw RuntimeError(node.name())
+      .Got("a saved tensor that is now ", saved.dtype(), " of shape ", saved.shape())
+      .Expected(meta.dtype, " of shape ", meta.shape, ", as it was in the forward call");
+}
+
+}  // namespace
+
 Tensors OpNode::Backward(const Tensors& grads) {
   const uint64_t skipped = std::exchange(EdgesToSkip(), 0);
   if (!op_->differentiable) {  // it overwrote a tensor with history: nothing flows to what was there before
@@ -207,11 +221,24 @@ Tensors OpNode::Backward(const Tensors& grads) {
   outputs.resize(y_metas.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs[i] = inputs_[i].Unpack(op_->name().c_str(), self);
+    RequireForm(*this, inputs[i], x_metas_[i]);
     needs.push_back(edges[i] && !(i < 64 && skipped >> i & 1));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i].Unpack(op_->name().c_str(), self);
   const Call call{op_, inputs, attrs_, list_sizes_};
-  Grad grad(call, outputs, grads, {needs.data(), needs.size()}, x_metas_, y_metas);
+  Tensors fitting;  // gradients of destinations that were of another dtype than what was computed
+  for (size_t i = 0; i < grads.size() && i < y_metas.size(); ++i) {
+    if (!grads[i].defined()) continue;
+    if (DRAGON_UNLIKELY(grads[i].shape() != y_metas[i].shape)) {  // by a hook, or since the result took other memory
+      throw RuntimeError(op_->name())
+          .Got("a gradient of shape ", grads[i].shape(), " for a result of shape ", y_metas[i].shape)
+          .Expected("equal shapes");
+    }
+    if (DRAGON_LIKELY(grads[i].dtype() == y_metas[i].dtype)) continue;
+    if (fitting.empty()) fitting = grads;
+    fitting[i] = FitGrad(grads[i], y_metas[i]);
+  }
+  Grad grad(call, outputs, fitting.empty() ? grads : fitting, {needs.data(), needs.size()}, x_metas_, y_metas);
   op_->gradient(grad);
   for (size_t i = 0; i < grad.results.size(); ++i) {
     Tensor& result = grad.results[i];
@@ -264,7 +291,7 @@ Tensors AccumulateNode::Backward(const Tensors& grads) {
   Tensor grad = grads[0];
   if (!grad.defined()) return {};
   AutogradMeta& meta = AutogradMeta::Of(leaf_);
-  for (const auto& hook : meta.hooks) {
+  for (const auto& hook : std::vector(meta.hooks)) {  // a hook may remove itself
     if (Tensor replaced = hook->Call(grad); replaced.defined()) grad = replaced;
   }
   {
@@ -275,14 +302,15 @@ Tensors AccumulateNode::Backward(const Tensors& grads) {
       // A gradient that nobody else holds is taken as it is; others may still change theirs.
       const bool ours = grad.impl()->refs() <= 2 && grad.is_contiguous() && !grad.impl()->base &&
                         grad.impl()->storage && grad.impl()->storage->refs() == 1;
-      meta.grad = recording ? grad : ours ? grad.Detach() : Op<"clone">(grad.Detach());
+      const bool itself = grad.is_same(leaf_);  // would never be freed
+      meta.grad = itself ? Op<"clone">(grad) : recording ? grad : ours ? grad.Detach() : Op<"clone">(grad.Detach());
     } else if (recording) {
       meta.grad = Op<"add">(meta.grad, grad);
     } else {
       OpInto<"add">(meta.grad, meta.grad, grad);
     }
   }
-  for (const auto& hook : meta.accumulated_hooks) hook->Call(leaf_);
+  for (const auto& hook : std::vector(meta.accumulated_hooks)) hook->Call(leaf_);
   return {};
 }
 
@@ -332,10 +360,15 @@ Tensors WriteThroughView::Backward(const Tensors& grads) {
 
 void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
   AutogradMeta& meta = AutogradMeta::Of(tensor);
+  const bool retains = DRAGON_UNLIKELY(meta.retain_grad);
+  if (retains) ReleaseGrad(*tensor.impl());
   meta.node = std::move(node);
   meta.output = index;
   meta.requires_grad = false;
   tensor.impl()->view_version = tensor.impl()->version_value();
+  if (!retains || !meta.node) return;
+  meta.retain_grad = true;
+  meta.node->extras().retained.emplace_back(index, tensor.impl());
 }
 
 Ref<Node> GradNode(const Tensor& tensor) {
@@ -403,6 +436,7 @@ void Tensor::set_grad(Tensor grad) const {
   if (grad.defined() && grad.shape() != shape()) {
     throw RuntimeError("grad").Got("a tensor of shape ", grad.shape()).Expected("shape ", shape());
   }
+  if (grad.is_same(*this)) throw RuntimeError("grad").Got("the tensor itself").Expected("another one");
   if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->GradWritten(*this);
   AutogradMeta::Of(*this).grad = std::move(grad);
 }

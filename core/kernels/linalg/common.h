@@ -115,7 +115,10 @@ void ForMatrices(int64_t count, double flops, Body&& body) {
   const bool few = count < NumThreads();
   SetOpenBlasThreads(few && flops > kFlopsForThreads ? NumThreads() : 1);
   const double grain = 5e4 / std::max(flops, 1.0);
-  ParallelFor(count, few ? count : std::max<int64_t>(1, static_cast<int64_t>(grain)), body);
+  ParallelFor(count, few ? count : std::max<int64_t>(1, static_cast<int64_t>(grain)), [&](int64_t begin, int64_t end) {
+    const BlasSeat seat;
+    body(begin, end);
+  });
 }
 
 /// Throw for the first matrix of the batch that has trouble.

@@ -76,19 +76,18 @@ void LinalgLstsq(Context& ctx, View x, View rank, View s, View a, View b, double
   using Real = RealOf<T>;
   const Matrices<T> from(a), right(b), to(x);
   const int m = from.rows, n = from.columns, k = std::min(m, n);
-  LstsqTask<T> task{driver, m, n, right.columns, std::max(m, n), static_cast<Real>(rcond)};
-  if (k == 0 || right.columns == 0) {
+  // Without a right-hand side there are rank and singular values still, which LAPACK tells for one of zeros.
+  LstsqTask<T> task{driver, m, n, std::max(right.columns, 1), std::max(m, n), static_cast<Real>(rcond)};
+  if (k == 0) {  // nothing is fitted: all of B is the residual
     std::fill_n(to.data, to.count * to.size(), T(0));
-    if (k == 0) {  // nothing is fitted: all of B is the residual
-      for (int64_t i = 0; i < to.count; ++i) std::copy_n(right[i], right.size(), to[i]);
-      if (rank) std::fill_n(rank.as<int64_t>(), rank.numel, int64_t{0});
-      return;
-    }
+    for (int64_t i = 0; i < to.count; ++i) std::copy_n(right[i], right.size(), to[i]);
+    if (rank) std::fill_n(rank.as<int64_t>(), rank.numel, int64_t{0});
+    return;
   }
   task.AskSizes(ctx);
   ForMatrices(from.count, double{4} * m * n * k, [&](int64_t begin, int64_t end) {
-    auto copy = ctx.Allocate<T>(from.size()), columns = ctx.Allocate<T>(to.size()),
-         work = ctx.Allocate<T>(task.work_size);
+    const int64_t places = int64_t{task.tall} * task.count;
+    auto copy = ctx.Allocate<T>(from.size()), columns = ctx.Allocate<T>(places), work = ctx.Allocate<T>(task.work_size);
     auto values = ctx.Allocate<Real>(k), reals = ctx.Allocate<Real>(task.real_size);
     auto ints = ctx.Allocate<int>(task.int_size);
     T *matrix = copy.template as<T>(), *y = columns.template as<T>();
@@ -97,7 +96,7 @@ void LinalgLstsq(Context& ctx, View x, View rank, View s, View a, View b, double
         throw Trouble(who, a, i, "or its right-hand side has elements that are not finite", 0);
       }
       Transpose(from[i], m, n, matrix);
-      std::fill_n(y, to.size(), T(0));
+      std::fill_n(y, places, T(0));
       for (int64_t row = 0; row < m; ++row) {
         for (int64_t j = 0; j < right.columns; ++j) y[j * task.tall + row] = right[i][row * right.columns + j];
       }

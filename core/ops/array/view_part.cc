@@ -76,8 +76,8 @@ void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims&
   if (shape.size() != strides.size()) {
     throw ValueError(who).Got(strides.size(), " strides for ", shape.size(), " axes").Expected("one stride per axis");
   }
-  if (CheckedNumel(who, shape, x.item_size()) == 0) return;
   if (offset < 0) throw ValueError(who).Got("offset ", offset).Expected("at least 0");
+  if (CheckedNumel(who, shape, x.item_size()) == 0) return;
   int64_t last = offset;
   bool far = false;
   for (int axis = 0; axis < shape.size(); ++axis) {

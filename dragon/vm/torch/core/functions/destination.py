@@ -25,6 +25,12 @@ def deliver(made, out):
     if out is None:
         return made
     if isinstance(made, (tuple, list)):
+        if not isinstance(out, (tuple, list)):
+            raise TypeError(f"out: got '{type(out).__name__}', expected a tuple of {len(made)} tensors")
+        if len(out) != len(made):
+            raise RuntimeError(f"out: got {len(out)} tensors, expected {len(made)}")
+        if len({id(destination) for destination in out}) != len(out):
+            raise RuntimeError("out: got one tensor twice, expected one for each result")
         for destination, part in zip(out, made):
             deliver(part, destination)
         return out

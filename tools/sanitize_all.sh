@@ -1,0 +1,35 @@
+# Run tests against the build of build/sanitize-all, a piece at a time: sanitize_all.sh PYTHON PATH...
+# A piece that has passed is not run again until the build has changed; what one found is in build/sanitize-all/logs.
+set -u
+python=$1
+shift
+place=$PWD/build/sanitize-all
+package=$place/package
+mkdir -p "$place/logs"
+for item in dragon/*; do
+  case "${item#dragon/}" in lib | _C*.so | __pycache__) ;; *) ln -sfn "$PWD/$item" "$package/$item" ;; esac
+done
+# Blocks of the engine's own cache look alive to the sanitizer; the naive allocator tells it where each one ends.
+export DRAGON_ALLOCATOR=naive DRAGON_CPU_LEVEL=v3 PYTHONPATH=$package PYTHONMALLOC=malloc OMP_NUM_THREADS=2
+export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0:handle_segv=0:allocator_may_return_null=1:halt_on_error=1
+asan=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so.6)
+failed=0
+for piece in "$@"; do
+  name=$(echo "$piece" | tr '/:[] ' '_____')
+  if [ "$place/logs/$name.passed" -nt "$package/dragon/lib/libdragon.so" ]; then
+    echo "passed before: $piece"
+    continue
+  fi
+  if LD_PRELOAD=$asan "$python" -m pytest -q -p no:cacheprovider -m "not slow" "$piece" >"$place/logs/$name" 2>&1; then
+    touch "$place/logs/$name.passed"
+    echo "passed: $piece"
+  elif grep -q "AddressSanitizer" "$place/logs/$name"; then
+    failed=1
+    echo "BROKEN MEMORY: $piece"
+    grep -A 8 "ERROR: AddressSanitizer" "$place/logs/$name"
+  else
+    echo "failed, with memory whole: $piece"
+    tail -n 12 "$place/logs/$name"
+  fi
+done
+exit $failed
