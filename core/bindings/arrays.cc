@@ -1,6 +1,9 @@
 // Numbers in and out of Python: buffers (zero-copy), NumPy arrays, nested lists.
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <numeric>
+#include <span>
 
 #include "core/bindings/python.h"
 #include "core/framework/number.h"
@@ -88,13 +91,29 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
 
 void ReleaseBuffer(PyObject*, Py_buffer* view) { delete static_cast<BufferExtras*>(view->internal); }
 
+namespace {
+
+/// What has no buffer, or one of a dtype that buffers cannot tell, has no numbers for tensors either.
+[[noreturn]] void RefuseBuffer(PyObject* object, const char* who) {
+  const py::error_already_set error;
+  if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)) {
+    throw error;
+  }
+  throw TypeError(who)
+      .Got("a '", Py_TYPE(object)->tp_name, "' that cannot lend its memory (",
+           py::cast<std::string>(py::str(error.value())), ")")
+      .Expected("an array of a dtype that tensors have");
+}
+
+}  // namespace
+
 Tensor FromBuffer(PyObject* object, const char* who) {
   auto view = std::make_unique<Py_buffer>();
   bool writable = true;
   if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES | PyBUF_WRITABLE) < 0) {
     PyErr_Clear();
     writable = false;
-    if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES) < 0) throw py::error_already_set();
+    if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES) < 0) RefuseBuffer(object, who);
   }
   struct Owner {
     std::unique_ptr<Py_buffer>& view;
@@ -181,9 +200,7 @@ bool IsSequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check
 
 void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
   if (depth > kDeepest) throw ValueError(who).Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
-  // Numbers of classes written in Python run their code here, which may change the very lists that are read.
   const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
-  const auto held = py::reinterpret_borrow<py::object>(plain ? nullptr : object);
   if (!IsSequence(object)) {
     const bool hidden = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
     if (PyErr_Occurred()) PyErr_Clear();  // a 0-d array has no size
@@ -210,31 +227,29 @@ void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
         .Got("lists of length ", survey->shape[depth], " and ", size, " at depth ", depth)
         .Expected("a box of numbers");
   }
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    if (PySequence_Fast_GET_SIZE(object) != size) RefuseChanged(who);
-    PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (i > 0 && IsSequence(item) != IsSequence(PySequence_Fast_GET_ITEM(object, 0))) {
+  int sequences = -1;  // whether the first item is one; not known yet
+  EachItem(object, [&](PyObject* item) {
+    if (sequences >= 0 && IsSequence(item) != sequences) {
       throw TypeError(who).Got("numbers beside lists at depth ", depth).Expected("a box of numbers");
     }
+    sequences = IsSequence(item);
     Walk(item, depth + 1, survey, who);
-  }
+  });
 }
 
+/// Write the numbers of lists that had this shape when they were looked at; their items' methods may have changed them.
 template <typename T>
-T* FillFrom(PyObject* object, const Dims& shape, int depth, T* place, const char* who) {
-  if (IsSequence(object)) {
-    const auto held = py::reinterpret_borrow<py::object>(object);
-    const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
-    if (depth >= shape.size() || size != shape[depth]) RefuseChanged(who);
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      if (PySequence_Fast_GET_SIZE(object) != size) RefuseChanged(who);
-      place = FillFrom(PySequence_Fast_GET_ITEM(object, i), shape, depth + 1, place, who);
-    }
+T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const char* who) {
+  if (IsSequence(object) != !shape.empty()) RefuseChanged(who);
+  if (!shape.empty()) {
+    T* const end = place + std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+    EachItem(object, [&](PyObject* item) {
+      if (place == end) RefuseChanged(who);
+      place = FillFrom(item, place, shape.subspan(1), who);
+    });
+    if (place != end) RefuseChanged(who);
     return place;
   }
-  if (depth != shape.size()) RefuseChanged(who);
-  const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
-  const auto held = py::reinterpret_borrow<py::object>(plain ? nullptr : object);
   if constexpr (kIsComplex<T>) {
     *place = T(ParseNumber(object, {"tensor", nullptr}).complex());
   } else if constexpr (kIsFloating<T>) {
@@ -283,8 +298,9 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
   Tensor tensor = Tensor::Empty(survey.shape, dtype);
   if (Door().tracer) Door().tracer->Made(tensor);
   void* place = tensor.mutable_data();
-  Visit(dtype, AllTypes{},
-        [&]<typename Tag>(Tag) { FillFrom(data, survey.shape, 0, static_cast<typename Tag::type*>(place), who); });
+  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
+    FillFrom(data, static_cast<typename Tag::type*>(place), std::span<const int64_t>(survey.shape), who);
+  });
   return tensor;
 }
 

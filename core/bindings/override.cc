@@ -31,12 +31,32 @@ PyTypeObject OverridableType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 PyOverridable* Me(PyObject* self) { return reinterpret_cast<PyOverridable*>(self); }
 
+/// Have the frontend say what an AttributeError, which names something inside, means to the caller.
+void ReplaceError(const PyOverridable* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  py::error_already_set error;
+  error.value().attr("__traceback__") = error.trace() ? error.trace() : py::none();
+  py::tuple positional(count);
+  for (Py_ssize_t i = 0; i < count; ++i) positional[i] = py::handle(args[i]);
+  py::dict named;
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+    named[py::handle(PyTuple_GET_ITEM(keywords, k))] = py::handle(args[count + k]);
+  }
+  PyObject* better = PyObject_CallFunctionObjArgs(me->frontend->refusal_handler, me->function, positional.ptr(),
+                                                  named.ptr(), error.value().ptr(), nullptr);
+  if (!better) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(better)), better);
+  Py_DECREF(better);
+}
+
 PyObject* CallOverridable(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   const PyOverridable* me = Me(self);
   if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, PyVectorcall_NARGS(nargsf), keywords))) {
     return CallOverride(me->frontend, self, args, PyVectorcall_NARGS(nargsf), keywords);
   }
-  return PyObject_Vectorcall(me->function, args, nargsf, keywords);
+  PyObject* result = PyObject_Vectorcall(me->function, args, nargsf, keywords);
+  if (DRAGON_LIKELY(result != nullptr) || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
+  if (me->frontend->refusal_handler) ReplaceError(me, args, PyVectorcall_NARGS(nargsf), keywords);
+  return nullptr;
 }
 
 PyObject* Bind(PyObject* self, PyObject* instance, PyObject*) {

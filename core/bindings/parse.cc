@@ -154,13 +154,10 @@ Dims ParseDims(PyObject* object, const Place& place) {
   if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object)) Refuse(object, place);
   py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
   if (!fast) Refuse(object, place);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(fast.ptr(), i);
-    // An index written in Python may change the list that it stands in.
-    const auto held = py::reinterpret_borrow<py::object>(PyLong_CheckExact(item) ? nullptr : item);
+  EachItem(fast.ptr(), [&](PyObject* item) {
     if (!PyIndex_Check(item) && !IsTensor(item)) Refuse(item, place, "integers");
     dims.push_back(ParseInt(item, place));
-  }
+  });
   if (repeat > 1 && dims.size() == 1) return Dims::Filled(repeat, dims[0]);
   return dims;
 }
@@ -213,7 +210,13 @@ Device ParseDevice(PyObject* object, const Place& place) {
   PyErr_Clear();
   if (!type || !index || !PyUnicode_Check(type.ptr())) Refuse(object, place, "a device or its name");
   Device device = DeviceNamed(type.ptr(), place);
-  if (PyLong_Check(index.ptr())) device.index = static_cast<int16_t>(PyLong_AsLong(index.ptr()));
+  if (PyLong_Check(index.ptr())) {
+    const int64_t number = ParseInt(index.ptr(), place);
+    if (number != static_cast<int16_t>(number)) {
+      throw ValueError(place.op).Got("device index ", number, ForArgument(place)).Expected("-1 to 32767");
+    }
+    device.index = static_cast<int16_t>(number);
+  }
   return device;
 }
 
@@ -268,10 +271,7 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
       if (!fast) Refuse(object, place);
       std::vector<double> numbers;
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
-        const auto item = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(fast.ptr(), i));
-        numbers.push_back(ParseReal(item.ptr(), place));
-      }
+      EachItem(fast.ptr(), [&](PyObject* item) { numbers.push_back(ParseReal(item, place)); });
       return Value(std::move(numbers));
     }
     case ArgumentType::kGenerator:

@@ -32,6 +32,7 @@ struct Frontend {
   PyObject* override_handler = nullptr;    ///< called with (function, args, kwargs) when a class answers for itself
   PyObject* override_attribute = nullptr;  ///< what such a class has
   PyObject* override_disabled = nullptr;   ///< the value of that attribute which says: treat me as a plain tensor
+  PyObject* refusal_handler = nullptr;     ///< called with (function, args, kwargs, error): the error to raise instead
   bool resizes_destinations = false;       ///< an `out=` of another shape takes on the result's
   mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
 };
@@ -120,6 +121,14 @@ struct Place {
   const char* op;
   const Argument* argument;
 };
+/// Call `visit(item)` with the items of a list or tuple. An item's own methods may change the list meanwhile: each one
+/// is held while it is looked at, and the length is asked anew.
+template <typename Visitor>
+void EachItem(PyObject* sequence, Visitor&& visit) {
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
+    visit(py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(sequence, i)).ptr());
+  }
+}
 /// True if a Python number (bool, int, float, complex, or a NumPy scalar of those).
 bool IsNumber(PyObject* object);
 Value ParseNumber(PyObject* object, const Place& place);

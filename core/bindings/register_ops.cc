@@ -116,12 +116,12 @@ void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 
   }
   py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, "expected a sequence of tensors"));
   if (!fast) throw py::error_already_set();
-  const size_t before = inputs->size();
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
-    const auto item = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(fast.ptr(), i));
-    inputs->push_back(ParseTensor(item.ptr(), place, nullptr));
-  }
-  list_sizes->push_back(static_cast<int32_t>(inputs->size() - before));
+  int32_t size = 0;
+  EachItem(fast.ptr(), [&](PyObject* item) {
+    inputs->push_back(ParseTensor(item, place, nullptr));
+    ++size;
+  });
+  list_sizes->push_back(size);
 }
 
 InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
@@ -427,6 +427,10 @@ void RegisterOps(py::module_& m) {
           },
           "Have `handler(function, args, kwargs)` answer calls with arguments whose class has this attribute.",
           py::arg("handler"), py::arg("attribute"), py::arg("disabled"))
+      .def(
+          "set_refusal", [](Ops& self, py::object handler) { self.frontend.refusal_handler = handler.release().ptr(); },
+          "Have `handler(function, args, kwargs, error)` say what is raised instead of an AttributeError from inside.",
+          py::arg("handler"))
       .def(
           "with_fallback",
           [](const Ops& self, const std::string& name, py::object fallback) {

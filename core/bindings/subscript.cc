@@ -64,7 +64,7 @@ bool StandsForTuple(PyObject* key) {
 Items ItemsOf(PyObject* key, const Tensor& x) {
   Items items;
   if (StandsForTuple(key)) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) items.push_back(ItemOf(PyList_GET_ITEM(key, i), x));
+    EachItem(key, [&](PyObject* item) { items.push_back(ItemOf(item, x)); });
     return items;
   }
   if (!PyTuple_Check(key)) {

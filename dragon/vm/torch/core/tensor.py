@@ -7,6 +7,7 @@ from dragon.vm.torch.core import dialect, results
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, _disabled_torch_function_impl, handle)
+from dragon.vm.torch.core.refusals import refused
 from dragon.vm.torch.core.size import Size
 
 
@@ -80,5 +81,6 @@ def convert(result, cls):
 ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, dialect.NAMES, results.OF_OPERATORS)
 ops.resize_destinations(True)
 ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
+ops.set_refusal(refused)
 # Operators are pickled and copied by name, as functions are.
 copyreg.pickle(type(ops.add), attrgetter("__name__"))
