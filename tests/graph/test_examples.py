@@ -25,7 +25,7 @@ def run(folder, *arguments):
     """Return what a program under `dragon run` prints, and what it says on the standard error."""
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([sys.executable, "-m", "dragon", "run", *map(str, arguments)], capture_output=True, text=True,
-                          timeout=150, env=environment, cwd=folder)
+                          env=environment, cwd=folder)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines(), done.stderr
 

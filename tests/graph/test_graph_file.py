@@ -319,7 +319,7 @@ def test_protobuf_is_asked_for_by_name():
                "from dragon.core import proto\n"
                "try: proto.messages()\n"
                "except ImportError as error: print(error)\n")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           cwd="/")
     assert "pip install dragon[proto]" in done.stdout, done.stderr
 

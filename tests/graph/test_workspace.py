@@ -6,6 +6,7 @@ import pytest
 
 import dragon
 from dragon import _C
+from harness.waiting import PATIENCE_SECONDS
 
 
 def draw(count=4):
@@ -207,7 +208,7 @@ def test_conflicts_are_told_by_name():
 
 def test_threads_have_workspaces_of_their_own():
     """Each thread sees its own current workspace and stream, however they interleave."""
-    barrier, seen, failures = threading.Barrier(4, timeout=20), {}, []
+    barrier, seen, failures = threading.Barrier(4, timeout=PATIENCE_SECONDS), {}, []
 
     def work(number):
         try:
@@ -228,7 +229,7 @@ def test_threads_have_workspaces_of_their_own():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     assert not failures
     for number, (numbers, marks) in seen.items():
         with dragon.Workspace(seed=number):

@@ -13,7 +13,7 @@ def run_program(arguments, folder, **environment):
     It runs elsewhere than in the checkout, so that what was installed is what runs.
     """
     environment = {**os.environ, "OMP_NUM_THREADS": "2", **environment}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, env=environment,
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment,
                           cwd=folder)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from dragon.io import Iterator, Reader, Transformer, WorkerDied, WorkerPool
 from io_workers import Start, answer
+from harness.waiting import wait_for
 
 
 @pytest.fixture(params=["fork", "spawn"])
@@ -133,9 +133,6 @@ def test_workers_end_with_their_parent(how, tmp_path):
     assert len(pids) == 2
     if how == "hang":
         parent.kill()
-    parent.wait(20)
+    parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 10
-    while not all(map(is_gone, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert all(map(is_gone, pids))
+    assert wait_for(lambda: all(map(is_gone, pids)))

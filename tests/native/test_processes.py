@@ -121,7 +121,7 @@ _, status = os.waitpid(child, 0)
 assert (x.detach() @ x.detach())[0, 0].item() == 500
 sys.exit(os.waitstatus_to_exitcode(status))
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd="/")
+    subprocess.run([sys.executable, "-c", program], check=True, cwd="/")
 
 
 def test_out_of_memory_is_an_error_and_passes():
@@ -155,5 +155,5 @@ for _ in range(3):
     optimizer.step()
 assert loss.isfinite().item()
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd="/",
+    subprocess.run([sys.executable, "-c", program], check=True, cwd="/",
                    env=dict(os.environ, DRAGON_ALLOCATOR="naive"))

@@ -25,7 +25,7 @@ def test_configurations_name_public_modules(tmp_path):
     root = os.path.dirname(os.path.dirname(dragon.__file__))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run([sys.executable, "-m", "dragon", "run", str(script)], cwd=tmp_path, capture_output=True,
-                          text=True, env=environment, timeout=120)
+                          text=True, env=environment)
     assert done.returncode == 0, done.stderr
     model, config = done.stdout.strip().splitlines()
     assert json.loads(config) == json.loads(json.dumps(genuine.keras.layers.Dense(3, name="one").get_config()))

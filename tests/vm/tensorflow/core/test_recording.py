@@ -26,5 +26,5 @@ def test_recording_is_on(first, second, tmp_path):
     """In any order, and behind a tape."""
     root = str(pathlib.Path(dragon.__file__).parents[1])
     done = subprocess.run([sys.executable, "-c", PROGRAM.format(first=first, second=second)], capture_output=True,
-                          text=True, timeout=60, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root})
+                          text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root})
     assert done.returncode == 0, done.stderr

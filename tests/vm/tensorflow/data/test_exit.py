@@ -4,6 +4,7 @@ import sys
 import time
 
 PROGRAM = """
+import time
 import numpy as np
 from dragon.vm import tensorflow as tf
 
@@ -17,13 +18,15 @@ dataset = tf.data.Dataset.from_tensor_slices(images).map(work, num_parallel_call
 iterator = iter(dataset)
 for _ in range(12):
     next(iterator)
-print("done")
+print(time.monotonic())
 """
 
 
 def test_process_ends_with_a_running_pipeline():
     begin = time.monotonic()
-    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd="/", timeout=60)
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd="/")
+    end = time.monotonic()
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == "done\n"
-    assert time.monotonic() - begin < 9
+    done = float(ended.stdout)
+    # The way out may take as long as all the rest on a busy machine, and not a join that runs out of time on top.
+    assert end - done < done - begin + 5

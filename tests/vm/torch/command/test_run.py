@@ -36,7 +36,7 @@ PROGRAMS = {
 def execute(words, folder, stdin="", **environment):
     """Return what a Python process does with a command line."""
     return subprocess.run([sys.executable, *words], cwd=folder, input=stdin, capture_output=True, text=True,
-                          timeout=60, env={**os.environ, "PYTHONPATH": find_root(), **environment})
+                          env={**os.environ, "PYTHONPATH": find_root(), **environment})
 
 
 def find_root():
@@ -149,7 +149,7 @@ if __name__ == "__main__":
     queue = context.Queue()
     child = context.Process(target=work, args=(queue, Own()))
     child.start()
-    print(queue.get(timeout=30))
+    print(queue.get())
     child.join()
     print(child.exitcode)
 """

@@ -13,6 +13,7 @@ import torch
 import torch.utils.data  # noqa: F401 the oracle
 
 from dragon.vm import torch as dt
+from harness.waiting import PATIENCE_SECONDS
 
 Point = collections.namedtuple("Point", "x y")
 BOTH = (dt, torch)
@@ -62,7 +63,7 @@ OPTIONS = [
     dict(batch_size=3, shuffle=True, num_workers=2, persistent_workers=True, prefetch_factor=1),
     dict(batch_sampler=[[1, 2], [5], [0, 0, 3]]), dict(sampler=[4, 2, 0], batch_size=2, num_workers=1),
     dict(batch_size=4, num_workers=1, in_order=False), dict(batch_size=4, pin_memory=True),
-    dict(batch_size=4, num_workers=2, timeout=20, prefetch_factor=4, length=7),
+    dict(batch_size=4, num_workers=2, timeout=240, prefetch_factor=4, length=7),
 ]
 
 
@@ -268,7 +269,7 @@ def test_killed_and_late_workers_are_noticed():
     loader = dt.utils.data.DataLoader(Troubled(lambda: os.kill(os.getpid(), signal.SIGKILL)), num_workers=1)
     with pytest.raises(RuntimeError, match=r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly"):
         list(loader)
-    loader = dt.utils.data.DataLoader(Troubled(lambda: time.sleep(1)), num_workers=1, timeout=0.1)
+    loader = dt.utils.data.DataLoader(Troubled(lambda: time.sleep(PATIENCE_SECONDS)), num_workers=1, timeout=0.1)
     with pytest.raises(RuntimeError, match="timed out after 0.1 seconds"):
         list(loader)
 
