@@ -115,6 +115,7 @@ def test_slow_functions_run_in_threads():
     names = set()
 
     def slow(x):
+        time.sleep(0.001)
         if threading.current_thread() is not threading.main_thread():
             names.add(threading.get_ident())
             assert wait_for(lambda: len(names) >= 4)  # nobody goes on before four threads have come
