@@ -156,7 +156,7 @@ def test_collecting_while_other_threads_compute():
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for _ in range(40):
+    for _ in range(8):
         by_hook(None)
         by_context(None)
         gc.collect()
