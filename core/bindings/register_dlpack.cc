@@ -130,13 +130,14 @@ Tensor Import(const DLTensor& from, bool read_only, std::function<void()> releas
   }
   if (from.ndim < 0 || from.ndim > kMaxDims)
     throw ValueError("from_dlpack").Got(from.ndim, " axes").Expected("0 to ", kMaxDims);
+  if (from.ndim > 0 && !from.shape) throw ValueError("from_dlpack").Got("no shape").Expected(from.ndim, " sizes");
   const Dims shape(from.shape, from.ndim);
   const Dims strides = from.strides ? Dims(from.strides, from.ndim) : ContiguousStrides(shape);
   for (int i = 0; i < strides.size(); ++i) {
     if (strides[i] < 0 && shape[i] > 1)
       throw ValueError("from_dlpack").Got("strides ", strides).Expected("none below 0; copy it first");
   }
-  void* data = static_cast<char*>(from.data) + from.byte_offset;
+  void* data = from.data ? static_cast<char*>(from.data) + from.byte_offset : nullptr;
   if (read_only) {
     const Tensor borrowed = Tensor::Borrow(data, shape, strides, dtype, device, [] {});
     return Op<"to_row_major">(borrowed);

@@ -197,7 +197,14 @@ Tensor Tensor::Borrow(void* data, const Dims& shape, const Dims& strides, DType 
                       std::function<void()> release) {
   const int64_t numel = CheckedNumel("from_memory", shape, ItemSize(dtype));
   int64_t extent = numel ? 1 : 0;
-  for (int i = 0; i < shape.size() && numel; ++i) extent += strides[i] * (shape[i] - 1);
+  for (int i = 0; i < shape.size() && numel; ++i) {
+    int64_t reach;
+    if (__builtin_mul_overflow(strides[i], shape[i] - 1, &reach) || __builtin_add_overflow(extent, reach, &extent)) {
+      throw ValueError("from_memory").Got("strides ", strides).Expected("fewer than 2**63 elements");
+    }
+  }
+  CheckedNumel("from_memory", Dims{extent}, ItemSize(dtype));
+  if (!data && numel) throw ValueError("from_memory").Got("no address for shape ", shape).Expected("memory");
   auto impl = NewImpl(shape, dtype, device, numel);
   impl->strides = strides;
   impl->contiguous = IsContiguous(shape, strides);
