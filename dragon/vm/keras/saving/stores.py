@@ -55,7 +55,10 @@ def read_dataset(group, path):
     claimed, stored = math.prod(dataset.shape) * dataset.dtype.itemsize, dataset.id.get_storage_size()
     if not may_hold(claimed, min(stored, dataset.file.id.get_filesize())):
         raise ValueError(f"Not allowed: H5 dataset '{path}' claims {claimed} bytes where {stored} are stored.")
-    array = numpy.asarray(dataset[()])
+    try:
+        array = numpy.asarray(dataset[()])
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"The H5 dataset '{path}' is damaged ({error}).") from error
     if dataset.attrs.get("dtype") == "bfloat16" or array.dtype == "V2":
         array = from_bfloat16(array)
     return array

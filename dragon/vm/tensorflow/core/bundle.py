@@ -9,7 +9,8 @@ from dragon.core import files
 from dragon.vm.tensorflow.core.records import masked
 from dragon.vm.tensorflow.core.dtypes import as_dtype
 from dragon.vm.tensorflow.core.errors import DataLossError, NotFoundError
-from dragon.vm.tensorflow.core.protobuf import BYTES, FIXED32, VARINT, read_fields, read_varint, write_varint
+from dragon.vm.tensorflow.core.protobuf import (BYTES, FIXED32, VARINT, DecodeError, read_fields, read_varint,
+                                                write_varint)
 
 MAGIC = 0xDB4775248B80FB57
 FOOTER = 48
@@ -83,6 +84,14 @@ def _read_block(data, handle, path):
 
 def read_table(path):
     """Return {key: value} of a table."""
+    try:
+        return _read_table(path)
+    except (IndexError, struct.error, DecodeError) as error:
+        raise DataLossError(None, None, f"Not a checkpoint's index, or a damaged one: {error}. Received: "
+                            f"{path}") from error
+
+
+def _read_table(path):
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -216,15 +225,20 @@ class Bundle:
         if entry.is_sliced:
             raise NotImplementedError(f"Tensors in slices are not read. Received: {name} in {self.prefix}")
         with open(f"{self.prefix}.data-{entry.shard:05d}-of-{self.shards:05d}", "rb") as file:
-            file.seek(entry.offset)
-            payload = file.read(entry.size)
+            # Only what is there is read, whatever the index says.
+            there = os.fstat(file.fileno()).st_size
+            file.seek(min(entry.offset, there))
+            payload = file.read(min(entry.size, there))
         if len(payload) != entry.size:
             raise DataLossError(None, None, f"Truncated data. Received: {name} in {self.prefix}")
         if entry.dtype.name == "string":
             return self._strings(payload, entry)
         if entry.check is not None and entry.check != masked(payload):
             raise DataLossError(None, None, f"Checksum does not match. Received: {name} in {self.prefix}")
-        return np.frombuffer(payload, entry.dtype.as_numpy_dtype).reshape(entry.shape)
+        try:
+            return np.frombuffer(payload, entry.dtype.as_numpy_dtype).reshape(entry.shape)
+        except ValueError as error:
+            raise DataLossError(None, None, f"{error}. Received: {name} in {self.prefix}") from None
 
     @staticmethod
     def _strings(payload, entry):

@@ -1,6 +1,7 @@
 """`tf.train.Checkpoint`: variables by the names of the objects that hold them, in TensorFlow's files."""
 import os
 import time
+import warnings
 
 from dragon import _C
 from dragon.core import files
@@ -11,6 +12,7 @@ from dragon.vm.tensorflow.core.host import host_array
 from dragon.vm.tensorflow.core.variable import Variable, pending, write
 
 STATE = "checkpoint"
+LONGEST_LINE = 1 << 16  # of that file
 KEPT = 8  # restorations that wait for further variables
 
 
@@ -261,7 +263,11 @@ class CheckpointState:
             name, _, value = line.strip().partition(": ")
             if not name:
                 continue
+            if not hasattr(self, name) or name.startswith("_") or len(value) > LONGEST_LINE:
+                raise ValueError(f"no field of the state of checkpoints: {name[:100]!r}")
             value = ast.literal_eval(value)
+            if type(value) not in (str, int, float):
+                raise ValueError(f"no value of the state of checkpoints: {type(value).__name__}")
             if isinstance(value, str) and not os.path.isabs(value):
                 value = os.path.join(folder, value)
             if name.startswith("all_"):
@@ -277,6 +283,9 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
         with open(os.path.join(folder, latest_filename or STATE), encoding="utf-8") as file:
             return CheckpointState(folder, file)
     except FileNotFoundError:
+        return None
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        warnings.warn(f"{folder}: the file of checkpoints is damaged: {error}", stacklevel=2)
         return None
 
 

@@ -228,19 +228,23 @@ class Message:
         by_number = {field.number: (name, field) for name, field in self._fields.items()}
         for number, wire, value in read_fields(bytes(data)):
             if number in by_number:
-                self._read(*by_number[number], wire, value)
+                name, field = by_number[number]
+                # Numbers in a list may be packed; what is of another wire type otherwise cannot be the field.
+                if wire != field.wire and not (wire == BYTES and field.repeated):
+                    raise DecodeError(f"{type(self).__name__}.{name}: got wire type {wire}, expected {field.wire}")
+                self._read(name, field, wire, value)
         self._touch()
         return len(data)
 
     def _read(self, name, field, wire, value):
         if field.mapped:
             key, made = "", field.kind()
-            for part, _, content in read_fields(value):
+            for part, inner, content in read_fields(value):
+                if inner != BYTES:
+                    raise DecodeError(f"{type(self).__name__}.{name}: got wire type {inner}, expected {BYTES}")
                 key, made = (content.decode(), made) if part == 1 else (key, field.kind.FromString(content))
             dict.__setitem__(getattr(self, name), key, made)
         elif not isinstance(field.kind, type):
-            if (wire == BYTES) != (field.wire == BYTES) and not field.repeated:
-                raise DecodeError(f"{type(self).__name__}.{name}: got wire type {wire}, expected {field.wire}")
             values = field.read(wire, value)
             if field.repeated:
                 list.extend(getattr(self, name), values)

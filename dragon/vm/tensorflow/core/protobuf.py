@@ -147,6 +147,8 @@ class Field:
         """Return the list of values that a piece of the wire holds; numbers may be packed."""
         kind = self.kind
         if kind in FIXED:
+            if len(value) % FIXED[kind][1].size:
+                raise DecodeError("Truncated message.")
             return [number for number, in FIXED[kind][1].iter_unpack(value)]
         if kind in TEXTS:
             return [bytes(value) if kind == "bytes" else bytes(value).decode()]

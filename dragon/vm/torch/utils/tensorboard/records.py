@@ -1,4 +1,5 @@
 """TensorBoard's files: protobuf messages, each between its length and checksums. The few messages need no library."""
+import os
 import struct
 
 VARINT, DOUBLE, BYTES, FLOAT = 0, 1, 2, 5
@@ -107,8 +108,11 @@ def read_records(path):
     """Yield the records of a file; raise ValueError where a checksum is wrong."""
     with open(path, "rb") as file:
         while head := file.read(12):
+            if len(head) < 12:
+                raise ValueError(f"read_records: got {len(head)} bytes at the end of {path}, expected an event file")
             length, = struct.unpack("<Q", head[:8])
-            data = file.read(length)
+            # Only what is there is read, whatever the length says.
+            data = file.read(min(length, os.fstat(file.fileno()).st_size))
             if struct.pack("<I", checksum(head[:8])) != head[8:] or struct.pack("<I", checksum(data)) != file.read(4):
                 raise ValueError(f"read_records: got a wrong checksum in {path}, expected an event file")
             yield data
