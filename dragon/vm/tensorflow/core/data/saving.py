@@ -102,9 +102,18 @@ class Saved(Dataset):
         except FileNotFoundError:
             raise errors.NotFoundError(None, None, f"Dataset.load: {path} holds no dataset that `save` wrote; folders "
                                        "written by TensorFlow itself are not read") from None
-        wanted = description["compression"] if compression is None else check_compression(compression, "load")
-        self._path, self._compression = os.path.join(path, DATA_FILE), wanted
-        self._spec = (restore(description["element_spec"]) if element_spec is None else element_spec,)
+        except (ValueError, RecursionError) as error:
+            raise errors.DataLossError(None, None, f"Dataset.load: {path}: {error}") from None
+        self._path = os.path.join(path, DATA_FILE)
+        try:
+            wanted = description["compression"] if compression is None else compression
+            self._compression = check_compression(wanted, "load")
+            self._spec = (restore(description["element_spec"]) if element_spec is None else element_spec,)
+        except errors.OpError:
+            raise
+        except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
+            raise errors.DataLossError(None, None, f"Dataset.load: {path} holds a damaged description: "
+                                       f"{type(error).__name__}: {error}") from None
 
     def _iterate(self):
         return read_elements(self._path, self.element_spec, self._compression)
