@@ -149,7 +149,7 @@ def check_function(program, level, rows):
     function, outside = program.function(torch)
     plain, held = program.function(torch)
     compiled = None
-    for call, size in enumerate((None, None, rows, None, rows + 1)):
+    for call, size in enumerate((None, None, rows, None, rows + 1, 2)):
         shown = []
         for run, tensors in ((plain, held), (compiled, outside)):
             arguments = program.arguments(torch, call, size)
@@ -158,7 +158,11 @@ def check_function(program, level, rows):
                 try:
                     results = captured.leaves(run(*arguments))
                 except REJECTED:  # not for this number of rows; what was written until then is written
-                    return None, len(compiled.function.graphs)
+                    try:
+                        compiled(*arguments)
+                    except REJECTED:
+                        return None, len(compiled.function.graphs)
+                    return f"O{level}, call {call} of dragon.function: runs with {size} rows, which is an error", 0
             elif compiled is None:
                 results, compiled = captured.capture_function(function, arguments, level)
             else:
@@ -187,7 +191,9 @@ def test_functions_run_as_eagerly_with_any_number_of_rows(first):
         if found:
             failures.append(f"{found}\n{program}")
     assert not failures, f"{len(failures)} programs differ:\n" + "\n".join(failures[:3])
-    assert graphs > 0.8 * PER_TEST
+    # No graphs are: programs that look at numbers, and those whose gradients eager calls refuse since they write what
+    # these need.
+    assert graphs > 0.7 * PER_TEST
 
 
 @pytest.mark.slow
