@@ -1,13 +1,13 @@
 // The door itself: promote, record, infer, allocate, run.
 #include "core/framework/apply.h"
 
-#include <algorithm>
 #include <new>
 #include <stdexcept>
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/autograd/node.h"
 #include "core/framework/destination.h"
+#include "core/framework/known.h"
 #include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
@@ -169,27 +169,6 @@ void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Te
         .Got("a destination of shape ", out.shape(), " and strides ", out.strides())
         .Expected("one element per place (clone it first)");
   }
-}
-
-/// Numbers that are computed even where only shapes are wanted: sizes of other tensors, as a rule, which shapes follow.
-constexpr int64_t kMostSizes = 64;
-
-/// May a call's results be known while shapes are worked out? Its operands are few numbers, which are there, and it
-/// changes nothing; a trace looks at shapes only.
-bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const OutputSpec> specs) {
-  if (g_door.tracer || !outs.empty() || call.op->schema.mutates()) return false;
-  for (const Argument& argument : call.op->schema.arguments()) {
-    if (argument.type == ArgumentType::kGenerator) return false;
-  }
-  for (const Tensor& x : call.inputs) {
-    if (!x.defined()) continue;
-    const Storage* storage = x.impl()->storage.get();
-    if (!storage || x.numel() > kMostSizes || storage->memory.state() == UnifiedMemory::State::kUninitialized) {
-      return false;
-    }
-  }
-  return std::all_of(specs.begin(), specs.end(),
-                     [](const OutputSpec& spec) { return CheckedNumel("sizes", spec.shape, 1) <= kMostSizes; });
 }
 
 class RealNumbers {
