@@ -47,4 +47,7 @@ def encode_wav(audio, sample_rate, name=None):
     if samples.ndim != 2:
         raise _errors.InvalidArgumentError(None, None, "encode_wav: audio must be 2-dimensional but got shape "
                                            f"{list(samples.shape)}")
+    if not samples.shape[1] or int(sample_rate) < 1:
+        raise _errors.InvalidArgumentError(None, None, "encode_wav: num_channels and sample_rate must be positive. "
+                                           f"Received: shape {list(samples.shape)}, sample_rate={sample_rate}")
     return _convert(_encode(samples, int(sample_rate)))

@@ -75,8 +75,9 @@ def map_values(op, *args, **kwargs):
 def mask(a, mask_indices, name=None):
     """Return slices (`tf.IndexedSlices`) without those of some numbers."""
     import numpy as np
+    from dragon.vm.tensorflow.core.letters import expect
     from dragon.vm.tensorflow.core.slices import IndexedSlices
-    numbers = _array_of(a.indices)
+    numbers = _array_of(expect(a, IndexedSlices, "mask", "a").indices)
     kept = np.flatnonzero(~np.isin(numbers, _array_of(_convert(mask_indices))))
     return IndexedSlices(_take(a.values, kept), _take(a.indices, kept), a.dense_shape)
 

@@ -2,6 +2,7 @@
 from dragon.vm.keras.callbacks.callback import Callback, is_default
 from dragon.vm.keras.callbacks.history import History
 from dragon.vm.keras.callbacks.progbar_logger import ProgbarLogger
+from dragon.vm.tensorflow.core.letters import expect
 
 _OLDER = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
 
@@ -51,7 +52,8 @@ class CallbackList(Callback):
     """
 
     def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
-        self.callbacks = list(_flatten(callbacks)) if callbacks else []
+        self.callbacks = [callback if hasattr(callback, "set_model") else expect(
+            callback, Callback, "CallbackList", "a callback") for callback in _flatten(callbacks)] if callbacks else []
         self._listening, self._depth = {}, 0
         self._add_default_callbacks(add_history, add_progbar)
         self._model = None

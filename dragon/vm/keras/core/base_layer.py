@@ -14,6 +14,7 @@ from dragon.vm.keras.core.operation import Operation, default, is_default
 from dragon.vm.keras.core.scopes import current_path, name_scope
 from dragon.vm.keras.core.tracking import Tracker
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.tensorflow.core.letters import BLUNDERS, letter
 from dragon.vm.tensorflow.core.variable import settle
 
 # What an attribute may be without belonging to the layer in any way: the quick way out.
@@ -37,6 +38,8 @@ def _build_of(build):
             with self._open_name_scope():
                 self.__dict__["_path"] = current_path()
                 build(self, *args, **kwargs)
+        except BLUNDERS as error:
+            raise letter(f"{type(self).__name__}.build", args, kwargs, error)
         finally:
             self.__dict__["_is_building"] = False
         arguments = dict(signature.bind(self, *args, **kwargs).arguments)

@@ -337,7 +337,7 @@ def get(identifier):
     if isinstance(identifier, DTypePolicy):
         return identifier
     if isinstance(identifier, dict):
-        return deserialize(identifier)
+        return expect(deserialize(identifier), DTypePolicy, "dtype_policies.get", "a policy of a configuration")
     if isinstance(identifier, str):
         return _quantized(identifier) if identifier.startswith(QUANTIZATION_MODES) else DTypePolicy(identifier)
     try:

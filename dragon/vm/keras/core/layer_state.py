@@ -89,6 +89,8 @@ class LayerState(Module):
     def set_weights(self, weights):
         """Give the weights other numbers, in the order of `weights`."""
         own = self.weights
+        if not hasattr(weights, "__len__") or not all(hasattr(value, "shape") for value in weights):
+            raise TypeError(f"Layer {self.name}: got weights={weights!r}, expected a list of arrays")
         if len(own) != len(weights):
             raise ValueError(f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
                              f"{len(weights)}, but the layer was expecting {len(own)} weights.")

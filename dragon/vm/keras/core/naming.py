@@ -18,6 +18,13 @@ def auto_name(prefix):
     return uniquify(to_snake_case(prefix))
 
 
+def own_name(name, owner):
+    """Return the name that an object was given, or one made of its class's."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{type(owner).__name__}: got name={name!r}, expected text")
+    return name or auto_name(type(owner).__name__)
+
+
 def uniquify(name):
     """Return a name, with a number behind it if it was given out before."""
     counts = _counts()

@@ -4,7 +4,7 @@ from dragon.vm.keras.core import dtype_policies
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
-from dragon.vm.keras.core.naming import auto_name
+from dragon.vm.keras.core.naming import own_name
 from dragon.vm.tensorflow.core.tensor import ops
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
@@ -27,7 +27,7 @@ class Loss:
     """
 
     def __init__(self, name=None, reduction="sum_over_batch_size", dtype=None):
-        self.name = name or auto_name(self.__class__.__name__)
+        self.name = own_name(name, self)
         self.reduction = standardize_reduction(reduction)
         self._dtype_policy = dtype_policies.get(dtype or floatx())
         self._dtype = self._dtype_policy.compute_dtype

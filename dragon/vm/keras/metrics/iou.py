@@ -35,13 +35,14 @@ class IoU(Metric):
                  sparse_y_pred=True, axis=-1):
         super().__init__(name=name, dtype=dtype or "int")
         self._direction = "up"
-        if max(target_class_ids) >= num_classes:
-            raise ValueError(f"Target class id {max(target_class_ids)} is out of range, which is [0, {num_classes}).")
-        self.num_classes, self.target_class_ids = num_classes, list(target_class_ids)
         self.ignore_class, self.axis = ignore_class, axis
         self.sparse_y_true, self.sparse_y_pred = sparse_y_true, sparse_y_pred
         self.total_cm = self.add_variable(name="total_confusion_matrix", shape=(num_classes, num_classes),
                                           initializer="zeros", dtype=self.dtype)
+        # The matrix is made first: where it does not fit, nobody goes through its classes.
+        if max(target_class_ids) >= num_classes:
+            raise ValueError(f"Target class id {max(target_class_ids)} is out of range, which is [0, {num_classes}).")
+        self.num_classes, self.target_class_ids = num_classes, list(target_class_ids)
 
     def _classes(self, values, sparse):
         values = convert_to_tensor(values)

@@ -2,7 +2,7 @@
 from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import dtype_policies, scopes
 from dragon.vm.keras.core.config import floatx
-from dragon.vm.keras.core.naming import auto_name
+from dragon.vm.keras.core.naming import own_name
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -20,9 +20,7 @@ class Metric:
     """
 
     def __init__(self, dtype=None, name=None):
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"{type(self).__name__}: got name={name!r}, expected text")
-        self.name = name or auto_name(self.__class__.__name__)
+        self.name = own_name(name, self)
         self._dtype_policy = dtype_policies.get(dtype or floatx())
         self._dtype = self._dtype_policy.compute_dtype
         self._metrics = []

@@ -273,6 +273,9 @@ class ConcreteFunction:
     """
 
     def __init__(self, function, args, kwargs):
+        if not hasattr(function, "name") or not isinstance(args, (list, tuple)):
+            raise TypeError(f"ConcreteFunction: got {function!r}, expected what `tf.function` made; call its "
+                            "get_concrete_function")
         self._function, self._args, self._kwargs = function, args, kwargs
         self.name = self.__name__ = function.name
         self._outputs = None

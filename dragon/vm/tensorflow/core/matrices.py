@@ -217,10 +217,11 @@ def _bands(k, align, rows, columns, who):
     low, high = (k, k) if isinstance(k, int) else (k[0], k[-1])
     if low > high:
         raise invalid_argument(f"{who}: lower diagonal is above the upper one. Received: k={k}")
-    lengths = {number: min(rows + min(number, 0), columns - max(number, 0)) for number in range(low, high + 1)}
-    if any(length <= 0 and number for number, length in lengths.items()):
+    # Asked before anything is counted: there may be more diagonals than anybody can go through.
+    if low < 0 and (low <= -rows or not columns) or high > 0 and (high >= columns or not rows):
         raise invalid_argument(f"{who}: k is out of bounds for matrices of {rows} rows and {columns} columns. "
                                f"Received: k={k}")
+    lengths = {number: min(rows + min(number, 0), columns - max(number, 0)) for number in range(low, high + 1)}
     width = max(lengths.values())
     upper, lower = align.split("_")
     bands = []

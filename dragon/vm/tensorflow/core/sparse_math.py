@@ -135,8 +135,10 @@ def get_item(sparse, key):
 def concat(tensors, axis, expand_nonconcat_dims=False):
     """Return sparse tensors one after the other along an axis."""
     import numpy as np
-    rank = tensors[0].ndim
-    axis = int(axis) % rank
+    tensors = [check(tensor, "concat") for tensor in tensors]
+    if not tensors or any(tensor.ndim != tensors[0].ndim for tensor in tensors):
+        raise ValueError(f"concat: got tensors of ranks {[tensor.ndim for tensor in tensors]}, expected one rank")
+    axis = check_axis(axis, tensors[0].ndim, "concat")
     sizes = np.array([tensor._sizes for tensor in tensors])
     whole = sizes.max(0)
     if not expand_nonconcat_dims and (np.delete(sizes, axis, 1) != np.delete(whole, axis)).any():
@@ -163,7 +165,10 @@ def join_values(tensors):
 
 def split(sparse, num_split, axis):
     """Return the parts of a box cut along an axis."""
-    axis, count = int(axis) % sparse.ndim, int(num_split)
+    axis, count = check_axis(axis, sparse.ndim, "split"), int(num_split)
+    if not 1 <= count <= max(sparse._sizes[axis], 1):
+        raise errors.InvalidArgumentError(None, None, "split: num_split must be between 1 and the size of the axis, "
+                                          f"{sparse._sizes[axis]}. Received: {num_split}")
     size, extra = divmod(sparse._sizes[axis], count)
     parts, begin = [], 0
     for number in range(count):

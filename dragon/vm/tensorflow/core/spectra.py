@@ -137,7 +137,7 @@ def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=float32, name=N
 def vorbis_window(window_length, dtype=float32, name=None):
     """Return the window of Vorbis."""
     places = _places(window_length, as_dtype(dtype)) + 0.5
-    return ops.sin(math.pi / 2 * ops.square(ops.sin(places * (math.pi / int(window_length)))))
+    return ops.sin(math.pi / 2 * ops.square(ops.sin(places * (math.pi / max(int(window_length), 1)))))
 
 
 # --- frames

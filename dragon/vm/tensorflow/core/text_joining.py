@@ -2,13 +2,15 @@
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.ragged import RaggedTensor
 from dragon.vm.tensorflow.core.ragged_make import _from_lengths
 from dragon.vm.tensorflow.core.text import as_input, map_strings, object_array
 
 
 def _mark(separator):
-    return separator.encode() if isinstance(separator, str) else convert_to_tensor(separator).numpy()
+    mark = separator.encode() if isinstance(separator, str) else convert_to_tensor(separator).numpy()
+    return expect(mark, bytes, "join", "separator")
 
 
 def join(inputs, separator="", name=None):
@@ -153,7 +155,7 @@ def _runs_of_rows(tensor, runs):
 def format(template, inputs, placeholder="{}", summarize=3, name=None):
     """Return a text with tensors put in the places of a placeholder, long ones shortened."""
     inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    parts = template.split(placeholder)
+    parts = expect(template, str, "format", "template").split(expect(placeholder, str, "format", "placeholder"))
     if len(parts) - 1 != len(inputs):
         raise ValueError(f"The template expects {len(parts) - 1} tensors, but the inputs only has {len(inputs)}. "
                          "Please ensure that the number of placeholders in the template matches the number of inputs.")

@@ -6,6 +6,7 @@ from dragon.vm.keras.core.settings import described, refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.tensor import ops
 
 # What may stand on the three places of an equation: plain, dots in front, dots behind.
@@ -118,6 +119,7 @@ class EinsumDense(LowRank, Layer):
                  bias_constraint=None, lora_rank=None, lora_alpha=None, gptq_unpacked_column_size=None,
                  quantization_config=None, **kwargs):
         super().__init__(**kwargs)
+        expect(equation, str, type(self).__name__, "equation")
         shape = (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
         store(self, equation=equation, partial_output_shape=shape, activation=activation, bias_axes=bias_axes,
               kernel_initializer=kernel_initializer, bias_initializer=bias_initializer,

@@ -1,6 +1,7 @@
 """Products summed along an axis of each of two tensors."""
 from dragon.vm.keras.layers.merging.merge import Merge, require_list
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
+from dragon.vm.keras.ops.common import canonical_axis
 from dragon.vm.tensorflow.core.tensor import ops
 
 
@@ -75,7 +76,7 @@ class Dot(Merge):
     def own_axes(self, *counts):
         """Return the axes, counted from the first, of tensors with so many."""
         axes = (self.axes,) * 2 if isinstance(self.axes, int) else self.axes
-        return [axis % count for axis, count in zip(axes, counts)]
+        return [canonical_axis(axis, count) for axis, count in zip(axes, counts)]
 
     def build(self, input_shape):
         """Check that the axes match."""
