@@ -139,7 +139,7 @@ def has_genuine(door):
     return door in GENUINE and importlib.util.find_spec(GENUINE[door]) is not None
 
 
-def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None):
+def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None, report=None):
     """Return the findings of about so many calls of a door.
 
     Parameters
@@ -158,14 +158,22 @@ def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None):
         Those to call; all by default.
     folder : str, optional
         Where the workers' own folders stand.
+    report : str, optional
+        A file that findings are added to as they come, one JSON object per line.
 
     """
     names = names or list_names(door)
     count = max(1, calls // len(names))
     chunks = [names[start::max(1, len(names) // CHUNK)] for start in range(max(1, len(names) // CHUNK))]
+
+    def run(chunk):
+        found = run_names(door, chunk, seed, count, samples, folder)
+        if report:
+            with open(report, "a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(dict(finding, door=door)) + "\n" for finding in found))
+        return found
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = pool.map(lambda chunk: run_names(door, chunk, seed, count, samples, folder), chunks)
-        return [finding for found in results for finding in found]
+        return [finding for found in pool.map(run, chunks) for finding in found]
 
 
 def make_samples(folder):
@@ -185,22 +193,20 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--folder", default=tempfile.gettempdir(), help="for the file of right calls, which is kept")
     parser.add_argument("--only", help="a pattern of names")
-    parser.add_argument("--report", help="a file for all findings, one JSON object per line")
+    parser.add_argument("--report", help="a file that findings are added to as they come, one JSON object per line")
     options = parser.parse_args()
     doors, total = options.door or DOORS, 0
     for door in doors:
         samples = make_samples(options.folder) if door == "torch" else None
         names = [name for name in list_names(door) if re.search(options.only or "", name)]
         with tempfile.TemporaryDirectory() as folder:
-            findings = hunt(door, options.seed, options.calls // len(doors), options.jobs, samples, names, folder)
+            findings = hunt(door, options.seed, options.calls // len(doors), options.jobs, samples, names, folder,
+                            options.report)
             made = len(findings)
             if has_genuine(door):
                 findings = compare(door, options.seed, findings, samples, folder)
         total += len(findings)
         told = {kind(finding): finding for finding in reversed(findings)}
-        if options.report:
-            with open(options.report, "a", encoding="utf-8") as file:
-                file.writelines(json.dumps(dict(finding, door=door)) + "\n" for finding in findings)
         for finding in sorted(told.values(), key=kind):
             print(finding.words(), flush=True)
         print(f"== {door}: {len(names)} names, {made} findings, {len(findings)} of them not as in the genuine guest, "

@@ -35,6 +35,13 @@ def window(memory, dtype, offset, size, stride):
     return view.set_storage(view, tuple(size), None if stride is None else tuple(stride), offset)
 
 
+def bytes_of(storage, who, name):
+    """Return the bytes of an argument that must be a storage."""
+    if not isinstance(storage, (UntypedStorage, TypedStorage)):
+        raise TypeError(f"{who}: got '{type(storage).__name__}' for argument '{name}', expected a storage")
+    return storage.untyped()
+
+
 class UntypedStorage:
     """The bytes that one or several tensors look at.
 
@@ -116,7 +123,7 @@ class UntypedStorage:
 
     def copy_(self, source, non_blocking=None):
         """Copy another storage's bytes into this one."""
-        self._memory.copy_(source.untyped()._memory)
+        self._memory.copy_(bytes_of(source, "copy_", "source")._memory)
         return self
 
     def clone(self):
@@ -234,7 +241,7 @@ class TypedStorage:
             made = (ops.empty((source,), dtype=self.dtype, device=as_device(device)) if hasattr(source, "__index__")
                     else _C.tensor(list(source), self.dtype, as_device(device), Tensor))
             wrap_storage = UntypedStorage._over(bytes_behind(made))
-        self._untyped_storage = wrap_storage.untyped()
+        self._untyped_storage = bytes_of(wrap_storage, type(self).__name__, "wrap_storage")
 
     @classmethod
     def from_buffer(cls, *args, dtype=None, byte_order="native", **options):

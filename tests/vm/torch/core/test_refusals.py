@@ -10,6 +10,9 @@ WRONG = {
     "a tuple for a destination": (lambda: torch.zeros(2, out=(1, 2)), "zeros: got 'tuple' for argument 'out'"),
     "a word for a memory format": (lambda: torch.ones(2).clone(memory_format="x"), "got 'str' .* 'memory_format'"),
     "a tensor for a memory format": (lambda: torch.ones(2).is_contiguous(torch.ones(2)), "got 'Tensor' .*_format'"),
+    "a number for a storage": (lambda: torch.FloatStorage(wrap_storage=3), "FloatStorage: got 'int' .* 'wrap_storage'"),
+    "a number to copy": (lambda: torch.ones(2).untyped_storage().copy_(3), "copy_: got 'int' for argument 'source'"),
+    "nowhere to cut": (lambda: torch.ones(3, 3).vsplit(), "vsplit: got 0 of"),
     "no bound": (lambda: torch.ones(2).clamp_min(), "clamp_min: got no bound"),
     "an array of times": (lambda: torch.tensor(numpy.zeros(2, "m8[s]")), "tensor: got a 'numpy.ndarray'"),
 }

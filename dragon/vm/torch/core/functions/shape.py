@@ -31,10 +31,18 @@ def _places(value):
     return value
 
 
+def _only(who, *given):
+    """Return the one of several ways to say where to cut that was taken."""
+    given = [value for value in given if value is not None]
+    if len(given) != 1:
+        raise TypeError(f"{who}: got {len(given)} of indices_or_sections, sections and indices, expected one of them")
+    return given[0]
+
+
 @both
 def tensor_split(input, indices_or_sections=None, dim=0, *, sections=None, indices=None):
     """Return views of an axis: a number of nearly equal ones, or cut at the places listed."""
-    where = next(_places(value) for value in (indices_or_sections, sections, indices, ()) if value is not None)
+    where = _places(_only("tensor_split", indices_or_sections, sections, indices))
     if isinstance(where, (list, tuple)):
         return ops.tensor_split_at(input, where, dim)
     return ops.tensor_split(input, where, dim)
@@ -44,7 +52,7 @@ def _cutter(name):
     by_count, by_places = getattr(ops, name), getattr(ops, name + "_at")
 
     def cut(input, indices_or_sections=None, *, sections=None, indices=None):
-        where = next(value for value in (indices_or_sections, sections, indices) if value is not None)
+        where = _only(name, indices_or_sections, sections, indices)
         return (by_places if isinstance(where, (list, tuple)) else by_count)(input, where)
     cut.__name__ = cut.__qualname__ = name
     cut.__doc__ = f"Return views of the axis that `{name}` cuts: equal ones, or cut at the places listed."

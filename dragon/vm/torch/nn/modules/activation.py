@@ -118,7 +118,7 @@ class Hardtanh(_Shown):
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
-        if not self.max_val > self.min_val:
+        if self.max_val <= self.min_val:
             raise AssertionError(f"Hardtanh: got max_val {self.max_val}, expected it above min_val {self.min_val}")
 
     def forward(self, input):
