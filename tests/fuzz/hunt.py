@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-WORKER = pathlib.Path(__file__).with_name("worker.py")
-SAMPLES = pathlib.Path(__file__).with_name("samples.py")
+WORKER = pathlib.Path(__file__).resolve().with_name("worker.py")
+SAMPLES = pathlib.Path(__file__).resolve().with_name("samples.py")
 DOORS = ("operators", "native", "torch", "torchvision", "tensorflow", "keras")
 GENUINE = {"torch": "torch", "torchvision": "torchvision", "tensorflow": "tensorflow", "keras": "keras"}
 CHUNK = 40  # names per worker
@@ -53,7 +53,8 @@ def run_worker(door, names, seed, count, start=0, samples=None, options=(), fold
         command = [sys.executable, str(WORKER), *words, "--count", str(count), "--start", str(start), "--status",
                    str(status), *names]
         environment = dict(os.environ, **ENVIRONMENT, TMPDIR=home)
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, errors="replace")
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, errors="replace",
+                              cwd=os.sep)
         found = [Finding(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
         for finding in found:
             finding["again"] = command_of(words, finding["name"], finding["index"])
@@ -90,7 +91,7 @@ def run_names(door, names, seed, count, samples=None, folder=None):
 def list_names(door):
     """Return the names of a door."""
     done = subprocess.run([sys.executable, str(WORKER), "--door", door, "--list"], stdout=subprocess.PIPE, text=True,
-                          check=True)
+                          check=True, cwd=os.sep)
     return done.stdout.split()
 
 
@@ -123,7 +124,7 @@ def ask_genuine(door, seed, places, samples=None, folder=None):
     words += ["--samples", str(samples)] if samples else []
     while len(answers) < len(places):
         done = subprocess.run([sys.executable, str(WORKER), *words, "--start", str(len(answers))], capture_output=True,
-                              text=True, errors="replace", env=dict(os.environ, **ENVIRONMENT))
+                              text=True, errors="replace", env=dict(os.environ, **ENVIRONMENT), cwd=os.sep)
         more = [json.loads(line)["raised"] for line in done.stdout.splitlines() if line.startswith("{")]
         answers += more
         if done.returncode == 0:
@@ -178,9 +179,9 @@ def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None, report=
 
 def make_samples(folder):
     """Return the path of a file of right calls."""
-    path = pathlib.Path(folder) / "samples.pickle"
+    path = pathlib.Path(folder).resolve() / "samples.pickle"
     if not path.exists():
-        subprocess.run([sys.executable, str(SAMPLES), str(path)], check=True)
+        subprocess.run([sys.executable, str(SAMPLES), str(path)], check=True, cwd=os.sep)
     return path
 
 
