@@ -214,8 +214,9 @@ def sizes(row, sample, dtype, index):
         return
     items = bind(row, sample, dtype, index).inputs()
     known = sorted({size for item in items for size in item.array.shape})
-    linalg = row.family == "linalg"  # the gradient of a decomposition of nothing may end PyTorch's process, too
-    longest = 7 if linalg else 17 if row.name in QUADRATIC else 1031 if row.family in LONG_FAMILIES else 257
+    # The gradient of a decomposition of nothing, and of distances within nothing, may end PyTorch's process.
+    fragile = row.family == "linalg" or row.name == "pdist"
+    longest = 7 if fragile else 17 if row.name in QUADRATIC else 1031 if row.family in LONG_FAMILIES else 257
     alone = all(item.array.ndim <= 1 for item in items)
     for old in known:
         for new in SIZES if alone else OTHER_SIZES:
@@ -227,7 +228,7 @@ def sizes(row, sample, dtype, index):
             if count > LARGEST:
                 continue
             try:
-                yield Case(f"{new} for {old} of {other}", bind(row, other, dtype, index), True, not linalg)
+                yield Case(f"{new} for {old} of {other}", bind(row, other, dtype, index), True, not fragile)
             except Exception:  # a maker of numbers that has its own wishes about shapes
                 continue
 

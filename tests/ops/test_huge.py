@@ -23,8 +23,8 @@ def truths():
     """Return 2^31 + 3 bools, of which the last but one alone is true."""
     if free_memory() < NEEDED:
         pytest.skip("less than 6 GiB of memory are free")
-    x = ops.zeros([MANY], dtype=dragon.bool)
-    ops.copy(ops.ones([1], dtype=dragon.bool), out=ops.narrow(x, 0, MANY - 2, 1))
+    x = ops.zeros([MANY], dtype="bool")
+    ops.copy(ops.ones([1], dtype="bool"), out=ops.narrow(x, 0, MANY - 2, 1))
     return x
 
 
@@ -43,7 +43,7 @@ def test_reductions(truths, name, wanted):
 
 @pytest.mark.slow
 def test_places(truths):
-    assert ops.argmax(ops.view_dtype(truths, dragon.uint8)).item() == MANY - 2
+    assert ops.argmax(ops.view_dtype(truths, "uint8")).item() == MANY - 2
     assert ops.nonzero(truths).numpy().tolist() == [[MANY - 2]]
     assert ops.index_select(truths, 0, dragon.from_numpy(np.array([MANY - 2, 5, MANY - 1]))).numpy().tolist() == [
         True, False, False]

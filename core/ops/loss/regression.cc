@@ -108,8 +108,8 @@ Tensor VarianceLike(const CallReader& c, const Tensor& variance, const Dims& sha
           if (!Holds(Op<"logical_not">(Op<"any">(Op<"lt">(given.Detach(), Number(0.0)))))) {
             throw ValueError(c.name()).Got("a negative variance").Expected("variances of at least 0");
           }
-          // Raised to eps for the value only: the gradient passes as if nothing had been done.
-          const Tensor raised = Op<"clamp">(given.Detach(), Number(c.Real(1))) - given.Detach();
+          // Raised to eps for the value only: the gradient passes as if nothing had been done. An infinite one stays.
+          const Tensor raised = Op<"clamp">(c.Real(1) - given.Detach(), Number(0.0));
           const Tensor variance = given + raised;
           Tensor errors = (Op<"log">(variance) + Op<"square">(x - y) / variance) * 0.5;
           if (c.Bool(0)) errors = errors + 0.5 * std::log(2 * M_PI);

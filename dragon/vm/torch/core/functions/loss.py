@@ -203,8 +203,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"gaussian_nll_loss: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
     # The floor of the variance takes no part in the gradient.
-    floored = ops.clone(var)
-    floored = floored + (ops.clamp(var.detach(), eps) - var.detach())
+    floored = var + ops.clamp(eps - var.detach(), 0.0)  # an infinite variance stays infinite
     losses = 0.5 * (ops.log(floored) + ops.square(input - target) / floored)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
