@@ -1,8 +1,6 @@
 // Numbers in and out of Python: buffers (zero-copy), NumPy arrays, nested lists.
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <span>
 
 #include "core/bindings/python.h"
@@ -242,12 +240,12 @@ template <typename T>
 T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const char* who) {
   if (IsSequence(object) != !shape.empty()) RefuseChanged(who);
   if (!shape.empty()) {
-    T* const end = place + std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+    int64_t left = shape[0];
     EachItem(object, [&](PyObject* item) {
-      if (place == end) RefuseChanged(who);
+      if (left-- == 0) RefuseChanged(who);
       place = FillFrom(item, place, shape.subspan(1), who);
     });
-    if (place != end) RefuseChanged(who);
+    if (left != 0) RefuseChanged(who);
     return place;
   }
   if constexpr (kIsComplex<T>) {

@@ -60,7 +60,9 @@ std::optional<Value> Simplifier::NumberOf(ValueId id) const {
       for (const GraphCall::Symbolic& symbolic : maker->symbolic) {
         if (symbolic.attr == value) return std::nullopt;
       }
-      return maker->attrs[value];
+      // As its dtype has it: -1 is 255 among unsigned bytes.
+      const DType dtype = graph_.values[id].dtype;
+      return IsIntegral(dtype) ? Tensor::Scalar(maker->attrs[value], dtype).Item() : maker->attrs[value];
     }
     if (name == "zeros" || name == "zeros_like") return Value(0);
     if (name == "ones" || name == "ones_like") return Value(1);

@@ -63,11 +63,8 @@ void InferAdd(Infer& i) {
 /// What is added is alpha times y, or minus that: the factor itself must be in the dtype.
 void InferSum(Infer& i, bool subtracts) {
   const Value& alpha = i.attr(0);
-  if (DRAGON_UNLIKELY(!IsOne(alpha) || alpha.kind() == Value::Kind::kBool)) {
+  if (DRAGON_UNLIKELY(!IsOne(alpha))) {
     RefuseFractionOfInteger(i, 0);
-    if (alpha.kind() == Value::Kind::kBool && i.x(0).dtype() != DType::kBool) {
-      throw TypeError(i.name()).Got("alpha = ", alpha.str(), " for ", i.x(0).dtype()).Expected("a number");
-    }
     RequireNumber(i.name(), i.x(0).dtype(), subtracts ? Negative(alpha) : alpha);
   }
   InferPointwise(i);

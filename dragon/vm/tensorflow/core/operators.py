@@ -111,7 +111,8 @@ def apply(operator, node, x, other, reverse=False, allowed=None):
 
 def _floor_divide(x, y):
     """Return quotients rounded down; of floats the floor of the quotient, infinite where that is."""
-    return ops.floor(ops.div(x, y)) if x.dtype in FLOATS else ops.floor_divide(x, y)
+    dtype = y.dtype if isinstance(x, (int, float)) else x.dtype
+    return ops.floor(ops.div(x, y)) if dtype in FLOATS else ops.floor_divide(x, y)
 
 
 def _shift(run):

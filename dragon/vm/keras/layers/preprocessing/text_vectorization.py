@@ -198,8 +198,8 @@ class TextVectorization(HostLayer):
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         flat = lookup._numbers(list(itertools.chain.from_iterable(rows)))
         if self._output_mode != "int":
-            # What pads short rows is out of bounds, hence nowhere.
-            made = convert_to_tensor(_padded(flat, lengths, None, -1))
+            # What pads short rows lies behind the last place, hence nowhere.
+            made = convert_to_tensor(_padded(flat, lengths, None, lookup._depth()))
             return lookup._encoded(made[0] if rows is not tokens else made)
         if self._ragged:
             return self._ragged_rows(flat, lengths)
