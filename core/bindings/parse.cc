@@ -33,6 +33,17 @@ std::string ForArgument(const Place& place) {
   return place.argument ? " for argument '" + place.argument->name + "'" : std::string();
 }
 
+/// A str as UTF-8; half a surrogate pair, which has none, is refused.
+std::string TextOf(PyObject* object, const Place& place) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (!text) {
+    PyErr_Clear();
+    throw ValueError(place.op).Got("text with half a pair of surrogates", ForArgument(place)).Expected("whole letters");
+  }
+  return {text, static_cast<size_t>(size)};
+}
+
 bool IsInteger(PyObject* object) { return PyLong_Check(object) || (PyIndex_Check(object) && !IsTensor(object)); }
 
 double ParseReal(PyObject* object, const Place& place) {
@@ -46,6 +57,12 @@ double ParseReal(PyObject* object, const Place& place) {
     throw ValueError(place.op).Got("a number beyond float64", ForArgument(place)).Expected("one below 1.8e308");
   }
   return value;
+}
+
+/// The number of a tensor of one.
+Value NumberIn(const Tensor& tensor, const Place& place) {
+  if (!tensor.device().is_meta()) return tensor.Item();
+  throw NotImplementedError(place.op).Got("a meta tensor", ForArgument(place)).Expected("one with numbers");
 }
 
 bool IsNumPyBool(PyObject* object) {
@@ -65,7 +82,7 @@ bool IsNumPyScalar(PyObject* object) {
 int64_t ParseInt(PyObject* object, const Place& place) {
   if (IsTensor(object)) {
     const Tensor& tensor = AsTensor(object);
-    if (tensor.numel() == 1 && !IsInexact(tensor.dtype())) return tensor.Item().integer();
+    if (tensor.numel() == 1 && !IsInexact(tensor.dtype())) return NumberIn(tensor, place).integer();
     Refuse(object, place);
   }
   if (!PyIndex_Check(object)) Refuse(object, place);
@@ -94,7 +111,7 @@ Value ParseNumber(PyObject* object, const Place& place) {
   if (PyComplex_Check(object)) return Value(complex128(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
   if (IsTensor(object)) {
     if (AsTensor(object).numel() != 1) Refuse(object, place);
-    return AsTensor(object).Item();
+    return NumberIn(AsTensor(object), place);
   }
   if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
   if (PyIndex_Check(object)) return Value(ParseInt(object, place));
@@ -145,6 +162,16 @@ Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like) {
   Refuse(object, place);
 }
 
+py::object ItemsOf(PyObject* object, const Place& place) {
+  auto items = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
+  if (items) return items;
+  // What the sequence's own methods raise is the caller's, but for a length that no list has.
+  for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_MemoryError, PyExc_OverflowError}) {
+    if (PyErr_ExceptionMatches(kind)) Refuse(object, place);
+  }
+  throw py::error_already_set();
+}
+
 Dims ParseDims(PyObject* object, const Place& place) {
   Dims dims;
   const int repeat = place.argument ? place.argument->repeat : 0;
@@ -152,8 +179,7 @@ Dims ParseDims(PyObject* object, const Place& place) {
     return Dims::Filled(std::max(repeat, 1), ParseInt(object, place));
   }
   if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object)) Refuse(object, place);
-  py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
-  if (!fast) Refuse(object, place);
+  const py::object fast = ItemsOf(object, place);
   EachItem(fast.ptr(), [&](PyObject* item) {
     if (!PyIndex_Check(item) && !IsTensor(item)) Refuse(item, place, "integers");
     dims.push_back(ParseInt(item, place));
@@ -175,7 +201,7 @@ DType ParseDType(PyObject* object, const Place& place) {
   if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return ComplexDType(DefaultDType());
   std::string name;
   if (PyUnicode_Check(object)) {
-    name = py::cast<std::string>(object);
+    name = TextOf(object, place);
   } else {
     // A NumPy dtype has a name; a NumPy scalar class (np.float32) is called like one.
     for (const char* attribute : {"name", "__name__"}) {
@@ -183,7 +209,7 @@ DType ParseDType(PyObject* object, const Place& place) {
       if (!found) {
         PyErr_Clear();
       } else if (PyUnicode_Check(found.ptr())) {
-        name = py::cast<std::string>(found);
+        name = TextOf(found.ptr(), place);
         break;
       }
     }
@@ -197,7 +223,7 @@ DType ParseDType(PyObject* object, const Place& place) {
 /// A device by name, or an error in the name of the operator.
 Device DeviceNamed(PyObject* name, const Place& place) {
   try {
-    return Device::Parse(py::cast<std::string>(name));
+    return Device::Parse(TextOf(name, place));
   } catch (const Error& error) {
     throw Error(error.kind(), std::string(place.op) + ": " + error.what());
   }
@@ -251,14 +277,14 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       if (PyBool_Check(object)) return Value(object == Py_True);
       if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
       if (IsTensor(object) && AsTensor(object).numel() == 1 && AsTensor(object).dtype() == DType::kBool) {
-        return AsTensor(object).Item();
+        return NumberIn(AsTensor(object), place);
       }
       Refuse(object, place);
     case ArgumentType::kScalar:
       return ParseNumber(object, place);
     case ArgumentType::kString:
       if (!PyUnicode_Check(object)) Refuse(object, place);
-      return Value(py::cast<std::string>(object));
+      return Value(TextOf(object, place));
     case ArgumentType::kDType:
       return Value(ParseDType(object, place));
     case ArgumentType::kDevice:
@@ -268,8 +294,7 @@ Value ParseAttribute(PyObject* object, const Place& place) {
     case ArgumentType::kFloats: {
       if (PyFloat_Check(object) || PyLong_Check(object)) return Value(std::vector<double>{ParseReal(object, place)});
       if (!PySequence_Check(object) || PyUnicode_Check(object)) Refuse(object, place);
-      py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, ""));
-      if (!fast) Refuse(object, place);
+      const py::object fast = ItemsOf(object, place);
       std::vector<double> numbers;
       EachItem(fast.ptr(), [&](PyObject* item) { numbers.push_back(ParseReal(item, place)); });
       return Value(std::move(numbers));

@@ -129,6 +129,8 @@ void EachItem(PyObject* sequence, Visitor&& visit) {
     visit(py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(sequence, i)).ptr());
   }
 }
+/// The items of a sequence as a list or tuple.
+py::object ItemsOf(PyObject* object, const Place& place);
 /// True if a Python number (bool, int, float, complex, or a NumPy scalar of those).
 bool IsNumber(PyObject* object);
 Value ParseNumber(PyObject* object, const Place& place);

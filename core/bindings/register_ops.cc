@@ -114,8 +114,7 @@ void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 
           .Expected("a list or tuple of tensors");
     }
   }
-  py::object fast = py::reinterpret_steal<py::object>(PySequence_Fast(object, "expected a sequence of tensors"));
-  if (!fast) throw py::error_already_set();
+  const py::object fast = ItemsOf(object, place);
   int32_t size = 0;
   EachItem(fast.ptr(), [&](PyObject* item) {
     inputs->push_back(ParseTensor(item, place, nullptr));

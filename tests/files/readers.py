@@ -8,6 +8,7 @@ import zipfile
 
 TORCH = (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, NotImplementedError, TypeError, AttributeError)
 PLAIN = (ValueError, TypeError, RuntimeError, NotImplementedError)
+H5 = (*PLAIN, KeyError, OSError)  # OSError is what h5py itself says of damaged parts
 TOKENS = b"RboiQP.(tqrcN}]l0123ue\x81\x85\x86\x87\x8a\x93\x8e\x96"
 EDGES = (b"\0" * 8, b"\xff" * 8, b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\xff" * 9 + b"\x01", b"\x7f\xff\xff\xff")
 
@@ -245,8 +246,8 @@ READERS = {
     "torch.load, pickle": (_pickle(), 22), "Graph.load": (_through_file("g", _graph, _read_graph, PLAIN), 16),
     "keras": (_through_file("a.keras", _save_model, _read_model, (*PLAIN, KeyError)), 1),
     "keras, config": (_config(), 3),
-    "keras, h5": (_through_file("a.h5", _save_model, _read_model, (*PLAIN, KeyError)), 1),
-    "keras, weights": (_through_file("a.weights.h5", _save_weights, _read_weights, (*PLAIN, KeyError)), 2),
+    "keras, h5": (_through_file("a.h5", _save_model, _read_model, H5), 1),
+    "keras, weights": (_through_file("a.weights.h5", _save_weights, _read_weights, H5), 2),
     "checkpoint, index": (_bundle(".index"), 7), "checkpoint, data": (_bundle(".data-00000-of-00001"), 2),
     "checkpoint, state": (_state(), 2), "TFRecord": (_records(""), 3), "TFRecord, GZIP": (_records("GZIP"), 3),
     "parse_tensor": (_tensor_proto(), 6), "parse_example": (_example(), 6),

@@ -105,6 +105,8 @@ class Guest:
         """Return what is wrong with an error, or None."""
         if isinstance(error, Spite):
             return None  # what an argument's own methods raise is the caller's
+        if isinstance(error, AttributeError) and name.endswith(" ="):
+            return None  # Python's own answer where a property may not be set
         if not isinstance(error, ALLOWED + self.extra) or isinstance(error, RecursionError):
             ended = isinstance(error, StopIteration) and name.endswith(("__next__", "next"))
             return None if ended else "class"

@@ -29,6 +29,7 @@ DIFFERENCES = [Difference(*entry) for entry in (
     ("digamma polygamma logit", "gradient", "at poles PyTorch gives a huge number, or infinity with a random sign"),
     ("gcd lcm", "in int", "of the least integer, which has no absolute value"),
     ("view_dtype view_as_complex", "raises nothing", "PyTorch refuses to view nothing by its strides"),
+    ("view_as_real", " 0 for .*gradient raises", "PyTorch refuses to view a gradient of nothing by its strides"),
     ("subview restride as_strided", "raises", "attributes of the sample belong to its sizes"),
     ("block_diag", "0 for 1 .*gradient", "PyTorch's gradient forgets the row of an empty vector"),
     ("cross", LARGEST + r"|-1e\+30", "a product of huge numbers, rounded once or twice"),

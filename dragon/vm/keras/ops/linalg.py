@@ -48,7 +48,9 @@ def cholesky(x, upper=False):
 @operation
 def cholesky_inverse(x, upper=False):
     """Return the inverses of the matrices whose triangular factors are given."""
-    return ops.cholesky_inverse(_matrices(x, square=True), upper)
+    factor = _matrices(x, square=True)
+    # The engine's gradient, like PyTorch's, tells of the other triangle too; Keras's is 0 there.
+    return ops.cholesky_inverse(ops.triu(factor) if upper else ops.tril(factor), upper)
 
 
 @operation

@@ -59,6 +59,7 @@ def test_edges(dtype):
 
 
 @pytest.mark.slow
+@edge_functions.UNSORTED
 @pytest.mark.parametrize("dtype", edge_functions.LONG)
 def test_edges_of_other_dtypes(dtype):
     assert not check(dtype)

@@ -48,7 +48,7 @@ F.cross_entropy(x, I(i, 0, 0), label_smoothing=0.1)
 F.cross_entropy(x, I(i, 0, 0), weight=x[0])
 F.multi_margin_loss(x, I(i, 0, 0))
 F.multilabel_margin_loss(x, I(i, 0, 0, 0)[None].expand(3, 4))
-F.max_unpool1d(x[None], I(i, 0, 1, 2).expand(1, 3, 4), 2)
+F.max_unpool1d(x[None], I(i, 0, 1, 5).expand(1, 3, 4), 2)
 torch.searchsorted(x[0], x[0], sorter=I(i, 0, 1, 2))
 """
 INDICES = (-1, -2, -3, -4, -5, -12, -13, 2, 3, 4, 7, 8, 11, 12, 2 ** 31, -2 ** 63)
