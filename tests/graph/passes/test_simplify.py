@@ -171,3 +171,13 @@ def test_a_condition_that_is_known(condition, left):
     known = number(graph, condition, "bool")
     graph.outputs = [call(graph, "exp", call(graph, "where", known, call(graph, "sin", x), call(graph, "cos", x)))]
     assert simplified(graph) == left
+
+
+def test_numbers_of_unsigned_integers():
+    def run(x):
+        return dragon.ops.mul(x, dragon.full((3,), -1, dtype="uint8")), dragon.ops.floor_divide(
+            x, dragon.full_like(x, -1))
+    x = dragon.tensor([1, 200, 255], dtype="uint8")
+    for own, eager in zip(dragon.function(run)(x), run(x)):
+        assert own.tolist() == eager.tolist()
+    assert run(x)[1].tolist() == [0, 0, 1]
