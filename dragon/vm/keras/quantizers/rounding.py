@@ -1,4 +1,6 @@
 """Numbers rounded to what few bits can hold, for training that knows of it."""
+import math
+
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.tensorflow.core.tensor import ops
@@ -66,7 +68,8 @@ def compute_float8_scale(amax, scale, dtype_max, margin=0):
 
     """
     amax, before = convert_to_tensor(amax), ops.reciprocal(convert_to_tensor(scale))
-    factor = dtype_max / amax / 2 ** margin
+    # Not 2 ** margin: Python would try to write down a power of any size.
+    factor = dtype_max / amax * math.ldexp(1.0, -margin)
     return ops.reciprocal(ops.where(ops.logical_and(amax > 0.0, ops.isfinite(amax)), factor, before))
 
 

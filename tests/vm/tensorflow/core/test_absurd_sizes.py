@@ -12,6 +12,7 @@ X = np.ones((2, 3), "float32")
 IMAGE = np.ones((1, 4, 4, 1), "float32")
 CALLS = {
     "keras.ops.diff": lambda n: keras.ops.diff(X, n),
+    "keras.quantizers.compute_float8_scale": lambda n: keras.quantizers.compute_float8_scale(1.0, 1.0, 448.0, n),
     "keras.ops.arange": lambda n: keras.ops.arange(n),
     "keras.ops.repeat": lambda n: keras.ops.repeat(X, n),
     "keras.ops.tile": lambda n: keras.ops.tile(X, n),
