@@ -1,21 +1,16 @@
 """What wrong arguments break inside a function is told as a letter to who passed them."""
-import os
+from dragon.core.blunders import is_ours
 
 # What comes where an argument is of a kind, or has a value, that nobody asked for; other blunders are mistakes of ours.
 LETTERS = {AttributeError: TypeError, KeyError: ValueError, StopIteration: ValueError, ZeroDivisionError: ValueError,
            RecursionError: ValueError}
 BLUNDERS = tuple(LETTERS)
-ROOM = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHOWN = 120  # characters of an argument
 
 
 def kind_of(error):
     """Return the class in which an error is told on: a letter's for a blunder here, its own where a user's code ran."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    own = trace is not None and trace.tb_frame.f_code.co_filename.startswith(ROOM)
-    return LETTERS.get(type(error), type(error)) if own else type(error)
+    return LETTERS.get(type(error), type(error)) if is_ours(error) else type(error)
 
 
 def letter(who, args, kwargs, error):

@@ -1,11 +1,9 @@
 """What a function that met an argument of the wrong kind says: a TypeError about the argument, not what it missed."""
 import inspect
-import os
 import types
 
 from dragon import _C
-
-FOLDER = os.path.dirname(_C.__file__) + os.sep
+from dragon.core.blunders import is_ours
 
 
 def refused(function, args, kwargs, error):
@@ -29,11 +27,7 @@ def refused(function, args, kwargs, error):
         error itself where it comes from code of the caller's, or from a tensor or module that lacks something.
 
     """
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    ours = place is not None and place.tb_frame.f_code.co_filename.startswith(FOLDER)
-    if not ours or isinstance(error.obj, (_C.Tensor, types.ModuleType)) or error.name is None:
+    if not is_ours(error) or isinstance(error.obj, (_C.Tensor, types.ModuleType)) or error.name is None:
         return error
     who = getattr(function, "__name__", "torch")
     name = next((name for name, value in named(function, args, kwargs) if value is error.obj), None)
