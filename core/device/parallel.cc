@@ -8,7 +8,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/device/room.h"
@@ -64,7 +66,7 @@ void InChild() {
 
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, &InChild);
 
-/// Each thread that starts a team has a team of its own; OpenMP ends the process where it cannot start one.
+/// The team that this thread has started: each thread that starts one has workers of its own.
 thread_local int t_team = 1;
 
 /// The stack of a thread, and what comes with it.
@@ -81,17 +83,45 @@ size_t ThreadBytes() {
   return bytes;
 }
 
-/// As many threads as there is memory for: all or this one.
-__attribute__((noinline)) int Affordable(int threads) {
-  if (!omp_in_parallel() && !HasRoomFor((threads - 1) * ThreadBytes())) return 1;
-  return t_team = threads;
+/// OpenMP ends the process where it cannot start a thread, so its start is rehearsed: by one thread after the other,
+/// lest two count on the same memory. All of the team or nobody.
+__attribute__((noinline)) bool StartTeam(int threads) {
+  g_team_started.store(true);  // before the lock, which a child of a fork would find locked
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!HasRoomForThreads(threads - 1, 0)) return false;
+#pragma omp parallel num_threads(threads)
+  asm volatile("" ::: "memory");  // a region that is left out starts nobody
+  t_team = threads;
+  return true;
 }
 
 }  // namespace
 
 bool HasRoomFor(size_t bytes) {
+  if (bytes == 0) return true;
   void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return room != MAP_FAILED && munmap(room, bytes) == 0;
+}
+
+bool HasRoomForThreads(int count, size_t bytes_each) {
+  if (!HasRoomFor(count * (ThreadBytes() + bytes_each))) return false;
+  // There may be memory and still no thread to be had. The stacks of threads that end stay for those that start next.
+  std::mutex gate;
+  gate.lock();
+  std::vector<pthread_t> threads;
+  const auto wait = [](void* the_gate) -> void* {
+    const std::lock_guard<std::mutex> passed(*static_cast<std::mutex*>(the_gate));
+    return nullptr;
+  };
+  threads.reserve(count);
+  pthread_t thread;
+  while (static_cast<int>(threads.size()) < count && pthread_create(&thread, nullptr, wait, &gate) == 0) {
+    threads.push_back(thread);
+  }
+  gate.unlock();
+  for (const pthread_t each : threads) pthread_join(each, nullptr);
+  return static_cast<int>(threads.size()) == count;
 }
 
 int NumThreads() {
@@ -101,7 +131,7 @@ int NumThreads() {
     const int count = DefaultThreads();
     threads = g_threads.compare_exchange_strong(none, count) ? count : none;
   }
-  return DRAGON_LIKELY(threads <= t_team) ? threads : Affordable(threads);
+  return threads;
 }
 
 void SetNumThreads(int count) {
@@ -110,10 +140,13 @@ void SetNumThreads(int count) {
   omp_set_num_threads(ForkedFromTeam() ? 1 : count);
 }
 
-bool ForkedFromTeam() { return g_forked_from_team.load(std::memory_order_relaxed); }
-
-void NoteTeam() {
-  if (!g_team_started.load(std::memory_order_relaxed)) g_team_started.store(true, std::memory_order_relaxed);
+int TeamOf(int64_t wanted) {
+  if (wanted <= 1 || omp_in_parallel() || ForkedFromTeam()) return 1;
+  const int threads = NumThreads();
+  if (DRAGON_UNLIKELY(threads != t_team) && !StartTeam(threads)) return 1;
+  return static_cast<int>(std::min<int64_t>(wanted, threads));
 }
+
+bool ForkedFromTeam() { return g_forked_from_team.load(std::memory_order_relaxed); }
 
 }  // namespace dragon

@@ -9,5 +9,7 @@ namespace dragon {
 
 /// Whether the system would give so many bytes of addresses more now; another thread may take them in the next moment.
 DRAGON_API bool HasRoomFor(size_t bytes);
+/// The same for threads, their stacks and so many bytes more for each of them.
+DRAGON_API bool HasRoomForThreads(int count, size_t bytes_each);
 
 }  // namespace dragon

@@ -32,7 +32,7 @@ InlineVector<Tensor, 4> Promoted(const Call& call, DType dtype) {
       continue;
     }
     const Value number = x.Item();
-    if (const NumberCheck check = NumberCheckOf(op)) check(op.name().c_str(), static_cast<int>(i), dtype, number);
+    if (op.number_check) op.number_check(op.name().c_str(), static_cast<int>(i), dtype, number);
     x = Tensor::Scalar(number, dtype);
   }
   return inputs;

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "core/framework/op.h"
 
@@ -76,26 +75,6 @@ void RequireNumber(const char* who, DType dtype, const Value& number) {
   }
   const Range range = RangeOf(dtype);
   throw ValueError(who).Got(number.str()).Expected(range.low, " to ", range.high, ", which ", dtype, " can hold");
-}
-
-namespace {
-
-/// Few operators check, and they are asked only where a number changes its dtype: none of them need grow for it.
-std::map<const Operator*, NumberCheck>& Checks() {
-  static auto* checks = new std::map<const Operator*, NumberCheck>;
-  return *checks;
-}
-
-}  // namespace
-
-Operator& ChecksNumbers(Operator& op, NumberCheck check) {
-  Checks()[&op] = check;
-  return op;
-}
-
-NumberCheck NumberCheckOf(const Operator& op) {
-  const auto found = Checks().find(&op);
-  return found == Checks().end() ? nullptr : found->second;
 }
 
 Tensor NumberIn(const char* who, DType dtype, const Value& number) {

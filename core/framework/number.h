@@ -1,7 +1,7 @@
 // Bare numbers on their way into a dtype: which of them it has, which a frontend takes, which are refused.
 #pragma once
 
-#include "core/framework/operator.h"
+#include "core/framework/tensor.h"
 
 namespace dragon {
 
@@ -16,12 +16,5 @@ DRAGON_API void RequireNumber(const char* who, DType dtype, const Value& number)
 DRAGON_API Tensor NumberIn(const char* who, DType dtype, const Value& number);
 /// A tensor in another dtype: a bare number must be one that it takes, other tensors are cast.
 DRAGON_API Tensor CastOrRefuse(const char* who, const Tensor& x, DType dtype);
-
-/// Refuses a bare number, given for a tensor, that the dtype in which an operator's inputs meet does not take.
-using NumberCheck = void (*)(const char* who, int slot, DType dtype, const Value& number);
-/// What bare numbers must be before they take on the operator's common dtype; without this, integers wrap.
-DRAGON_API Operator& ChecksNumbers(Operator& op, NumberCheck check);
-/// The operator's check, or null.
-DRAGON_API NumberCheck NumberCheckOf(const Operator& op);
 
 }  // namespace dragon

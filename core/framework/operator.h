@@ -170,6 +170,10 @@ enum class Promotion : uint8_t {
   kFloat,   ///< the same, and integers become the default float dtype
 };
 
+/// Refuses a bare number, given for the tensor in a slot, that the dtype in which an operator's inputs meet does not
+/// take.
+using NumberCheck = void (*)(const char* who, int slot, DType dtype, const Value& number);
+
 class DRAGON_API Operator {
  public:
   using InferFn = std::function<void(Infer&)>;
@@ -198,6 +202,8 @@ class DRAGON_API Operator {
   Operator& Promotes(Promotion how) { return promotion = how, *this; }
   /// Only these tensor slots take part in promotion (default: all).
   Operator& PromotesOnly(uint32_t slots) { return promoted_slots = slots, *this; }
+  /// What bare numbers must be before they take on the dtype in which the inputs meet; without this, integers wrap.
+  Operator& ChecksNumbers(NumberCheck check) { return number_check = check, *this; }
   /// Result i, j, k... pointwise of inputs: the shape rule is broadcasting, in-place writing is safe.
   Operator& Pointwise() { return pointwise = true, *this; }
   /// The result is the first input with some places changed: given that input as destination, it is edited where it is.
@@ -224,6 +230,7 @@ class DRAGON_API Operator {
   std::array<uint64_t, 8> inputs_saved_for, outputs_saved_for;
   Promotion promotion = Promotion::kNone;
   uint32_t promoted_slots = ~0u;
+  NumberCheck number_check = nullptr;
   bool differentiable = true;
   bool dynamic = false;
   bool pointwise = false;

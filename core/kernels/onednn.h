@@ -66,10 +66,7 @@ inline dnnl_stream_t Stream() {
 class Team {
  public:
   /// `work` in multiply-adds: little of it does not pay for waking anybody.
-  explicit Team(double work)
-      : before_(omp_get_max_threads()),
-        threads_(work < kLeastWork || omp_in_parallel() || ForkedFromTeam() ? 1 : NumThreads()) {
-    if (threads_ > 1) NoteTeam();
+  explicit Team(double work) : before_(omp_get_max_threads()), threads_(TeamOf(work < kLeastWork ? 1 : NumThreads())) {
     if (threads_ != before_) omp_set_num_threads(threads_);
   }
   ~Team() {

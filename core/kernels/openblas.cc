@@ -27,7 +27,6 @@ constexpr const char* kFile = "libscipy_openblas.so";
 constexpr size_t kBufferBytes = 32 << 20;           // of the build that is packaged
 constexpr size_t kSeatBytes = 2 * kBufferBytes;     // what one caller has in use, routines within routines
 constexpr size_t kLibraryBytes = size_t{64} << 20;  // the library itself is 42 MB
-constexpr size_t kThreadBytes = kBufferBytes + (size_t{8} << 20);
 
 std::vector<std::string> Candidates() {
   std::vector<std::string> paths = {LibraryFolder() + "/" + kFile};
@@ -151,7 +150,7 @@ void SetOpenBlasThreads(int count) {
   count = std::max(1, std::min(count, NumThreads()));
   static std::atomic<int> most{1};  // threads that OpenBLAS has started keep what they have
   if (count > most.load(std::memory_order_relaxed)) {
-    if (HasRoomFor((count - 1) * kThreadBytes + kSeatBytes)) {
+    if (HasRoomForThreads(count - 1, kBufferBytes + kSeatBytes)) {
       most = count;
     } else {
       count = 1;

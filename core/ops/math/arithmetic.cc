@@ -213,7 +213,8 @@ void DefineProducts() {
     if (g.needs(0)) g.dx(0, g.dy());
     if (g.needs(1)) g.dx(1, -g.dy() * Op<"trunc_divide">(g.x(0), g.x(1)));
   });
-  ChecksNumbers(Binary("pow", "x to the power of y."), CheckExponent)
+  Binary("pow", "x to the power of y.")
+      .ChecksNumbers(CheckExponent)
       .Infers(InferPower)
       .Gradient("x, y, out for y", PowGrad)
       .Onnx("Pow");

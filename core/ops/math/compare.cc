@@ -105,10 +105,11 @@ void DefineBits() {
 }
 
 void DefineChoices() {
-  ChecksNumbers(DefineOp("where(Tensor condition, Tensor x, Tensor y) -> Tensor"), CheckChosen)
+  DefineOp("where(Tensor condition, Tensor x, Tensor y) -> Tensor")
       .Doc("x where the condition holds, y elsewhere.")
       .Promotes(Promotion::kCommon)
       .PromotesOnly(0b110)
+      .ChecksNumbers(CheckChosen)
       .Pointwise()
       .Infers(InferWhere)
       .Runs([](Run& r) { RunOwnKernel<3>(r, r.x(1).dtype()); })
@@ -118,9 +119,10 @@ void DefineChoices() {
                   if (g.needs(2)) g.dx(2, Op<"where">(g.x(0), Number(0), g.dy()));
                 })
       .Onnx("Where");
-  ChecksNumbers(DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor"), CheckChosen)
+  DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor")
       .Doc("x, but at least min and at most max; max wins where they cross.")
       .Promotes(Promotion::kCommon)
+      .ChecksNumbers(CheckChosen)
       .Pointwise()
       .Infers(InferClamp)
       .Runs(RunClamp)
