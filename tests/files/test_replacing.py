@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from dragon.core import files
+from dragon.core.files import folder, leftovers, whole
 
 
 def mode(path):
@@ -93,10 +94,10 @@ def test_others_see_old_or_new(tmp_path):
 
 
 def test_leftovers_of_the_dead_go(tmp_path):
-    mine = files._beside(str(tmp_path / "a"))
+    mine = leftovers.name_beside(str(tmp_path / "a"))
     dead = mine.replace(f"-{os.getpid()}-", "-4194305-")
-    again = mine.replace(f"{files._start_of(os.getpid())}", "1")
-    elsewhere = mine.replace(f".{files._system()}-", ".01234567-")
+    again = mine.replace(f"{leftovers._start_of(os.getpid())}", "1")
+    elsewhere = mine.replace(f".{leftovers._system()}-", ".01234567-")
     old = elsewhere.replace("01234567", "76543210")
     for path in (mine, dead, again, elsewhere, old):
         with open(path, "w") as file:
@@ -137,7 +138,7 @@ def test_folders(tmp_path):
 
 
 def test_folders_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(folder, "_exchange", lambda one, other: False)
     test_folders(tmp_path)
 
 
@@ -155,14 +156,14 @@ def test_pairs_can_be_read_at_every_step(tmp_path, monkeypatch):
                            lambda file, place: file.write(f"{place} {number}".encode()),
                            lambda file: file.write(str(number).encode()))
     write(0)
-    seen, put = [], files._put
+    seen, put = [], whole._put
 
     def watched(place, target):
         put(place, target)
         seen.append(read())
         if len(seen) == stop:
             raise RuntimeError("the process ends here")
-    monkeypatch.setattr(files, "_put", watched)
+    monkeypatch.setattr(whole, "_put", watched)
     for stop in (1, 2, 3, 4, 0):
         seen.clear()
         for number in (1, 2):

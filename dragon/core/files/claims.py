@@ -1,0 +1,37 @@
+"""How much a file that is read may claim to hold."""
+SMALL_CLAIM, MOST_PACKED = 1 << 26, 100
+
+
+def may_hold(claimed, stored):
+    """Return whether so many bytes may be packed in so few: beyond a small size, a hundred times as many at most.
+
+    Parameters
+    ----------
+    claimed, stored : int
+        How many bytes there are said to be unpacked, and how many there are.
+
+    """
+    return claimed <= SMALL_CLAIM + stored * MOST_PACKED
+
+
+def check_sizes(archive, size, error, who):
+    """Raise an error for a zip archive whose members claim more than a file of its size can honestly hold.
+
+    Parameters
+    ----------
+    archive : zipfile.ZipFile
+        The archive.
+    size : int
+        How many bytes its file has.
+    error : type
+        The class of the error.
+    who : str
+        Who speaks.
+
+    """
+    members = archive.infolist()
+    if sum(member.compress_size for member in members) > size:
+        raise error(f"{who}: got an archive whose members overlap, or have more bytes than its file: it is damaged")
+    claimed = sum(member.file_size for member in members)
+    if not may_hold(claimed, size):
+        raise error(f"{who}: got an archive of {size} bytes that claims to hold {claimed}: it is damaged or hostile")
