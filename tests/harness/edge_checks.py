@@ -122,7 +122,8 @@ class Compiled:
         """Return the results for arguments."""
         items = arguments.inputs()
         made = [engine.tensor(item, requires_grad and gradients.wants_grad(item)) for item in items]
-        one = engine.tensor(Input(numpy.ones(()), dtype if items and items[0].inexact else "float32", False))
+        kind = dtype if items and items[0].inexact else "float32"
+        one = engine.tensor(Input(numpy.ones((), "float32" if kind == "bfloat16" else kind), kind, False))
         key = shaped(arguments), requires_grad
 
         def function(one, *tensors):

@@ -1,8 +1,8 @@
 """Every row at the edges of numbers and shapes, eager and compiled, beside PyTorch: values, dtypes and gradients.
 
 The cases come from `harness/edges.py`, none is picked by hand; what differs and why is in `edge_differences.py`. Here
-stands the first sample of the rows of some families in its first dtype, the rest being told by `python -m
-harness.edge_hunt`, which walks all families, samples and dtypes.
+stands the first sample of each row in its first dtype, the rest being told by `python -m harness.edge_hunt`, which
+walks all samples and dtypes.
 """
 import pytest
 
@@ -10,14 +10,11 @@ from harness import edge_checks
 from harness.rows import load_rows
 from ops.edge_differences import DIFFERENCES, is_known
 
-# The families whose differences are all told; one more when the walk over it finds nothing untold.
-FAMILIES = ("activation", "array")
 ROWS = [row for row in load_rows() if not row.random]
 NAMES = {row.name for row in ROWS}
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS
-                                 if row.family in FAMILIES])
+@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS])
 def test_edges(row):
     found = edge_checks.check(row, row.dtypes[0], compiled=True, gradient=True, limit=1)
     lines = [f"{title} | {words}" for title, words in found]

@@ -163,8 +163,9 @@ constexpr int64_t kMostBins = int64_t{1} << 40;
           kernels::Bincount(r.ctx(), dtype, r.out(), x.view(), weights.defined() ? weights.view() : View{});
         });
 
-/// The range of bins: as given, or that of the numbers if both ends are equal; never empty.
-std::pair<double, double> BinRange(const char* who, const Tensor& x, double low, double high) {
+/// The range of bins: as given, or that of the numbers if both ends are equal; never empty, so that equal numbers have
+/// `reach` on both sides.
+std::pair<double, double> BinRange(const char* who, const Tensor& x, double low, double high, double reach) {
   if (low > high || !std::isfinite(low) || !std::isfinite(high)) {
     throw ValueError(who).Got("a range from ", low, " to ", high).Expected("finite ends in order");
   }
@@ -175,7 +176,7 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
       throw ValueError(who).Got("numbers from ", low, " to ", high).Expected("finite numbers, or a range");
     }
   }
-  if (low == high) low -= 1, high += 1;
+  if (low == high) low -= reach, high += reach;
   return {low, high};
 }
 
@@ -191,7 +192,7 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
                                          })
                                          .Runs([](Run& r) {
                                            const Tensor x = r.Contiguous(0);
-                                           const auto [low, high] = BinRange("histc", x, r.Real(1), r.Real(2));
+                                           const auto [low, high] = BinRange("histc", x, r.Real(1), r.Real(2), 1);
                                            kernels::Histc(r.ctx(), r.dtype(), r.out(), x.view(), low, high);
                                          });
 
@@ -235,13 +236,14 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
         .As([](const CallReader& c) -> Tensors {
           if (c.Int(0) <= 0 || c.Int(0) > kMostBins)
             throw ValueError("histogram").Got(c.Int(0), " bins").Expected("at least 1");
-          double low = 0, high = 0;
+          double low = 0, high = c.x(0).numel() > 0 ? 0 : 1;
           if (c.Given(1)) {
             const std::vector<double>& range = c.attr(1).doubles();
             if (range.size() != 2) throw ValueError("histogram").Got(range.size(), " ends of a range").Expected("two");
             low = range[0], high = range[1];
+            if (low == high) low -= 0.5, high += 0.5;
           }
-          std::tie(low, high) = BinRange("histogram", c.x(0), low, high);
+          std::tie(low, high) = BinRange("histogram", c.x(0), low, high, 0.5);
           const Tensor edges = Op<"linspace">(low, high, c.Int(0) + 1, c.x(0).dtype(), c.x(0).device());
           return {Op<"histogram_edges">(c.x(0), edges, c.x(1), c.Bool(2)), edges};
         });

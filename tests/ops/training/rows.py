@@ -59,5 +59,5 @@ ROWS = [
         call=lambda dragon, x: (dragon.ops.foreach_scale([x], 0.5), x)[1], torch=lambda torch, x: x * 0.5),
     Row("clip_grad_norm", [Sample((3,)), Sample((5, 2))], dtypes=SINGLES, gradient=False, strided=WRITES, out=WRITES,
         call=lambda dragon, x: (dragon.ops.clip_grad_norm([x], 0.5), x),
-        torch=lambda torch, x: (x.norm(), x * min(1.0, 0.5 / (float(x.norm()) + 1e-6)))),
+        torch=lambda torch, x: (x.norm(), x * (0.5 / (x.norm() + 1e-6)).clamp(max=1.0))),
 ]

@@ -5,6 +5,7 @@ import warnings
 
 from dragon.core import files
 from dragon.vm.keras.saving.files import VERSION
+from dragon.vm.keras.saving.heaps import check_heaps
 from dragon.vm.keras.saving.serialization import SafeModeScope, deserialize_keras_object, serialize_keras_object
 from dragon.vm.keras.saving.stores import as_array, find_group, from_bfloat16, import_h5py, read_dataset
 
@@ -171,6 +172,7 @@ def _modernise(config):
 def _open(path):
     h5py = import_h5py()
     try:
+        check_heaps(path)
         return h5py.File(path, "r")
     except OSError as error:
         raise ValueError(f"The file is no readable HDF5 file ({error}). Received: filepath={path}") from error

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 
 from dragon.core.files import check_sizes, may_hold
+from dragon.vm.keras.saving.heaps import check_heaps
 
 
 def import_h5py():
@@ -136,6 +137,8 @@ class WeightsStore:
     def __init__(self, target, mode):
         h5py = import_h5py()
         try:
+            if mode == "r":
+                check_heaps(target)
             self.file = h5py.File(target, mode)
         except OSError as error:
             if mode == "r" and isinstance(target, (str, os.PathLike)) and not os.path.exists(target):

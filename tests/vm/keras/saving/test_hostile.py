@@ -94,3 +94,23 @@ def test_datasets_that_claim_too_much(name, tmp_path):
     assert os.path.getsize(path) < 1 << 20
     with pytest.raises(ValueError, match="claims"):
         model.load_weights(path)
+
+
+@pytest.mark.parametrize("name", ["a.h5", "a.weights.h5", "a.keras"])
+def test_heaps_that_turn_in_circles(tmp_path, name):
+    """HDF5's library walks for ever over an object that has no size."""
+    pytest.importorskip("h5py")
+    path = tmp_path / name
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.save_weights(path) if "weights" in name else model.save(path)
+    data, read = bytearray(path.read_bytes()), (model.load_weights if "weights" in name else keras.models.load_model)
+    read(path)
+    heap = data.find(b"GCOL\x01\0\0\0")
+    if heap < 0:
+        pytest.skip("the file has no strings beside its arrays")
+    size = int.from_bytes(data[heap + 8:heap + 16], "little")
+    for length in (bytes(8), b"\xf0" + b"\xff" * 7, (size * 2).to_bytes(8, "little")):
+        data[heap + 16:heap + 32] = b"\0" * 8 + length
+        path.write_bytes(data)
+        with pytest.raises((ValueError, zipfile.BadZipFile), match="heap|CRC"):
+            read(path)
