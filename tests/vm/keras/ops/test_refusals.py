@@ -11,3 +11,16 @@ def test_a_cap_on_scores():
     for keras in (mine, genuine.keras):
         with pytest.raises(ValueError, match="attn_logits_soft_cap"):
             keras.ops.dot_product_attention(x, x, x, attn_logits_soft_cap=5.0)
+
+
+@pytest.mark.parametrize("signature, error", [
+    (3, TypeError), ([], TypeError), ("bad", ValueError), ("(n)", ValueError), ("(n)->()", ValueError),
+    ("(n),(n)->(n)", TypeError)])
+def test_signatures_that_say_something_else(signature, error):
+    for keras in (mine, genuine.keras):
+        with pytest.raises(error):
+            keras.ops.vectorize(lambda x: x, signature=signature)(numpy.ones(3, "float32"))
+    with pytest.raises(ValueError, match="n=3"):
+        mine.ops.vectorize(lambda x, y: x, signature="(n),(n)->(n)")(numpy.ones((2, 3)), numpy.ones(4))
+    with pytest.raises(ValueError, match="without elements"):
+        mine.ops.vectorize(lambda x: x)(numpy.ones((0, 3)))
