@@ -322,7 +322,8 @@ def squared_difference(x, y, name=None):
     if difference is NotImplemented:
         return _of_others("squared_difference", x, y)
     if difference.dtype.is_complex:
-        return ops.mul(ops.conj_physical(difference), difference)
+        squares = ops.add(ops.square(ops.real(difference)), ops.square(ops.imag(difference)))
+        return ops.cast(squares, difference.dtype)
     return ops.square(difference)
 
 

@@ -385,12 +385,15 @@ def _order(pivots, size):
 
 def eigh(tensor, name=None):
     """Return eigenvalues, ascending, and eigenvectors in columns of self-adjoint matrices."""
-    return tuple(ops.linalg_eigh(_square(tensor)))
+    x = _square(tensor)
+    values, vectors = ops.linalg_eigh(x)
+    return ops.cast(values, x.dtype), vectors
 
 
 def eigvalsh(tensor, name=None):
     """Return eigenvalues, ascending, of self-adjoint matrices."""
-    return ops.linalg_eigvalsh(_square(tensor))
+    x = _square(tensor)
+    return ops.cast(ops.linalg_eigvalsh(x), x.dtype)
 
 
 def eig(tensor, name=None):
@@ -410,7 +413,9 @@ def det(input, name=None):
 
 def slogdet(input, name=None):
     """Return signs and logarithms of absolute values of determinants."""
-    return LogMatrixDeterminant(*ops.linalg_slogdet(_square(input)))
+    x = _square(input)
+    sign, logarithm = ops.linalg_slogdet(x)
+    return LogMatrixDeterminant(sign, ops.cast(logarithm, x.dtype))
 
 
 def logdet(matrix, name=None):
