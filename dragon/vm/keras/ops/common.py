@@ -129,6 +129,16 @@ def to_float(x):
     return x if "float" in dtype or "complex" in dtype else ops.cast(x, floatx())
 
 
+def in_floats(compute):
+    """Return a function that computes in float32 what it gets in 16 bits."""
+    def wide(x, *args, **kwargs):
+        dtype = dtype_of(x)
+        if dtype not in ("float16", "bfloat16"):
+            return compute(x, *args, **kwargs)
+        return cast_to(compute(ops.cast(x, "float32"), *args, **kwargs), dtype)
+    return wide
+
+
 def total(compute, x, axis, keepdims=False):
     """Return a sum or a product in the dtype that sums of small integers have."""
     dtype = SUMS.get(dtype_of(x), dtype_of(x))

@@ -8,7 +8,7 @@ erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of
 erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.", "x")
 erfinv = publish(lambda x: ops.erfinv(tensor(x)), "erfinv", "Return the inverse error function of each element.", "x")
 rsqrt = publish(lambda x: ops.rsqrt(tensor(x)), "rsqrt", "Return 1 / sqrt(x) of each element.", "x")
-logdet = publish(lambda x: ops.logdet(tensor(x)), "logdet",
+logdet = publish(lambda x: ops.real(ops.logdet(tensor(x))), "logdet",
                  "Return the logarithm of the determinant of positive matrices.", "x")
 
 
@@ -175,7 +175,8 @@ def view_as_complex(x):
     if not x.ndim or x.shape[-1] != 2:
         raise ValueError("Last dimension of input must be size 2 (real and imaginary). "
                          f"Received: x.shape={tuple(x.shape)}")
-    return ops.complex(*ops.unbind(x, -1))
+    dtype = dtype_of(x) if dtype_of(x) in ("float32", "float64") else "float32"
+    return cast_to(ops.complex(*ops.unbind(cast_to(x, dtype), -1)), "complex64")
 
 
 @operation

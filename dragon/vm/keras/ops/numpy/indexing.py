@@ -261,7 +261,9 @@ def histogram(x, bins=10, range=None):
     if range is not None and (len(range) != 2 or not range[0] < range[1]):
         raise ValueError(f"Argument `range` must be a tuple of two ascending elements. Received: range={range}")
     dtype = dtype_of(x)
-    wide = cast_to(x, dtype if "float" in dtype else "float64")
+    # The width of all bins together may be beyond 16 bits.
+    work = "float32" if dtype in ("float16", "bfloat16") else dtype if "float" in dtype else "float64"
+    wide = cast_to(x, work)
     low, high = (ops.amin(wide), ops.amax(wide)) if range is None else (tensor(end, dtype_of(wide)) for end in range)
     steps = ops.div(ops.sub(high, low), bins)
     edges = cast_to(ops.add(low, ops.mul(ops.arange(bins + 1, dtype=dtype_of(wide)), steps)), dtype)

@@ -1,5 +1,5 @@
 """Elements in order, and what is found by it: quantiles, medians, unique elements."""
-from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operation, ops, result_type, tensor
+from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, in_floats, operation, ops, result_type, tensor
 
 
 def _row(x, axis):
@@ -165,6 +165,7 @@ def nan_quantiles(x, q, axis, method, keepdims):
     """Return quantiles of the elements that are no NaN."""
     def compute(rows, q, method):
         return ops.nanquantile(rows, cast_to(q, dtype_of(rows)), -1, interpolation=method)
+    compute = in_floats(compute)
     return _quantiles(compute, x, q, axis, method, keepdims)
 
 
