@@ -24,3 +24,9 @@ def test_signatures_that_say_something_else(signature, error):
         mine.ops.vectorize(lambda x, y: x, signature="(n),(n)->(n)")(numpy.ones((2, 3)), numpy.ones(4))
     with pytest.raises(ValueError, match="without elements"):
         mine.ops.vectorize(lambda x: x)(numpy.ones((0, 3)))
+
+
+def test_differences_until_nothing_is_left():
+    for n in (3, 4, 2**62):
+        assert mine.ops.diff(numpy.ones((2, 3)), n).shape == (2, 0)
+    assert mine.ops.diff(mine.KerasTensor((2, 2**58)), 2**58).shape == (2, 0)

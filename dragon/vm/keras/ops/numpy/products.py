@@ -79,6 +79,9 @@ def tensordot(x1, x2, axes=2):
     """
     x1, x2 = tensor(x1), tensor(x2)
     if isinstance(axes, int):
+        if not 0 <= axes <= min(x1.ndim, x2.ndim):
+            raise ValueError("`axes` must not be larger than the number of dimensions of `x1` and `x2`. "
+                             f"Received: axes={axes}, x1.shape={tuple(x1.shape)}, x2.shape={tuple(x2.shape)}")
         first, second = list(range(x1.ndim - axes, x1.ndim)), list(range(axes))
     else:
         first, second = ([item] if isinstance(item, int) else list(item) for item in axes)
