@@ -307,6 +307,8 @@ def _times_log(x, y, node, run, logarithm):
     x, y = check_pair(x, y, node)
     if not x.dtype.is_complex:
         made = apply(run, node, x, y, False, FLOATS)
+        if made is NotImplemented:
+            return _of_others(node.lower(), x, y)
         return ops.where(ops.eq(x, 0), ops.zeros_like(made.detach()), made)  # whatever y is, NaN too
     y = take(operand(x, y, node), None if isinstance(y, _C.Tensor) else x.dtype)
     none = ops.eq(x, 0)

@@ -258,6 +258,8 @@ def dynamic_stitch(indices, data, name=None):
 def unravel_index(indices, dims, name=None):
     """Return the coordinates of elements that are told by their number in row-major order."""
     index, sizes = take(indices), as_shape(dims)
+    if not index.dtype.is_integer:
+        raise TypeError(f"unravel_index: expected integers as indices. Received: {index!r}")
     inside = not index.size or 0 <= int(ops.amin(index)) <= int(ops.amax(index)) < math.prod(sizes)
     if not inside or min(sizes, default=0) < 0:
         raise invalid_argument(f"index is out of bound as with dims. Received: dims={sizes} [Op:UnravelIndex]")

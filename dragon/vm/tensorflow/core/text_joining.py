@@ -216,6 +216,9 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
         return map_strings(tensor, lambda item: _pad(item.decode(), width, fill).encode(), "as_string")
     if len(fill) > 1 or fill not in ("", " ", "-", "+", "0", "#"):
         raise errors.InvalidArgumentError(None, None, f"Fill argument not supported: {fill!r}")
+    if width >= 2 ** 31 or precision >= 2 ** 31:
+        raise errors.InvalidArgumentError(
+            None, None, f"Expected a width and a precision below 2 ** 31. Received: {width} and {precision}")
     array = array_of(tensor)
     if tensor.dtype.is_bool:
         show = _bool
