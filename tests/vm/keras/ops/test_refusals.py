@@ -30,3 +30,12 @@ def test_differences_until_nothing_is_left():
     for n in (3, 4, 2**62):
         assert mine.ops.diff(numpy.ones((2, 3)), n).shape == (2, 0)
     assert mine.ops.diff(mine.KerasTensor((2, 2**58)), 2**58).shape == (2, 0)
+
+
+@pytest.mark.parametrize("repeats", [[1, 2], [1, 2, 3, 4], [1, 1.5, 1]])
+def test_repeats_that_are_not_one_for_each_place(repeats):
+    for keras in (mine, genuine.keras):
+        with pytest.raises((ValueError, TypeError)):
+            keras.ops.repeat(numpy.arange(3.0), repeats)
+    with pytest.raises(ValueError):
+        mine.ops.repeat(numpy.arange(3.0), [-1, 1, 1])
