@@ -153,6 +153,13 @@ def as_axis(axis, what="axis"):
         raise TypeError(f"`{what}` must be an integer. Received: {what}={axis!r}") from None
 
 
+def whole(number, what, dtype):
+    """Return a number that fits among those of a dtype: of integers, none with digits after the point."""
+    if isinstance(number, float) and "int" in dtype and not number.is_integer():
+        raise TypeError(f"`{what}` must be an integer for numbers of {dtype}. Received: {what}={number}")
+    return number
+
+
 def as_axes(axis, what="axis"):
     """Return axes, or other whole numbers, as what operators take: None, an int or a list."""
     if type(axis) is int or axis is None:

@@ -30,6 +30,19 @@ def test_powers_of_integers():
         ops.power(np.array([1, 2, 3], "int8"), -1)
 
 
+def test_integers_beyond_the_digits_of_floats():
+    x = np.array([2**24 + 1, 2**24], "int32")
+    assert ops.digitize(x, x[1:] + 1).numpy().tolist() == [1, 0]
+    assert ops.digitize(x, np.array([2**24 + 0.5])).numpy().tolist() == [1, 0]
+    found = ops.linspace(0, 2**31 - 1, 3, dtype="int32").numpy()
+    assert found.tolist() == np.linspace(0, 2**31 - 1, 3, dtype="int32").tolist()
+
+
+def test_parts_of_numbers_between_integers():
+    x = np.array([0.9, 0.5, 0.7, 0.1], "float32")
+    assert ops.argpartition(x, 1).numpy()[:2].tolist() == [3, 1]
+
+
 def draw(shape, dtype):
     return (RNG.standard_normal(shape) + 1j * RNG.standard_normal(shape)).astype(dtype)
 

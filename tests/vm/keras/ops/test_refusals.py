@@ -39,3 +39,24 @@ def test_repeats_that_are_not_one_for_each_place(repeats):
             keras.ops.repeat(numpy.arange(3.0), repeats)
     with pytest.raises(ValueError):
         mine.ops.repeat(numpy.arange(3.0), [-1, 1, 1])
+
+
+X, I = numpy.arange(6, dtype="float32").reshape(2, 3), numpy.array([[1, 0, 2], [0, 1, 1]], "int32")
+WRONG = {
+    "bounds between integers": lambda ops: ops.clip(I, 0.5, 1.5),
+    "a first number between integers": lambda ops: ops.max(I, initial=2.5),
+    "rows of rows of counts": lambda ops: ops.bincount(I[None]),
+    "half a class": lambda ops: ops.one_hot(I, 2.5),
+    "half a number": lambda ops: ops.linspace(0.0, 1.0, 2.5),
+    "half a length": lambda ops: ops.bincount(I, minlength=2.5),
+    "bins that fall": lambda ops: ops.digitize(X, [1.0, 0.0]),
+    "a place that is not there": lambda ops: ops.argpartition(X, 5),
+    "rows beside matrices": lambda ops: ops.correlate(X, X),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_numbers(name):
+    for keras in (mine, genuine.keras):
+        with pytest.raises((ValueError, TypeError, IndexError, genuine.tf.errors.OpError)):
+            WRONG[name](keras.ops)

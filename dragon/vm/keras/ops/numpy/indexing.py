@@ -2,7 +2,7 @@
 import math
 
 from dragon import _C
-from dragon.vm.keras.ops.common import (canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
+from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
                                         result_type, tensor)
 
 
@@ -194,8 +194,14 @@ def searchsorted(sorted_sequence, values, side="left"):
 @operation
 def digitize(x, bins):
     """Return how many bounds of rising bins each element has reached, as int32."""
+    if isinstance(bins, (list, tuple)) and any(after < before for before, after in zip(bins, bins[1:])):
+        raise ValueError(f"digitize: bins must rise. Received: bins={bins}")
     x, bins = tensor(x), tensor(bins)
-    dtype = result_type(dtype_of(x), dtype_of(bins), "float32")
+    if bins.ndim != 1:
+        raise ValueError(f"digitize: bins must be a row. Received: bins.shape={tuple(bins.shape)}")
+    whole = ["int" in dtype_of(item) for item in (x, bins)]
+    # Integers have more digits than floats.
+    dtype = "int64" if all(whole) else "float64" if any(whole) else result_type(dtype_of(x), dtype_of(bins), "float32")
     return ops.bucketize(cast_to(x, dtype), cast_to(bins, dtype), out_int32=True, right=True)
 
 
@@ -223,13 +229,16 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     if sparse:
         raise NotImplementedError(f"bincount: sparse tensors are not there. Received: sparse={sparse}")
     x = cast_to(tensor(x), "int64")
+    if x.ndim > 2:
+        raise ValueError(f"bincount: x must have one axis or two. Received: x.shape={tuple(x.shape)}")
+    x = x if x.ndim else ops.reshape(x, (1,))
     if weights is not None:
         weights = tensor(weights)
     dtype = "int32" if weights is None else result_type("int32", dtype_of(weights))
     if x.ndim == 1:
-        return cast_to(ops.bincount(x, weights, minlength or 0), dtype)
+        return cast_to(ops.bincount(x, weights, as_axis(minlength or 0, "minlength")), dtype)
     # Each row counts in a range of its own.
-    length = max(minlength or 0, int(ops.amax(x).item()) + 1 if 0 not in x.shape else 0)
+    length = max(as_axis(minlength or 0, "minlength"), int(ops.amax(x).item()) + 1 if 0 not in x.shape else 0)
     places = ops.add(x, ops.mul(ops.unsqueeze(ops.arange(x.shape[0]), 1), length))
     weights = weights if weights is None else ops.reshape(weights, (-1,))
     counts = ops.bincount(ops.reshape(places, (-1,)), weights, length * x.shape[0])

@@ -1,6 +1,6 @@
 """Functions of one number at a time, and of two: rows of a table of what becomes of their dtypes."""
 from dragon.vm.keras.ops.common import (Tensor, cast_to, dtype_of, floatx, is_number, is_ready, join, join_tensors,
-                                        operation, ops, publish, result_type, tensor, to_float)
+                                        operation, ops, publish, result_type, tensor, to_float, whole)
 
 
 def _floating(name, sentence, compute):
@@ -236,13 +236,13 @@ def clip(x, x_min, x_max):
     x = tensor(x)
     x = cast_to(x, "int32") if dtype_of(x) == "bool" else x
     dtype = dtype_of(x)
-    return ops.maximum(ops.minimum(x, _bound(x_max, dtype)), _bound(x_min, dtype))
+    return ops.maximum(ops.minimum(x, _bound(x_max, "x_max", dtype)), _bound(x_min, "x_min", dtype))
 
 
-def _bound(value, dtype):
+def _bound(value, what, dtype):
     """Return a bound in the dtype of what it bounds."""
     if isinstance(value, (int, float)):
-        return float(value) if "float" in dtype else int(value)
+        return float(value) if "float" in dtype else int(whole(value, what, dtype))
     return tensor(value, dtype)
 
 

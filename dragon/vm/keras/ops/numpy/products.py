@@ -251,6 +251,9 @@ def correlate(x1, x2, mode="valid"):
         raise ValueError("Invalid mode. Mode must be one of: 'full', 'same', 'valid'. "
                          f"Received: mode={mode}")
     x1, x2 = tensor(x1), tensor(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError("`x1` and `x2` must be rows. "
+                         f"Received: x1.shape={tuple(x1.shape)}, x2.shape={tuple(x2.shape)}")
     dtype = result_type(dtype_of(x1), dtype_of(x2))
     dtype = "float64" if dtype == "int64" else dtype if "float" in dtype else "float32"
     x1, x2 = (ops.reshape(cast_to(x, dtype), (1, 1, -1)) for x in (x1, x2))
