@@ -160,6 +160,16 @@ def whole(number, what, dtype):
     return number
 
 
+def places_of(indices, what="indices"):
+    """Return indices as a tensor; numbers with digits after the point are none."""
+    indices = tensor(indices)
+    if "float" in dtype_of(indices) or "complex" in dtype_of(indices):
+        if 0 in indices.shape:  # an empty list has the dtype of floats
+            return cast_to(indices, "int64")
+        raise TypeError(f"`{what}` must be integers. Received: {what} of dtype {dtype_of(indices)}")
+    return indices
+
+
 def as_axes(axis, what="axis"):
     """Return axes, or other whole numbers, as what operators take: None, an int or a list."""
     if type(axis) is int or axis is None:

@@ -51,6 +51,15 @@ WRONG = {
     "half a length": lambda ops: ops.bincount(I, minlength=2.5),
     "bins that fall": lambda ops: ops.digitize(X, [1.0, 0.0]),
     "a place that is not there": lambda ops: ops.argpartition(X, 5),
+    "places between places": lambda ops: ops.take(X, [0.5], axis=0),
+    "segments between segments": lambda ops: ops.segment_sum(X, numpy.array([0.0, 0.9])),
+    "places of values between places": lambda ops: ops.scatter([[0.7]], [1.0], (3,)),
+    "updates between places": lambda ops: ops.scatter_update(X, [[0.9, 0]], [1.0]),
+    "a piece without a size": lambda ops: ops.slice(X, (0, 0), (1,)),
+    "a piece without a place": lambda ops: ops.slice(X, (0,), (1, 1)),
+    "a piece between places": lambda ops: ops.slice(X, (0.9, 0), (1, 1)),
+    "a piece larger than all": lambda ops: ops.slice_update(X, (0, 0), numpy.ones((3, 3), "float32")),
+    "less than no repeats": lambda ops: ops.repeat(X, -1),
     "rows beside matrices": lambda ops: ops.correlate(X, X),
 }
 

@@ -3,7 +3,7 @@ import math
 
 from dragon import _C
 from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
-                                        result_type, tensor)
+                                        places_of, result_type, tensor)
 
 
 def counted(indices, size):
@@ -37,7 +37,7 @@ def take(x, indices, axis=None):
     x, axis = (ops.reshape(x, (-1,)), 0) if axis is None else (x, canonical_axis(axis, x.ndim))
     if isinstance(indices, int):
         return ops.select(x, axis, indices)
-    indices = counted(indices, x.shape[axis])
+    indices = counted(places_of(indices), x.shape[axis])
     if axis == 0 and x.ndim == 2:
         return ops.embedding(x, indices)
     found = ops.index_select(x, axis, ops.reshape(indices, (-1,)))

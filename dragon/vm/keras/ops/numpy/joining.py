@@ -171,6 +171,8 @@ def repeat(x, repeats, axis=None):
     if isinstance(repeats, (list, tuple)) and len(repeats) == 1:
         repeats = repeats[0]
     if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError(f"`repeats` must be numbers from 0 on. Received: repeats={repeats}")
         wide = ops.broadcast_to(ops.unsqueeze(x, axis + 1), (*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
         return ops.flatten(wide, axis, axis + 1)
     if isinstance(repeats, (list, tuple)):  # plain numbers tell how long the result is without a look at a tensor
