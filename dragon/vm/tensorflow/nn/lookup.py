@@ -1,5 +1,5 @@
 """Rows of tables, largest elements, noise, and elements that move between axes."""
-from dragon.vm.tensorflow.core.array import as_ints
+from dragon.vm.tensorflow.core.array import as_ints, indices_of
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import take
 from dragon.vm.tensorflow.core.tensor import ops
@@ -20,7 +20,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         Not used.
 
     """
-    ids = ops.cast(take(ids), "int64")
+    ids = indices_of(ids, "ResourceGather")
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError(f"`params` must be a table, or parts of one. Received: params={params}")
     if isinstance(params, (list, tuple)) and len(params) > 1:
