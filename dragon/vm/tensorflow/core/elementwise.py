@@ -171,7 +171,7 @@ mod = globals()["floormod"]
 
 def _left(x, y):
     """Return the left side of Python's operator as a tensor."""
-    return x if hasattr(x, "shape") else check_pair(x, y, "Equal")[0]
+    return x if hasattr(x, "shape") and type(x).__module__ != "numpy" else check_pair(x, y, "Equal")[0]
 
 
 def equal(x, y, name=None):
