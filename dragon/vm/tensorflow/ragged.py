@@ -4,6 +4,7 @@ from builtins import range as _steps
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.data.rows import wrap_array as _wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
+from dragon.vm.tensorflow.core.errors import invalid_argument as _invalid_argument
 from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.ragged import RaggedTensor
 from dragon.vm.tensorflow.core.ragged_make import _from_lengths, take_rows as _take_rows
@@ -107,6 +108,8 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
     kinds = [one.dtype for one in given if one.dtype.is_floating] or [one.dtype for one in given]
     widest = _as_dtype(dtype) if dtype is not None else max(kinds, key=lambda kind: kind.size)
     rows = np.broadcast_arrays(*[np.atleast_1d(one.numpy()) for one in given])
+    if (rows[2] == 0).any():
+        raise _invalid_argument("Requires delta != 0 [Op:RaggedRange]")
     parts = [np.arange(*bounds) for bounds in zip(*(row.tolist() for row in rows))]
     values = np.concatenate([np.arange(0), *parts]).astype(widest.as_numpy_dtype)
     return _from_lengths(_wrap_array(values), [len(part) for part in parts], _as_dtype(row_splits_dtype))

@@ -22,7 +22,7 @@ def pythonify_logs(logs):
 
     """
     result = {}
-    for name, value in sorted((logs or {}).items()):
+    for name, value in sorted(expect(logs or {}, dict, "callbacks", "logs").items()):
         if isinstance(value, dict):
             result.update(pythonify_logs(value))
             continue

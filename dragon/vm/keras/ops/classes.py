@@ -2,6 +2,7 @@
 import functools
 
 from dragon.vm.keras.core.operation import operation as make_operation
+from dragon.vm.tensorflow.core.moving import moving
 
 # A function `some_name` is the class SomeName, except:
 NAMES = {
@@ -49,6 +50,19 @@ TENSORS = {
     "condition x1 x2": "where", "loop_vars": "while_loop", "function elements": "vectorized_map",
 }
 
+# What only moves elements takes strings too; by which arguments they come.
+MOVING = {
+    (0,): """array_split broadcast_to concatenate copy diagonal dstack expand_dims flip fliplr flipud hsplit hstack
+        moveaxis ravel repeat reshape roll rot90 slice split squeeze stack swapaxes take take_along_axis tile transpose
+        unstack vsplit vstack""",
+    (0, 1): "append", (1, 2): "where",
+}
+
+
+@functools.cache
+def _places_of():
+    return {name: places for places, names in MOVING.items() for name in names.split()}
+
 
 @functools.cache
 def _tensors_of():
@@ -70,6 +84,7 @@ def operation(function):
 
     """
     name = function.__name__
+    function = moving(*_places_of()[name])(function) if name in _places_of() else function
     camel = "".join(word.capitalize() for word in name.split("_"))
     room = function.__module__.split("ops.")[-1].split(".")[0]
     return make_operation(function, name=NAMES.get(name, camel), tensors=_tensors_of().get(name, ["x"]),

@@ -129,6 +129,16 @@ def to_float(x):
     return x if "float" in dtype or "complex" in dtype else ops.cast(x, floatx())
 
 
+def in_floats(compute):
+    """Return a function that computes in float32 what it gets in 16 bits."""
+    def wide(x, *args, **kwargs):
+        dtype = dtype_of(x)
+        if dtype not in ("float16", "bfloat16"):
+            return compute(x, *args, **kwargs)
+        return cast_to(compute(ops.cast(x, "float32"), *args, **kwargs), dtype)
+    return wide
+
+
 def total(compute, x, axis, keepdims=False):
     """Return a sum or a product in the dtype that sums of small integers have."""
     dtype = SUMS.get(dtype_of(x), dtype_of(x))
@@ -141,6 +151,23 @@ def as_axis(axis, what="axis"):
         return operator.index(axis)
     except TypeError:
         raise TypeError(f"`{what}` must be an integer. Received: {what}={axis!r}") from None
+
+
+def whole(number, what, dtype):
+    """Return a number that fits among those of a dtype: of integers, none with digits after the point."""
+    if isinstance(number, float) and "int" in dtype and not number.is_integer():
+        raise TypeError(f"`{what}` must be an integer for numbers of {dtype}. Received: {what}={number}")
+    return number
+
+
+def places_of(indices, what="indices"):
+    """Return indices as a tensor; numbers with digits after the point are none."""
+    indices = tensor(indices)
+    if "float" in dtype_of(indices) or "complex" in dtype_of(indices):
+        if 0 in indices.shape:  # an empty list has the dtype of floats
+            return cast_to(indices, "int64")
+        raise TypeError(f"`{what}` must be integers. Received: {what} of dtype {dtype_of(indices)}")
+    return indices
 
 
 def as_axes(axis, what="axis"):

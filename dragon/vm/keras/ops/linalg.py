@@ -1,6 +1,7 @@
 """keras.ops.linalg: factors, inverses and norms of matrices."""
 from dragon.vm.keras.core import tree
-from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operation, ops, publish, result_type, tensor
+from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, in_floats, operation, ops, publish,
+                                        result_type, tensor)
 
 
 def _matrices(x, what="x", square=False):
@@ -12,12 +13,21 @@ def _matrices(x, what="x", square=False):
     return x if "float" in dtype_of(x) or "complex" in dtype_of(x) else cast_to(x, result_type(dtype_of(x), float))
 
 
+def _epsilon(x):
+    """Return the distance from 1 to the next number, of floats or of the parts of complex ones."""
+    return 2.0 ** -52 if dtype_of(x) in ("float64", "complex128") else 2.0 ** -23
+
+
+def _adjoint(x):
+    return ops.conj_physical(ops.matrix_transpose(x))
+
+
 def _square(name, sentence, compute):
     return publish(lambda x: compute(_matrices(x, square=True)), name, sentence, "x")
 
 
 det = _square("det", "Return the determinants of matrices.", ops.linalg_det)
-inv = _square("inv", "Return the inverses of matrices.", ops.linalg_inv)
+inv = _square("inv", "Return the inverses of matrices.", in_floats(ops.linalg_inv))
 eigh = _square("eigh", "Return eigenvalues and eigenvectors of symmetric matrices.",
                lambda x: tuple(ops.linalg_eigh(x)))
 eig = _square("eig", "Return complex eigenvalues and eigenvectors of matrices.",
@@ -59,7 +69,7 @@ def lu_factor(x):
     x = _matrices(x)
     lu, pivots = ops.linalg_lu_factor(x)
     # Genuine results tell the permutation itself, counted from 0.
-    order = ops.lu_permutation(pivots, x.shape[-2], dtype_of(x))
+    order = ops.lu_permutation(pivots, x.shape[-2], "float32")
     return lu, cast_to(ops.argmax(order, -2), "int32")
 
 
@@ -170,14 +180,13 @@ def lstsq(a, b, rcond=None):
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise ValueError("Expected a matrix `a`, and `b` with as many rows. "
                          f"Received: a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}")
-    epsilon = 2.0 ** -52 if dtype_of(a) == "float64" else 2.0 ** -23
+    epsilon = _epsilon(a)
     rcond = epsilon * max(a.shape) if rcond is None else epsilon if rcond < 0 else rcond
     u, s, vh = ops.linalg_svd(a, False)
     keep = ops.ge(s, ops.mul(ops.select(s, 0, 0), rcond))
     inverse = ops.where(keep, ops.div(1.0, ops.where(keep, s, 1.0)), 0.0)
     rows = ops.unsqueeze(b, -1) if b.ndim == 1 else b
-    x = ops.matmul(ops.matrix_transpose(vh),
-                   ops.mul(ops.unsqueeze(inverse, -1), ops.matmul(ops.matrix_transpose(u), rows)))
+    x = ops.matmul(_adjoint(vh), ops.mul(ops.unsqueeze(inverse, -1), ops.matmul(_adjoint(u), rows)))
     return ops.reshape(x, (-1,)) if b.ndim == 1 else x
 
 
@@ -201,9 +210,8 @@ def matrix_rank(x, tol=None):
     x = _matrices(x)
     values = ops.linalg_svdvals(x)
     if tol is None:
-        epsilon = 2.0 ** -52 if dtype_of(x) == "float64" else 2.0 ** -23
         greatest = ops.narrow(values, -1, 0, min(1, values.shape[-1]))
-        tol = ops.mul(greatest, epsilon * max(x.shape[-2:]))
+        tol = ops.mul(greatest, _epsilon(x) * max(x.shape[-2:]))
     return ops.sum(cast_to(ops.gt(values, tol), "int32"), -1, dtype="int32")
 
 
@@ -212,7 +220,7 @@ def pinv(x, rcond=None):
     """Return pseudo-inverses; singular values below a share `rcond` of the largest count as zero."""
     x = _matrices(x)
     if rcond is None:
-        rcond = 10.0 * max(x.shape[-2:]) * (2.0 ** -52 if dtype_of(x) == "float64" else 2.0 ** -23)
+        rcond = 10.0 * max(x.shape[-2:]) * _epsilon(x)
     return ops.linalg_pinv(x, atol=0.0, rtol=rcond)
 
 

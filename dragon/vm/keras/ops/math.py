@@ -2,13 +2,13 @@
 import collections
 
 from dragon.vm.keras.core.spec import size_by_numbers
-from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, operation, ops, publish, tensor)
+from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, operation, ops, places_of, publish, tensor)
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.", "x")
 erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.", "x")
 erfinv = publish(lambda x: ops.erfinv(tensor(x)), "erfinv", "Return the inverse error function of each element.", "x")
 rsqrt = publish(lambda x: ops.rsqrt(tensor(x)), "rsqrt", "Return 1 / sqrt(x) of each element.", "x")
-logdet = publish(lambda x: ops.logdet(tensor(x)), "logdet",
+logdet = publish(lambda x: ops.real(ops.logdet(tensor(x))), "logdet",
                  "Return the logarithm of the determinant of positive matrices.", "x")
 
 
@@ -103,7 +103,7 @@ def _segments(data, segment_ids, num_segments, sorted, how):
     if sorted and num_segments is not None:
         raise ValueError("Argument `num_segments` cannot be set when sorted is True. "
                          f"Received: num_segments={num_segments}, sorted={sorted}")
-    data, places = tensor(data), cast_to(tensor(segment_ids), "int64")
+    data, places = tensor(data), cast_to(places_of(segment_ids, "segment_ids"), "int64")
     if places.ndim != 1:
         raise ValueError("Argument `segment_ids` should be an 1-D vector, got shape: "
                          f"{tuple(places.shape)}. Received: segment_ids.shape={tuple(places.shape)}")
@@ -175,7 +175,8 @@ def view_as_complex(x):
     if not x.ndim or x.shape[-1] != 2:
         raise ValueError("Last dimension of input must be size 2 (real and imaginary). "
                          f"Received: x.shape={tuple(x.shape)}")
-    return ops.complex(*ops.unbind(x, -1))
+    dtype = dtype_of(x) if dtype_of(x) in ("float32", "float64") else "float32"
+    return cast_to(ops.complex(*ops.unbind(cast_to(x, dtype), -1)), "complex64")
 
 
 @operation

@@ -274,6 +274,8 @@ class State:
 
     def load_own_variables(self, store):
         """Read all variables of the state from a store; a store of another count of variables is left alone."""
+        if not hasattr(store, "keys"):
+            raise ValueError(f"Expected a store with a number for each variable as keys. Received: {store!r}")
         if len(store.keys()) != len(self.variables):
             built = "" if self.variables else " This is likely because the optimizer has not been called/built yet."
             warnings.warn(f"Skipping variable loading for optimizer '{self.name}', because it has "

@@ -91,9 +91,9 @@ class Int4QuantizationConfig(QuantizationConfig):
             raise ValueError("Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. "
                              "Either set block_size to None or -1 for per-channel quantization, or remove the custom "
                              f"quantizer arguments. Received: block_size={block_size}")
-        if weight_quantizer is not None and tuple(weight_quantizer.value_range) != (-8, 7):
-            raise ValueError("Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7). "
-                             f"Received: value_range={weight_quantizer.value_range}")
+        if weight_quantizer is not None and tuple(getattr(weight_quantizer, "value_range", ())) != (-8, 7):
+            raise ValueError("Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7). Received: "
+                             f"value_range={getattr(weight_quantizer, 'value_range', None)} of {weight_quantizer!r}")
         _check_output("Int4QuantizationConfig", weight_quantizer)
 
     def get_config(self):

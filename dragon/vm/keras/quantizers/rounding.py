@@ -32,6 +32,8 @@ def fake_quant_with_min_max_vars(inputs, min_vals, max_vals, num_bits=8, narrow_
         What has limits of its own.
 
     """
+    if not 2 <= int(num_bits) <= 16:
+        raise ValueError(f"num_bits must be between 2 and 16. Received: num_bits={num_bits}")
     inputs = convert_to_tensor(inputs)
     shape = [1] * len(inputs.shape)
     if axis is not None:

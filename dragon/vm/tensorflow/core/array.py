@@ -39,6 +39,15 @@ def at_least(x, rank, who):
     return x
 
 
+def indices_of(x, node):
+    """Return indices as int64; numbers with digits after the point are those of no entry."""
+    index = take(x)
+    if not index.dtype.is_integer and index.shape.num_elements():
+        raise invalid_argument(f"Value for attr 'Tindices' of {index.dtype.name} is not in the list of allowed values: "
+                               f"int32, int64 [Op:{node}]")
+    return ops.cast(index, "int64")
+
+
 def check_axis(axis, rank, who):
     """Return an axis from 0, or raise TensorFlow's error."""
     if not hasattr(axis, "__index__"):
@@ -210,8 +219,7 @@ def repeat(input, repeats, axis=None, name=None):
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
     axis = check_axis(axis, x.ndim, "repeat")
-    counts = take(repeats)
-    counts = ops.cast(ops.broadcast_to(counts, (x.shape[axis],)), "int64")
+    counts = ops.broadcast_to(indices_of(repeats, "Repeat"), (x.shape[axis],))
     return ops.repeat_interleave(x, counts, axis)
 
 
@@ -382,7 +390,7 @@ def searchsorted(sorted_sequence, values, side="left", out_type=int32, name=None
 @moving(0)
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     """Return the tensor with the first entries of each row, as many as `seq_lengths` says, in reverse order."""
-    x, lengths = take(input), ops.cast(take(seq_lengths), "int64")
+    x, lengths = take(input), indices_of(seq_lengths, "ReverseSequence")
     if seq_axis is None:
         raise ValueError(f"tf.reverse_sequence: seq_axis must be given. Received: seq_axis={seq_axis}")
     batch_axis = check_axis(0 if batch_axis is None else batch_axis, x.ndim, "ReverseSequence")

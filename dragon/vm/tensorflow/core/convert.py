@@ -7,6 +7,8 @@ from dragon.vm.tensorflow.core.tensor import Base, Tensor, as_tensor, ops
 CPU = Device("cpu")
 NATURAL = {bool: OBJECTS["bool"], int: OBJECTS["int32"], float: OBJECTS["float32"], complex: OBJECTS["complex128"]}
 NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+DEEPEST = 64  # lists in lists, as in NumPy
+TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
 _local_device = [None]  # what `tf.device` names; a list, so that it is read by everybody
 _registered = []  # (class, function) of tf.register_tensor_conversion_function
@@ -90,8 +92,11 @@ def _from_python(value, dtype):
         raise ValueError(NO_VALUE)
     if isinstance(value, (list, tuple, range)):
         return _sequence(value, dtype)
-    if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):
+    if type(value).__module__ == "numpy":
         return _array(value, dtype)
+    if hasattr(value, "__array_interface__"):
+        import numpy as np
+        return _array(np.asarray(value), dtype)
     return _foreign(value, dtype)
 
 
@@ -109,7 +114,7 @@ def _foreign(value, dtype):
     if hasattr(value, "_dense_tensor"):  # IndexedSlices and the like
         return _adopt(value._dense_tensor(), dtype)
     if hasattr(value, "__array__"):
-        return _array(value.__array__(), dtype)
+        return _array(told_array(value), dtype)
     if isinstance(value, (int, float, complex)):  # a subclass, such as an enumeration
         return _from_python(next(kind(value) for kind in (int, float, complex) if isinstance(value, kind)), dtype)
     if hasattr(value, "__dlpack__"):
@@ -117,6 +122,15 @@ def _foreign(value, dtype):
     if hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (dict, set)):
         return _sequence(list(value), dtype)
     raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)!r}) to a Tensor.")
+
+
+def told_array(value):
+    """Return the array that an object says it is."""
+    import numpy as np
+    array = value.__array__()
+    if not isinstance(array, (np.ndarray, np.generic)):
+        raise ValueError(f"Expected an array of {type(value).__name__}.__array__(). Received: {_short(array)}")
+    return array
 
 
 def _refuse(value, dtype):
@@ -203,22 +217,27 @@ def _objects(array, dtype):
     return _sequence(array.tolist(), dtype) if array.ndim else _from_python(array[()], dtype)
 
 
-def _first_leaf(value):
-    while isinstance(value, (list, tuple)):
+def first_leaf(value):
+    """Return what comes first in nested lists, or None; a list that holds itself has no end."""
+    for _ in range(DEEPEST):
+        if not isinstance(value, (list, tuple)):
+            return value
         if not value:
             return None
         value = value[0]
-    return value
+    raise ValueError(TOO_DEEP)
 
 
-def _holds_tensors(value):
+def _holds_tensors(value, depth=DEEPEST):
     """Return whether there are tensors among nested lists."""
+    if not depth:
+        raise ValueError(TOO_DEEP)
     for item in value:
         kind = type(item)
         if kind is float or kind is int:
             continue
         if isinstance(item, (list, tuple)):
-            if _holds_tensors(item):
+            if _holds_tensors(item, depth - 1):
                 return True
         elif isinstance(item, _C.Tensor):
             return True
@@ -229,7 +248,7 @@ def _sequence(value, dtype):
     """Return nested lists as a tensor."""
     if isinstance(value, range):
         value = list(value)
-    first = _first_leaf(value)
+    first = first_leaf(value)
     wants_text = dtype is not None and dtype.name == "string" and first is None
     if isinstance(first, (str, bytes)) or getattr(type(first), "is_string_tensor", False) or wants_text:
         return _strings(value, dtype)
@@ -262,7 +281,7 @@ def _sequence(value, dtype):
 
 def _sequence_trouble(value, dtype, error):
     """Return TensorFlow's error for lists that are no box of numbers."""
-    if _first_leaf(value) is None or "None" in str(error):
+    if first_leaf(value) is None or "None" in str(error):
         return ValueError(NO_VALUE)
     if "lists" in str(error):
         return ValueError(f"Can't convert non-rectangular Python sequence to Tensor. Received: {_short(value)}")

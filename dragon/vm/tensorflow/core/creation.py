@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.tensorflow.core import nest
+from dragon.vm.tensorflow.core.array import as_ints, indices_of
 from dragon.vm.tensorflow.core.convert import convert_to_tensor, default_device
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32, int32, string
 from dragon.vm.tensorflow.core.errors import UnimplementedError, invalid_argument
@@ -101,8 +102,8 @@ def fill(dims, value, name=None, layout=None):
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None):
     """Return identity matrices."""
-    rows = int(num_rows)
-    made = ops.eye(rows, rows if num_columns is None else int(num_columns), dtype=as_dtype(dtype),
+    rows = as_ints(num_rows)
+    made = ops.eye(rows, rows if num_columns is None else as_ints(num_columns), dtype=as_dtype(dtype),
                    device=default_device())
     if batch_shape is None:
         return made
@@ -133,7 +134,7 @@ def linspace(start, stop, num, name=None, axis=0):
     """Return evenly spaced numbers from `start` to `stop`, which is the last one."""
     start = take(start)
     stop = take(stop, start.dtype if not isinstance(stop, _C.Tensor) else None)
-    num = int(num)
+    num = as_ints(num)
     if num < 0:
         raise invalid_argument(f"Requires num > 0: {num} [Op:LinSpace]")
     if start.dtype.is_integer:
@@ -152,7 +153,7 @@ def linspace(start, stop, num, name=None, axis=0):
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """Return a tensor with an axis more, which holds `on_value` at the places that numbers name."""
-    indices, depth = take(indices), int(depth)
+    indices, depth = indices_of(indices, "OneHot"), as_ints(depth)
     if depth < 0:
         raise invalid_argument(f"depth must be non-negative, got: {depth} [Op:OneHot]")
     given = [value for value in (on_value, off_value) if value is not None]

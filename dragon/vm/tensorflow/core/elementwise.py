@@ -171,7 +171,7 @@ mod = globals()["floormod"]
 
 def _left(x, y):
     """Return the left side of Python's operator as a tensor."""
-    return x if hasattr(x, "shape") else check_pair(x, y, "Equal")[0]
+    return x if hasattr(x, "shape") and type(x).__module__ != "numpy" else check_pair(x, y, "Equal")[0]
 
 
 def equal(x, y, name=None):
@@ -307,6 +307,8 @@ def _times_log(x, y, node, run, logarithm):
     x, y = check_pair(x, y, node)
     if not x.dtype.is_complex:
         made = apply(run, node, x, y, False, FLOATS)
+        if made is NotImplemented:
+            return _of_others(node.lower(), x, y)
         return ops.where(ops.eq(x, 0), ops.zeros_like(made.detach()), made)  # whatever y is, NaN too
     y = take(operand(x, y, node), None if isinstance(y, _C.Tensor) else x.dtype)
     none = ops.eq(x, 0)
@@ -322,7 +324,8 @@ def squared_difference(x, y, name=None):
     if difference is NotImplemented:
         return _of_others("squared_difference", x, y)
     if difference.dtype.is_complex:
-        return ops.mul(ops.conj_physical(difference), difference)
+        squares = ops.add(ops.square(ops.real(difference)), ops.square(ops.imag(difference)))
+        return ops.cast(squares, difference.dtype)
     return ops.square(difference)
 
 

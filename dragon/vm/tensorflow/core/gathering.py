@@ -2,7 +2,7 @@
 import math
 
 from dragon import _C
-from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis, check_dtypes
+from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis, check_dtypes, indices_of
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.errors import invalid_argument
@@ -79,7 +79,7 @@ def _batch_columns(index, batch):
 def _columns(indices):
     """Return the last axis of indices as a list of index tensors."""
     at_least(indices, 1, "indices")
-    return list(ops.unbind(ops.cast(indices, "int64"), -1))
+    return list(ops.unbind(indices_of(indices, "GatherNd"), -1))
 
 
 @moving(0)
@@ -230,11 +230,11 @@ def _unique(x, out_idx):
 @moving(0)
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """Return the entries of each group: `partitions` says which group each entry is in."""
-    x, groups = take(data), take(partitions)
+    x, groups = take(data), indices_of(partitions, "DynamicPartition")
     flat = ops.reshape(x, (-1, *x.shape[groups.ndim:]))
     # Read from the numbers of the groups, each must be one of them.
     known = ops.arange(0, int(num_partitions), dtype="int64")
-    groups = ops.index_select(known, 0, ops.cast(ops.reshape(groups, (-1,)), "int64"))
+    groups = ops.index_select(known, 0, ops.reshape(groups, (-1,)))
     return [ops.index_select(flat, 0, ops.reshape(ops.argwhere(ops.eq(groups, number)), (-1,)))
             for number in range(int(num_partitions))]
 
@@ -258,6 +258,8 @@ def dynamic_stitch(indices, data, name=None):
 def unravel_index(indices, dims, name=None):
     """Return the coordinates of elements that are told by their number in row-major order."""
     index, sizes = take(indices), as_shape(dims)
+    if not index.dtype.is_integer:
+        raise TypeError(f"unravel_index: expected integers as indices. Received: {index!r}")
     inside = not index.size or 0 <= int(ops.amin(index)) <= int(ops.amax(index)) < math.prod(sizes)
     if not inside or min(sizes, default=0) < 0:
         raise invalid_argument(f"index is out of bound as with dims. Received: dims={sizes} [Op:UnravelIndex]")

@@ -2,7 +2,7 @@
 import collections
 
 from dragon import _C
-from dragon.vm.tensorflow.core.array import as_ints, at_least
+from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
 from dragon.vm.tensorflow.core.elementwise import check_pair
@@ -99,6 +99,13 @@ def einsum(equation, *inputs, **kwargs):
     return ops.einsum(equation, tensors)
 
 
+def _place(axis, rank, who):
+    """Return an axis from 0; one that is not there is an index outside of the shape."""
+    if not -rank <= axis < rank:
+        raise IndexError(f"{who}: got axis {axis}, expected one in the range [{-rank}, {rank})")
+    return axis % rank
+
+
 def tensordot(a, b, axes, name=None):
     """Return products summed over axes: so many last and first ones, or those named for both sides."""
     a, b = _pair(a, b, "MatMul")
@@ -110,7 +117,7 @@ def tensordot(a, b, axes, name=None):
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2. Received axes={axes}.")
     one, other = ([side] if isinstance(side, int) else side for side in axes)
-    one, other = [place % a.ndim for place in one], [place % b.ndim for place in other]
+    one, other = ([_place(place, x.ndim, "tensordot") for place in side] for side, x in ((one, a), (other, b)))
     if [a.shape[place] for place in one] != [b.shape[place] for place in other]:
         raise invalid_argument(f"Matrix size-incompatible: {tuple(a.shape)} and {tuple(b.shape)} over {axes} "
                                "[Op:MatMul]")
@@ -178,7 +185,11 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         else:
             made = ops.pow(ops.sum(ops.pow(absolute, ord), axes, keep), 1.0 / ord)
     else:
-        made = _matrix_norm(x, absolute, ord, [place % x.ndim for place in axes], keep)
+        places = [check_axis(place, x.ndim, "tf.norm") for place in axes]
+        if places[0] == places[1]:
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers. Received: "
+                             f"axis={axis}")
+        made = _matrix_norm(x, absolute, ord, places, keep)
     return ops.cast(made, x.dtype) if x.dtype.is_complex else made
 
 
@@ -284,7 +295,11 @@ def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
 
 def band_part(input, num_lower, num_upper, name=None):
     """Return matrices with zeros outside of a band around the main diagonal; -1 leaves all on that side."""
-    x, lower, upper = take(input), int(num_lower), int(num_upper)
+    x, lower, upper = at_least(take(input), 2, "MatrixBandPart"), int(num_lower), int(num_upper)
+    for word, count, size in (("num_lower", lower, x.shape[-2]), ("num_upper", upper, x.shape[-1])):
+        if count > size:
+            raise invalid_argument(f"{word} must be negative or less or equal to {size}, got {count} "
+                                   "[Op:MatrixBandPart]")
     x = ops.triu(x, -lower) if lower >= 0 else x
     x = ops.tril(x, upper) if upper >= 0 else x
     return convert_to_tensor(x)
@@ -385,12 +400,15 @@ def _order(pivots, size):
 
 def eigh(tensor, name=None):
     """Return eigenvalues, ascending, and eigenvectors in columns of self-adjoint matrices."""
-    return tuple(ops.linalg_eigh(_square(tensor)))
+    x = _square(tensor)
+    values, vectors = ops.linalg_eigh(x)
+    return ops.cast(values, x.dtype), vectors
 
 
 def eigvalsh(tensor, name=None):
     """Return eigenvalues, ascending, of self-adjoint matrices."""
-    return ops.linalg_eigvalsh(_square(tensor))
+    x = _square(tensor)
+    return ops.cast(ops.linalg_eigvalsh(x), x.dtype)
 
 
 def eig(tensor, name=None):
@@ -410,7 +428,9 @@ def det(input, name=None):
 
 def slogdet(input, name=None):
     """Return signs and logarithms of absolute values of determinants."""
-    return LogMatrixDeterminant(*ops.linalg_slogdet(_square(input)))
+    x = _square(input)
+    sign, logarithm = ops.linalg_slogdet(x)
+    return LogMatrixDeterminant(sign, ops.cast(logarithm, x.dtype))
 
 
 def logdet(matrix, name=None):

@@ -1,4 +1,5 @@
 """Messages of protocol buffers with the interface that `tf.train.Example` is known by."""
+from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.protobuf import BYTES, DecodeError, Field, read_fields, write_varint
 
 
@@ -187,11 +188,11 @@ class Message:
 
     def CopyFrom(self, other):
         """Become a copy of another message."""
-        self.ParseFromString(other.SerializeToString())
+        self.ParseFromString(expect(other, type(self), "CopyFrom", "other").SerializeToString())
 
     def MergeFrom(self, other):
         """Add the fields of another message."""
-        self.MergeFromString(other.SerializeToString())
+        self.MergeFromString(expect(other, type(self), "MergeFrom", "other").SerializeToString())
 
     def ListFields(self):
         """Return (field, value) of all fields that hold something."""
@@ -226,7 +227,9 @@ class Message:
     def MergeFromString(self, data):
         """Add the fields that bytes hold, and return their number."""
         by_number = {field.number: (name, field) for name, field in self._fields.items()}
-        for number, wire, value in read_fields(bytes(data)):
+        # Of a number, bytes() would make so many zeros.
+        data = bytes(expect(data, (bytes, bytearray, memoryview), "MergeFromString", "data"))
+        for number, wire, value in read_fields(data):
             if number in by_number:
                 name, field = by_number[number]
                 # Numbers in a list may be packed; what is of another wire type otherwise cannot be the field.

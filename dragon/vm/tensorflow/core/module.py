@@ -31,6 +31,8 @@ class name_scope:
         return self._scopes[-1].__enter__()
 
     def __exit__(self, *error):
+        if not getattr(self, "_scopes", None):
+            raise TypeError("name_scope.__exit__: the scope was not entered")
         return self._scopes.pop().__exit__(*error)
 
 

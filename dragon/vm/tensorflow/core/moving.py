@@ -3,7 +3,7 @@ import functools
 
 from dragon import _C
 from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.convert import convert_to_tensor, first_leaf
 from dragon.vm.tensorflow.core.dtypes import DType
 from dragon.vm.tensorflow.core.tensor import Base, Tensor
 
@@ -26,7 +26,7 @@ def is_text(x):
     if isinstance(x, (str, bytes)) or getattr(type(x), "is_string_tensor", False):
         return True
     if isinstance(x, (list, tuple)):
-        return bool(x) and is_text(x[0])
+        return is_text(first_leaf(x))
     return getattr(getattr(x, "dtype", None), "kind", "") in ("U", "S", "O", "T")
 
 

@@ -76,7 +76,7 @@ def operand(x, other, node):
 
 def _convert_operand(x, other, node):
     """Return arrays and lists as tensors of the dtype of `x`."""
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
+    from dragon.vm.tensorflow.core.convert import convert_to_tensor, told_array
     if other is None:
         raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
     if isinstance(other, (str, bytes)):
@@ -87,7 +87,7 @@ def _convert_operand(x, other, node):
     if isinstance(other, (list, tuple)):
         return convert_to_tensor(other, x.dtype)
     if name == "numpy" or hasattr(other, "__array__"):
-        array = other if name == "numpy" else other.__array__()
+        array = other if name == "numpy" else told_array(other)
         made = convert_to_tensor(array)
         if made.dtype == x.dtype:
             return made

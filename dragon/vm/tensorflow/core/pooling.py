@@ -38,6 +38,8 @@ def average_pool(x, window, strides, padding, data_format):
 def adaptive_pool(kind, x, size, data_format):
     """Return the "max" or "avg" of as many nearly equal parts of each axis as `size` says."""
     count = x.ndim - 2
+    if count not in (1, 2, 3):
+        raise ValueError(f"Expected inputs of rank 3, 4 or 5 to pool. Received: shape={tuple(x.shape)}")
     pool = getattr(ops, f"adaptive_{kind}_pool{count}d")
     return in_format(pool(channels_first(x, data_format), list(each_axis(size, count))), data_format)
 

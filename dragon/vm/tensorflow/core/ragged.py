@@ -10,6 +10,14 @@ from dragon.vm.tensorflow.core.tensor import ops
 from dragon.vm.tensorflow.core.type_spec import TensorSpec, TypeSpec
 
 
+def axis_within(axis, rank):
+    """Return an axis counted from the front, or raise."""
+    axis = int(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+    return axis % rank
+
+
 class RaggedTensorSpec(TypeSpec):
     """What is known of a ragged tensor.
 
@@ -188,10 +196,7 @@ class RaggedTensor:
 
     def _axis(self, axis):
         """Return an axis counted from the front, or raise."""
-        axis, rank = int(axis), self.ndim
-        if not -rank <= axis < rank:
-            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
-        return axis % rank
+        return axis_within(axis, self.ndim)
 
     def nrows(self, out_type=None, name=None):
         """Return the number of rows."""

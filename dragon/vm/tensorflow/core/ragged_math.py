@@ -5,7 +5,7 @@ from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.ragged import RaggedTensor
+from dragon.vm.tensorflow.core.ragged import RaggedTensor, axis_within
 from dragon.vm.tensorflow.core.ragged_make import _from_lengths, from_tensor, join, stack_rows, take_rows
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -246,7 +246,7 @@ def concat(values, axis, name="concat"):
     """Return tensors, ragged or not, one after the other along an axis."""
     values = [_as_ragged(value) for value in values]
     rank = max(value.ndim for value in values)
-    axis = int(axis) % rank
+    axis = axis_within(axis, rank)
     if axis == 0:
         return join(values)
     if axis == 1:
@@ -284,7 +284,7 @@ def stack(values, axis=0, name="stack"):
     """Return tensors, ragged or not, stacked along a new axis as a ragged tensor."""
     values = [value if isinstance(value, RaggedTensor) else convert_to_tensor(value) for value in values]
     rank = len(values[0].shape) + 1
-    axis = int(axis) % rank
+    axis = axis_within(axis, rank)
     if rank == 1:
         return ops.stack(values)
     if axis == 0:
@@ -342,7 +342,7 @@ def gather(params, indices, axis=0):
 def expand_dims(ragged, axis):
     """Return a ragged tensor with a further axis of size 1."""
     import numpy as np
-    axis = int(axis) % (ragged.ndim + 1)
+    axis = axis_within(axis, ragged.ndim + 1)
     if axis == 0:
         return RaggedTensor(ragged, np.array([0, len(ragged)]), ragged._splits_dtype)
     if axis == 1:

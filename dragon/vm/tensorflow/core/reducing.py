@@ -3,7 +3,7 @@ import collections
 import math
 
 from dragon import _C
-from dragon.vm.tensorflow.core.array import as_ints, check_axis
+from dragon.vm.tensorflow.core.array import as_ints, check_axis, indices_of
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32, int32, int64
 from dragon.vm.tensorflow.core.errors import invalid_argument
@@ -193,7 +193,7 @@ TopKV2.__doc__ = "The greatest elements and their places."
 
 def top_k(input, k=1, sorted=True, index_type=int32, name=None):
     """Return the k greatest elements of the last axis and their places."""
-    x, k = take(input), int(k)
+    x, k = take(input), as_ints(k)
     if not x.ndim or x.shape[-1] < k:
         raise invalid_argument(f"input must have at least k({k}) columns. Had {x.shape[-1] if x.ndim else 0} "
                                "[Op:TopKV2]")
@@ -320,7 +320,7 @@ EMPTY = {"sum": 0, "mean": 0, "sqrt_n": 0, "prod": 1}
 
 def _segments(data, segment_ids, count, kind, empty):
     """Return a result for each segment; elements of negative numbers belong to none."""
-    x, numbers = take(data), ops.cast(take(segment_ids), "int64")
+    x, numbers = take(data), indices_of(segment_ids, "SegmentSum")
     rest = tuple(x.shape[numbers.ndim:])
     x, numbers = ops.reshape(x, (-1, *rest)), ops.reshape(numbers, (-1,))
     if numbers.shape[0] != x.shape[0]:

@@ -18,6 +18,8 @@ def inv(input, adjoint=False, name=None):
     """Return inverses."""
     x = _square(input)
     x = ops.conj_physical(ops.matrix_transpose(x)) if adjoint else x
+    if x.dtype.name == "float16":
+        return ops.cast(_guarded(ops.linalg_inv, ops.cast(x, "float32")), "float16")
     return _guarded(ops.linalg_inv, x)
 
 

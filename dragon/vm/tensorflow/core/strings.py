@@ -39,10 +39,13 @@ def to_array(value):
 def _object_array(value):
     """Return nested lists as an array of their leaves, which may be 0-d tensors of strings."""
     import numpy as np
+    from dragon.vm.tensorflow.core.convert import DEEPEST, TOO_DEEP
 
-    def shape_of(item):
+    def shape_of(item, depth=DEEPEST):
+        if not depth:
+            raise ValueError(TOO_DEEP)
         if isinstance(item, (list, tuple)):
-            inner = [shape_of(part) for part in item]
+            inner = [shape_of(part, depth - 1) for part in item]
             if any(other != inner[0] for other in inner):
                 raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
             return (len(item), *(inner[0] if inner else ()))

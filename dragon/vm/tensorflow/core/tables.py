@@ -66,7 +66,8 @@ class TextFileInitializer:
 
     def __init__(self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t",
                  name=None, value_index_offset=0):
-        self._path = os.fspath(filename) if not hasattr(filename, "numpy") else filename.numpy().decode()
+        path = filename.numpy() if hasattr(filename, "numpy") else filename
+        self._path = os.fsdecode(expect(path, (str, bytes, os.PathLike), "TextFileInitializer", "filename"))
         self.key_dtype, self.value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
         self._columns, self._size, self._delimiter = (key_index, value_index), vocab_size, expect(
             delimiter, str, "TextFileInitializer", "delimiter").encode()

@@ -1,4 +1,6 @@
 """`tf.strings`: strings made of several, or of numbers."""
+import collections
+
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings
@@ -80,13 +82,17 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=
     if array.shape != numbers.shape:
         raise NotImplementedError("unsorted_segment_join: segment_ids must have the shape of inputs. Received: "
                                   f"{list(numbers.shape)} for {list(array.shape)}")
-    groups = [[] for _ in range(int(num_segments))]
+    import numpy as np
+    found = np.full(int(num_segments), b"", object)  # a number beyond memory is an error here, not an end
+    groups = collections.defaultdict(list)
     for item, number in zip(array.reshape(-1).tolist(), numbers.reshape(-1).tolist()):
-        if number >= len(groups):
-            raise errors.InvalidArgumentError(None, None, f"segment_ids[{number}] out of range [0, {len(groups)})")
+        if number >= len(found):
+            raise errors.InvalidArgumentError(None, None, f"segment_ids[{number}] out of range [0, {len(found)})")
         if number >= 0:
             groups[number].append(item)
-    return over_strings(object_array([_mark(separator).join(group) for group in groups], [len(groups)]))
+    for number, group in groups.items():
+        found[number] = _mark(separator).join(group)
+    return over_strings(found)
 
 
 def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False,
@@ -216,6 +222,9 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
         return map_strings(tensor, lambda item: _pad(item.decode(), width, fill).encode(), "as_string")
     if len(fill) > 1 or fill not in ("", " ", "-", "+", "0", "#"):
         raise errors.InvalidArgumentError(None, None, f"Fill argument not supported: {fill!r}")
+    if width >= 2 ** 31 or precision >= 2 ** 31:
+        raise errors.InvalidArgumentError(
+            None, None, f"Expected a width and a precision below 2 ** 31. Received: {width} and {precision}")
     array = array_of(tensor)
     if tensor.dtype.is_bool:
         show = _bool

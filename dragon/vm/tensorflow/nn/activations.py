@@ -38,7 +38,7 @@ def gelu(features, approximate=False, name=None):
 def silu(features, beta=1.0):
     """Return numbers times the sigmoid of `beta` times them."""
     features = take(features)
-    if isinstance(beta, (int, float)) and beta == 1:
+    if isinstance(beta, (int, float)) and beta == 1 and not features.dtype.is_complex:
         return ops.silu(features)
     return ops.mul(features, ops.sigmoid(ops.mul(features, take(beta, features.dtype))))
 

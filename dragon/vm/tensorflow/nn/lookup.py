@@ -1,5 +1,6 @@
 """Rows of tables, largest elements, noise, and elements that move between axes."""
-from dragon.vm.tensorflow.core.array import as_ints
+from dragon.vm.tensorflow.core.array import as_ints, indices_of
+from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import take
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -19,7 +20,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         Not used.
 
     """
-    ids = ops.cast(take(ids), "int64")
+    ids = indices_of(ids, "ResourceGather")
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError(f"`params` must be a table, or parts of one. Received: params={params}")
     if isinstance(params, (list, tuple)) and len(params) > 1:
@@ -107,23 +108,36 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     return ops.where(kept, ops.mul(x, scale), ops.zeros_like(x))
 
 
+def _block(block_size, data_format, who):
+    """Return the size of blocks as a number, and see that the format is one."""
+    if data_format not in ("NHWC", "NCHW"):
+        raise invalid_argument(f"{who}: expected data_format NHWC or NCHW. Received: {data_format!r}")
+    size = int(block_size)
+    if size < 2:
+        raise invalid_argument(f"{who}: Block size should be greater than 1: {size}")
+    return size
+
+
 def space_to_depth(input, block_size, data_format="NHWC", name=None):
     """Return an image whose blocks of pixels lie in the channels."""
-    x = take(input)
+    x, b = take(input), _block(block_size, data_format, "space_to_depth")
     if data_format != "NHWC":
         return ops.permute(space_to_depth(ops.permute(x, (0, 2, 3, 1)), block_size), (0, 3, 1, 2))
     batch, height, width, channels = tuple(x.shape)
-    b = int(block_size)
+    if height % b or width % b:
+        raise invalid_argument(f"Image height {height} and width {width} should be divisible by block_size: {b} "
+                               "[Op:SpaceToDepth]")
     x = ops.reshape(x, (batch, height // b, b, width // b, b, channels))
     return ops.reshape(ops.permute(x, (0, 1, 3, 2, 4, 5)), (batch, height // b, width // b, b * b * channels))
 
 
 def depth_to_space(input, block_size, data_format="NHWC", name=None):
     """Return an image whose channels lie in blocks of pixels."""
-    x = take(input)
+    x, b = take(input), _block(block_size, data_format, "depth_to_space")
     if data_format != "NHWC":
         return ops.permute(depth_to_space(ops.permute(x, (0, 2, 3, 1)), block_size), (0, 3, 1, 2))
     batch, height, width, channels = tuple(x.shape)
-    b = int(block_size)
+    if channels % (b * b):
+        raise invalid_argument(f"Input depth dimension {channels} should be divisible by: {b * b} [Op:DepthToSpace]")
     x = ops.reshape(x, (batch, height, width, b, b, channels // (b * b)))
     return ops.reshape(ops.permute(x, (0, 1, 3, 2, 4, 5)), (batch, height * b, width * b, channels // (b * b)))

@@ -6,6 +6,15 @@ import dragon.vm.tensorflow as tf
 
 keras = tf.keras
 X = np.ones((2, 3), "float32")
+
+
+class Box:
+    """An object whose array is none."""
+
+    def __array__(self, dtype=None, copy=None):
+        return 3
+
+
 WRONG = {
     "a policy of a number": lambda: keras.dtype_policies.AWQDTypePolicy(-1.5),
     "a policy of a configuration": lambda: keras.metrics.Accuracy(dtype={"class_name": "x", "config": {}}),
@@ -34,6 +43,15 @@ WRONG = {
     "the name of text": lambda: keras.saving.get_registered_name("text"),
     "callbacks of numbers": lambda: keras.callbacks.CallbackList([1]),
     "weights of a number": lambda: keras.layers.Embedding(3, 2, weights=-1.0)(np.array([1])),
+    "logs of a number": lambda: keras.callbacks.CallbackList([]).on_test_begin(1),
+    "windows of vectors": lambda: keras.layers.AdaptiveAveragePooling2D(3).call(tf.constant(X)),
+    "boxes of numbers": lambda: keras.layers.CenterCrop(2, 2).transform_single_bounding_box(X, {}),
+    "a quantizer without a range": lambda: keras.quantizers.Int4QuantizationConfig({}, None, None),
+    "all bits there are": lambda: keras.quantizers.fake_quant_with_min_max_vars(X, 0, 1, num_bits=2**62),
+    "a state of bytes": lambda: keras.optimizers.SGD().load_own_variables(b"bytes"),
+    "axes beyond all": lambda: keras.ops.tensordot(X, X, 2**31),
+    "fewer axes than none": lambda: keras.ops.tensordot(X, X, -1),
+    "an array that is none": lambda: keras.constraints.NonNeg()(Box()),
     "a table of a function": lambda: tf.lookup.StaticHashTable(abs, 3),
     "the elements of a tensor": lambda: tf.data.Iterator(X),
     "how many in a tensor": lambda: tf.data.experimental.cardinality(tf.constant(X)),

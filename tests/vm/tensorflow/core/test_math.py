@@ -1,5 +1,9 @@
 """`tf.math` and `tf.bitwise` beside genuine ones: values, dtypes, errors and gradients."""
+import numpy as np
 import pytest
+
+from dragon.vm import tensorflow as dragon_tf
+from harness import genuine
 from harness.expressions import check
 
 UNARY = """
@@ -139,3 +143,11 @@ def test_gradients_of_two(name):
 v, w = tf.Variable([[1., 2.], [3., 4.]]), tf.Variable([2., 0.5])
 with tf.GradientTape() as t: y = tf.math.{name}(v, w) * [[1., 2.], [3., 4.]]
 return t.gradient(y, [v, w])""", 1e-4)
+
+
+@pytest.mark.parametrize("name", ["equal", "not_equal", "truediv", "pow"])
+def test_arrays_on_the_left_become_tensors(name):
+    x = np.array([2, 3])
+    for other in (x, [2, 3], 2):
+        for tf in (dragon_tf, genuine.tf):
+            assert isinstance(getattr(tf.math, name)(x, other), tf.Tensor)

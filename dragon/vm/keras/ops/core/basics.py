@@ -1,7 +1,10 @@
 """Tensors from and to other things, and pieces of tensors by their places."""
+import math
+
 from dragon import _C
 from dragon.vm.keras.core import convert
-from dragon.vm.keras.ops.common import (cast_to, concrete, dtype_of, operation, ops, standardize_dtype, tensor)
+from dragon.vm.keras.ops.common import (as_axis, cast_to, concrete, dtype_of, operation, ops, places_of,
+                                        standardize_dtype, tensor)
 
 
 def _symbolic(x):
@@ -121,11 +124,17 @@ def unstack(x, num=None, axis=0):
 def _starts(start_indices, rank):
     """Return the places where a piece begins: ints, or a tensor of them when they are no plain numbers."""
     if isinstance(start_indices, _C.Tensor):
-        return start_indices
-    places = list(start_indices)
-    if all(isinstance(place, int) or not isinstance(place, _C.Tensor) for place in places):
-        return [int(place) for place in places]
-    return ops.stack([tensor(place, "int64") for place in places])
+        starts, count = places_of(start_indices, "start_indices"), math.prod(start_indices.shape)
+    else:
+        starts = list(start_indices)
+        count = len(starts)
+        if any(isinstance(place, _C.Tensor) for place in starts):
+            starts = ops.stack([cast_to(places_of(place, "start_indices"), "int64") for place in starts])
+        else:
+            starts = [as_axis(place, "start_indices") for place in starts]
+    if count != rank:
+        raise ValueError(f"`start_indices` must be a place along each of {rank} axes. Received: {start_indices}")
+    return starts
 
 
 @operation
@@ -147,8 +156,10 @@ def slice(inputs, start_indices, shape):
         The piece.
 
     """
-    inputs, starts = tensor(inputs), _starts(start_indices, 0)
-    sizes = list(concrete(shape))
+    inputs, sizes = tensor(inputs), list(concrete(shape))
+    starts = _starts(start_indices, inputs.ndim)
+    if len(sizes) != inputs.ndim:
+        raise ValueError(f"`shape` must be a size along each of {inputs.ndim} axes. Received: shape={tuple(sizes)}")
     if isinstance(starts, _C.Tensor):
         for axis, size in enumerate(sizes):
             start = ops.cast(ops.select(starts, 0, axis), "int64")
@@ -184,7 +195,10 @@ def slice_update(inputs, start_indices, updates):
 
     """
     inputs, updates = tensor(inputs), tensor(updates)
-    updates, starts = cast_to(updates, dtype_of(inputs)), _starts(start_indices, 0)
+    updates, starts = cast_to(updates, dtype_of(inputs)), _starts(start_indices, inputs.ndim)
+    if updates.ndim != inputs.ndim or any(size > room for size, room in zip(updates.shape, inputs.shape)):
+        raise ValueError("slice_update: `updates` must fit into `inputs`. "
+                         f"Received: updates.shape={tuple(updates.shape)}, inputs.shape={tuple(inputs.shape)}")
     places = []
     for axis, size in enumerate(updates.shape):
         room = inputs.shape[axis] - size
@@ -199,7 +213,7 @@ def slice_update(inputs, start_indices, updates):
 
 def _places(indices):
     """Return indices of rows [..., depth] as a list of one index per axis."""
-    return list(ops.unbind(cast_to(tensor(indices), "int64"), -1))
+    return list(ops.unbind(cast_to(places_of(indices), "int64"), -1))
 
 
 @operation

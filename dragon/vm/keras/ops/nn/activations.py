@@ -16,18 +16,26 @@ def _remember_logits(y, x):
     return y
 
 
+def _silu(x):
+    return ops.mul(x, ops.sigmoid(x)) if x.dtype.is_complex else ops.silu(x)
+
+
+def _tanh_shrink(x):
+    return ops.sub(x, ops.tanh(x)) if x.dtype.is_complex else ops.tanhshrink(x)
+
+
 relu = _activation("relu", "Return max(x, 0).", ops.relu)
 relu6 = _activation("relu6", "Return min(max(x, 0), 6).", ops.relu6)
 softplus = _activation("softplus", "Return log(exp(x) + 1).", ops.softplus)
 softsign = _activation("softsign", "Return x / (|x| + 1).", ops.softsign)
-silu = _activation("silu", "Return x sigmoid(x).", ops.silu)
-swish = _activation("swish", "Return x sigmoid(x).", ops.silu)
+silu = _activation("silu", "Return x sigmoid(x).", _silu)
+swish = _activation("swish", "Return x sigmoid(x).", _silu)
 log_sigmoid = _activation("log_sigmoid", "Return log(sigmoid(x)).", ops.logsigmoid)
 hard_sigmoid = _activation("hard_sigmoid", "Return relu6(x + 3) / 6.", ops.hardsigmoid)
 hard_silu = _activation("hard_silu", "Return x hard_sigmoid(x).", ops.hardswish)
 hard_swish = _activation("hard_swish", "Return x hard_sigmoid(x).", ops.hardswish)
 hard_tanh = _activation("hard_tanh", "Return x kept between -1 and 1.", ops.hardtanh)
-tanh_shrink = _activation("tanh_shrink", "Return x - tanh(x).", ops.tanhshrink)
+tanh_shrink = _activation("tanh_shrink", "Return x - tanh(x).", _tanh_shrink)
 selu = _activation("selu", "Return the scaled exponential linear unit.", ops.selu)
 
 

@@ -1,6 +1,6 @@
 """Classes as vectors, and pixels moved between space and channels."""
-from dragon.vm.keras.ops.common import (as_axes, canonical_axis, canonical_dtype, cast_to, dtype_of, operation, ops,
-                                        standard_format, tensor)
+from dragon.vm.keras.ops.common import (as_axes, as_axis, canonical_axis, canonical_dtype, cast_to, dtype_of,
+                                        operation, ops, standard_format, tensor)
 
 
 @operation
@@ -30,7 +30,8 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
         raise NotImplementedError(f"one_hot: sparse tensors are not there. Received: sparse={sparse}")
     x = cast_to(tensor(x), "int64")
     axis = canonical_axis(axis, x.ndim + 1)
-    classes = ops.reshape(ops.arange(int(num_classes), dtype="int64"), (-1,) + (1,) * (x.ndim - axis))
+    classes = ops.arange(as_axis(num_classes, "num_classes"), dtype="int64")
+    classes = ops.reshape(classes, (-1,) + (1,) * (x.ndim - axis))
     return cast_to(ops.eq(ops.unsqueeze(x, axis), classes), canonical_dtype(dtype))
 
 

@@ -1,8 +1,9 @@
 """Tensors from nothing, and windows."""
 import math
 
-from dragon.vm.keras.ops.common import (canonical_dtype, cast_to, concrete, convert_to_tensor, dtype_of, fitted,
-                                        floatx, is_number, operation, ops, result_type, standardize_dtype, tensor)
+from dragon.vm.keras.ops.common import (as_axis, canonical_dtype, cast_to, concrete, convert_to_tensor, dtype_of,
+                                        fitted, floatx, is_number, operation, ops, result_type, standardize_dtype,
+                                        tensor)
 
 
 @operation
@@ -155,10 +156,10 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         The numbers, and their distance.
 
     """
-    if num < 0:
+    if as_axis(num, "num") < 0:
         raise ValueError(f"`num` must be a non-negative integer. Received: num={num}")
     dtype = result_type(dtype_of(start), dtype_of(stop), float) if dtype is None else standardize_dtype(dtype)
-    work = dtype if "float" in dtype else "float64" if dtype == "int64" else floatx()
+    work = dtype if "float" in dtype else "float64" if "int" in dtype else floatx()
     steps = num - 1 if endpoint else num
     start, stop = tensor(start, dtype), tensor(stop, dtype)
     start, stop = cast_to(start, work), cast_to(stop, work)

@@ -2,8 +2,8 @@
 import math
 
 from dragon import _C
-from dragon.vm.keras.ops.common import (canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
-                                        result_type, tensor)
+from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
+                                        places_of, result_type, tensor)
 
 
 def counted(indices, size):
@@ -37,7 +37,7 @@ def take(x, indices, axis=None):
     x, axis = (ops.reshape(x, (-1,)), 0) if axis is None else (x, canonical_axis(axis, x.ndim))
     if isinstance(indices, int):
         return ops.select(x, axis, indices)
-    indices = counted(indices, x.shape[axis])
+    indices = counted(places_of(indices), x.shape[axis])
     if axis == 0 and x.ndim == 2:
         return ops.embedding(x, indices)
     found = ops.index_select(x, axis, ops.reshape(indices, (-1,)))
@@ -194,8 +194,14 @@ def searchsorted(sorted_sequence, values, side="left"):
 @operation
 def digitize(x, bins):
     """Return how many bounds of rising bins each element has reached, as int32."""
+    if isinstance(bins, (list, tuple)) and any(after < before for before, after in zip(bins, bins[1:])):
+        raise ValueError(f"digitize: bins must rise. Received: bins={bins}")
     x, bins = tensor(x), tensor(bins)
-    dtype = result_type(dtype_of(x), dtype_of(bins), "float32")
+    if bins.ndim != 1:
+        raise ValueError(f"digitize: bins must be a row. Received: bins.shape={tuple(bins.shape)}")
+    whole = ["int" in dtype_of(item) for item in (x, bins)]
+    # Integers have more digits than floats.
+    dtype = "int64" if all(whole) else "float64" if any(whole) else result_type(dtype_of(x), dtype_of(bins), "float32")
     return ops.bucketize(cast_to(x, dtype), cast_to(bins, dtype), out_int32=True, right=True)
 
 
@@ -223,13 +229,16 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     if sparse:
         raise NotImplementedError(f"bincount: sparse tensors are not there. Received: sparse={sparse}")
     x = cast_to(tensor(x), "int64")
+    if x.ndim > 2:
+        raise ValueError(f"bincount: x must have one axis or two. Received: x.shape={tuple(x.shape)}")
+    x = x if x.ndim else ops.reshape(x, (1,))
     if weights is not None:
         weights = tensor(weights)
     dtype = "int32" if weights is None else result_type("int32", dtype_of(weights))
     if x.ndim == 1:
-        return cast_to(ops.bincount(x, weights, minlength or 0), dtype)
+        return cast_to(ops.bincount(x, weights, as_axis(minlength or 0, "minlength")), dtype)
     # Each row counts in a range of its own.
-    length = max(minlength or 0, int(ops.amax(x).item()) + 1 if 0 not in x.shape else 0)
+    length = max(as_axis(minlength or 0, "minlength"), int(ops.amax(x).item()) + 1 if 0 not in x.shape else 0)
     places = ops.add(x, ops.mul(ops.unsqueeze(ops.arange(x.shape[0]), 1), length))
     weights = weights if weights is None else ops.reshape(weights, (-1,))
     counts = ops.bincount(ops.reshape(places, (-1,)), weights, length * x.shape[0])
@@ -261,7 +270,9 @@ def histogram(x, bins=10, range=None):
     if range is not None and (len(range) != 2 or not range[0] < range[1]):
         raise ValueError(f"Argument `range` must be a tuple of two ascending elements. Received: range={range}")
     dtype = dtype_of(x)
-    wide = cast_to(x, dtype if "float" in dtype else "float64")
+    # The width of all bins together may be beyond 16 bits.
+    work = "float32" if dtype in ("float16", "bfloat16") else dtype if "float" in dtype else "float64"
+    wide = cast_to(x, work)
     low, high = (ops.amin(wide), ops.amax(wide)) if range is None else (tensor(end, dtype_of(wide)) for end in range)
     steps = ops.div(ops.sub(high, low), bins)
     edges = cast_to(ops.add(low, ops.mul(ops.arange(bins + 1, dtype=dtype_of(wide)), steps)), dtype)

@@ -1,5 +1,6 @@
 """Tensors joined, cut into pieces and repeated."""
-from dragon.vm.keras.ops.common import canonical_axis, cast_to, concrete, dtype_of, operation, ops, result_type, tensor
+from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, operation, ops,
+                                        result_type, tensor)
 
 
 def join_list(xs):
@@ -170,9 +171,15 @@ def repeat(x, repeats, axis=None):
     if isinstance(repeats, (list, tuple)) and len(repeats) == 1:
         repeats = repeats[0]
     if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError(f"`repeats` must be numbers from 0 on. Received: repeats={repeats}")
         wide = ops.broadcast_to(ops.unsqueeze(x, axis + 1), (*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
         return ops.flatten(wide, axis, axis + 1)
     if isinstance(repeats, (list, tuple)):  # plain numbers tell how long the result is without a look at a tensor
-        places = [place for place, count in enumerate(repeats) for _ in range(count)]
-        return ops.index_select(x, axis, tensor(places, "int64"))
+        import numpy as np
+        counts = [as_axis(count, "repeats") for count in repeats]
+        if len(counts) != x.shape[axis] or any(count < 0 for count in counts):
+            raise ValueError(f"`repeats` must be {x.shape[axis]} numbers from 0 on, one for each place along the axis. "
+                             f"Received: repeats={repeats}")
+        return ops.index_select(x, axis, tensor(np.repeat(np.arange(len(counts)), counts), "int64"))
     return ops.repeat_interleave(x, tensor(repeats, "int64"), axis)

@@ -30,7 +30,9 @@ def diff(a, n=1, axis=-1):
     if a.ndim == 0:
         raise ValueError(f"`diff` requires input that is at least one dimensional. Received: a={a}")
     axis = canonical_axis(axis, a.ndim)
-    for _ in range(min(n, a.shape[axis])):  # then nothing is left
+    if n >= a.shape[axis]:  # nothing is left
+        return ops.narrow(a, axis, 0, 0)
+    for _ in range(n):
         after, before = ops.slice(a, axis, 1), ops.slice(a, axis, 0, -1)
         a = ops.ne(after, before) if dtype_of(a) == "bool" else ops.sub(after, before)
     return a
@@ -57,22 +59,22 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
     if not callable(pyfunc):
         raise ValueError(f"Expected argument `pyfunc` to be a callable. Received: pyfunc={pyfunc}")
     excluded = set() if excluded is None else set(excluded)
-    ranks = None
-    if signature is not None:
-        before = signature.split("->")[0]
-        ranks = [len(re.findall(r"\w+", group)) for group in re.findall(r"\(([^)]*)\)", before)]
+    before, after = (None, None) if signature is None else _axes_of(signature)
 
     @functools.wraps(pyfunc)
     def lifted(*args, **kwargs):
         places = [place for place in range(len(args)) if place not in excluded]
         tensors = [tensor(args[place]) for place in places]
-        own = ranks or [0] * len(tensors)
+        own = [[]] * len(tensors) if before is None else before
         if len(own) != len(tensors):
             raise TypeError(f"vectorize: the signature names {len(own)} arguments. Received: {len(tensors)}")
-        outer = _broadcast([x.shape[:x.ndim - rank] for x, rank in zip(tensors, own)])
+        sizes = {}
+        for x, axes in zip(tensors, own):
+            _check_axes(x, axes, sizes, "argument")
+        outer = _broadcast([x.shape[:x.ndim - len(axes)] for x, axes in zip(tensors, own)])
         rows = []
-        for x, rank in zip(tensors, own):
-            inner = tuple(x.shape[x.ndim - rank:])
+        for x, axes in zip(tensors, own):
+            inner = tuple(x.shape[x.ndim - len(axes):])
             rows.append(ops.unbind(ops.reshape(ops.broadcast_to(x, (*outer, *inner)), (-1, *inner))))
         results = []
         for items in zip(*rows):
@@ -80,14 +82,45 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
             for place, item in zip(places, items):
                 given[place] = item
             results.append(pyfunc(*given, **kwargs))
-        if isinstance(results[0], (tuple, list)):
-            return tuple(_gathered(column, outer) for column in zip(*results))
-        return _gathered(results, outer)
+        if not results:
+            raise ValueError(f"vectorize: got arguments of shapes {[tuple(x.shape) for x in tensors]}, "
+                             "without elements, expected one at least, to see what the function makes of it")
+        if not isinstance(results[0], (tuple, list)):
+            return _gathered(results, outer, after and after[0], sizes)
+        return tuple(_gathered(column, outer, after and after[place % len(after)], sizes)
+                     for place, column in enumerate(zip(*results)))
     return lifted
 
 
-def _gathered(results, outer):
+_GROUP = r"\((?:\w+(?:,\w+)*)?\)"
+_SIGNATURE = re.compile(f"{_GROUP}(?:,{_GROUP})*->{_GROUP}(?:,{_GROUP})*")
+
+
+def _axes_of(signature):
+    """Return the names of the axes of each argument and of each result."""
+    if not isinstance(signature, str):
+        raise TypeError(f"vectorize: got signature={signature!r}, expected a string such as '(n),(n)->()'")
+    signature = re.sub(r"\s", "", signature)
+    if not _SIGNATURE.fullmatch(signature):
+        raise ValueError(f"not a valid gufunc signature: {signature}")
+    return [[re.findall(r"\w+", group) for group in re.findall(r"\(([^)]*)\)", side)]
+            for side in signature.split("->")]
+
+
+def _check_axes(x, axes, sizes, what):
+    """Note how large named axes are, the last ones of a tensor, or see that they are as large as before."""
+    if x.ndim < len(axes) or any(sizes.setdefault(name, size) != size
+                                 for name, size in zip(axes, x.shape[x.ndim - len(axes):])):
+        raise ValueError(f"vectorize: got an {what} of shape {tuple(x.shape)}, expected one that ends with the axes "
+                         f"({', '.join(f'{name}={sizes[name]}' if name in sizes else name for name in axes)})")
+
+
+def _gathered(results, outer, axes=None, sizes=None):
     made = ops.stack([tensor(result) for result in results])
+    if axes is not None:
+        if made.ndim - 1 != len(axes):
+            raise ValueError(f"output shape {tuple(made.shape[1:])} does not match core dimensions ({', '.join(axes)})")
+        _check_axes(made, axes, sizes, "output")
     return ops.reshape(made, (*outer, *made.shape[1:]))
 
 

@@ -1,6 +1,6 @@
 """Functions of one number at a time, and of two: rows of a table of what becomes of their dtypes."""
-from dragon.vm.keras.ops.common import (cast_to, dtype_of, floatx, is_ready, join, join_tensors, operation, ops,
-                                        publish, result_type, tensor, to_float)
+from dragon.vm.keras.ops.common import (Tensor, cast_to, dtype_of, floatx, is_number, is_ready, join, join_tensors,
+                                        operation, ops, publish, result_type, tensor, to_float, whole)
 
 
 def _floating(name, sentence, compute):
@@ -111,7 +111,32 @@ subtract = _binary("subtract", "Return the difference of two operands.", ops.sub
 multiply = _binary("multiply", "Return the product of two operands.", ops.mul)
 divide = _binary("divide", "Return the quotient of two operands.", ops.div, (float,))
 true_divide = _binary("true_divide", "Return the quotient of two operands.", ops.div, (float,))
-power = _binary("power", "Return the first operand to the power of the second.", ops.pow)
+
+
+@operation
+def power(x1, x2):
+    """Return the first operand to the power of the second.
+
+    Parameters
+    ----------
+    x1, x2 : Union[Tensor, number]
+        The operands; integers have no powers below 0.
+
+    Returns
+    -------
+    Tensor
+        In the dtype the operands have in common.
+
+    """
+    if is_ready(x1, x2):
+        return ops.pow(x1, x2)
+    xs = join(x1, x2)
+    dtype = dtype_of(xs[0] if isinstance(xs[0], Tensor) else xs[1])
+    if dtype in ("uint8", "int8", "int16"):  # exponents have room there that they lack in 8 bits
+        return cast_to(ops.pow(*[x if is_number(x) else tensor(x, "int32") for x in (x1, x2)]), dtype)
+    return ops.pow(*xs)
+
+
 floor_divide = _binary("floor_divide", "Return the quotient, rounded down.", ops.floor_divide)
 maximum = _binary("maximum", "Return the larger of two operands; NaN where one is NaN.", ops.maximum)
 minimum = _binary("minimum", "Return the smaller of two operands; NaN where one is NaN.", ops.minimum)
@@ -211,13 +236,13 @@ def clip(x, x_min, x_max):
     x = tensor(x)
     x = cast_to(x, "int32") if dtype_of(x) == "bool" else x
     dtype = dtype_of(x)
-    return ops.maximum(ops.minimum(x, _bound(x_max, dtype)), _bound(x_min, dtype))
+    return ops.maximum(ops.minimum(x, _bound(x_max, "x_max", dtype)), _bound(x_min, "x_min", dtype))
 
 
-def _bound(value, dtype):
+def _bound(value, what, dtype):
     """Return a bound in the dtype of what it bounds."""
     if isinstance(value, (int, float)):
-        return float(value) if "float" in dtype else int(value)
+        return float(value) if "float" in dtype else int(whole(value, what, dtype))
     return tensor(value, dtype)
 
 
@@ -258,6 +283,8 @@ def ldexp(x1, x2):
 
 @operation
 def nextafter(x1, x2):
-    """Return the double after x1 in the direction of x2, in the dtype the operands have in common."""
+    """Return the number after x1 in the direction of x2; of 16 bits, that double in the dtype of the operands."""
     x1, x2 = join_tensors(x1, x2, extra=(float,))
+    if dtype_of(x1) == "float32":
+        return ops.nextafter(x1, x2)
     return cast_to(ops.nextafter(cast_to(x1, "float64"), cast_to(x2, "float64")), dtype_of(x1))

@@ -3,14 +3,12 @@ from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, float
                                         result_type, tensor, total)
 
 
-def _multiply_as_float(compute, x1, x2):
-    """Multiply in a floating dtype, the only one products are fast in, and return the common one."""
-    x1, x2 = tensor(x1), tensor(x2)
-    result = result_type(dtype_of(x1), dtype_of(x2))
-    if "float" in result or "complex" in result:
-        return compute(cast_to(x1, result), cast_to(x2, result))
-    work = "float64" if result == "int64" else result_type(result, float)
-    return cast_to(compute(cast_to(x1, work), cast_to(x2, work)), result)
+def _multiply(compute, *xs, result=None):
+    """Multiply in the common dtype, where integers are exact and wrap around; truths are counted."""
+    xs = [tensor(x) for x in xs]
+    result = result_type(*map(dtype_of, xs)) if result is None else result
+    work = "int32" if result == "bool" else result
+    return cast_to(compute(*[cast_to(x, work) for x in xs]), result)
 
 
 @operation
@@ -30,9 +28,8 @@ def matmul(x1, x2):
     """
     x1, x2 = tensor(x1), tensor(x2)
     if dtype_of(x1) == dtype_of(x2) == "int8" and x1.ndim != 1 and x2.ndim != 1:
-        # The largest possible sums of int8 products are beyond float32's whole numbers only after 2^10 of them.
-        return cast_to(ops.matmul(cast_to(x1, "float64"), cast_to(x2, "float64")), "int32")
-    return _multiply_as_float(ops.matmul, x1, x2)
+        return _multiply(ops.matmul, x1, x2, result="int32")
+    return _multiply(ops.matmul, x1, x2)
 
 
 @operation
@@ -42,7 +39,7 @@ def dot(x1, x2):
         if not x1.ndim or not x2.ndim:
             return ops.mul(x1, x2)
         return ops.tensordot(x1, x2, [x1.ndim - 1], [max(x2.ndim - 2, 0)])
-    return _multiply_as_float(compute, x1, x2)
+    return _multiply(compute, x1, x2)
 
 
 @operation
@@ -52,15 +49,15 @@ def inner(x1, x2):
         if not x1.ndim or not x2.ndim:
             return ops.mul(x1, x2)
         return ops.tensordot(x1, x2, [x1.ndim - 1], [x2.ndim - 1])
-    return _multiply_as_float(compute, x1, x2)
+    return _multiply(compute, x1, x2)
 
 
 @operation
 def vdot(x1, x2):
     """Return the sum of products of all elements."""
     def compute(x1, x2):
-        return ops.sum(ops.mul(ops.reshape(x1, (-1,)), ops.reshape(x2, (-1,))))
-    return _multiply_as_float(compute, x1, x2)
+        return ops.tensordot(ops.reshape(x1, (-1,)), ops.reshape(x2, (-1,)), [0], [0])
+    return _multiply(compute, x1, x2)
 
 
 @operation
@@ -82,15 +79,15 @@ def tensordot(x1, x2, axes=2):
     """
     x1, x2 = tensor(x1), tensor(x2)
     if isinstance(axes, int):
+        if not 0 <= axes <= min(x1.ndim, x2.ndim):
+            raise ValueError("`axes` must not be larger than the number of dimensions of `x1` and `x2`. "
+                             f"Received: axes={axes}, x1.shape={tuple(x1.shape)}, x2.shape={tuple(x2.shape)}")
         first, second = list(range(x1.ndim - axes, x1.ndim)), list(range(axes))
     else:
         first, second = ([item] if isinstance(item, int) else list(item) for item in axes)
     first = [canonical_axis(item, x1.ndim) for item in first]
     second = [canonical_axis(item, x2.ndim) for item in second]
-    result = result_type(dtype_of(x1), dtype_of(x2))
-    if "int" in result:  # as integers, which are exact and wrap around
-        return ops.tensordot(cast_to(x1, result), cast_to(x2, result), first, second)
-    return _multiply_as_float(lambda x1, x2: ops.tensordot(x1, x2, first, second), x1, x2)
+    return _multiply(lambda x1, x2: ops.tensordot(x1, x2, first, second), x1, x2)
 
 
 def einsum(subscripts, *operands, **kwargs):
@@ -121,11 +118,8 @@ def einsum_of(*operands, subscripts):
     if not isinstance(subscripts, str):
         raise TypeError(f"einsum: `subscripts` must be a string. Received: subscripts={subscripts}")
     operands = [tensor(operand) for operand in operands]
-    dtypes = list(map(dtype_of, operands))
-    result = "int32" if set(dtypes) == {"int8"} else result_type(*dtypes)
-    floating = "float" in result or "complex" in result
-    work = result if floating else "float64" if result == "int64" else result_type(result, float)
-    return cast_to(ops.einsum(subscripts.replace(" ", ""), [cast_to(x, work) for x in operands]), result)
+    result = "int32" if set(map(dtype_of, operands)) == {"int8"} else None
+    return _multiply(lambda *xs: ops.einsum(subscripts.replace(" ", ""), list(xs)), *operands, result=result)
 
 
 @operation
@@ -210,7 +204,7 @@ def vander(x, N=None, increasing=False):
         raise ValueError(f"Argument 'N' must be nonnegative. Received: N={N}")
     dtype = dtype_of(x)
     N = x.shape[0] if N is None else N
-    work = result_type(dtype, "float32")
+    work = "int32" if dtype == "bool" else dtype
     powers = ops.arange(N, dtype=work) if increasing else ops.arange(N - 1, -1, -1, dtype=work)
     return cast_to(ops.pow(cast_to(ops.unsqueeze(x, -1), work), powers), dtype)
 
@@ -228,7 +222,11 @@ def corrcoef(x):
     centred = ops.sub(x, ops.mean(x, -1, True))
     products = ops.div(ops.matmul(centred, ops.matrix_transpose(ops.conj_physical(centred))), x.shape[-1] - 1)
     spread = ops.sqrt(ops.real(ops.diagonal(products, 0, -2, -1)))
-    made = ops.clamp(ops.div(products, ops.mul(ops.unsqueeze(spread, -1), ops.unsqueeze(spread, -2))), -1, 1)
+    made = ops.div(products, ops.mul(ops.unsqueeze(spread, -1), ops.unsqueeze(spread, -2)))
+    if "complex" in dtype:
+        made = ops.complex(ops.clamp(ops.real(made), -1, 1), ops.clamp(ops.imag(made), -1, 1))
+    else:
+        made = ops.clamp(made, -1, 1)
     return ops.reshape(made, ()) if alone else made
 
 
@@ -253,6 +251,9 @@ def correlate(x1, x2, mode="valid"):
         raise ValueError("Invalid mode. Mode must be one of: 'full', 'same', 'valid'. "
                          f"Received: mode={mode}")
     x1, x2 = tensor(x1), tensor(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError("`x1` and `x2` must be rows. "
+                         f"Received: x1.shape={tuple(x1.shape)}, x2.shape={tuple(x2.shape)}")
     dtype = result_type(dtype_of(x1), dtype_of(x2))
     dtype = "float64" if dtype == "int64" else dtype if "float" in dtype else "float32"
     x1, x2 = (ops.reshape(cast_to(x, dtype), (1, 1, -1)) for x in (x1, x2))

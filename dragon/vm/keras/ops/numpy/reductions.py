@@ -1,6 +1,6 @@
 """Sums, products, extremes and the like along axes."""
 from dragon.vm.keras.ops.common import (along, as_axis, canonical_axis, cast_to, dtype_of, floatx, operation, ops,
-                                        publish, result_type, standardize_dtype, tensor, total)
+                                        publish, result_type, standardize_dtype, tensor, total, whole)
 
 _REDUCE = "x axis keepdims"
 
@@ -60,7 +60,7 @@ def _check_not_empty(x, what):
 def _with_initial(found, initial, combine):
     if dtype_of(found) == "bool":
         return cast_to(combine(cast_to(found, "int32"), int(initial)), "bool")
-    return combine(found, initial)
+    return combine(found, whole(initial, "initial", dtype_of(found)))
 
 
 @operation

@@ -1,5 +1,5 @@
 """Elements in order, and what is found by it: quantiles, medians, unique elements."""
-from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operation, ops, result_type, tensor
+from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, in_floats, operation, ops, result_type, tensor
 
 
 def _row(x, axis):
@@ -32,7 +32,7 @@ def argpartition(x, kth, axis=-1):
     Parameters
     ----------
     x : Tensor
-        The numbers, compared as int32.
+        The numbers.
     kth : int
         Which place is settled.
     axis : int, optional, default=-1
@@ -44,10 +44,10 @@ def argpartition(x, kth, axis=-1):
         Places: those of the `kth + 1` smallest elements first, as int32.
 
     """
-    x, axis = _row(cast_to(tensor(x), "int32"), axis)
-    x = ops.moveaxis(x, axis, -1)
+    x, axis = _row(tensor(x), axis)
+    x = ops.moveaxis(cast_to(x, "uint8") if dtype_of(x) == "bool" else x, axis, -1)
     size = x.shape[-1]
-    kth = min(max(kth + size if kth < 0 else kth, 0), size - 1)
+    kth = canonical_axis(kth, size)
     order = cast_to(ops.argsort(x, -1, False, True), "int32")
     low, high = ops.narrow(order, -1, 0, kth + 1), ops.narrow(order, -1, kth + 1, size - kth - 1)
     # The rest falls, equal ones as they stand.
@@ -165,6 +165,7 @@ def nan_quantiles(x, q, axis, method, keepdims):
     """Return quantiles of the elements that are no NaN."""
     def compute(rows, q, method):
         return ops.nanquantile(rows, cast_to(q, dtype_of(rows)), -1, interpolation=method)
+    compute = in_floats(compute)
     return _quantiles(compute, x, q, axis, method, keepdims)
 
 

@@ -1,6 +1,8 @@
 """`tf.data.Options`: what a user may ask of a pipeline besides its elements."""
 import enum
 
+from dragon.vm.tensorflow.core.letters import expect
+
 
 class AutoShardPolicy(enum.IntEnum):
     """How a dataset is split among workers."""
@@ -118,4 +120,4 @@ class Options(Group):
 
     def merge(self, options):
         """Return these options with others over them."""
-        return options._over(self)
+        return expect(options, type(self), "merge", "options")._over(self)

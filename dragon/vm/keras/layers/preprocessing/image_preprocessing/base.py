@@ -6,6 +6,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer
 from dragon.vm.keras.layers.preprocessing.image_preprocessing import bounding_boxes as boxes_of
 from dragon.vm.keras.random.seed_generator import SeedGenerator
+from dragon.vm.tensorflow.core.letters import expect
 
 
 def range_of(factor, bounds, name="factor", is_open_below=False):
@@ -162,6 +163,7 @@ class BaseImagePreprocessingLayer(DataLayer):
 
     def transform_single_bounding_box(self, bounding_box, transformation, training=True):
         """Return the boxes of a changed image."""
+        expect(bounding_box, dict, "transform_single_bounding_box", "bounding_box")
         batch = {key: K.expand_dims(value, axis=0) for key, value in bounding_box.items()}
         made = self.transform_bounding_boxes(batch, transformation=transformation, training=training)
         return {key: K.squeeze(value, axis=0) for key, value in made.items()}
