@@ -13,6 +13,8 @@ WRONG = {
     "a number for a storage": (lambda: torch.FloatStorage(wrap_storage=3), "FloatStorage: got 'int' .* 'wrap_storage'"),
     "a number to copy": (lambda: torch.ones(2).untyped_storage().copy_(3), "copy_: got 'int' for argument 'source'"),
     "nowhere to cut": (lambda: torch.ones(3, 3).vsplit(), "vsplit: got 0 of"),
+    "a number with axes": (lambda: torch.Tensor.dim(3), "dim: got 'int' for argument 'self', expected a tensor"),
+    "a set with gradients": (lambda: torch.Tensor.requires_grad_({1}), "requires_grad_: got 'set' for argument 'self'"),
     "no bound": (lambda: torch.ones(2).clamp_min(), "clamp_min: got no bound"),
     "an array of times": (lambda: torch.tensor(numpy.zeros(2, "m8[s]")), "tensor: got a 'numpy.ndarray'"),
 }

@@ -1,5 +1,6 @@
 """What a function that met an argument of the wrong kind says: a TypeError about the argument, not what it missed."""
 import inspect
+import re
 import types
 
 from dragon import _C
@@ -27,16 +28,28 @@ def refused(function, args, kwargs, error):
         error itself where it comes from code of the caller's, or from a tensor or module that lacks something.
 
     """
-    if not is_ours(error) or isinstance(error.obj, (_C.Tensor, types.ModuleType)) or error.name is None:
+    missed = what_was_missed(error, args, kwargs) if is_ours(error) else None
+    if missed is None or isinstance(missed[0], (_C.Tensor, types.ModuleType)):
         return error
-    who = getattr(function, "__name__", "torch")
-    name = next((name for name, value in named(function, args, kwargs) if value is error.obj), None)
-    kind = type(error.obj).__name__
-    wanted = "a tensor" if hasattr(_C.Tensor, error.name) else f"an object with '{error.name}'"
+    lacking, attribute = missed
+    who = getattr(function, "__name__", "dragon")
+    name = next((name for name, value in named(function, args, kwargs) if value is lacking), None)
+    kind = type(lacking).__name__
+    wanted = "a tensor" if hasattr(_C.Tensor, attribute) else f"an object with '{attribute}'"
     better = TypeError(f"{who}: got '{kind}' for argument '{name}', expected {wanted}" if name else
                        f"{who}: got {told(args, kwargs)}, expected {wanted} where a '{kind}' came")
     better.__cause__ = error
     return better
+
+
+def what_was_missed(error, args, kwargs):
+    """Return (object, attribute) of an AttributeError, or None for one that a line of code raised by itself."""
+    if error.name is not None:
+        return error.obj, error.name
+    # Python says of an assignment which class and which attribute, not which object.
+    words = re.fullmatch(r"'([^']*)' object has no attribute '([^']*)'.*", str(error))
+    found = [value for value in (*args, *kwargs.values()) if words and type(value).__name__ == words[1]]
+    return (found[0], words[2]) if found else None
 
 
 def named(function, args, kwargs):
@@ -52,3 +65,21 @@ def told(args, kwargs):
     """Return the kinds of the arguments of a call."""
     words = [type(value).__name__ for value in args] + [f"{key}={type(kwargs[key]).__name__}" for key in kwargs]
     return f"({', '.join(words)})"
+
+
+def guard_methods(ops, tensor_class, left_out=()):
+    """Have the methods that a class of tensors is written with refuse what is no tensor, as the operators do.
+
+    Parameters
+    ----------
+    ops : _C.Ops
+        The operators of the door.
+    tensor_class : type
+        The class.
+    left_out : Sequence[str], optional
+        Names of methods that stay as they are.
+
+    """
+    for name, value in list(vars(tensor_class).items()):
+        if isinstance(value, types.FunctionType) and name not in left_out:
+            setattr(tensor_class, name, ops.overridable(value))
