@@ -20,7 +20,7 @@ DOORS = {
 # Patterns of whole names, and why a hunt does not call them.
 LEFT_OUT = {
     r"dragon\.(vm|command|core|onnx)\b.*": "other doors, the command line, and the workshop behind the door",
-    r"dragon\.(tensor\.(?!Tensor)|tape\.as_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
+    r"dragon\.(tensor\.(?!Tensor)|tape\.as_|random\.on_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
     r"(keras|tensorflow)\.(core|trainers|ops\.common|saving\.(files|legacy_h5))\b.*": "the workshop",
     r"torch\.(core|_|onnx|version|torch_version|testing|backends)\b.*": "the workshop, or switches of the process",
     r"torch\.(hub|multiprocessing|distributed)\b.*": "downloads, or starts processes",
@@ -36,6 +36,9 @@ LEFT_OUT = {
     r"(torch\.)?\w*\.?(Storage|UntypedStorage|TypedStorage)\.from_(buffer|file)": "memory that the caller vouches for",
     r".*\.(data_ptr|from_dlpack|__dlpack__|__del__|share_memory_?|pin_memory)": "memory that the caller vouches for",
     r"torchvision\.(datasets|models|io)\b.*": "downloads, or takes minutes per call",
+    r"torchvision\.(ops\.(ciou_loss\.reduced|deform_conv\.pair|diou_loss\.enclosing|poolers\.convert_\w+)|"
+    r"transforms\.(autoaugment\.(apply_op|below|space_of)|functional\.through_\w+|transforms\.(Module|uniform))|"
+    r"utils\.(pil_to_tensor|save_picture|to_pil_image))": "the workshop",
     r"(dragon|tensorflow)\.(set_|load_library|function\b|Graph\.load).*": "switches of the process, or code of it",
     r"tensorflow\.keras\b.*": "the door `keras`",
     r"tensorflow\.(config|test|distribute|debugging|summary|profiler|experimental|io|compat|saved_model)\b.*":

@@ -19,7 +19,7 @@ import tempfile
 WORKER = pathlib.Path(__file__).resolve().with_name("worker.py")
 SAMPLES = pathlib.Path(__file__).resolve().with_name("samples.py")
 DOORS = ("operators", "native", "torch", "torchvision", "tensorflow", "keras")
-GENUINE = {"torch": "torch", "torchvision": "torchvision", "tensorflow": "tensorflow", "keras": "keras"}
+GENUINE = ("torch", "torchvision", "tensorflow", "keras")
 CHUNK = 40  # names per worker
 CRASHES = 4  # of one name, after which its other calls are left
 COMPARED = 6  # findings of one kind that are made again by the genuine guest
@@ -135,9 +135,11 @@ def ask_genuine(door, seed, places, samples=None, folder=None):
 
 
 def has_genuine(door):
-    """Return whether the genuine guest of a door is installed."""
-    import importlib.util
-    return door in GENUINE and importlib.util.find_spec(GENUINE[door]) is not None
+    """Return whether the genuine guest of a door is installed, and starts: one that does not would answer nothing."""
+    if door not in GENUINE:
+        return False
+    return subprocess.run([sys.executable, str(WORKER), "--door", door, "--genuine", "--list"], capture_output=True,
+                          env=dict(os.environ, **ENVIRONMENT), cwd=os.sep).returncode == 0
 
 
 def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None, report=None):

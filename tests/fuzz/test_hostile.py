@@ -41,6 +41,15 @@ def test_many_hostile_calls(names, tmp_path):
     fail(hunt.run_names("operators", names, SEED, COUNT, folder=tmp_path))
 
 
+def test_a_genuine_guest_that_does_not_start_is_none(tmp_path, monkeypatch):
+    """Every call would be answered by how its process ended, as if that were an error of the guest."""
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision" / "__init__.py").write_text("raise RuntimeError('operator does not exist')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", ""))
+    assert not hunt.has_genuine("torchvision")
+    assert not hunt.has_genuine("native")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("door", SHORT)
 def test_hostile_calls_of_a_door(door, tmp_path):
