@@ -160,6 +160,8 @@ def clamp_keypoints(inpt, canvas_size=None):
         if canvas_size is None:
             raise ValueError("For pure tensor inputs, `canvas_size` has to be passed.")
         return clamped_points(inpt, canvas_size)
+    if not isinstance(inpt, tv_tensors.KeyPoints):
+        raise TypeError(f"Input can either be a plain tensor or a keypoints tv_tensor, but got {type(inpt)} instead.")
     if canvas_size is not None:
         raise ValueError("For keypoints tv_tensor inputs, `canvas_size` must not be passed.")
     return tv_tensors.wrap(clamped_points(inpt.as_subclass(torch.Tensor), inpt.canvas_size), like=inpt)

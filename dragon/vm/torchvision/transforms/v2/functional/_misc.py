@@ -154,6 +154,8 @@ def sanitize_keypoints(key_points, canvas_size=None):
             raise ValueError("canvas_size cannot be None if key_points is a pure tensor.")
         valid = get_sanitize_keypoints_mask(key_points, canvas_size)
         return key_points[valid], valid
+    if not isinstance(key_points, tv_tensors.KeyPoints):
+        raise ValueError("key_points must be a tv_tensors.KeyPoints instance or a pure tensor.")
     if canvas_size is not None:
         raise ValueError("canvas_size must be None when key_points is a tv_tensors.KeyPoints instance.")
     valid = get_sanitize_keypoints_mask(key_points, key_points.canvas_size)
