@@ -21,6 +21,7 @@ DOORS = {
 LEFT_OUT = {
     r"dragon\.(vm|command|core|onnx)\b.*": "other doors, the command line, and the workshop behind the door",
     r"dragon\.(tensor\.(?!Tensor)|tape\.as_|random\.on_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
+    r"dragon\.io\.(Failure|WorkerPool)\b.*": "starts processes, and what they send home",
     r"(keras|tensorflow)\.(core|trainers|ops\.common|saving\.(files|legacy_h5))\b.*": "the workshop",
     r"torch\.(core|_|onnx|version|torch_version|testing|backends)\b.*": "the workshop, or switches of the process",
     r"torch\.(hub|multiprocessing|distributed)\b.*": "downloads, or starts processes",
@@ -31,6 +32,7 @@ LEFT_OUT = {
     r"torch\.random\.(set_rng_state|fork_rng)": "switches of the process",
     r"torch\.(serialization|utils\.serialization)\.(add|clear|set|get|register|location)\w*": "switches of the process",
     r"torch\.nn\.modules\.module\.register_\w+": "hooks for every module of the process",
+    r"torch\.optim\.\w+\.(options|run)": "the workshop",
     r"torch\.(seed|initial_seed|futures\..*|jit\.(enable|set|last|optimized|fuser).*)": "switches of the process",
     r"torch\.(from_file|autograd\.(detect_anomaly|set_detect_anomaly))": "maps files of the process, or switches it",
     r"(torch\.)?\w*\.?(Storage|UntypedStorage|TypedStorage)\.from_(buffer|file)": "memory that the caller vouches for",

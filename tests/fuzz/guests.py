@@ -105,8 +105,10 @@ class Guest:
         if rng.integers(4) == 0:
             args, kwargs = hostile.scramble(self.kit, rng, arguments, args, kwargs)
         yield target.name, lambda *a, **k: made.append(self.find(target)(*a, **k)), args, kwargs
+        if not made or isinstance(target.found, type) and not isinstance(made[0], self.find(target)):
+            return  # a class that gives something else, as those that decorate functions too
         methods = target.methods()
-        for _ in range(METHODS if made and methods else 0):
+        for _ in range(METHODS if methods else 0):
             method = hostile.pick(rng, methods)
             arguments = self.arguments(f"{target.name}.{method}", getattr(target.found, method), skip_self=True)
             base = guesses.right_call(self.kit, rng, arguments) if rng.integers(2) else None
@@ -119,6 +121,10 @@ class Guest:
             return None  # what an argument's own methods raise is the caller's
         if isinstance(error, AttributeError) and name.endswith(" ="):
             return None  # Python's own answer where a property may not be set
+        if isinstance(error, RecursionError) and "repr of an object" in str(error):
+            return None  # an argument too deep to be shown, as a Silent one
+        if isinstance(error, KeyError) and "expected" in str(error):
+            return None  # a name that was looked up, and the message says which would do
         if not isinstance(error, ALLOWED + self.extra) or isinstance(error, RecursionError):
             ended = isinstance(error, StopIteration) and name.endswith(("__next__", "next"))
             return None if ended else "class"
