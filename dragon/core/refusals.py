@@ -1,4 +1,5 @@
 """What a function that met an argument of the wrong kind says: a TypeError about the argument, not what it missed."""
+import functools
 import inspect
 import re
 import types
@@ -48,7 +49,8 @@ def what_was_missed(error, args, kwargs):
         return error.obj, error.name
     # Python says of an assignment which class and which attribute, not which object.
     words = re.fullmatch(r"'([^']*)' object has no attribute '([^']*)'.*", str(error))
-    found = [value for value in (*args, *kwargs.values()) if words and type(value).__name__ == words[1]]
+    kind = words and words[1].rpartition(".")[2]
+    found = [value for value in (*args, *kwargs.values()) if type(value).__name__ == kind]
     return (found[0], words[2]) if found else None
 
 
@@ -65,6 +67,20 @@ def told(args, kwargs):
     """Return the kinds of the arguments of a call."""
     words = [type(value).__name__ for value in args] + [f"{key}={type(kwargs[key]).__name__}" for key in kwargs]
     return f"({', '.join(words)})"
+
+
+def refusing(function):
+    """Have a function that is written in Python refuse arguments of the wrong kind, as the operators do."""
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except AttributeError as error:
+            better = refused(call, args, kwargs, error)
+            if better is error:
+                raise
+            raise better
+    return call
 
 
 def guard_methods(ops, tensor_class, left_out=()):

@@ -2,11 +2,13 @@
 import contextlib
 from typing import Final, Optional, Union, get_args, get_origin
 
+from dragon.core.refusals import refusing
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script
 from dragon.vm.torch.jit._trace import (FrozenModule, TopLevelTracedModule, TracedModule, TracerWarning,  # noqa: F401
                                         TracingCheckError, freeze_traced, is_tracing, load, save, trace, trace_module)
+from dragon.vm.torch.nn.modules.module import Module
 
 Error = RuntimeError
 
@@ -117,6 +119,7 @@ def fork(func, *args, **kwargs):
     return Future(func(*args, **kwargs))
 
 
+@refusing
 def wait(future):
     """Return a future's result."""
     return future.wait()
@@ -124,6 +127,8 @@ def wait(future):
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """Return a module in evaluation mode with its weights as constants of a graph; a scripted one as it is."""
+    if not isinstance(mod, Module):
+        raise RuntimeError(f"freeze: got {type(mod).__name__}, expected a module")
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode; call .eval() before")
     return freeze_traced(mod) if isinstance(mod, (TopLevelTracedModule, FrozenModule)) else mod
