@@ -38,7 +38,7 @@ LEFT_OUT = {
     r"(torch\.)?\w*\.?(Storage|UntypedStorage|TypedStorage)\.from_(buffer|file)": "memory that the caller vouches for",
     r".*\.(data_ptr|from_dlpack|__dlpack__|__del__|share_memory_?|pin_memory)": "memory that the caller vouches for",
     r"torchvision\.(datasets|models|io)\b.*": "downloads, or takes minutes per call",
-    r"torchvision\.(ops\.(ciou_loss\.reduced|deform_conv\.pair|diou_loss\.enclosing|poolers\.convert_\w+)|"
+    r"torchvision\.(ops\.(\w+_loss\.(reduced|enclosing)|deform_conv\.pair|poolers\.convert_\w+)|"
     r"transforms\.(autoaugment\.(apply_op|below|space_of)|functional\.through_\w+|transforms\.(Module|uniform))|"
     r"utils\.(pil_to_tensor|save_picture|to_pil_image))": "the workshop",
     r"(dragon|tensorflow)\.(set_|load_library|function\b|Graph\.load).*": "switches of the process, or code of it",

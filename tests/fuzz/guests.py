@@ -25,6 +25,14 @@ def import_genuine(name):
     return importlib.import_module(name)
 
 
+def words_of(error):
+    """Return the message of an error, also of one that shows an argument that cannot be shown."""
+    try:
+        return str(error)
+    except BaseException:
+        return "?"
+
+
 class Guest:
     """A door; or the genuine guest behind the same names, which answers the same calls.
 
@@ -121,11 +129,11 @@ class Guest:
             return None  # what an argument's own methods raise is the caller's
         if isinstance(error, AttributeError) and name.endswith(" ="):
             return None  # Python's own answer where a property may not be set
-        if isinstance(error, RecursionError) and "repr of an object" in str(error):
+        if isinstance(error, RecursionError) and "repr of an object" in words_of(error):
             return None  # an argument too deep to be shown, as a Silent one
-        if isinstance(error, KeyError) and "expected" in str(error):
+        if isinstance(error, KeyError) and "expected" in words_of(error):
             return None  # a name that was looked up, and the message says which would do
         if not isinstance(error, ALLOWED + self.extra) or isinstance(error, RecursionError):
             ended = isinstance(error, StopIteration) and name.endswith(("__next__", "next"))
             return None if ended else "class"
-        return None if str(error) else "empty message"
+        return None if words_of(error) else "empty message"

@@ -33,6 +33,7 @@ VALUES = {
     "a size in a dictionary": lambda: V.center_crop_image(IMAGE, {"a": 1}),
     "a size without end": lambda: V.five_crop_image(IMAGE, Long()),
     "no pixels": lambda: V.resize(torch.ones(3, 2, 0), 2),
+    "no margins": lambda: V.pad_image(IMAGE, [], {"a": 1}),
     "no channels": lambda: F.to_pil_image(torch.ones(0, 1, 1)),
     "points of nothing": lambda: V.sanitize_keypoints(None),
 }

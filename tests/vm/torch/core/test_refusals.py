@@ -27,6 +27,8 @@ WRONG = {
     "a slice in a sequence": (lambda: torch.nn.utils.rnn.pad_sequence([torch.ones(2), slice(3)]), "pad_sequence: got"),
     "words to gather": (lambda: torch.nn.parallel.gather(["a", "b"], None), "gather: got str"),
     "very many layers of none": (lambda: torch.nn.TransformerEncoder(None, 2**31), "got NoneType for a layer"),
+    "a tensor for a name": (lambda: torch.nn.ReLU().get_buffer(torch.ones(2)), "got Tensor for a target"),
+    "a word for a hook": (lambda: torch.nn.ReLU().register_state_dict_post_hook("x"), "got str, expected a function"),
     "nowhere to cut": (lambda: torch.ones(3, 3).vsplit(), "vsplit: got 0 of"),
     "a number with axes": (lambda: torch.Tensor.dim(3), "dim: got 'int' for argument 'self', expected a tensor"),
     "a set with gradients": (lambda: torch.Tensor.requires_grad_({1}), "requires_grad_: got 'set' for argument 'self'"),

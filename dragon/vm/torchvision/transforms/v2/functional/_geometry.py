@@ -69,13 +69,13 @@ def _resize_points(points, size, canvas_size, max_size=None):
 
 def pad_image(image, padding, fill=None, padding_mode="constant"):
     """Return the image with a margin."""
+    left, right, top, bottom = F_t._parse_pad_padding(padding)
     fill = 0 if fill is None else fill
     if isinstance(fill, (int, float)) or len(fill) == 1:
         value = fill if isinstance(fill, (int, float)) else fill[0]
         return as_batch(lambda batch: F_t.pad(batch, padding, value, padding_mode), image)
     if padding_mode != "constant":
         raise ValueError(f"Padding mode '{padding_mode}' is not supported if fill is not scalar")
-    left, right, top, bottom = F_t._parse_pad_padding(padding)
     output = as_batch(lambda batch: F_t.pad(batch, padding, 0, "constant"), image)
     colour = torch.tensor(fill).to(image.dtype).reshape(-1, 1, 1)
     height, width = output.shape[-2:]
