@@ -30,9 +30,12 @@ def refused(function, args, kwargs, error):
 
     """
     missed = what_was_missed(error, args, kwargs) if is_ours(error) else None
-    if missed is None or isinstance(missed[0], (_C.Tensor, types.ModuleType)):
+    if missed is None or isinstance(missed[0], types.ModuleType):
         return error
     lacking, attribute = missed
+    # What a tensor lacks may be a fault of ours; text and containers have what a tensor never had.
+    if isinstance(lacking, _C.Tensor) and not any(hasattr(kind, attribute) for kind in (str, dict, list)):
+        return error
     who = getattr(function, "__name__", "dragon")
     name = next((name for name, value in named(function, args, kwargs) if value is lacking), None)
     kind = type(lacking).__name__

@@ -32,7 +32,7 @@ LEFT_OUT = {
     r"torch\.random\.(set_rng_state|fork_rng)": "switches of the process",
     r"torch\.(serialization|utils\.serialization)\.(add|clear|set|get|register|location)\w*": "switches of the process",
     r"torch\.nn\.modules\.module\.register_\w+": "hooks for every module of the process",
-    r"torch\.optim\.\w+\.(options|run)": "the workshop",
+    r"torch\.optim\.\w+\.(options|run|has|start)": "the workshop",
     r"torch\.(seed|initial_seed|futures\..*|jit\.(enable|set|last|optimized|fuser).*)": "switches of the process",
     r"torch\.(from_file|autograd\.(detect_anomaly|set_detect_anomaly))": "maps files of the process, or switches it",
     r"(torch\.)?\w*\.?(Storage|UntypedStorage|TypedStorage)\.from_(buffer|file)": "memory that the caller vouches for",

@@ -1,4 +1,5 @@
 """Hostile calls of the doors: of every public function, class and tensor method, as the guest's programs write them."""
+import functools
 import pickle
 import struct
 import zipfile
@@ -31,6 +32,11 @@ def words_of(error):
         return str(error)
     except BaseException:
         return "?"
+
+
+def use(instance, method, *args, **kwargs):
+    """Call a method, which may be a property that raises when it is asked."""
+    return getattr(instance, method)(*args, **kwargs)
 
 
 class Guest:
@@ -121,7 +127,7 @@ class Guest:
             arguments = self.arguments(f"{target.name}.{method}", getattr(target.found, method), skip_self=True)
             base = guesses.right_call(self.kit, rng, arguments) if rng.integers(2) else None
             args, kwargs = hostile.arguments_of_call(self.kit, rng, arguments, base)
-            yield f"{target.name}(...).{method}", getattr(made[0], method), args, kwargs
+            yield f"{target.name}(...).{method}", functools.partial(use, made[0], method), args, kwargs
 
     def judge(self, name, error):
         """Return what is wrong with an error, or None."""
@@ -136,4 +142,5 @@ class Guest:
         if not isinstance(error, ALLOWED + self.extra) or isinstance(error, RecursionError):
             ended = isinstance(error, StopIteration) and name.endswith(("__next__", "next"))
             return None if ended else "class"
-        return None if words_of(error) else "empty message"
+        # Python itself says nothing where a sequence claims more items than memory holds.
+        return None if words_of(error) or isinstance(error, MemoryError) else "empty message"

@@ -24,6 +24,7 @@ KINDS = {
     "a word for a dtype": lambda: F.convert_image_dtype(IMAGE, ""),
     "an array to brighten": lambda: V.adjust_gamma_image(numpy.ones(3), 2),
     "a bool to turn": lambda: V.affine_image(True, 1, [0, 0], 1, [0, 0]),
+    "dots to turn": lambda: V.rotate_image(..., 2),
     "an array of points": lambda: V.clamp_keypoints(numpy.ones(2)),
 }
 VALUES = {
@@ -34,6 +35,8 @@ VALUES = {
     "a size without end": lambda: V.five_crop_image(IMAGE, Long()),
     "no pixels": lambda: V.resize(torch.ones(3, 2, 0), 2),
     "no margins": lambda: V.pad_image(IMAGE, [], {"a": 1}),
+    "an unknown way to clamp": lambda: V.clamp_bounding_boxes(torch.ones(4), "xyxy", (2, 2), "no"),
+    "a canvas without sides": lambda: V.sanitize_keypoints(torch.ones(2, 3, 4), {}),
     "no channels": lambda: F.to_pil_image(torch.ones(0, 1, 1)),
     "points of nothing": lambda: V.sanitize_keypoints(None),
 }

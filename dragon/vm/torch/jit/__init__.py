@@ -2,7 +2,6 @@
 import contextlib
 from typing import Final, Optional, Union, get_args, get_origin
 
-from dragon.core.refusals import refusing
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script
@@ -119,9 +118,10 @@ def fork(func, *args, **kwargs):
     return Future(func(*args, **kwargs))
 
 
-@refusing
 def wait(future):
     """Return a future's result."""
+    if not isinstance(future, Future):
+        raise TypeError(f"wait: got {type(future).__name__}, expected a future")
     return future.wait()
 
 

@@ -1,4 +1,5 @@
 """Flips, sizes, parts and warps: of images, masks, boxes and keypoints."""
+from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
 from dragon.vm.torchvision.transforms.functional import InterpolationMode
@@ -196,6 +197,7 @@ def _affine_points(points, angle, translate, scale, shear, canvas_size, center=N
     return affine_move(canvas_size, angle, translate, scale, shear, center)(points)
 
 
+@refusing
 def rotate_image(image, angle, interpolation=NEAREST, expand=False, center=None, fill=None):
     """Return the image turned against the clock by an angle in degrees."""
     angle = angle % 360

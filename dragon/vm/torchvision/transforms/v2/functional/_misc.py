@@ -141,9 +141,9 @@ def sanitize_bounding_boxes(bounding_boxes, format=None, canvas_size=None, min_s
 
 def get_sanitize_keypoints_mask(points, canvas_size):
     """Return which keypoints, or groups of them, lie on the canvas."""
-    points = points.as_subclass(torch.Tensor)
+    points, (height, width) = points.as_subclass(torch.Tensor), canvas_size
     x, y = points[..., 0], points[..., 1]
-    valid = (x >= 0) & (x < canvas_size[1]) & (y >= 0) & (y < canvas_size[0])
+    valid = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     return valid.flatten(start_dim=1).all(dim=1) if valid.ndim > 1 else valid
 
 
