@@ -21,7 +21,7 @@ DOORS = {
 LEFT_OUT = {
     r"dragon\.(vm|command|core|onnx)\b.*": "other doors, the command line, and the workshop behind the door",
     r"dragon\.(tensor\.(?!Tensor)|tape\.as_|random\.on_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
-    r"dragon\.io\.(Failure|WorkerPool)\b.*": "starts processes, and what they send home",
+    r"dragon\.io\.(\w+\.)?(Failure|WorkerPool)\b.*": "starts processes, and what they send home",
     r"(keras|tensorflow)\.(core|trainers|ops\.common|saving\.(files|legacy_h5))\b.*": "the workshop",
     r"torch\.(core|_|onnx|version|torch_version|testing|backends)\b.*": "the workshop, or switches of the process",
     r"torch\.(hub|multiprocessing|distributed)\b.*": "downloads, or starts processes",

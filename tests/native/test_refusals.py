@@ -14,6 +14,8 @@ CALLS = {
 }
 OTHERS = {
     "a number among parameters": (lambda: dragon.optimizers.clip_grad_norm([dragon.ones((2,)), 3], 2.0), TypeError),
+    "a number to differentiate": (lambda: dragon.GradientTape().gradient(numpy.float32(2), object), TypeError),
+    "a dictionary of samples": (lambda: dragon.io.stack_samples({}), TypeError),
     "no groups": (lambda: dragon.nn.Conv2d(2, 2, 3, groups=0), ValueError),
     "an end without a start": (lambda: dragon.detect_anomaly().__exit__(), IndexError),
     "a key that is not there": (lambda: dragon.graph.symbol({}, "lr"), ValueError),
