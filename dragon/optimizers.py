@@ -1,5 +1,6 @@
 """Optimizers: one call updates all parameters of a model."""
 from dragon import _C
+from dragon.core.refusals import refusing
 from dragon.core.tape import no_grad
 from dragon.tensor import ops
 
@@ -237,6 +238,7 @@ class Adadelta(Optimizer):
                          {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize})
 
 
+@refusing
 def clip_grad_norm(params, max_norm, p=2.0, error_if_nonfinite=False):
     """Scale the gradients of parameters so that their common norm is at most `max_norm`.
 
@@ -262,6 +264,7 @@ def clip_grad_norm(params, max_norm, p=2.0, error_if_nonfinite=False):
         return ops.clip_grad_norm(grads, max_norm, p, error_if_nonfinite)
 
 
+@refusing
 def clip_grad_value(params, limit):
     """Bring every number of the gradients of parameters into [-limit, limit]."""
     with no_grad():

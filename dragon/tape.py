@@ -3,6 +3,7 @@ import contextlib
 import threading
 
 from dragon import _C, ops
+from dragon.core.refusals import refusing
 from dragon.core.tape import as_list
 
 _local = threading.local()
@@ -102,6 +103,7 @@ class GradientTape:
                     item.requires_grad = True
                     self._watched.append(item)
 
+    @refusing
     def gradient(self, target, sources, output_gradients=None):
         """Return the gradients of a target with respect to sources: None where nothing flows.
 

@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.core.device import Device, current_device
 from dragon.core.dtypes import NATIVE
 from dragon.core.printing import format_tensor
+from dragon.core.refusals import guard_methods, refused
 
 
 class Tensor(_C.Tensor):
@@ -134,6 +135,8 @@ int8, int16, int32, int64 = (NATIVE[name] for name in ("int8", "int16", "int32",
 float16, bfloat16, float32, float64 = (NATIVE[name] for name in ("float16", "bfloat16", "float32", "float64"))
 complex64, complex128 = NATIVE["complex64"], NATIVE["complex128"]
 ops = _C.Ops(Tensor, NATIVE, Device)
+ops.set_refusal(refused)
+guard_methods(ops, Tensor)
 
 
 def add_methods():

@@ -72,13 +72,14 @@ class detect_anomaly:
 
     def __init__(self, check_nan=True):
         self.check_nan = check_nan
+        self.previous = []
 
     def __enter__(self):
-        self.previous = _C.anomaly_mode()
+        self.previous.append(_C.anomaly_mode())
         _C.set_anomaly_mode(True, self.check_nan)
 
     def __exit__(self, *_):
-        _C.set_anomaly_mode(self.previous)
+        _C.set_anomaly_mode(self.previous.pop())
 
 
 def as_list(value):

@@ -9,6 +9,8 @@ from dragon.io.pool import WorkerPool
 def stack_samples(samples):
     """Return samples as a batch: arrays are stacked, in shared memory within a worker; structures keep their form."""
     import numpy as np
+    if not isinstance(samples, (list, tuple)):
+        raise TypeError(f"stack_samples: got {type(samples).__name__}, expected a list of samples")
     first = samples[0]
     if isinstance(first, dict):
         return {key: stack_samples([sample[key] for sample in samples]) for key in first}

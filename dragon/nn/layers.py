@@ -68,6 +68,8 @@ class Conv2d(Module):
             return (value, value) if isinstance(value, int) else tuple(value)
         self.stride, self.padding, self.dilation, self.groups = pair(stride), pair(padding), pair(dilation), groups
         window = pair(kernel_size)
+        if groups < 1:
+            raise ValueError(f"Conv2d: got groups={groups}, expected at least 1")
         bound = spread(in_channels // groups * window[0] * window[1])
         self.weight = Parameter(random.uniform(-bound, bound, (out_channels, in_channels // groups) + window))
         self.bias = Parameter(random.uniform(-bound, bound, (out_channels,))) if bias else None

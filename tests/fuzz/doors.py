@@ -20,7 +20,8 @@ DOORS = {
 # Patterns of whole names, and why a hunt does not call them.
 LEFT_OUT = {
     r"dragon\.(vm|command|core|onnx)\b.*": "other doors, the command line, and the workshop behind the door",
-    r"dragon\.(tensor\.(?!Tensor)|tape\.as_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
+    r"dragon\.(tensor\.(?!Tensor)|tape\.as_|random\.on_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
+    r"dragon\.io\.(\w+\.)?(Failure|WorkerPool)\b.*": "starts processes, and what they send home",
     r"(keras|tensorflow)\.(core|trainers|ops\.common|saving\.(files|legacy_h5))\b.*": "the workshop",
     r"torch\.(core|_|onnx|version|torch_version|testing|backends)\b.*": "the workshop, or switches of the process",
     r"torch\.(hub|multiprocessing|distributed)\b.*": "downloads, or starts processes",
@@ -31,11 +32,15 @@ LEFT_OUT = {
     r"torch\.random\.(set_rng_state|fork_rng)": "switches of the process",
     r"torch\.(serialization|utils\.serialization)\.(add|clear|set|get|register|location)\w*": "switches of the process",
     r"torch\.nn\.modules\.module\.register_\w+": "hooks for every module of the process",
+    r"torch\.optim\.\w+\.(options|run|has|start)": "the workshop",
     r"torch\.(seed|initial_seed|futures\..*|jit\.(enable|set|last|optimized|fuser).*)": "switches of the process",
     r"torch\.(from_file|autograd\.(detect_anomaly|set_detect_anomaly))": "maps files of the process, or switches it",
     r"(torch\.)?\w*\.?(Storage|UntypedStorage|TypedStorage)\.from_(buffer|file)": "memory that the caller vouches for",
     r".*\.(data_ptr|from_dlpack|__dlpack__|__del__|share_memory_?|pin_memory)": "memory that the caller vouches for",
     r"torchvision\.(datasets|models|io)\b.*": "downloads, or takes minutes per call",
+    r"torchvision\.(ops\.(\w+_loss\.(reduced|enclosing)|deform_conv\.pair|poolers\.convert_\w+)|"
+    r"transforms\.(autoaugment\.(apply_op|below|space_of)|functional\.through_\w+|transforms\.(Module|uniform))|"
+    r"utils\.(pil_to_tensor|save_picture|to_pil_image))": "the workshop",
     r"(dragon|tensorflow)\.(set_|load_library|function\b|Graph\.load).*": "switches of the process, or code of it",
     r"tensorflow\.keras\b.*": "the door `keras`",
     r"tensorflow\.(config|test|distribute|debugging|summary|profiler|experimental|io|compat|saved_model)\b.*":

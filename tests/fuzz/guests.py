@@ -1,4 +1,5 @@
 """Hostile calls of the doors: of every public function, class and tensor method, as the guest's programs write them."""
+import functools
 import pickle
 import struct
 import zipfile
@@ -11,6 +12,31 @@ from tricks import Spite
 ALLOWED = (ValueError, TypeError, IndexError, RuntimeError, MemoryError, OverflowError, OSError, ImportError, EOFError,
            pickle.PickleError, zipfile.BadZipFile, struct.error)
 METHODS = 3  # of an instance, per attempt
+
+
+def import_genuine(name):
+    """Return the genuine guest of a name."""
+    if name == "torchvision":
+        from harness import genuine_torchvision
+        genuine = genuine_torchvision.load()
+        # Calls reach the operators' schemas, which refuse arguments of wrong kinds even where the kernels are missing.
+        genuine.extension._has_ops = lambda: True
+        return genuine
+    import importlib
+    return importlib.import_module(name)
+
+
+def words_of(error):
+    """Return the message of an error, also of one that shows an argument that cannot be shown."""
+    try:
+        return str(error)
+    except BaseException:
+        return "?"
+
+
+def use(instance, method, *args, **kwargs):
+    """Call a method, which may be a property that raises when it is asked."""
+    return getattr(instance, method)(*args, **kwargs)
 
 
 class Guest:
@@ -36,7 +62,7 @@ class Guest:
         self.in_torch = kit is doors.kits.Torch
         if genuine:
             tensors = tensors.rpartition(".")[2]
-        self.genuine = importlib.import_module(self.guest) if genuine else None
+        self.genuine = import_genuine(self.guest) if genuine else None
         self.kit = kit(importlib.import_module(tensors))
         self.extra = (self.kit.module.errors.OpError,) if kit is doors.kits.Tensorflow else ()
         self.described = {}
@@ -93,13 +119,15 @@ class Guest:
         if rng.integers(4) == 0:
             args, kwargs = hostile.scramble(self.kit, rng, arguments, args, kwargs)
         yield target.name, lambda *a, **k: made.append(self.find(target)(*a, **k)), args, kwargs
+        if not made or isinstance(target.found, type) and not isinstance(made[0], self.find(target)):
+            return  # a class that gives something else, as those that decorate functions too
         methods = target.methods()
-        for _ in range(METHODS if made and methods else 0):
+        for _ in range(METHODS if methods else 0):
             method = hostile.pick(rng, methods)
             arguments = self.arguments(f"{target.name}.{method}", getattr(target.found, method), skip_self=True)
             base = guesses.right_call(self.kit, rng, arguments) if rng.integers(2) else None
             args, kwargs = hostile.arguments_of_call(self.kit, rng, arguments, base)
-            yield f"{target.name}(...).{method}", getattr(made[0], method), args, kwargs
+            yield f"{target.name}(...).{method}", functools.partial(use, made[0], method), args, kwargs
 
     def judge(self, name, error):
         """Return what is wrong with an error, or None."""
@@ -107,7 +135,12 @@ class Guest:
             return None  # what an argument's own methods raise is the caller's
         if isinstance(error, AttributeError) and name.endswith(" ="):
             return None  # Python's own answer where a property may not be set
+        if isinstance(error, RecursionError) and "repr of an object" in words_of(error):
+            return None  # an argument too deep to be shown, as a Silent one
+        if isinstance(error, KeyError) and "expected" in words_of(error):
+            return None  # a name that was looked up, and the message says which would do
         if not isinstance(error, ALLOWED + self.extra) or isinstance(error, RecursionError):
             ended = isinstance(error, StopIteration) and name.endswith(("__next__", "next"))
             return None if ended else "class"
-        return None if str(error) else "empty message"
+        # Python itself says nothing where a sequence claims more items than memory holds.
+        return None if words_of(error) or isinstance(error, MemoryError) else "empty message"

@@ -1,8 +1,10 @@
 """Every operator and every public callable of the doors, called with hostile arguments: only the promised errors may
 come, and no crash, no hang, no memory beyond the limit. `make hunt` is the same for hours."""
+import json
 import os
 import pathlib
 import sys
+import types
 
 import pytest
 
@@ -39,6 +41,28 @@ def test_few_hostile_calls(names, tmp_path):
 @pytest.mark.parametrize("names", CHUNKS, ids=IDS)
 def test_many_hostile_calls(names, tmp_path):
     fail(hunt.run_names("operators", names, SEED, COUNT, folder=tmp_path))
+
+
+def test_a_genuine_guest_that_does_not_start_is_none(tmp_path, monkeypatch):
+    """Every call would be answered by how its process ended, as if that were an error of the guest."""
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision" / "__init__.py").write_text("raise RuntimeError('operator does not exist')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", ""))
+    assert not hunt.has_genuine("torchvision")
+    assert not hunt.has_genuine("native")
+
+
+@pytest.mark.parametrize("step, raised", ((1, "KeyError"), (2, None)))
+def test_a_call_is_compared_with_its_own_answer(step, raised, monkeypatch):
+    """What an earlier call of the same instance raises is no answer to this one."""
+    monkeypatch.setenv("DRAGON_ALLOCATOR", "naive")
+    import worker
+    told = []
+    door = types.SimpleNamespace(
+        kit=types.SimpleNamespace(use=id, restore=list),
+        attempt=lambda *place: [("made", list, [], {}), ("first", {}.__getitem__, [3], {}), ("second", len, ["a"], {})])
+    worker.replay(door, types.SimpleNamespace(seed=0), "name", 0, step, told.append)
+    assert json.loads(told[0])["raised"] == raised
 
 
 @pytest.mark.slow

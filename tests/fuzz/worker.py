@@ -53,7 +53,7 @@ def parse():
     parser.add_argument("--status", default=os.devnull)
     parser.add_argument("--samples", help="a file of right calls, as samples.py writes it")
     parser.add_argument("--only", type=int, help="make this call alone, and tell it")
-    parser.add_argument("--replay", help="a file of [name, index]: make these calls, and tell how each one ends")
+    parser.add_argument("--replay", help="a file of [name, index, step]: make these calls, tell how each ends")
     parser.add_argument("--genuine", action="store_true", help="call the genuine guest, for comparison")
     parser.add_argument("--list", action="store_true", help="print the names of the door, one per line")
     parser.add_argument("names", nargs="*")
@@ -73,13 +73,22 @@ def open_door(options):
     return guests.Guest(options.door, samples, options.genuine)
 
 
-def replay(door, options, name, index, print_line):
-    """Make the calls of one attempt; tell the class of its error, or null."""
+def replay(door, options, name, index, step, print_line):
+    """Make the calls of one attempt up to one of them; tell the class of that one's error, or null.
+
+    An instance that came to be is used on, whatever its earlier calls raised.
+    """
     raised = None
     try:
-        for _, found, args, kwargs in door.attempt(name, options.seed, index):
-            with sandbox.timed():
-                door.kit.use(found(*args, **kwargs))
+        for place, (_, found, args, kwargs) in enumerate(door.attempt(name, options.seed, index)):
+            raised = None
+            try:
+                with sandbox.timed():
+                    door.kit.use(found(*args, **kwargs))
+            except BaseException as error:
+                raised = type(error).__name__
+            if place == step:
+                break
     except BaseException as error:
         raised = type(error).__name__
     print_line(json.dumps({"name": name, "index": index, "raised": raised}))
@@ -88,17 +97,17 @@ def replay(door, options, name, index, print_line):
 
 def attempt(door, options, name, index, print_line):
     """Make the calls of one attempt; tell what is wrong with its error."""
-    told, where, before = "", name, sandbox.most_memory()
+    told, where, step, before = "", name, 0, sandbox.most_memory()
 
     def report(trouble, error):
         try:
             message = str(error)[:300]
         except BaseException:  # a message that shows an argument that cannot be shown
             message = "?"
-        print_line(json.dumps({"name": name, "index": index, "trouble": trouble, "where": where,
+        print_line(json.dumps({"name": name, "index": index, "step": step, "trouble": trouble, "where": where,
                                "class": type(error).__name__, "message": message, "call": told[:1500]}))
     try:
-        for where, found, args, kwargs in door.attempt(name, options.seed, index):
+        for step, (where, found, args, kwargs) in enumerate(door.attempt(name, options.seed, index)):
             told = tell_call(door.kit, where, args, kwargs)
             if options.only is not None:
                 print_line(told)
@@ -118,7 +127,7 @@ def attempt(door, options, name, index, print_line):
 
 
 def places(door, options):
-    """Yield the name and index of every call to make."""
+    """Yield the name and index of every attempt to make; when replaying, which of its calls is asked about as well."""
     if options.replay:
         yield from options.replay[options.start:]
         return
@@ -145,9 +154,9 @@ def main():
         print_line("\n".join(door.names))
         return
     with open(options.status, "w+b", buffering=0) as status, sandbox.walls():
-        for name, index in places(door, options):
+        for name, index, *step in places(door, options):
             os.pwrite(status.fileno(), f"{name} {index}".ljust(200).encode(), 0)
-            (replay if options.replay else attempt)(door, options, name, index, print_line)
+            (replay if options.replay else attempt)(door, options, name, index, *step, print_line)
 
 
 if __name__ == "__main__":

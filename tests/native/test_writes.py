@@ -228,3 +228,24 @@ def test_a_composition_in_place_keeps_what_its_parts_saved(name):
     y.sum().backward()
     assert x.grad.tolist() == [0.5, 0.25, 0.125]
     assert divisor.grad.tolist() == [-0.25, -0.125, -3 / 64]
+
+
+OVER = {
+    "sum": lambda ops, x, out: ops.sum(x, 0, True, out=out), "prod": lambda ops, x, out: ops.prod(x, 0, True, out=out),
+    "amax": lambda ops, x, out: ops.amax(x, 0, True, out=out), "sqrt": lambda ops, x, out: ops.sqrt(x, out=out),
+    "norm": lambda ops, x, out: ops.norm(x, 3, 0, True, out=out), "mul": lambda ops, x, out: ops.mul(x, x, out=out),
+    "cumprod": lambda ops, x, out: ops.cumprod(x, 0, out=out),
+    "softmax": lambda ops, x, out: ops.softmax(x, 0, out=out),
+    "matmul": lambda ops, x, out: ops.matmul(x, dragon.ones((1, 1)), out=out),
+    "gather": lambda ops, x, out: ops.gather(x, 0, dragon.zeros((1,), dtype="int64"), out=out),
+}
+
+
+@pytest.mark.parametrize("call", OVER.values(), ids=OVER)
+def test_nothing_flows_to_what_a_constant_was_written_over(call):
+    """Of inputs that want no gradient nothing is saved, so nothing may be asked for."""
+    leaf = dragon.ones((1,), requires_grad=True)
+    out = dragon.ops.clone(leaf)
+    call(dragon.ops, dragon.ones((1,)), out)
+    dragon.backward(out, dragon.ones((1,)))
+    assert leaf.grad is None or leaf.grad.tolist() == [0]

@@ -200,7 +200,9 @@ void RequireForm(const Node& node, const Tensor& saved, const TensorMeta& meta) 
 
 Tensors OpNode::Backward(const Tensors& grads) {
   const uint64_t skipped = std::exchange(EdgesToSkip(), 0);
-  if (!op_->differentiable) {  // it overwrote a tensor with history: nothing flows to what was there before
+  // It overwrote a tensor with history: nothing flows to what was there before. Where no input wants a gradient,
+  // nothing was saved that a gradient could be computed from.
+  if (!op_->differentiable || !wanting_) {
     Tensors nothing;
     nothing.resize(edges.size());
     return nothing;

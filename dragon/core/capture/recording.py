@@ -132,6 +132,9 @@ def symbol(container, key):
         The number.
 
     """
-    value = container[key]
+    try:
+        value = container[key]
+    except LookupError:
+        raise ValueError(f"symbol: got key {key!r}, expected one of the container") from None
     running = captures()
     return running[-1].symbol(value, container, key) if running and isinstance(value, (int, float)) else value

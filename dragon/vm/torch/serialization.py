@@ -290,15 +290,16 @@ class safe_globals:
     """Let files name, make and call more classes and functions within a `with` block."""
 
     def __init__(self, safe_globals):
-        self.more = safe_globals
+        self.more, self.before = safe_globals, []
 
     def __enter__(self):
-        self.before = get_safe_globals()
+        self.before.append(get_safe_globals())
         add_safe_globals(self.more)
 
     def __exit__(self, *_):
+        before = self.before.pop()
         clear_safe_globals()
-        add_safe_globals(self.before)
+        add_safe_globals(before)
 
 
 _skipping = []

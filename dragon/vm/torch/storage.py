@@ -198,6 +198,8 @@ class UntypedStorage:
 
     def __deepcopy__(self, memo):
         key = "dragon storage", self.data_ptr(), self.nbytes()
+        if not isinstance(memo, dict):
+            raise TypeError(f"__deepcopy__: got {type(memo).__name__} for what was copied, expected a dictionary")
         if key not in memo:
             memo[key] = self.clone(), self  # the old one is kept, so that its address stays its own
         return memo[key][0]
@@ -314,7 +316,8 @@ class TypedStorage:
 
     def copy_(self, source, non_blocking=None):
         """Copy another storage's elements into this one."""
-        self._elements().copy_(source._elements() if isinstance(source, TypedStorage) else source._memory)
+        self._elements().copy_(source._elements() if isinstance(source, TypedStorage)
+                               else bytes_of(source, "copy_", "source")._memory)
         return self
 
     def clone(self):
@@ -375,8 +378,7 @@ class TypedStorage:
         return self.clone()
 
     def __deepcopy__(self, memo):
-        import copy
-        return self._with(copy.deepcopy(self._untyped_storage, memo))
+        return self._with(self._untyped_storage.__deepcopy__(memo))
 
     def __reduce__(self):
         return _load_from_bytes, (_bytes_of(self),)

@@ -2,6 +2,7 @@
 import math
 import re
 
+from dragon.core.refusals import refusing
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -45,6 +46,7 @@ def _sizes(groups, shape, known, pattern):
     return sizes
 
 
+@refusing
 def rearrange(tensor, pattern, **axes_lengths):
     """Return a tensor with its axes reordered, split and joined by name.
 

@@ -125,7 +125,9 @@ def _is_checkpoint_valid():
 
 def batched_grad(outputs, inputs, grads, retain_graph, create_graph, allow_unused):
     """Return gradients for several gradients of the outputs, stacked along a new first axis."""
-    count = next(len(item) for item in grads if item is not None)
+    count = next((len(item) for item in grads if item is not None), None)
+    if count is None:
+        raise RuntimeError("grad: got None for all gradients, expected one at least that tells how many are in a batch")
     rows = []
     for index in range(count):
         row = tuple(None if item is None else item[index] for item in grads)

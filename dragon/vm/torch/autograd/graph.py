@@ -4,6 +4,7 @@ import threading
 from collections import namedtuple
 
 from dragon import _C
+from dragon.core.refusals import refusing
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
@@ -27,6 +28,7 @@ def _get_grad_fn_or_grad_acc(t):
     return accumulator(t) if t.grad_fn is None else t.grad_fn
 
 
+@refusing
 def increment_version(tensor):
     """Count a write to tensors that was made behind the engine's back."""
     for item in [tensor] if isinstance(tensor, _C.Tensor) else tensor:

@@ -17,6 +17,8 @@ class Variable(metaclass=VariableMeta):
         if data is None:
             from dragon.vm.torch.core.functions.creation import tensor
             data = tensor([])
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable: got {type(data).__name__}, expected a tensor")
         made = data.detach() if requires_grad != data.requires_grad else data
         return made.requires_grad_(requires_grad) if made is not data else made
 

@@ -32,6 +32,8 @@ class Node:
     """A step of the backward graph."""
 
     def __init__(self, node):
+        if not isinstance(node, _C.Node):
+            raise TypeError(f"Node: got {type(node).__name__}, expected a step that the engine has recorded")
         self._node = node
         self.metadata = {}
 

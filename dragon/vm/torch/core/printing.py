@@ -2,7 +2,7 @@
 import math
 
 from dragon import _C
-from dragon.vm.torch.core.register import function
+from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -212,5 +212,5 @@ def __format__(self, spec):
     return object.__format__(self, spec)
 
 
-Tensor.__repr__ = __repr__
-Tensor.__format__ = __format__
+Tensor.__repr__ = overridable(__repr__)
+Tensor.__format__ = overridable(__format__)

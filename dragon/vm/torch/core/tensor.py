@@ -3,11 +3,11 @@ import copyreg
 from operator import attrgetter
 
 from dragon import _C
+from dragon.core.refusals import guard_methods, refused
 from dragon.vm.torch.core import dialect, results
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, _disabled_torch_function_impl, handle)
-from dragon.vm.torch.core.refusals import refused
 from dragon.vm.torch.core.size import Size
 
 
@@ -82,5 +82,6 @@ ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, dialect.NAMES, results.OF_
 ops.resize_destinations(True)
 ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
 ops.set_refusal(refused)
+guard_methods(ops, Tensor, ("__hash__",))  # asked by sets and dictionaries, whatever the class answers
 # Operators are pickled and copied by name, as functions are.
 copyreg.pickle(type(ops.add), attrgetter("__name__"))

@@ -154,11 +154,8 @@ class _OneHot(Constraint):
 class _Bounded(Constraint):
     """Between bounds; which of them belong to the region is the subclass' word."""
 
-    def __init__(self, lower_bound=None, upper_bound=None):
-        if lower_bound is not None:
-            self.lower_bound = lower_bound
-        if upper_bound is not None:
-            self.upper_bound = upper_bound
+    def __init__(self, **bounds):
+        vars(self).update(bounds)
         super().__init__()
 
     def __repr__(self):
@@ -167,7 +164,14 @@ class _Bounded(Constraint):
         return f"{self.__class__.__name__[1:]}({bounds})"
 
 
-class _IntegerInterval(_Bounded):
+class _Between(_Bounded):
+    """Between two bounds."""
+
+    def __init__(self, lower_bound, upper_bound):
+        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
+
+
+class _IntegerInterval(_Between):
     """Integers between two bounds, both included."""
 
     is_discrete = True
@@ -196,7 +200,7 @@ class _IntegerGreaterThan(_Bounded):
     is_discrete = True
 
     def __init__(self, lower_bound):
-        super().__init__(lower_bound)
+        super().__init__(lower_bound=lower_bound)
 
     def check(self, value):
         """Return which values are such integers."""
@@ -215,7 +219,7 @@ class _GreaterThan(_Bounded):
     """Above a bound."""
 
     def __init__(self, lower_bound):
-        super().__init__(lower_bound)
+        super().__init__(lower_bound=lower_bound)
 
     def check(self, value):
         """Return which values are above the bound."""
@@ -241,7 +245,7 @@ class _LessThan(_Bounded):
         return value < self.upper_bound
 
 
-class _Interval(_Bounded):
+class _Interval(_Between):
     """Between two bounds, both included."""
 
     def check(self, value):
@@ -249,7 +253,7 @@ class _Interval(_Bounded):
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _HalfOpenInterval(_Bounded):
+class _HalfOpenInterval(_Between):
     """Between two bounds without the upper one."""
 
     def check(self, value):

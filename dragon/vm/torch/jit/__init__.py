@@ -7,6 +7,7 @@ from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script
 from dragon.vm.torch.jit._trace import (FrozenModule, TopLevelTracedModule, TracedModule, TracerWarning,  # noqa: F401
                                         TracingCheckError, freeze_traced, is_tracing, load, save, trace, trace_module)
+from dragon.vm.torch.nn.modules.module import Module
 
 Error = RuntimeError
 
@@ -119,11 +120,15 @@ def fork(func, *args, **kwargs):
 
 def wait(future):
     """Return a future's result."""
+    if not isinstance(future, Future):
+        raise TypeError(f"wait: got {type(future).__name__}, expected a future")
     return future.wait()
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """Return a module in evaluation mode with its weights as constants of a graph; a scripted one as it is."""
+    if not isinstance(mod, Module):
+        raise RuntimeError(f"freeze: got {type(mod).__name__}, expected a module")
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode; call .eval() before")
     return freeze_traced(mod) if isinstance(mod, (TopLevelTracedModule, FrozenModule)) else mod

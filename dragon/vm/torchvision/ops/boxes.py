@@ -1,6 +1,7 @@
 """Boxes: suppression, overlaps, notations."""
 import math
 
+from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision.ops import _box_convert
 from dragon.vm.torchvision.ops._box_convert import *  # noqa: F401,F403
@@ -10,6 +11,7 @@ STRAIGHT = ("xyxy", "xywh", "cxcywh")
 TURNED = ("xywhr", "cxcywhr", "xyxyxyxy")
 
 
+@refusing
 def nms(boxes, scores, iou_threshold):
     """Return the indices of boxes that no better box overlaps by more than a threshold, the best first.
 

@@ -1,6 +1,7 @@
 """Convolution that reads its input at shifted places."""
 import math
 
+from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision.ops._utils import pair
 
@@ -28,6 +29,7 @@ def _sampled(input, offset, kernel, stride, padding, dilation, groups):
     return values.reshape(n, channels, kernel[0] * kernel[1], out_h, out_w)
 
 
+@refusing
 def deform_conv2d(input, offset, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), mask=None):
     """Return a convolution whose kernel reads each place shifted by an offset, and weighed by a mask.
 
@@ -53,6 +55,8 @@ def deform_conv2d(input, offset, weight, bias=None, stride=(1, 1), padding=(0, 0
 
     """
     out_channels, kernel = weight.shape[0], tuple(weight.shape[-2:])
+    if weight.ndim != 4 or 0 in weight.shape:
+        raise ValueError(f"deform_conv2d: got a weight of shape {tuple(weight.shape)}, expected four axes, none empty")
     places = kernel[0] * kernel[1]
     offset_groups = offset.shape[1] // (2 * places)
     if offset_groups == 0:

@@ -5,6 +5,7 @@ import sys
 import warnings
 from enum import Enum
 
+from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision._pillow import Image
@@ -116,6 +117,7 @@ def pil_to_tensor(pic):
     return _pixels(pic).permute((2, 0, 1))
 
 
+@refusing
 def convert_image_dtype(image, dtype=torch.float):
     """Return the image as another dtype, with values scaled to its range."""
     if not isinstance(image, torch.Tensor):
@@ -138,6 +140,8 @@ def to_pil_image(pic, mode=None):
     if pic.ndim != 3:
         raise ValueError(f"pic should be 2/3 dimensional. Got {pic.ndim} dimensions.")
     channels = pic.shape[-1]
+    if channels == 0:
+        raise ValueError("pic should have 1 to 4 channels. Got none.")
     if channels > 4:
         raise ValueError(f"pic should not have > 4 channels. Got {channels} channels.")
     if pic.dtype.kind == "f" and mode != "F":
@@ -178,8 +182,10 @@ def normalize(tensor, mean, std, inplace=False):
 def _compute_resized_output_size(image_size, size, max_size=None, allow_size_none=False):
     h, w = image_size
     short, long = (w, h) if w <= h else (h, w)
-    if size is not None and len(size) == 2:
+    if size is not None and len(size) != 1:
         return [size[0], size[1]]
+    if h == 0 or w == 0:
+        raise ValueError(f"resize: got an image of {h} x {w}, expected one with pixels, whose sides have a ratio")
     if size is None:
         if not isinstance(max_size, int) or not allow_size_none:
             raise ValueError(f"max_size must be an integer when size is None, but got {max_size} instead.")
@@ -238,7 +244,11 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
 def _two(size):
     if isinstance(size, numbers.Number):
         return int(size), int(size)
-    return (size[0], size[0]) if len(size) == 1 else tuple(size)
+    if isinstance(size, (tuple, list)) and len(size) == 1:
+        return size[0], size[0]
+    if len(size) != 2:
+        raise ValueError("Please provide only two dimensions (h, w) for size.")
+    return tuple(size)
 
 
 def center_crop(img, output_size):
@@ -270,8 +280,6 @@ def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BIL
 def five_crop(img, size):
     """Return the four corners and the middle of the image."""
     size = _two(size)
-    if len(size) != 2:
-        raise ValueError("Please provide only two dimensions (h, w) for size.")
     (_, image_height, image_width), (height, width) = get_dimensions(img), size
     if width > image_width or height > image_height:
         raise ValueError(f"Requested crop size {size} is bigger than input size {(image_height, image_width)}")

@@ -1,4 +1,5 @@
 """Where storages go when a file is read: where they were, or where `map_location` says."""
+from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import FOREIGN, device, device_count
 from dragon.vm.torch.storage import TypedStorage, UntypedStorage
 
@@ -26,6 +27,7 @@ def validate_cuda_device(location):
     return index
 
 
+@refusing
 def default_restore_location(storage, location):
     """Return a storage that was read, at a location."""
     for _, _, place in PACKAGES:

@@ -229,18 +229,22 @@ def from_numpy(ndarray):
 @function
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """Return a 1-d tensor over an object's memory."""
-    view = memoryview(buffer).cast("B")
+    width = dtype.itemsize
+    try:
+        view = memoryview(buffer).cast("B")
+    except BufferError as error:  # of a tensor that may not be lent
+        raise ValueError(f"frombuffer: {error}") from None
     if view.nbytes == 0:
         raise ValueError("frombuffer: got a buffer of 0 bytes, expected at least one")
     if not 0 <= offset < view.nbytes:
         raise ValueError(f"frombuffer: got offset {offset}, expected 0 to {view.nbytes - 1}")
     rest = view.nbytes - offset
-    if count < 0 and rest % dtype.itemsize:
-        raise ValueError(f"frombuffer: got {rest} bytes after the offset, expected a multiple of {dtype.itemsize}")
-    size = (rest // dtype.itemsize if count < 0 else count) * dtype.itemsize
+    if count < 0 and rest % width:
+        raise ValueError(f"frombuffer: got {rest} bytes after the offset, expected a multiple of {width}")
+    size = (rest // width if count < 0 else count) * width
     if size > rest or size == 0:
-        raise ValueError(f"frombuffer: got {count} elements of {dtype.itemsize} bytes, expected 1 to "
-                         f"{rest // dtype.itemsize}")
+        raise ValueError(f"frombuffer: got {count} elements of {width} bytes, expected 1 to "
+                         f"{rest // width}")
     flat = _C.from_buffer(view[offset:offset + size], Tensor)
     return finish(ops.view_dtype(flat, dtype), requires_grad)
 

@@ -174,7 +174,7 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     dims = (tuple(range(input.ndim)) if dim is None and not _is_sequence(spacing)
             else tuple(range(len(spacing))) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim))
     spacing = 1 if spacing is None else spacing
-    if len({axis % input.ndim for axis in dims}) < len(dims):
+    if len({axis % max(input.ndim, 1) for axis in dims}) < len(dims):
         raise RuntimeError(f"gradient: got axes {dims}, expected each at most once")
     spacing = list(spacing) if _is_sequence(spacing) else [spacing] * len(dims)
     if len(spacing) != len(dims):

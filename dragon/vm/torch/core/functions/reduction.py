@@ -5,6 +5,8 @@ from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import both, function
 from dragon.vm.torch.core.tensor import Tensor, ops
 
+MOST_AXES = 64  # of a tensor
+
 
 def axis_words(who, dim, keepdim, named):
     """Return (dim, keepdim) where NumPy's words `axis` and `keepdims` may have come instead."""
@@ -147,13 +149,16 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
 def histogramdd(input, bins, *, range=None, weight=None, density=False):
     """Return counts of points in a grid of bins, and each axis' edges."""
     from dragon.vm.torch.core.results import CLASSES
-    points = input.reshape(-1, input.shape[-1])
-    axes = points.shape[1]
+    axes = input.shape[-1]
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"histogramdd: got {input.dtype}, expected a floating dtype")
+    if axes > MOST_AXES:
+        raise RuntimeError(f"histogramdd: got points of {axes} numbers, expected at most {MOST_AXES}: the result has "
+                           "an axis for each")
+    points = input.reshape(-1, axes)
     bins = [bins] * axes if isinstance(bins, int) else list(bins)
     if len(bins) != axes:
         raise RuntimeError(f"histogramdd: got {len(bins)} bins for {axes} axes, expected one for each")
-    if not input.dtype.is_floating_point:
-        raise NotImplementedError(f"histogramdd: got {input.dtype}, expected a floating dtype")
     if range is not None and len(range) != 2 * axes:
         raise RuntimeError(f"histogramdd: got a range of {len(range)} numbers, expected {2 * axes}, two for each axis")
     if weight is not None and tuple(weight.shape) != tuple(input.shape[:-1]):

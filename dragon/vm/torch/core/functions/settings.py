@@ -120,7 +120,11 @@ def is_warn_always_enabled():
 def get_device_module(device=None):
     """Return the module of a device type: `torch.cpu`, `torch.cuda`."""
     from dragon.vm import torch
-    return getattr(torch, as_device(device).type)
+    kind = as_device(device).type
+    module = getattr(torch, kind, None)
+    if module is None:
+        raise RuntimeError(f"get_device_module: got a device of type {kind!r}, expected one with a module, as 'cpu'")
+    return module
 
 
 @plain

@@ -2,6 +2,7 @@
 import math
 import warnings
 
+from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
 from dragon.vm.torch.core.layout import require_strided
@@ -12,6 +13,7 @@ from dragon.vm.torch.core.tensor import ops
 def _frequencies(name):
     operator = getattr(ops, "fft_" + name)
 
+    @refusing
     def frequencies(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False,
                     requires_grad=False):
         require_strided(name, layout)

@@ -184,7 +184,10 @@ class HooksOfModule:
 
     def register_state_dict_post_hook(self, hook):
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` is filled."""
-        hook._from_public_api = True
+        try:
+            hook._from_public_api = True
+        except AttributeError:
+            raise TypeError(f"register_state_dict_post_hook: got {type(hook).__name__}, expected a function") from None
         return _add(self._state_dict_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook):

@@ -27,6 +27,13 @@ def check_name(module, what, name, table):
         raise KeyError(f'{what} name can\'t be empty string ""')
 
 
+def _text(target):
+    """Return a dotted name, or raise TypeError for what is none."""
+    if not isinstance(target, str):
+        raise TypeError(f"Module: got {type(target).__name__} for a target, expected a dotted name")
+    return target
+
+
 class MembersOfModule(AnyModule):
     """The part of Module that knows its members; those of other doors' modules show as PyTorch's."""
 
@@ -88,7 +95,7 @@ class MembersOfModule(AnyModule):
     def get_submodule(self, target):
         """Return the submodule of a dotted name."""
         module = self
-        for item in target.split(".") if target else ():
+        for item in _text(target).split(".") if target else ():
             if not hasattr(module, item):
                 raise AttributeError(f"{module._get_name()} has no attribute `{item}`")
             module = getattr(module, item)
@@ -102,7 +109,7 @@ class MembersOfModule(AnyModule):
             raise ValueError("set_submodule: got an empty target, expected a name")
         if not isinstance(module, AnyModule):
             raise ValueError(f"set_submodule: got {type(module)}, expected an nn.Module")
-        path, _, name = target.rpartition(".")
+        path, _, name = _text(target).rpartition(".")
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
             raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
@@ -111,7 +118,7 @@ class MembersOfModule(AnyModule):
         setattr(parent, name, module)
 
     def _get_member(self, target, what, belongs):
-        path, _, name = target.rpartition(".")
+        path, _, name = _text(target).rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
             raise AttributeError(f"{module._get_name()} has no attribute `{name}`")

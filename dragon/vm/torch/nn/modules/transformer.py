@@ -29,6 +29,8 @@ def _get_seq_len(src, batch_first):
 
 
 def _get_clones(module, N):
+    if not isinstance(module, Module):  # before it is copied as often as is asked
+        raise TypeError(f"TransformerEncoder: got {type(module).__name__} for a layer, expected a module")
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 

@@ -48,6 +48,8 @@ def gather(outputs, target_device, dim=0):
         if any(len(part) != len(first) for part in outputs):
             raise ValueError("All dicts must have the same number of keys")
         return type(first)((key, gather([part[key] for part in outputs], device, dim)) for key in first)
+    if not isinstance(first, (list, tuple)):
+        raise TypeError(f"gather: got {type(first).__name__}, expected tensors, or lists, tuples or dictionaries")
     return _rebuild(first, [gather(parts, device, dim) for parts in zip(*outputs)])
 
 

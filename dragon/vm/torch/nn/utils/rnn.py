@@ -1,6 +1,7 @@
 """Sequences of different lengths: packed into one tensor, or padded to the longest."""
 from collections import namedtuple
 
+from dragon.core.refusals import refusing
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -100,6 +101,7 @@ class PackedSequence(PackedSequence_):
         return type(self)(self.data.pin_memory(), *self[1:])
 
 
+@refusing
 def invert_permutation(permutation):
     """Return the permutation that undoes one; None for None."""
     return None if permutation is None else ops.argsort(permutation)
@@ -111,6 +113,7 @@ def _present(lengths, steps):
     return times < ops.unsqueeze(lengths, 0)
 
 
+@refusing
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     """Return padded sequences as a PackedSequence.
 
@@ -159,6 +162,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     return PackedSequence(data, ops.sum(present, 1), sorted_indices)
 
 
+@refusing
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
     """Return a PackedSequence as (padded tensor, lengths).
 
@@ -200,6 +204,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
             ops.index_select(lengths, 0, unsorted_indices.to("cpu")))
 
 
+@refusing
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
     """Return sequences as one tensor, padded to the longest.
 
@@ -242,12 +247,14 @@ def _padded(sequence, count, value, left):
     return ops.pad(sequence, around, "constant", value)
 
 
+@refusing
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """Return the sequences of a padded tensor, as a list."""
     padded = padded_sequences if batch_first else ops.transpose(padded_sequences, 0, 1)
     return [sequence[:length] for sequence, length in zip(padded, lengths.tolist())]
 
 
+@refusing
 def pack_sequence(sequences, enforce_sorted=True):
     """Return sequences as a PackedSequence."""
     sequences = list(sequences)
@@ -255,6 +262,7 @@ def pack_sequence(sequences, enforce_sorted=True):
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
+@refusing
 def unpack_sequence(packed_sequences):
     """Return the sequences of a PackedSequence, as a list."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)

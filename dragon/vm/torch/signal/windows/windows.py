@@ -31,7 +31,7 @@ def window(formula):
             raise ValueError(f"{name}: got M {M}, expected no negative number")
         if layout is not strided:
             raise ValueError(f"{name}: got layout={layout}, expected torch.strided")
-        if dtype.name not in ("float32", "float64"):
+        if getattr(dtype, "name", None) not in ("float32", "float64"):
             raise ValueError(f"{name}: got {dtype}, expected torch.float32 or torch.float64")
         where = as_device(device)
 

@@ -1,4 +1,5 @@
 """Colours of images, for tensors of every dtype."""
+from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
@@ -100,6 +101,7 @@ def adjust_hue_image(image, hue_factor):
     return to_dtype_image(F_t._hsv2rgb(turned), image.dtype, scale=True)
 
 
+@refusing
 def adjust_gamma_image(image, gamma, gain=1.0):
     """Return an image with its values raised to a power."""
     if gamma < 0:

@@ -1,4 +1,5 @@
 """Flips, sizes, parts and warps: of images, masks, boxes and keypoints."""
+from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
 from dragon.vm.torchvision.transforms.functional import InterpolationMode
@@ -69,13 +70,13 @@ def _resize_points(points, size, canvas_size, max_size=None):
 
 def pad_image(image, padding, fill=None, padding_mode="constant"):
     """Return the image with a margin."""
+    left, right, top, bottom = F_t._parse_pad_padding(padding)
     fill = 0 if fill is None else fill
     if isinstance(fill, (int, float)) or len(fill) == 1:
         value = fill if isinstance(fill, (int, float)) else fill[0]
         return as_batch(lambda batch: F_t.pad(batch, padding, value, padding_mode), image)
     if padding_mode != "constant":
         raise ValueError(f"Padding mode '{padding_mode}' is not supported if fill is not scalar")
-    left, right, top, bottom = F_t._parse_pad_padding(padding)
     output = as_batch(lambda batch: F_t.pad(batch, padding, 0, "constant"), image)
     colour = torch.tensor(fill).to(image.dtype).reshape(-1, 1, 1)
     height, width = output.shape[-2:]
@@ -196,6 +197,7 @@ def _affine_points(points, angle, translate, scale, shear, canvas_size, center=N
     return affine_move(canvas_size, angle, translate, scale, shear, center)(points)
 
 
+@refusing
 def rotate_image(image, angle, interpolation=NEAREST, expand=False, center=None, fill=None):
     """Return the image turned against the clock by an angle in degrees."""
     angle = angle % 360

@@ -134,6 +134,8 @@ def clamped(boxes, format, canvas_size, clamping_mode="soft"):
 
 def clamp_bounding_boxes(inpt, format=None, canvas_size=None, clamping_mode="auto"):
     """Return boxes cut to their canvas."""
+    if clamping_mode not in (None, "soft", "hard", "auto"):
+        raise ValueError(f"clamping_mode must be soft, hard, auto or None, got {clamping_mode}")
     if is_pure_tensor(inpt):
         if format is None or canvas_size is None or (clamping_mode is not None and clamping_mode == "auto"):
             raise ValueError("For pure tensor inputs, `format`, `canvas_size` and `clamping_mode` have to be passed.")
@@ -160,6 +162,8 @@ def clamp_keypoints(inpt, canvas_size=None):
         if canvas_size is None:
             raise ValueError("For pure tensor inputs, `canvas_size` has to be passed.")
         return clamped_points(inpt, canvas_size)
+    if not isinstance(inpt, tv_tensors.KeyPoints):
+        raise TypeError(f"Input can either be a plain tensor or a keypoints tv_tensor, but got {type(inpt)} instead.")
     if canvas_size is not None:
         raise ValueError("For keypoints tv_tensor inputs, `canvas_size` must not be passed.")
     return tv_tensors.wrap(clamped_points(inpt.as_subclass(torch.Tensor), inpt.canvas_size), like=inpt)

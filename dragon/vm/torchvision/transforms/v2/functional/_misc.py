@@ -141,9 +141,9 @@ def sanitize_bounding_boxes(bounding_boxes, format=None, canvas_size=None, min_s
 
 def get_sanitize_keypoints_mask(points, canvas_size):
     """Return which keypoints, or groups of them, lie on the canvas."""
-    points = points.as_subclass(torch.Tensor)
+    points, (height, width) = points.as_subclass(torch.Tensor), canvas_size
     x, y = points[..., 0], points[..., 1]
-    valid = (x >= 0) & (x < canvas_size[1]) & (y >= 0) & (y < canvas_size[0])
+    valid = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     return valid.flatten(start_dim=1).all(dim=1) if valid.ndim > 1 else valid
 
 
@@ -154,6 +154,8 @@ def sanitize_keypoints(key_points, canvas_size=None):
             raise ValueError("canvas_size cannot be None if key_points is a pure tensor.")
         valid = get_sanitize_keypoints_mask(key_points, canvas_size)
         return key_points[valid], valid
+    if not isinstance(key_points, tv_tensors.KeyPoints):
+        raise ValueError("key_points must be a tv_tensors.KeyPoints instance or a pure tensor.")
     if canvas_size is not None:
         raise ValueError("canvas_size must be None when key_points is a tv_tensors.KeyPoints instance.")
     valid = get_sanitize_keypoints_mask(key_points, key_points.canvas_size)

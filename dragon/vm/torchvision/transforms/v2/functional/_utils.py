@@ -142,6 +142,8 @@ def check_interpolation(interpolation):
 
 def as_batch(function, image):
     """Return what a function of images (N, C, H, W) makes of images (..., C, H, W)."""
+    if not isinstance(image, torch.Tensor):
+        raise TypeError(f"{function.__qualname__.partition('.')[0]}: got {type(image).__name__}, expected a tensor")
     if image.ndim == 4:
         return function(image)
     made = function(image.reshape(-1, *image.shape[-3:]))
