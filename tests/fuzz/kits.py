@@ -236,7 +236,9 @@ class Tensorflow(Native):
 
     def use(self, results):
         for result in results if isinstance(results, (tuple, list)) else (results,):
-            if isinstance(result, self.module.Tensor) and numpy.prod(result.shape, dtype=float) < 100000:
+            if not isinstance(result, self.module.Tensor) or result.dtype == self.module.string:
+                continue
+            if max(numpy.prod(result.shape, dtype=float), *result.shape, 0) < 100000:
                 result.numpy().tolist()
 
     def tell(self, value):

@@ -24,7 +24,10 @@ struct VarOf {
   bool root;
 
   DRAGON_FN State Identity() const { return {A(0), A(0), A(0)}; }
-  DRAGON_FN State Map(T x, int64_t) const { return {static_cast<A>(x), A(0), A(1)}; }
+  DRAGON_FN State Map(T x, int64_t) const {
+    const A mean = static_cast<A>(x);
+    return {mean, mean - mean, A(1)};  // infinity is at no distance from itself, not at 0
+  }
   DRAGON_FN State Combine(State a, State b) const {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
