@@ -74,7 +74,7 @@ void Rprop(Context& ctx, const kernels::UpdateSet& set, kernels::RpropOptions o)
       W size = step[i] * factor;
       size = size < smallest ? smallest : size;
       size = size > largest ? largest : size;
-      const W used = agreement < 0 ? W(0) : g;  // a step too far is not repeated
+      const W used = agreement < 0 ? W(0) : g;                        // a step too far is not repeated
       const W direction = used > 0 ? W(1) : used < 0 ? W(-1) : W(0);  // NaN has no sign
       step[i] = size;
       param[i] = p - direction * size;

@@ -89,7 +89,11 @@ Tensor VarianceOf(const CallReader& c) {
     DefineOp("std(Tensor x, int[1]? axis=None, *, Scalar? correction=1, bool keepdims=False) -> Tensor")
         .Doc("The standard deviation of elements along axes.")
         .As([](const CallReader& c) -> Tensors {
-          if (c.x(0).is_complex()) return {Op<"sqrt">(VarianceOf(c))};
+          if (c.x(0).is_complex()) {
+            // Where nothing varies there is no slope to follow, and the root's is infinite.
+            const Tensor variance = VarianceOf(c), none = Op<"eq">(variance.Detach(), Number(0));
+            return {Op<"where">(none, Number(0.0), Op<"sqrt">(Op<"where">(none, Number(1.0), variance)))};
+          }
           return {Op<"real_std">(c.x(0), c.attr(0), c.attr(1), c.attr(2))};
         });
 
@@ -135,7 +139,7 @@ void NormGradient(Grad& g) {
   const auto over = [&](const Tensor& a) { return Op<"where">(flat, zero, a / Op<"where">(flat, Number(1.0), y)); };
   if (p == 0) return g.dx(0, Op<"zeros_like">(x));
   if (p == 1) return g.dx(0, Op<"sgn">(x) * dy);
-  if (p == 2) return g.dx(0, x * over(dy));
+  if (p == 2) return g.dx(0, over(x) * dy);  // x is no longer than y: the slope by itself may leave 16 bits
   const Tensor size = Op<"abs">(x);
   if (std::isinf(p)) {
     // Measured again: a kernel and `abs` may round a complex number's size differently.

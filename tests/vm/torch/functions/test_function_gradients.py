@@ -10,6 +10,10 @@ x.min() | x
 x.median(1)[0] | x
 torch.std(x, 1) | x
 torch.var_mean(x, 0) | x
+torch.std(torch.complex(x, y), 1) | x y
+torch.std(torch.complex(x - x, y - y), 1) | x y
+torch.linalg.vector_norm(x * 1e-40) | x
+torch.nn.functional.pairwise_distance(x.half(), x.detach().half()) | x
 torch.norm(x, dim=1) | x
 torch.norm(m, 'nuc') | m
 torch.dist(x, y) | x y
