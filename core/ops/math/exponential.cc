@@ -9,6 +9,13 @@ constexpr double kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
 
 Tensor Square(const Tensor& x) { return Op<"square">(x); }
+
+/// Gradients of y = f(x) from a function (g) -> 1 / f'(x): a steep slope by itself may leave 16 bits.
+template <typename F>
+Operator::GradFn SlopeOver(F divisor) {
+  return [divisor](Grad& g) { g.dx(0, g.dy() / Conjugate(divisor(g))); };
+}
+
 /// A function of a logit outside its domain has slope NaN, and 0 where `eps` clamps.
 Tensor LogitSlope(Grad& g) {
   const Tensor& x = g.x(0);
@@ -22,15 +29,15 @@ Tensor LogitSlope(Grad& g) {
   Unary("exp", "e to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y(); })).Onnx("Exp");
   Unary("exp2", "2 to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y() * kLn2; }));
   Unary("expm1", "exp(x) - 1, exact near 0.").Gradient("out", Slope([](Grad& g) { return g.y() + 1.0; }));
-  Unary("log", "Natural logarithm.").Gradient("x", Slope([](Grad& g) { return 1.0 / g.x(0); })).Onnx("Log");
-  Unary("log2", "Logarithm to base 2.").Gradient("x", Slope([](Grad& g) { return 1.0 / (g.x(0) * kLn2); }));
-  Unary("log10", "Logarithm to base 10.").Gradient("x", Slope([](Grad& g) { return 1.0 / (g.x(0) * kLn10); }));
-  Unary("log1p", "log(1 + x), exact near 0.").Gradient("x", Slope([](Grad& g) { return 1.0 / (g.x(0) + 1.0); }));
-  Unary("sqrt", "Square root.").Gradient("out", Slope([](Grad& g) { return 0.5 / g.y(); })).Onnx("Sqrt");
+  Unary("log", "Natural logarithm.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0); })).Onnx("Log");
+  Unary("log2", "Logarithm to base 2.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0) * kLn2; }));
+  Unary("log10", "Logarithm to base 10.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0) * kLn10; }));
+  Unary("log1p", "log(1 + x), exact near 0.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0) + 1.0; }));
+  Unary("sqrt", "Square root.").Gradient("out", SlopeOver([](Grad& g) { return 2.0 * g.y(); })).Onnx("Sqrt");
   Unary("rsqrt", "One over the square root.").Gradient("out", Slope([](Grad& g) {
                                                          return -0.5 * (Square(g.y()) * g.y());
                                                        }));
-  Unary("cbrt", "Cube root.").Gradient("out", Slope([](Grad& g) { return 1.0 / (3.0 * Square(g.y())); }));
+  Unary("cbrt", "Cube root.").Gradient("out", SlopeOver([](Grad& g) { return 3.0 * Square(g.y()); }));
   Unary("reciprocal", "One over x.").Gradient("out", Slope([](Grad& g) { return -Square(g.y()); })).Onnx("Reciprocal");
   Unary("square", "x times x.", Promotion::kNone).Gradient("x", Slope([](Grad& g) { return g.x(0) * 2.0; }));
   Unary("erf", "Error function.")
