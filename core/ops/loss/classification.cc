@@ -20,6 +20,12 @@ void InferTerms(Infer& i) {
 /// A logarithm that stops at -100, so that a wrong certainty costs much but not infinity.
 Tensor BoundedLog(const Tensor& x) { return Op<"clamp">(Op<"log">(x), Number(-100.0)); }
 
+/// NaN is no probability either.
+void RequireProbabilities(const Tensor& x, const char* what) {
+  if (x.numel() == 0 || (Op<"amin">(x).Item().real() >= 0 && Op<"amax">(x).Item().real() <= 1)) return;
+  throw ValueError("binary_cross_entropy").Got(what, " outside [0, 1]").Expected("probabilities");
+}
+
 [[maybe_unused]] const auto& binary_cross_entropy_terms =
     DefineOp("binary_cross_entropy_terms(Tensor x, Tensor y) -> Tensor")
         .Doc("-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100.")
@@ -27,9 +33,8 @@ Tensor BoundedLog(const Tensor& x) { return Op<"clamp">(Op<"log">(x), Number(-10
         .Infers(InferTerms)
         .Runs([](Run& r) {
           const Tensor &x = r.x(0), &y = r.x(1);
-          if (x.numel() > 0 && !(Op<"amin">(x).Item().real() >= 0 && Op<"amax">(x).Item().real() <= 1)) {
-            throw ValueError("binary_cross_entropy").Got("inputs outside [0, 1]").Expected("probabilities");
-          }
+          RequireProbabilities(x, "inputs");
+          RequireProbabilities(y, "targets");
           OpInto<"copy">(r.y(), (y - 1.0) * BoundedLog(1.0 - x) - y * BoundedLog(x));
         })
         .Gradient("x, y", [](Grad& g) {

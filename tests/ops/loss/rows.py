@@ -4,6 +4,7 @@ from harness import FLOATING, SINGLES, Given, Row, Sample, Wrong
 PAIR = [Sample((3, 4), (3, 4)), Sample((5,), (5,), "sum"), Sample((2, 3), (2, 3), "none"), Sample((), ())]
 EMPTY = [Sample((0, 3), (0, 3), "sum")]
 BAD = [Wrong((3,), (3,), "average", error=ValueError, says="reduction")]
+CERTAIN = Given((2,), values=[0.5, 1.0])
 PROBABILITY = Given((3, 4), low=0.05, high=0.95)
 SIGNS = Given((4,), values=[1., -1., 1., -1.], grad=False)
 FIXED = Given((4,), low=0.5, high=2.0, grad=False)
@@ -58,7 +59,8 @@ ROWS = [
                                  Sample(Given((3,), values=[0., 1., 0.5], grad=False),
                                         Given((3,), values=[0., 0., 1.], grad=False), None, "none")],
         dtypes=FLOATING, torch=bce("binary_cross_entropy"),
-        errors=[Wrong(Given((2,), values=[0.5, 1.5]), (2,), error=ValueError, says="probabilities")]),
+        errors=[Wrong(Given((2,), values=[0.5, 1.5]), CERTAIN, error=ValueError, says="inputs"),
+                Wrong(CERTAIN, Given((2,), values=[0.5, -0.5]), error=ValueError, says="targets")]),
     Row("binary_cross_entropy_with_logits", [Sample((3, 4), PROBABILITY), Sample((3, 4), PROBABILITY, FIXED, "none"),
                                              Sample((3, 4), PROBABILITY, None, "sum", pos_weight=FIXED)],
         dtypes=FLOATING, torch=bce("binary_cross_entropy_with_logits")),
