@@ -100,19 +100,22 @@ void CdistGradient(Grad& g) {
     const Tensor d = Op<"unsqueeze">(x1, 2) - Op<"unsqueeze">(x2, 1);
     const Tensor norm = Op<"linalg_vector_norm">(d, p, Dims{-1}, /*keepdims=*/true),
                  slope = Op<"unsqueeze">(g.dy(), -1);
-    const Tensor zero = Number(0.0), size = Op<"abs">(d);
+    const Tensor zero = Number(0.0), size = Op<"abs">(d), flat = Op<"eq">(norm, zero);
+    // Between equal rows a quotient by 1 stands in, which is masked, so that its own gradient stays a number.
+    const auto over = [&](const Tensor& a) {
+      return Op<"where">(flat, zero, a / Op<"where">(flat, Number(1.0), norm));
+    };
     Tensor part;
     if (p == 0) {
       part = Op<"zeros_like">(d) * slope;
     } else if (p == 1) {
       part = Op<"sgn">(d) * slope;
     } else if (p == 2) {
-      part = d * Op<"where">(Op<"eq">(norm, zero), zero, slope / norm);
+      part = over(d) * slope;
     } else if (std::isinf(p)) {
       part = Op<"sgn">(d) * Op<"cast">(Op<"eq">(size, norm), d.dtype()) * slope;
     } else {
-      const Tensor ratio = Op<"where">(Op<"eq">(norm, zero), zero, size / norm);
-      part = Op<"sgn">(d) * Op<"where">(Op<"eq">(size, zero), zero, Op<"pow">(ratio, Number(p - 1))) * slope;
+      part = Op<"sgn">(d) * Op<"where">(Op<"eq">(size, zero), zero, Op<"pow">(over(size), Number(p - 1))) * slope;
     }
     if (g.needs(0)) g.dx(0, Op<"sum">(part, Dims{2}));
     if (g.needs(1)) g.dx(1, -Op<"sum">(part, Dims{1}));

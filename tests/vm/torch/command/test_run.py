@@ -26,8 +26,9 @@ PROGRAMS = {
     "own hook": ({"s.py": "import sys\nsys.excepthook = lambda *error: print('hook', error[0])\n1 / 0\n"}, ["s.py"],
                  ""),
     "at exit": ({"s.py": "import atexit\natexit.register(print, 'last')\n1 / 0\n"}, ["s.py"], ""),
-    "interrupt": ({"s.py": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(5)\n"},
-                  ["s.py"], ""),
+    # Jobs in the background are born deaf to interrupts.
+    "interrupt": ({"s.py": "import os, signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                           "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n"}, ["s.py"], ""),
     "class of main": ({"s.py": "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))))\n"},
                       ["s.py"], ""),
 }
