@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 import dragon
+from dragon.io.iterator import stack_samples
 
 CALLS = {
     "iterate": lambda: dragon.Tensor.__iter__(0),
@@ -15,7 +16,7 @@ CALLS = {
 OTHERS = {
     "a number among parameters": (lambda: dragon.optimizers.clip_grad_norm([dragon.ones((2,)), 3], 2.0), TypeError),
     "a number to differentiate": (lambda: dragon.GradientTape().gradient(numpy.float32(2), object), TypeError),
-    "a dictionary of samples": (lambda: dragon.io.stack_samples({}), TypeError),
+    "a dictionary of samples": (lambda: stack_samples({}), TypeError),
     "no groups": (lambda: dragon.nn.Conv2d(2, 2, 3, groups=0), ValueError),
     "an end without a start": (lambda: dragon.detect_anomaly().__exit__(), IndexError),
     "a key that is not there": (lambda: dragon.graph.symbol({}, "lr"), ValueError),
