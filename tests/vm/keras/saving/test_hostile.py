@@ -106,8 +106,7 @@ def test_heaps_that_turn_in_circles(tmp_path, name):
     data, read = bytearray(path.read_bytes()), (model.load_weights if "weights" in name else keras.models.load_model)
     read(path)
     heap = data.find(b"GCOL\x01\0\0\0")
-    if heap < 0:
-        pytest.skip("the file has no strings beside its arrays")
+    assert heap >= 0
     size = int.from_bytes(data[heap + 8:heap + 16], "little")
     for length in (bytes(8), b"\xf0" + b"\xff" * 7, (size * 2).to_bytes(8, "little")):
         data[heap + 16:heap + 32] = b"\0" * 8 + length
