@@ -113,3 +113,16 @@ dragon.set_memory_limit(dragon.memory_stats()["reserved"])
 dragon.empty_cache()
 {TRY}""")
     assert "MemoryError" in out
+
+
+def test_a_team_stays_whole_whatever_is_asked_of_it():
+    """OpenMP ends the threads that a smaller region leaves out, and would start them anew at the next large one."""
+    assert run("""
+import os
+small, large = torch.rand(70_000), torch.rand(4_000_000)
+small.add(1), large.add(1)
+before = set(os.listdir("/proc/self/task"))
+for _ in range(10):
+    small.add(1), large.add(1)
+print(set(os.listdir("/proc/self/task")) == before, len(before) >= 4)
+""", OMP_NUM_THREADS="4") == "True True\n"
