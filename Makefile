@@ -76,7 +76,7 @@ sanitize: $(VENV)/.tools
 	$(BIN)/cmake --build build/sanitize --target cpp_tests
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
-# A build of everything, the Python module included, beside a copy of the package made of links. PIECES are test paths.
+# A build of everything, the Python module included, beside a copy of the package. PIECES are test paths.
 PIECES ?= $(shell ls -d tests/native tests/device tests/ops tests/random tests/training tests/graph tests/io tests/vm/torch/* \
   tests/vm/keras* tests/vm/tensorflow* 2>/dev/null)
 sanitize-all: $(VENV)/.test

@@ -35,7 +35,8 @@ def limit(folder):
     import dragon
     os.chdir(folder)
     os.environ["HOME"] = folder
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    if "asan" not in os.environ.get("LD_PRELOAD", ""):  # whose shadow of the memory is larger than any limit
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
