@@ -6,7 +6,8 @@ shift
 place=$PWD/build/sanitize-all
 package=$place/package
 mkdir -p "$place/logs"
-# A copy, not links: tests that look for what lies beside the package would find the checkout behind a link.
+# A copy, not links: behind a link, what lies beside the package would be the checkout's. Tests read messages of core.
+ln -sfn "$PWD/core" "$package/core"
 for item in dragon/*; do
   case "${item#dragon/}" in
     lib | _C*.so | __pycache__) ;;

@@ -6,6 +6,8 @@ import signal
 import sys
 import tempfile
 
+from harness.limits import limit_addresses
+
 MEMORY = 1 << 30  # what tensors may take
 ADDRESSES = 64 << 30
 FILE_SIZE = 64 << 20
@@ -35,8 +37,7 @@ def limit(folder):
     import dragon
     os.chdir(folder)
     os.environ["HOME"] = folder
-    if "asan" not in os.environ.get("LD_PRELOAD", ""):  # whose shadow of the memory is larger than any limit
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    limit_addresses(ADDRESSES)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -10,6 +10,7 @@ import sys
 
 from dragon import _C
 from harness.graph_samples import SAMPLES
+from harness.limits import limit_addresses
 
 MEMORY = 3 << 30  # of addresses: libraries and threads' stacks reserve most of it
 LENGTHS = (b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"\xff\xff\xff\xff\x7f", b"\x80\x80\x80\x80\x08", b"\x80",
@@ -125,7 +126,7 @@ def main(mutations, messages, seed):
     pick, seen = random.Random(seed), collections.Counter()
     samples = [make().to_bytes() for make in SAMPLES.values()]
     nonsense = Nonsense(pick) if messages else None
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_addresses(MEMORY)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(mutations):
         load(mutate(pick.choice(samples), samples, pick), seen)
