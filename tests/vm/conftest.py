@@ -1,5 +1,8 @@
 """The guests' rooms are held against the genuine frameworks: without these there is nothing to compare with."""
 import importlib.util
+import sys
+
+import pytest
 
 # A genuine framework, and the folders that are left out where it is missing.
 NEEDED = {"torch": ("torch/*", "torchvision/*"), "tensorflow": ("keras/*", "tensorflow/*")}
@@ -12,3 +15,11 @@ def pytest_report_header(config):
     """Say so where an oracle is missing."""
     return [f"genuine {name} is not installed: tests/vm/{' and tests/vm/'.join(NEEDED[name])} are left out"
             for name in MISSING]
+
+
+@pytest.fixture(autouse=True)
+def same_seeds():
+    """Have TensorFlow's shuffles and draws start from one seed on both sides, whatever the tests before have set."""
+    for name in ("tensorflow", "dragon.vm.tensorflow"):
+        if name in sys.modules:
+            sys.modules[name].random.set_seed(0)
