@@ -420,7 +420,8 @@ Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
     return Ground(call, outs);
   } catch (const Error& error) {
     const std::string words = error.what(), name = call.name();
-    const bool from_below = error.kind() == ErrorKind::kNotImplemented || words.starts_with("device: ");
+    const bool from_below =
+        error.kind() == ErrorKind::kNotImplemented || words.starts_with("device: ") || words.starts_with("linalg: ");
     if (from_below && !words.starts_with(name)) throw Error(error.kind(), name + ": " + words);
     const auto speaker = words.find(": got a request for");
     if (error.kind() != ErrorKind::kMemory || speaker == std::string::npos) throw;

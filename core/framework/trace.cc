@@ -290,6 +290,11 @@ void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
     GiveUp("a write to memory that several tensors from outside share");
     return;
   }
+  // What is written becomes a new value, and new values have no gaps: strides would count other elements.
+  if (!IsDense(cell.whole.shape, cell.whole.strides)) {
+    GiveUp("a write to a tensor from outside whose elements lie with gaps in memory");
+    return;
+  }
   if (!WriteWhole(cell, tensor, value)) {
     const Geometry geometry(tensor);
     const int64_t offset = geometry.offset - cell.whole.offset;

@@ -86,6 +86,29 @@ def test_arguments_are_written_and_returned():
     assert len(captured.variants) == 1
 
 
+GAPS = {
+    "columns": lambda base: base[:, ::2], "a corner": lambda base: base[1:, :3], "turned": lambda base: base.t()[:, 1:],
+    "a row": lambda base: base[1], "turned whole": lambda base: base.t(), "sizes of 1": lambda base: base[:, None, 2:3],
+}
+WRITES = {
+    "all": lambda x: x.add_(1).mul_(2) + 1, "a part": lambda x: x[-1].mul_(3).sum() + x,
+    "and read": lambda x: (x.mul_(2), x[..., :1] * 1), "copied": lambda x: x.copy_(x * x).clone(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("gaps", GAPS)
+def test_arguments_with_gaps_are_written(gaps, write):
+    captured = function(WRITES[write])
+    for number in range(3):
+        bases = [torch.arange(24.).reshape(4, 6) + number for _ in range(2)]
+        mine, theirs = captured(GAPS[gaps](bases[0])), WRITES[write](GAPS[gaps](bases[1]))
+        assert bases[0].tolist() == bases[1].tolist()
+        for got, wanted in zip(mine, theirs):
+            assert got.tolist() == wanted.tolist()
+
+
 def test_arguments_in_all_ways_are_one_graph():
     captured = function(lambda x, y, scale=1: x * scale + y)
     x, y = torch.ones(2), torch.ones(2)

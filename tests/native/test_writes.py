@@ -249,3 +249,21 @@ def test_nothing_flows_to_what_a_constant_was_written_over(call):
     call(dragon.ops, dragon.ones((1,)), out)
     dragon.backward(out, dragon.ones((1,)))
     assert leaf.grad is None or leaf.grad.tolist() == [0]
+
+
+def test_a_value_with_an_element_elsewhere_has_no_gaps():
+    """`write_view` counts in the memory of its result: what x lies in, if x has gaps, is not the result's to write."""
+    whole = dragon.from_numpy(np.arange(24, dtype="float32").reshape(2, 3, 4))
+    gapped, value = whole[:, :1], dragon.ones([2, 2])
+    wanted = np.arange(24, dtype="float32").reshape(2, 3, 4)[:, :1].copy()
+    wanted.reshape(-1)[[0, 1, 4, 5]] = 1
+    got = dragon.ops.write_view(gapped, value, [2, 2], [4, 1], 0)
+    np.testing.assert_array_equal(got.numpy(), wanted)
+    for reach in ([12, 1], [4, 4]):
+        with pytest.raises(ValueError, match="places within x"):
+            dragon.ops.write_view(gapped, value, [2, 2], reach, 0)
+    turned = whole[0].transpose(1, 0)
+    got = dragon.ops.write_view(turned, value, [2, 2], [4, 1], 0).numpy()
+    wanted = np.arange(12, dtype="float32").reshape(3, 4)
+    wanted[:2, :2] = 1
+    np.testing.assert_array_equal(got, wanted.T)

@@ -8,7 +8,10 @@ namespace {
 
 [[maybe_unused]] const auto& write_view =
     DefineOp("write_view(Tensor x, Tensor y, int[] shape, int[] strides, int offset) -> Tensor")
-        .Doc("x with y's elements at those strides, counted from x's first element.")
+        .Doc(
+            "x with y's elements at those strides, counted from the first element of the result, which lies in memory "
+            "as "
+            "x does if x has no gaps, and row-major otherwise.")
         .Infers([](Infer& f) {
           const Tensor &x = f.x(0), &y = f.x(1);
           if (y.shape() != f.Ints(0) || y.dtype() != x.dtype()) {
@@ -16,14 +19,15 @@ namespace {
                 .Got("y of shape ", y.shape(), " and ", y.dtype())
                 .Expected("shape ", f.Ints(0), " and ", x.dtype());
           }
-          int64_t last = f.Int(2), extent = 0;
+          int64_t last = f.Int(2);
           if (f.Ints(0).size() != f.Ints(1).size() || last < 0) {
             throw ValueError(f.name()).Got("strides ", f.Ints(1), ", offset ", last).Expected("one stride per axis");
           }
-          for (int i = 0; i < x.ndim(); ++i) extent += std::max<int64_t>(x.shape()[i] - 1, 0) * x.strides()[i];
+          InferSame(f);
           bool empty = x.numel() == 0, far = false;
+          const int64_t extent = x.numel() - 1;
           for (int i = 0; i < y.ndim(); ++i) {
-            if (y.shape()[i] == 0) return InferSame(f);
+            if (y.shape()[i] == 0) return;
             int64_t reach;
             far |= f.Ints(1)[i] < 0 || __builtin_mul_overflow(y.shape()[i] - 1, f.Ints(1)[i], &reach) ||
                    __builtin_add_overflow(last, reach, &last);
@@ -33,7 +37,6 @@ namespace {
                 .Got("shape ", f.Ints(0), " at strides ", f.Ints(1), " from ", f.Int(2))
                 .Expected("places within x, of shape ", x.shape());
           }
-          InferSame(f);
         })
         .Runs([](Run& r) {
           const Tensor x = r.x(0), y = r.y(0);
