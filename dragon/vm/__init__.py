@@ -3,6 +3,6 @@ import sys
 
 from dragon.vm.alias import FINDER, install  # noqa: F401: the user's view
 
-# Asked from the first guest on, since some guests' modules have a second name inside another guest.
+# Asked from the first guest on: it makes a guest's modules, some of which have a second name inside another guest.
 if FINDER not in sys.meta_path:
     sys.meta_path.insert(0, FINDER)

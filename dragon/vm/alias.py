@@ -3,7 +3,8 @@ import importlib.util
 import sys
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
-ROOM = "dragon.vm."
+from dragon.vm.guest import ROOM, GuestLoader
+
 # The guests, the versions whose behaviour they have, and what else their genuine packages put on a disk: that may not
 # come into the process either, since it would find a torch that it was not compiled for.
 VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "tensorflow": "2.21.0", "keras": "3.15.1"}
@@ -81,7 +82,7 @@ class Finder:
             if path_of_guest == whole or path_of_guest.startswith(whole + "."):
                 return self.find_twin(name, self.name_of(part) + path_of_guest[len(whole):])
         if guest not in self.prefixes:
-            return None
+            return self.find_plain(name, path) if guest in VERSIONS else None
         own, twin = self.prefixes[guest]
         if name == own or name.startswith(own + "."):
             return self.find_own(name, path, twin + name[len(own):])
@@ -92,6 +93,13 @@ class Finder:
     def name_of(self, guest):
         """Return the name that the modules of a guest carry."""
         return self.prefixes.get(guest, (ROOM + guest,))[0]
+
+    def find_plain(self, name, path):
+        """Return the spec that runs the file of a module that has one name only."""
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.origin is not None:
+            spec.loader = GuestLoader(name, spec.origin)
+        return spec
 
     def find_own(self, name, path, twin):
         """Return the spec that runs a module's file."""
@@ -120,7 +128,7 @@ class Finder:
         """Do nothing: nothing is cached."""
 
 
-class OwnLoader(SourceFileLoader):
+class OwnLoader(GuestLoader):
     """Run a module's file, and enter it under its second name before, as circles of imports need it."""
 
     def __init__(self, name, path, twin):

@@ -31,11 +31,12 @@ PACKAGE = {
     "native": {"core"},
     "onnx": {"core"},
     "io": {"core"},
-    "vm.torch": {"core", "native", "onnx", "io"},
-    "vm.tensorflow": {"core", "native", "onnx", "io"},
-    "vm.keras": {"core", "native", "onnx", "io", "vm.tensorflow"},
-    "vm.torchvision": {"core", "native", "io", "vm.torch"},
-    "vm": set(),
+    "vm.guest": set(),
+    "vm.torch": {"core", "native", "onnx", "io", "vm.guest"},
+    "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest"},
+    "vm.keras": {"core", "native", "onnx", "io", "vm.guest", "vm.tensorflow"},
+    "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.torch"},
+    "vm": {"vm.guest"},
     "command": {"core", "native", "vm", "vm.torch"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)

@@ -4,10 +4,8 @@ from collections import namedtuple as _namedtuple
 from dragon.vm.tensorflow.core import errors as _errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.data.rows import array_of as _array_of, wrap_array as _wrap
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.sounds import decode_wav as _decode, encode_wav as _encode
 
-__getattr__ = _module_getattr("tensorflow.audio", globals())
 _DecodeWav = _namedtuple("DecodeWav", ["audio", "sample_rate"])
 
 

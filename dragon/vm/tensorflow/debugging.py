@@ -1,14 +1,14 @@
 """`tf.debugging`: claims about tensors, and how errors are shown."""
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core.asserts import (  # noqa: F401
     Assert, assert_all_finite, assert_equal, assert_greater, assert_greater_equal, assert_integer, assert_less,
     assert_less_equal, assert_near, assert_negative, assert_non_negative, assert_non_positive, assert_none_equal,
     assert_positive, assert_proper_iterable, assert_rank, assert_rank_at_least, assert_rank_in,
     assert_same_float_dtype, assert_scalar, assert_shapes, assert_type, check_numerics, is_numeric_tensor)
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
-__getattr__ = _module_getattr("tensorflow.debugging", globals(), {
-    _name: f"dragon.vm.keras.core.traceback:{_name}" for _name in (
-        "enable_traceback_filtering", "disable_traceback_filtering", "is_traceback_filtering_enabled")})
+__getattr__, __dir__ = _lookup(globals(), {
+    "dragon.vm.keras.core.traceback": "enable_traceback_filtering disable_traceback_filtering "
+                                      "is_traceback_filtering_enabled"})
 
 
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):

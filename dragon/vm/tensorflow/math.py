@@ -1,6 +1,6 @@
 """`tf.math`: functions of numbers, reductions and segments."""
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core import elementwise as _elementwise, reducing as _reducing
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 _NAMES = """
 elementwise: abs accumulate_n acos acosh add add_n angle asin asinh atan atan2 atanh bessel_i0 bessel_i0e bessel_i1
@@ -24,5 +24,4 @@ for _line in _NAMES.strip().split("\n"):
 special = type(_elementwise)("tensorflow.math.special", "`tf.math.special`: functions of physics.")
 for _word in ("i0", "i0e", "i1", "i1e", "j0", "j1", "y0", "y1"):
     setattr(special, f"bessel_{_word}", getattr(_elementwise, f"bessel_{_word}"))
-special.__getattr__ = _module_getattr("tensorflow.math.special", vars(special))
-__getattr__ = _module_getattr("tensorflow.math", globals())
+special.__getattr__ = _lookup(vars(special))[0]

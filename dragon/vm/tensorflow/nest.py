@@ -1,6 +1,3 @@
 """`tf.nest`: lists, tuples and dictionaries as trees."""
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.nest import (  # noqa: F401
     assert_same_structure, flatten, is_nested, map_structure, pack_sequence_as)
-
-__getattr__ = _module_getattr("tensorflow.nest", globals())

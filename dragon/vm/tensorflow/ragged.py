@@ -1,18 +1,16 @@
 """`tf.ragged`: tensors whose rows differ in length."""
 from builtins import range as _steps
 
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.data.rows import wrap_array as _wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
 from dragon.vm.tensorflow.core.errors import invalid_argument as _invalid_argument
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.ragged import RaggedTensor
 from dragon.vm.tensorflow.core.ragged_make import _from_lengths, take_rows as _take_rows
 
-_HOME = "dragon.vm.tensorflow.core.ragged"
-__getattr__ = _module_getattr("tensorflow.ragged", globals(), {
-    "RaggedTensorSpec": _HOME, "boolean_mask": _HOME + "_math", "map_flat_values": _HOME + "_math",
-    "stack": _HOME + "_math"})
+__getattr__, __dir__ = _lookup(globals(), {
+    "core.ragged": "RaggedTensorSpec", "core.ragged_math": "boolean_mask map_flat_values stack"})
 
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype="int64"):

@@ -1,5 +1,4 @@
 """`tf.sets`: the last axis as sets."""
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def _rows(value):
@@ -66,6 +65,3 @@ def size(a, validate_indices=True):
     shape, rows, _ = _rows(a)
     return convert_to_tensor(np.array([len(set(rows.get(place, ()))) for place in np.ndindex(*shape)],
                                       np.int32).reshape(shape))
-
-
-__getattr__ = _module_getattr("tensorflow.sets", globals())

@@ -1,14 +1,13 @@
 """`tf.sparse`: tensors of which only the values that are not zero are held."""
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core import errors as _errors, sparse_math as _math
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.data.rows import array_of as _array_of, wrap_array as _wrap_array
 from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.sparse import SparseTensor, take as _take
 from dragon.vm.tensorflow.core.tensor import ops as _ops
 
-__getattr__ = _module_getattr("tensorflow.sparse", globals(), {
-    "SparseTensorSpec": "dragon.vm.tensorflow.core.sparse:SparseTensorSpec"})
+__getattr__, __dir__ = _lookup(globals(), {"core.sparse": "SparseTensorSpec"})
 
 
 def add(a, b, threshold=0):

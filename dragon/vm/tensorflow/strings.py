@@ -1,19 +1,16 @@
 """`tf.strings`: functions of tensors of strings, ragged ones included."""
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core import errors as _errors
 from dragon.vm.tensorflow.core import text as _text
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.data.rows import array_of as _array_of, over_strings as _over, wrap_array as _wrap
 from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.ragged import RaggedTensor as _RaggedTensor
 
-_HOME = "dragon.vm.tensorflow.core"
-__getattr__ = _module_getattr("tensorflow.strings", globals(), {
-    name: f"{_HOME}.{module}:{name}" for module, names in {
-        "text_unicode": "unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
-                        "unicode_split_with_offsets unicode_transcode",
-        "text_joining": "join reduce_join unsorted_segment_join ngrams format as_string",
-    }.items() for name in names.split()})
+__getattr__, __dir__ = _lookup(globals(), {
+    "core.text_unicode": "unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
+                         "unicode_split_with_offsets unicode_transcode",
+    "core.text_joining": "join reduce_join unsorted_segment_join ngrams format as_string"})
 
 
 def _invalid(message):

@@ -1,6 +1,5 @@
 """`tf.sysconfig`: how the engine was built."""
 from dragon import _C as _C
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def get_build_info():
@@ -11,6 +10,3 @@ def get_build_info():
 def get_lib():
     """Return the folder of the engine's library."""
     return _C.library_folder()
-
-
-__getattr__ = _module_getattr("tensorflow.sysconfig", globals())

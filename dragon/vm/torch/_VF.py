@@ -1,5 +1,5 @@
 """`torch._VF`: torch's functions under the name by which PyTorch's own modules call them."""
-from dragon.vm.torch.core.missing import explain
+from dragon.vm.guest import explain
 from dragon.vm.torch.core.register import FUNCTIONS
 
 

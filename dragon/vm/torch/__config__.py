@@ -1,6 +1,5 @@
 """How this build was made: `torch.__config__`."""
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def show():
@@ -11,6 +10,3 @@ def show():
 def parallel_info():
     """Return a text about threads."""
     return f"Dragon parallel info:\n\tat::get_num_threads() : {_C.num_threads()}\n"
-
-
-__getattr__ = module_getattr("torch.__config__", globals())

@@ -3,6 +3,7 @@ import sys as _sys
 from math import e, inf, nan, pi
 
 from dragon import _C as _engine
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.torch.core.device import device, get_default_device, set_default_device
 from dragon.vm.torch.core.dtypes import NAMES as _dtypes, dtype
 from dragon.vm.torch.core.layout import (channels_last, channels_last_3d, contiguous_format, jagged, layout,
@@ -35,7 +36,6 @@ from dragon.vm.torch.amp.grad_scaler import GradScaler
 from dragon.vm.torch.core.absent import install as _install_absent
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.capturing import register as _register
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torch.core.functions.random import Generator
 
 _attach()
@@ -52,19 +52,9 @@ newaxis = None
 torch = _sys.modules[__name__]  # PyTorch has itself as a name, and libraries write `from torch import torch`
 default_generator = _engine.default_generator()
 from dragon.vm.torch.torch_version import __version__  # noqa: E402
-# Imported when first asked for, so that `import torch` stays quick.
-_SUBMODULES = frozenset("""
-    accelerator amp autograd backends compiler cpu cuda distributed distributions export fft fx func futures hub
-    jit library linalg monitor mps mtia multiprocessing nested nn onnx optim overrides package profiler
-    quantization random return_types serialization signal sparse special storage testing torch_version types utils
-    version xpu _C _dynamo _tensor _tensor_str _utils _jit_internal _functorch ao functional masked _guards
-    _prims_common _refs _lowrank _linalg_utils _subclasses _VF _ops ops __config__
-""".split())
-# Names that come from submodules, likewise.
-_LATER = {"Stream": "cpu", "Event": "cpu", "save": "serialization", "load": "serialization",
-          "vmap": "_functorch.apis", "compile": "compiler",
-          "PyTorchFileReader": "core.files.records", "ScriptModule": "jit", "ScriptFunction": "jit",
-          "TensorType": "_C"}
-__getattr__ = _module_getattr("torch", globals(), _SUBMODULES, _LATER)
+# Imported when first asked for, as modules are, so that `import torch` stays quick.
+__getattr__, __dir__ = _lookup(globals(), {
+    ".cpu": "Stream Event", ".serialization": "save load", "._functorch.apis": "vmap", ".compiler": "compile",
+    ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction", "._C": "TensorType"})
 # Another door may have turned recording off, as its users expect; PyTorch's expect it to be on.
 _engine.set_grad_enabled(True)

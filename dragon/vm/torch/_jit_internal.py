@@ -1,6 +1,5 @@
 """Marks for the script compiler, under the path that packages import them from."""
 from dragon.vm.torch import jit
-from dragon.vm.torch.core.missing import module_getattr
 
 Final, is_scripting, ignore, unused, export = jit.Final, jit.is_scripting, jit.ignore, jit.unused, jit.export
 _overload, _overload_method = jit._overload, jit._overload_method
@@ -19,6 +18,3 @@ def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_nam
     dispatch.__name__ = dispatch.__qualname__ = func_name or "dispatch"
     dispatch.__doc__ = "Call one of two functions, as a flag says."
     return dispatch
-
-
-__getattr__ = module_getattr("torch._jit_internal", globals())

@@ -1,5 +1,2 @@
 """Low-rank decompositions under the module that PyTorch keeps them in."""
 from dragon.vm.torch.core.functions.matrix import pca_lowrank, svd_lowrank  # noqa: F401
-from dragon.vm.torch.core.missing import module_getattr
-
-__getattr__ = module_getattr("torch._lowrank", globals())

@@ -1,6 +1,5 @@
 """The module that PyTorch keeps `Tensor` in, for those who import it from there, and for files that name it."""
 from dragon.vm.torch._utils import _as_class, _set_obj_state
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -18,6 +17,3 @@ def _rebuild_from_type_v2(func, new_type, args, state):
         made.__setstate__(state)
         return made
     return _set_obj_state(made, state)
-
-
-__getattr__ = module_getattr("torch._tensor", globals())

@@ -1,5 +1,4 @@
 """Printing's parts under the names that libraries of tensor subclasses call."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.printing import Options, format_tensor, write_numbers
 
 PRINT_OPTS = Options
@@ -26,6 +25,3 @@ def _add_suffixes(tensor_str, suffixes, indent, force_newline):
 def _str(self, *, tensor_contents=None):
     """Return a tensor as text."""
     return format_tensor(self)
-
-
-__getattr__ = module_getattr("torch._tensor_str", globals())

@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from dragon import _C
 from dragon.vm.torch.core.device import as_device, device as device_class, device_count
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -251,6 +250,3 @@ def _get_device_index(device, optional=False, allow_cpu=False):
     if optional:
         return 0
     raise ValueError(f"device index: got {device!r}, expected an int or a device with an index")
-
-
-__getattr__ = module_getattr("torch._utils", globals())

@@ -9,7 +9,6 @@ import urllib.parse
 import urllib.request
 
 from dragon.core import files
-from dragon.vm.torch.core.missing import module_getattr
 
 # Libraries take these from here.
 urlparse, urlopen, Request = urllib.parse.urlparse, urllib.request.urlopen, urllib.request.Request
@@ -147,4 +146,3 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
 
 
 load_url = load_state_dict_from_url
-__getattr__ = module_getattr("torch.hub", globals())

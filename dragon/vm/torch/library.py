@@ -1,5 +1,4 @@
 """`torch.library`: operators that scripts write in Python, called as `torch.ops.<namespace>.<name>`."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.operators import REGISTERED, define as _define, get as _get, infer_schema
 
 # PyTorch's dispatch keys and device types, and the kinds of functions that they stand for here.
@@ -191,6 +190,3 @@ def get_kernel(op, dispatch_key):
     if found is None:
         raise RuntimeError(f"get_kernel: {operator.name} has no function for {dispatch_key!r}")
     return found
-
-
-__getattr__ = module_getattr("torch.library", globals())

@@ -2,7 +2,6 @@
 import contextlib
 import functools
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import (TorchFunctionMode, handle_torch_function,
                                             has_torch_function, modes)
 from dragon.vm.torch.core.register import FUNCTIONS
@@ -104,6 +103,3 @@ def _get_current_function_mode():
 
 def _get_current_function_mode_stack():
     return list(modes())
-
-
-__getattr__ = module_getattr("torch.overrides", globals())

@@ -5,7 +5,6 @@ import warnings
 from dragon.vm import torch
 from dragon.vm.torch.core.functions.random import (Generator, get_rng_state, initial_seed, manual_seed, seed,
                                                    set_rng_state)
-from dragon.vm.torch.core.missing import module_getattr
 
 default_generator = torch.default_generator
 _MANY = 1  # more devices than this, and copying their states is worth a warning
@@ -44,6 +43,3 @@ def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="device
         set_rng_state(state)
         for device, kept in zip(devices, states):
             module.set_rng_state(kept, device)
-
-
-__getattr__ = module_getattr("torch.random", globals())

@@ -19,7 +19,6 @@ from dragon.vm.torch.core.files.locations import (PACKAGES, default_restore_loca
                                                   validate_cuda_device)
 from dragon.vm.torch.core.files.pickler import StorageBook, dump
 from dragon.vm.torch.core.files.trusted import _get_layout
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.storage import BYTE, TypedStorage, UntypedStorage
 
@@ -406,6 +405,3 @@ def check_module_version_greater_or_equal(module, req_version_tuple, error_if_ma
         warnings.warn(f"the version of {module.__name__} is no list of numbers: {module.__version__}", stacklevel=2)
         return True
     return version >= tuple(req_version_tuple)
-
-
-__getattr__ = module_getattr("torch.serialization", globals())

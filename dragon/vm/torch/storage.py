@@ -6,7 +6,6 @@ from dragon import _C
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.legacy import STORAGE_CLASSES
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 BYTE = OBJECTS["uint8"]
@@ -460,4 +459,3 @@ def _warn_typed_storage_removal(stacklevel=2):
 _warned = []
 STORAGE_CLASSES.extend((UntypedStorage, TypedStorage))
 _StorageBase = UntypedStorage
-__getattr__ = module_getattr("torch.storage", globals())

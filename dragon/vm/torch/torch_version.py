@@ -1,7 +1,6 @@
 """A version that compares by its numbers: `torch.__version__ >= (2, 1)`."""
 import re
 
-from dragon.vm.torch.core.missing import module_getattr
 
 _BEFORE_RELEASE = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "rc": -1, "c": -1}
 
@@ -50,4 +49,3 @@ class TorchVersion(str):
 
 
 __version__ = TorchVersion("2.13.0")
-__getattr__ = module_getattr("torch.torch_version", globals())

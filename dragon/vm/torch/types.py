@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, TypeAlias, Union
 
+from dragon.vm.guest import lookup
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.layout import layout
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -27,7 +27,7 @@ def __getattr__(name):
     if name == "Storage":
         from dragon.vm.torch.storage import UntypedStorage
         return UntypedStorage
-    return _missing(name)
+    return _find(name)
 
 
-_missing = module_getattr("torch.types", globals())
+_find, __dir__ = lookup(globals())

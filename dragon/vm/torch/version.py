@@ -1,9 +1,7 @@
 """Which PyTorch this behaves as, and what it was built with."""
-from dragon.vm.torch.core.missing import module_getattr
 
 __version__ = "2.13.0"
 debug = False
 # The versions of toolkits, None where the CPU is all there is.
 cuda = hip = rocm = xpu = None
 git_version = "unknown"
-__getattr__ = module_getattr("torch.version", globals())

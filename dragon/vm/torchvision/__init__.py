@@ -1,8 +1,6 @@
 """torchvision's API on Dragon's engine; `dragon run` answers `import torchvision` with it."""
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 
 __version__ = "0.28.0"
-_SUBMODULES = frozenset("datasets io models ops transforms tv_tensors utils version _internally_replaced_utils".split())
 _backends = {"image": "PIL", "video": "pyav"}
 
 
@@ -31,6 +29,3 @@ def get_video_backend():
 
 def disable_beta_transforms_warning():
     """Do nothing; the warning it once silenced is gone."""
-
-
-__getattr__ = _module_getattr("torchvision", globals(), _SUBMODULES)

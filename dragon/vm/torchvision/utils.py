@@ -6,7 +6,6 @@ from itertools import repeat
 
 from dragon.core.files import save_picture
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision._pillow import Image, ImageColor, ImageDraw, ImageFont
 from dragon.vm.torchvision.transforms.functional import _image_from_array, pil_to_tensor, to_pil_image
 
@@ -347,4 +346,3 @@ def _make_ntuple(x, n):
 
 
 _Image_fromarray = _image_from_array
-__getattr__ = _module_getattr("torchvision.utils", globals())

@@ -1,23 +1,21 @@
 """What is called at the beginning and end of trainings, epochs and batches; each imported when it is asked for."""
-import importlib
+from dragon.vm.guest import lookup
 
-# Where names live.
-PLACES = {
-    "BackupAndRestore": "backup_and_restore", "Callback": "callback", "CallbackList": "callback_list",
-    "CSVLogger": "csv_logger", "EarlyStopping": "early_stopping", "History": "history",
-    "LambdaCallback": "lambda_callback", "LearningRateScheduler": "learning_rate_scheduler",
-    "ModelCheckpoint": "model_checkpoint", "OrbaxCheckpoint": "orbax_checkpoint", "ProgbarLogger": "progbar_logger",
-    "ReduceLROnPlateau": "reduce_lr_on_plateau", "RemoteMonitor": "remote_monitor",
-    "SwapEMAWeights": "swap_ema_weights", "TensorBoard": "tensorboard", "TerminateOnNaN": "terminate_on_nan",
-}
-
-
-def __getattr__(name):
-    if name not in PLACES:
-        raise AttributeError(f"module 'keras.callbacks' has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{PLACES[name]}"), name)
-    return found
-
-
-def __dir__():
-    return sorted(PLACES)
+__getattr__, __dir__ = lookup(globals(), {
+    ".backup_and_restore": "BackupAndRestore",
+    ".callback": "Callback",
+    ".callback_list": "CallbackList",
+    ".csv_logger": "CSVLogger",
+    ".early_stopping": "EarlyStopping",
+    ".history": "History",
+    ".lambda_callback": "LambdaCallback",
+    ".learning_rate_scheduler": "LearningRateScheduler",
+    ".model_checkpoint": "ModelCheckpoint",
+    ".orbax_checkpoint": "OrbaxCheckpoint",
+    ".progbar_logger": "ProgbarLogger",
+    ".reduce_lr_on_plateau": "ReduceLROnPlateau",
+    ".remote_monitor": "RemoteMonitor",
+    ".swap_ema_weights": "SwapEMAWeights",
+    ".tensorboard": "TensorBoard",
+    ".terminate_on_nan": "TerminateOnNaN",
+})

@@ -1,5 +1,5 @@
 """Keras's layers, each imported when its name is first asked for."""
-import importlib
+from dragon.vm.guest import lookup
 
 # Where names live, by folder or file: a layer is found without any other being read.
 PLACES = {
@@ -42,26 +42,12 @@ PLACES = {
            "StackedRNNCells TimeDistributed",
     "serialization": "deserialize serialize",
 }
-PLACE_OF = {name: place for place, names in PLACES.items() for name in names.split()}
 # What needs another framework at hand.
 ABSENT = {"FlaxLayer": "JAX and Flax", "JaxLayer": "JAX", "TFSMLayer": "TensorFlow's SavedModel format"}
+_find, __dir__ = lookup(globals(), {f".{place}": names for place, names in PLACES.items()})
 
 
 def __getattr__(name):
     if name in ABSENT:
         raise AttributeError(f"keras.layers.{name} is not supported by Dragon: it needs {ABSENT[name]}")
-    if name not in PLACE_OF:
-        raise AttributeError(f"module 'keras.layers' has no attribute {name!r}")
-    try:
-        module = importlib.import_module(f"{__name__}.{PLACE_OF[name]}")
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(__name__):
-            raise
-        raise AttributeError(f"keras.layers.{name} is not there yet in Dragon") from error
-    found = getattr(module, name)
-    globals()[name] = found
-    return found
-
-
-def __dir__():
-    return sorted(PLACE_OF)
+    return _find(name)

@@ -1,4 +1,5 @@
 """Losses: how far predictions are from targets."""
+from dragon.vm.guest import lookup
 from dragon.vm.keras.losses.classification import (
     BinaryCrossentropy, BinaryFocalCrossentropy, CategoricalCrossentropy, CategoricalFocalCrossentropy,
     CategoricalGeneralizedCrossEntropy, SparseCategoricalCrossentropy, binary_crossentropy, binary_focal_crossentropy,
@@ -15,6 +16,8 @@ from dragon.vm.keras.losses.regression import (
     MeanSquaredLogarithmicError, Poisson, huber, kl_divergence, log_cosh, mean_absolute_error,
     mean_absolute_percentage_error, mean_squared_error, mean_squared_logarithmic_error, poisson)
 
+_find, __dir__ = lookup(globals())
+
 
 def __getattr__(name):
     from dragon.vm.keras.losses.legacy import NAMES, Reduction
@@ -23,4 +26,4 @@ def __getattr__(name):
         return Reduction
     if name in NAMES:
         return NAMES[name]
-    raise AttributeError(f"module 'keras.losses' has no attribute '{name}'")
+    return _find(name)

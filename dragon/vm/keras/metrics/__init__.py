@@ -1,4 +1,5 @@
 """Metrics: numbers about predictions, gathered over batches."""
+from dragon.vm.guest import lookup
 from dragon.vm.keras.losses.classification import (
     binary_crossentropy, binary_focal_crossentropy, categorical_crossentropy, categorical_focal_crossentropy,
     sparse_categorical_crossentropy)
@@ -25,10 +26,12 @@ from dragon.vm.keras.metrics.named import deserialize, get, serialize
 from dragon.vm.keras.metrics.reduction import Mean, MeanMetricWrapper, Sum
 from dragon.vm.keras.metrics.score import F1Score, FBetaScore, R2Score
 
+_find, __dir__ = lookup(globals())
+
 
 def __getattr__(name):
     from dragon.vm.keras.losses.legacy import NAMES
 
     if name in NAMES:
         return NAMES[name]
-    raise AttributeError(f"module 'keras.metrics' has no attribute '{name}'")
+    return _find(name)

@@ -1,4 +1,5 @@
 """Helpers around models: data sets, sequences, labels, progress bars, pictures of models."""
+from dragon.vm.guest import lookup
 from dragon.vm.keras.core.messages import (
     disable_interactive_logging, enable_interactive_logging, is_interactive_logging_enabled)
 from dragon.vm.keras.core.traceback import (
@@ -20,20 +21,12 @@ from dragon.vm.keras.utils.text_dataset import text_dataset_from_directory
 from dragon.vm.keras.utils.sequence import pad_sequences, timeseries_dataset_from_array
 
 # Names that have their home elsewhere.
-_HOMES = {
-    "clear_session": "core.global_state", "is_keras_tensor": "core.convert", "standardize_dtype": "core.dtypes",
-    "get_source_inputs": "core.graph_files", "FeatureSpace": "utils.feature_space",
-    **dict.fromkeys(("CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
-                     "get_registered_name", "get_registered_object", "register_keras_serializable",
-                     "serialize_keras_object"), "saving"),
-}
-
-
-def __getattr__(name):
-    if name in ("bounding_boxes", "legacy"):
-        import importlib
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-    return getattr(importlib.import_module(f"dragon.vm.keras.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lookup(globals(), {
+    "core.global_state": "clear_session",
+    "core.convert": "is_keras_tensor",
+    "core.dtypes": "standardize_dtype",
+    "core.graph_files": "get_source_inputs",
+    ".feature_space": "FeatureSpace",
+    "saving": "CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects get_registered_name "
+              "get_registered_object register_keras_serializable serialize_keras_object",
+})

@@ -1,12 +1,15 @@
 """keras.wrappers: models as estimators of scikit-learn, which is imported when one is asked for."""
 import importlib
 
+from dragon.vm.guest import lookup
+
 _NAMES = ("SKLearnClassifier", "SKLearnRegressor", "SKLearnTransformer")
+_find, _ = lookup(globals())
 
 
 def __getattr__(name):
     if name not in _NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _find(name)
     try:
         home = importlib.import_module(f"{__name__}.estimators")
     except ImportError as error:

@@ -1,5 +1,4 @@
 """`tf.autograph`: nothing is rewritten; Python's own control flow is followed."""
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def set_verbosity(level, alsologtostdout=False):
@@ -20,6 +19,3 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
     """Return a function's source, which is what runs."""
     import inspect
     return inspect.getsource(getattr(entity, "python_function", entity))
-
-
-__getattr__ = _module_getattr("tensorflow.autograph", globals(), submodules=("experimental",))

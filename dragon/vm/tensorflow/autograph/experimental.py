@@ -1,5 +1,4 @@
 """`tf.autograph.experimental`: marks for a rewriting that is not needed."""
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def do_not_convert(func=None):
@@ -12,6 +11,3 @@ def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterati
     if maximum_iterations is not None:
         raise NotImplementedError("tf.autograph.experimental.set_loop_options: maximum_iterations is not supported. "
                                   f"Received: maximum_iterations={maximum_iterations}")
-
-
-__getattr__ = _module_getattr("tensorflow.autograph.experimental", globals())

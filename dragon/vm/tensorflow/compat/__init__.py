@@ -1,5 +1,5 @@
 """`tf.compat`: text and bytes, and TensorFlow 1 by name: it is not here."""
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
+from dragon.vm.guest import lookup as _lookup
 
 bytes_or_text_types = (bytes, str)
 
@@ -57,7 +57,7 @@ def _number_types():
             "complex_types": (int, float, complex, np.number)}
 
 
-_find = _module_getattr("tensorflow.compat", globals())
+_find, __dir__ = _lookup(globals())
 
 
 def __getattr__(name):

@@ -4,7 +4,6 @@ from dragon.vm.tensorflow.config.devices import (  # noqa: F401
     get_soft_device_placement, get_visible_devices, list_logical_devices, list_physical_devices,
     set_logical_device_configuration, set_soft_device_placement, set_visible_devices)
 from dragon.vm.tensorflow.core import function as _function
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def run_functions_eagerly(run_eagerly):
@@ -18,4 +17,3 @@ def functions_run_eagerly():
 
 
 experimental_run_functions_eagerly, experimental_functions_run_eagerly = run_functions_eagerly, functions_run_eagerly
-__getattr__ = _module_getattr("tensorflow.config", globals(), submodules=("experimental", "threading", "optimizer"))

@@ -5,7 +5,6 @@ from dragon.vm.tensorflow.config.devices import (  # noqa: F401
     get_logical_device_configuration as get_virtual_device_configuration, list_logical_devices, list_physical_devices,
     set_logical_device_configuration as set_virtual_device_configuration, set_visible_devices)
 from dragon.vm.tensorflow.core.device import parse_device as _parse_device
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def get_memory_growth(device):
@@ -64,6 +63,3 @@ def enable_tensor_float_32_execution(enabled):
     """Refuse to compute products of float32 with fewer digits."""
     if enabled:
         raise NotImplementedError("TensorFloat-32 is not supported. Received: enabled=True")
-
-
-__getattr__ = _module_getattr("tensorflow.config.experimental", globals())

@@ -1,5 +1,4 @@
 """`tf.config.optimizer`: graphs are always optimised."""
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 _options = {}
 
@@ -21,6 +20,3 @@ def get_experimental_options():
 def set_experimental_options(options):
     """Keep options, which change nothing: the engine's passes are switched by `dragon.graph`."""
     _options.update(options)
-
-
-__getattr__ = _module_getattr("tensorflow.config.optimizer", globals())

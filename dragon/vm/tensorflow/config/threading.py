@@ -1,6 +1,5 @@
 """`tf.config.threading`: how many threads a call may use."""
 from dragon import _C as _C
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 
 def get_intra_op_parallelism_threads():
@@ -21,6 +20,3 @@ def get_inter_op_parallelism_threads():
 
 def set_inter_op_parallelism_threads(num_threads):
     """Accept a number: calls run one after the other."""
-
-
-__getattr__ = _module_getattr("tensorflow.config.threading", globals())

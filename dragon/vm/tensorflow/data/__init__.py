@@ -1,20 +1,14 @@
 """`tf.data`: pipelines of elements on their way to a model."""
-from dragon.vm.tensorflow.core.missing import module_getattr
+from dragon.vm.guest import lookup
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
-_HOME = "dragon.vm.tensorflow.core.data"
-_places = {name: f"{_HOME}.{module}:{name}" for module, names in {
-    "dataset": ("Dataset",),
-    "specs": ("DatasetSpec", "IteratorSpec"),
-    "iterator": ("Iterator", "NumpyIterator"),
-    "options": ("Options", "ThreadingOptions"),
-    "readers": ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset"),
-}.items() for name in names}
-__getattr__ = module_getattr("tensorflow.data", globals(), _places, ("experimental",))
-
-
-def __dir__():
-    return sorted({*globals(), *_places, "experimental"})
+__getattr__, __dir__ = lookup(globals(), {
+    "core.data.dataset": "Dataset",
+    "core.data.specs": "DatasetSpec IteratorSpec",
+    "core.data.iterator": "Iterator NumpyIterator",
+    "core.data.options": "Options ThreadingOptions",
+    "core.data.readers": "TFRecordDataset TextLineDataset FixedLengthRecordDataset",
+})

@@ -1,30 +1,24 @@
 """`tf.data.experimental`: further ways to make and change datasets, many of them old names of methods."""
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core import data as _kinds
 from dragon.vm.tensorflow.core import errors as _errors
 from dragon.vm.tensorflow.core.data.dataset import Dataset as _Dataset
 from dragon.vm.tensorflow.core.data.iterator import Iterator as _Iterator
 from dragon.vm.tensorflow.core.letters import expect as _expect
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 SHARD_HINT = -1
 
-_HOME = "dragon.vm.tensorflow.core.data"
-_places = {name: f"{_HOME}.{module}:{name}" for module, names in {
-    "options": ("AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "DistributeOptions", "ExternalStatePolicy",
-                "OptimizationOptions", "ServiceOptions", "ThreadingOptions"),
-    "optional": ("Optional",),
-    "csv": ("CsvDataset", "make_csv_dataset"),
-    "grouping": ("Reducer", "group_by_reducer"),
-    "parsing": ("make_batched_features_dataset", "parse_example_dataset"),
-}.items() for name in names}
-__getattr__ = _module_getattr("tensorflow.data.experimental", globals(), _places)
-
-
-def __dir__():
-    return sorted({*globals(), *_places})
+__getattr__, __dir__ = _lookup(globals(), {
+    "core.data.options": "AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions ExternalStatePolicy "
+                         "OptimizationOptions ServiceOptions ThreadingOptions",
+    "core.data.optional": "Optional",
+    "core.data.csv": "CsvDataset make_csv_dataset",
+    "core.data.grouping": "Reducer group_by_reducer",
+    "core.data.parsing": "make_batched_features_dataset parse_example_dataset",
+})
 
 
 def Counter(start=0, step=1, dtype="int64"):

@@ -1,5 +1,5 @@
 """`tf.image`: pictures resized, cut, turned, coloured, compared, read and written."""
-from dragon.vm.tensorflow.core.missing import module_getattr
+from dragon.vm.guest import lookup
 from dragon.vm.tensorflow.image.changes import (
     random_brightness, random_contrast, random_crop, random_flip_left_right, random_flip_up_down, random_hue,
     random_jpeg_quality, random_saturation, stateless_random_brightness, stateless_random_contrast,
@@ -20,6 +20,7 @@ from dragon.vm.tensorflow.image.suppression import (
     combined_non_max_suppression, non_max_suppression, non_max_suppression_overlaps, non_max_suppression_padded,
     non_max_suppression_with_scores)
 
-FILES = ("decode_and_crop_jpeg", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg", "decode_png",
-         "decode_webp", "encode_jpeg", "encode_png", "extract_jpeg_shape", "is_jpeg")
-__getattr__ = module_getattr("tensorflow.image", globals(), dict.fromkeys(FILES, "dragon.vm.tensorflow.io"))
+__getattr__, __dir__ = lookup(globals(), {
+    "io": "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png decode_webp encode_jpeg "
+          "encode_png extract_jpeg_shape is_jpeg",
+})

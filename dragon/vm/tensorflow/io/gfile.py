@@ -8,10 +8,8 @@ from collections import namedtuple
 from dragon.core import files
 from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.io.files import path_of, translate
 
-__getattr__ = _module_getattr("tensorflow.io.gfile", globals())
 FileStatistics = namedtuple("FileStatistics", ["length", "mtime_nsec", "is_directory"])
 
 

@@ -1,6 +1,5 @@
 """`tf.nn`: what nets are made of."""
 from dragon.vm.tensorflow.core.array import space_to_batch
-from dragon.vm.tensorflow.core.missing import module_getattr
 from dragon.vm.tensorflow.nn.activations import (
     crelu, elu, gelu, leaky_relu, log_softmax, relu, relu6, selu, sigmoid, silu, softmax, softplus, softsign, swish,
     tanh)
@@ -18,5 +17,3 @@ from dragon.vm.tensorflow.nn.norms import (
     moments, normalize_moments, sufficient_statistics, weighted_moments)
 from dragon.vm.tensorflow.nn.pools import (
     avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, max_pool, max_pool1d, max_pool2d, max_pool3d, pool)
-
-__getattr__ = module_getattr("tensorflow.nn", globals())

@@ -1,11 +1,9 @@
 """`tf.summary`: what TensorBoard shows of a run."""
 import contextlib as _contextlib
 
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
 from dragon.vm.tensorflow.core.summaries import SummaryWriter, state as _state
-
-__getattr__ = _module_getattr("tensorflow.summary", globals(), {}, ("experimental",))
 
 
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None,

@@ -1,6 +1,6 @@
 """`tf.test`: unit tests with comparisons of tensors, and what the build can do."""
 from dragon import _C as _C
-from dragon.vm.tensorflow.core.missing import module_getattr as _module_getattr
+from dragon.vm.guest import lookup as _lookup
 
 
 def is_built_with_cuda():
@@ -37,6 +37,4 @@ def main(argv=None):
     unittest.main(argv=argv)
 
 
-__getattr__ = _module_getattr("tensorflow.test", globals(), {
-    "TestCase": "dragon.vm.tensorflow.test.case:TestCase",
-    "compute_gradient": "dragon.vm.tensorflow.test.case:compute_gradient"})
+__getattr__, __dir__ = _lookup(globals(), {".case": "TestCase compute_gradient"})

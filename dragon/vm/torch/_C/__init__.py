@@ -4,7 +4,6 @@ from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.functions.random import Generator
 from dragon.vm.torch.core.layout import layout, memory_format, qscheme
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import (DisableTorchFunction, DisableTorchFunctionSubclass,
                                             _disabled_torch_function_impl)
 from dragon.vm.torch.core.size import Size
@@ -62,4 +61,3 @@ def _cuda_getDeviceCount():
 
 # Types of PyTorch's compiler that libraries write into annotations.
 absent.fill(globals(), "_C", ("TensorType*", "Value*", "Graph*", "Node*", "ScriptMethod*", "ScriptObject*"))
-__getattr__ = module_getattr("torch._C", globals(), ("_nn",))

@@ -1,6 +1,5 @@
 """What libraries take from PyTorch's compiled functions of layers."""
 from dragon.vm.torch.core.functions.conversion import parse_to
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 
 # Functions that are the engine's operators; `function=operator` where the names differ.
@@ -31,6 +30,3 @@ def _parse_to(*args, **kwargs):
     kwargs = dict(kwargs)
     where, dtype, _, memory_format = parse_to(args, kwargs)
     return where, dtype, bool(kwargs.get("non_blocking", False)), memory_format
-
-
-__getattr__ = module_getattr("torch._C._nn", globals())

@@ -4,7 +4,6 @@ from dragon.vm.torch._dynamo.eval_frame import OptimizedModule, is_dynamo_suppor
 from dragon.vm.torch.compiler import (allow_in_graph, assume_constant_result, disable, is_compiling, list_backends,
                                       reset, set_stance, substitute_in_graph)
 from dragon.vm.torch.core.compiled import compile as _compile, explain, graph_break
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -47,4 +46,3 @@ def optimize(backend="inductor", *, nopython=False, dynamic=None, disable=False,
 
 
 run = disable
-__getattr__ = module_getattr("torch._dynamo", globals())

@@ -1,5 +1,2 @@
 """`torch._dynamo.eval_frame`, for those who import from there."""
 from dragon.vm.torch.core.compiled import OptimizedModule, is_dynamo_supported, is_inductor_supported  # noqa: F401
-from dragon.vm.torch.core.missing import module_getattr
-
-__getattr__ = module_getattr("torch._dynamo.eval_frame", globals())

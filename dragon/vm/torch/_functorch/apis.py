@@ -3,7 +3,6 @@ import functools
 
 from dragon.vm.torch._functorch.eager_transforms import grad_and_value_impl
 from dragon.vm.torch._functorch.vmap import vmap_impl
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def grad(func, argnums=0, has_aux=False):
@@ -70,6 +69,3 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     def mapped(*args, **kwargs):
         return vmap_impl(func, in_dims, out_dims, randomness, args, kwargs)
     return mapped
-
-
-__getattr__ = module_getattr("torch._functorch.apis", globals())

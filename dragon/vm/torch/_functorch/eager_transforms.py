@@ -6,7 +6,6 @@ the user) differentiates by, so that transforms nest. Results keep a history onl
 import functools
 
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -415,6 +414,3 @@ def functionalize(func, *, remove="mutations"):
 def debug_unwrap(tensor, *, recurse=True):
     """Return the tensor itself: transforms wrap nothing."""
     return tensor
-
-
-__getattr__ = module_getattr("torch._functorch.eager_transforms", globals())

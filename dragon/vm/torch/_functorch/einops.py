@@ -3,7 +3,6 @@ import math
 import re
 
 from dragon.core.refusals import refusing
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -90,6 +89,3 @@ def rearrange(tensor, pattern, **axes_lengths):
     split = ops.reshape(tensor, [sizes[name] for name in names])
     moved = ops.permute(split, [names.index(name) for name in result]) if names else split
     return ops.reshape(moved, [math.prod(sizes[name] for name in group) for group in wanted])
-
-
-__getattr__ = module_getattr("torch._functorch.einops", globals())

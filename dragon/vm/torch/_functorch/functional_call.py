@@ -1,5 +1,4 @@
 """Modules as functions of their parameters."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 
 
@@ -88,6 +87,3 @@ def replace_all_batch_norm_modules_(root):
             module.running_mean = module.running_var = module.num_batches_tracked = None
             module.track_running_stats = False
     return root
-
-
-__getattr__ = module_getattr("torch._functorch.functional_call", globals())

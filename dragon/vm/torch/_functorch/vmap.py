@@ -7,7 +7,6 @@ import functools
 
 from dragon import _C
 from dragon.vm.torch._functorch.batched import Batched, Unsuited, try_batched
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -150,6 +149,3 @@ def _output_dims(func, out_dims, outputs, spec):
         raise ValueError(f"{name}: `out_dims` must be an int, None or a python collection of ints representing where "
                          "in the outputs the vmapped dimension should appear.")
     return dims
-
-
-__getattr__ = module_getattr("torch._functorch.vmap", globals())

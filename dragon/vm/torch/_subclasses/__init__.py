@@ -1,5 +1,2 @@
 """Tensors without numbers for tracing: there are none, and `is_fake` says so of every tensor."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-
-__getattr__ = module_getattr("torch._subclasses", globals())

@@ -1,6 +1,5 @@
 """Names of tensors without numbers, and the question whether a tensor is one."""
 from dragon.vm.torch.core import absent
-from dragon.vm.torch.core.missing import module_getattr
 
 FakeTensor = absent.make_class("_subclasses.fake_tensor", "FakeTensor")
 FakeTensorMode = absent.make_class("_subclasses.fake_tensor", "FakeTensorMode")
@@ -9,6 +8,3 @@ FakeTensorMode = absent.make_class("_subclasses.fake_tensor", "FakeTensorMode")
 def is_fake(x):
     """Return False: all tensors have numbers, but for those on the meta device."""
     return False
-
-
-__getattr__ = module_getattr("torch._subclasses.fake_tensor", globals())

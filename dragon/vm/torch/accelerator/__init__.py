@@ -2,7 +2,6 @@
 from dragon.vm.torch import cuda
 from dragon.vm.torch.core.accelerators import index_of, refusal
 from dragon.vm.torch.core.device import device as _device
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def is_available():
@@ -64,4 +63,3 @@ for _name in """set_device_index set_device_idx current_stream set_stream empty_
                 max_memory_allocated max_memory_reserved memory_stats reset_peak_memory_stats get_memory_info
                 reset_accumulated_memory_stats get_device_capability empty_host_cache""".split():
     globals()[_name] = refusal(_name, _refuse)
-__getattr__ = module_getattr("torch.accelerator", globals())

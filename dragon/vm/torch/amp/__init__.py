@@ -2,6 +2,3 @@
 from dragon.vm.torch.amp.autocast_mode import (_enter_autocast, _exit_autocast, autocast, custom_bwd,  # noqa: F401
                                                custom_fwd, is_autocast_available)
 from dragon.vm.torch.amp.grad_scaler import GradScaler  # noqa: F401
-from dragon.vm.torch.core.missing import module_getattr
-
-__getattr__ = module_getattr("torch.amp", globals())

@@ -6,7 +6,6 @@ import warnings
 
 from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 DEFAULTS = {"cpu": "bfloat16", "cuda": "float16"}
@@ -256,4 +255,3 @@ for _function in (is_autocast_enabled, set_autocast_enabled, get_autocast_dtype,
                   autocast_increment_nesting, autocast_decrement_nesting):
     NAMES[_function.__name__] = _function
 NAMES["autocast"] = autocast
-__getattr__ = module_getattr("torch.amp.autocast_mode", globals())

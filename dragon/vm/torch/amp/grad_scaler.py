@@ -6,7 +6,6 @@ from enum import Enum
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -272,6 +271,3 @@ class GradScaler:
 
     def _found_inf_per_device(self, optimizer):
         return self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
-
-
-__getattr__ = module_getattr("torch.amp.grad_scaler", globals())

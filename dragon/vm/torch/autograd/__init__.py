@@ -10,7 +10,6 @@ from dragon.vm.torch.autograd.grad_mode import (_force_original_view_tracking, _
                                                 set_multithreading_enabled)
 from dragon.vm.torch.autograd.gradcheck import gradcheck, gradgradcheck
 from dragon.vm.torch.autograd.variable import Variable
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -181,7 +180,3 @@ def check_grads(outputs, grads):
 def variable(*args, **kwargs):
     """Say what has taken its place."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
-
-
-_SUBMODULES = frozenset("profiler profiler_util profiler_legacy".split())
-__getattr__ = module_getattr("torch.autograd", globals(), _SUBMODULES)

@@ -2,7 +2,6 @@
 import warnings
 
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 
 _state = {"check_nan": True}
 
@@ -69,6 +68,3 @@ def set_anomaly_enabled(mode, check_nan=True):
     """Switch anomaly mode."""
     _state["check_nan"] = check_nan
     _C.set_anomaly_mode(mode, check_nan)
-
-
-__getattr__ = module_getattr("torch.autograd.anomaly_mode", globals())

@@ -2,7 +2,6 @@
 import contextlib
 from collections import namedtuple
 
-from dragon.vm.torch.core.missing import module_getattr
 
 _WHY = "Dragon differentiates backward only; torch.func.jvp gives products with the Jacobian by two backward passes"
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ["primal", "tangent"])
@@ -36,6 +35,3 @@ class dual_level(contextlib.ContextDecorator):
 
     def __exit__(self, exc_type, exc_value, traceback):
         pass
-
-
-__getattr__ = module_getattr("torch.autograd.forward_ad", globals())

@@ -4,7 +4,6 @@ import inspect
 
 from dragon import _C
 from dragon.core import function as core
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.nodes import CONTEXTS
 
 
@@ -184,6 +183,3 @@ class InplaceFunction(Function):
     def __init__(self, inplace=False):
         super().__init__()
         self.inplace = inplace
-
-
-__getattr__ = module_getattr("torch.autograd.function", globals())

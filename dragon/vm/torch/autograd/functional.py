@@ -1,7 +1,6 @@
 """Jacobians, Hessians and their products with vectors, of functions of tensors."""
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import enable_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -257,6 +256,3 @@ class _Run:
         """Return a tuple as the caller knows it."""
         done = tuple(items) if self.create_graph else tuple(item.detach() for item in items)
         return done if several else done[0]
-
-
-__getattr__ = module_getattr("torch.autograd.functional", globals())

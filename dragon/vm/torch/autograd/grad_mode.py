@@ -2,7 +2,6 @@
 import threading
 
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.utils._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
 
 _switch = _C.set_grad_enabled
@@ -148,6 +147,3 @@ class _force_original_view_tracking(_DecoratorContextManager):
     def clone(self):
         """Return a context manager that does the same."""
         return self.__class__(self.mode)
-
-
-__getattr__ = module_getattr("torch.autograd.grad_mode", globals())

@@ -1,7 +1,6 @@
 """Gradients beside finite differences."""
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import enable_grad, no_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -288,6 +287,3 @@ class _Check:
             if output.requires_grad:
                 vectors = ops.stack([_random_like(output.detach()) for _ in range(2)])
                 grad([output], self.wanted, [vectors], retain_graph=True, allow_unused=True, is_grads_batched=True)
-
-
-__getattr__ = module_getattr("torch.autograd.gradcheck", globals())

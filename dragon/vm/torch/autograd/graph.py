@@ -6,7 +6,6 @@ from collections import namedtuple
 from dragon import _C
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.functions.history import accumulator
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
@@ -185,6 +184,3 @@ def _register_any(tensors, fn, lock):
         if first:
             fn(grad)
     return [tensor.register_hook(hook) for tensor in tensors]
-
-
-__getattr__ = module_getattr("torch.autograd.graph", globals())

@@ -6,7 +6,6 @@ import time
 from dragon import _C
 from dragon.vm.torch.autograd.profiler_util import (EventList, FunctionEvent, FunctionEventAvg, build_events,  # noqa
                                                     write_trace)
-from dragon.vm.torch.core.missing import module_getattr
 
 _state = threading.local()
 
@@ -171,6 +170,3 @@ class emit_itt(emit_nvtx):
 def kineto_available():
     """Return whether events may be kept as traces: they may."""
     return True
-
-
-__getattr__ = module_getattr("torch.autograd.profiler", globals())

@@ -5,7 +5,6 @@ from collections import defaultdict
 from enum import Enum
 
 from dragon.core import files
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class DeviceType(Enum):
@@ -298,6 +297,3 @@ def build_events(calls, marks, begin, options):
         open_events.append(event)
         found.append(event)
     return found
-
-
-__getattr__ = module_getattr("torch.autograd.profiler_util", globals())

@@ -1,5 +1,4 @@
 """The old name of tensors that gather gradients."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -21,6 +20,3 @@ class Variable(metaclass=VariableMeta):
             raise TypeError(f"Variable: got {type(data).__name__}, expected a tensor")
         made = data.detach() if requires_grad != data.requires_grad else data
         return made.requires_grad_(requires_grad) if made is not data else made
-
-
-__getattr__ = module_getattr("torch.autograd.variable", globals())

@@ -1,7 +1,6 @@
 """`torch.compiler`: what is asked of, and told to, captures of graphs."""
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.torch.core.compiled import compile, disable, is_compiling, reset, set_stance
-from dragon.vm.torch.core.missing import module_getattr
 
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
 
@@ -45,6 +44,3 @@ def wrap_numpy(fn):
         return tree_map(lambda value: as_tensor(value) if hasattr(value, "__array_interface__") else value,
                         fn(*args, **kwargs))
     return wrapped
-
-
-__getattr__ = module_getattr("torch.compiler", globals())

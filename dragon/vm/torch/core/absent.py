@@ -7,7 +7,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 
-from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.guest import lookup
 
 ROOT = __name__.removesuffix("core.absent")  # "torch." where our modules carry the guest's names
 TABLE = """
@@ -200,8 +200,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = module.__name__[len(ROOT):]
         module.__doc__ = f"`torch.{name}`: what Dragon does not have (yet), by name."
         fill(vars(module), name, MODULES[name])
-        children = {other[len(name) + 1:] for other in MODULES if other.startswith(name + ".")}
-        module.__getattr__ = module_getattr(f"torch.{name}", vars(module), children)
+        module.__getattr__, module.__dir__ = lookup(vars(module))
 
 
 def install():

@@ -1,6 +1,5 @@
 """The CPU, spoken to as if it were an accelerator."""
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def is_available():
@@ -93,6 +92,3 @@ def stream(stream):
 def get_capabilities():
     """Return what the processor can do, as far as the engine asks."""
     return {"cpu_level": _C.cpu_level()}
-
-
-__getattr__ = module_getattr("torch.cpu", globals(), {"amp"})

@@ -1,6 +1,5 @@
 """Mixed precision on the CPU, the old way to say it."""
 from dragon.vm.torch import amp
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class autocast(amp.autocast):
@@ -17,6 +16,3 @@ class GradScaler(amp.GradScaler):
                  enabled=True):
         super().__init__("cpu", init_scale=init_scale, growth_factor=growth_factor, backoff_factor=backoff_factor,
                          growth_interval=growth_interval, enabled=enabled)
-
-
-__getattr__ = module_getattr("torch.cpu.amp", globals())

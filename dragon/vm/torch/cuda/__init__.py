@@ -1,7 +1,7 @@
 """CUDA devices: honest answers on a machine or build without one, as PyTorch's build for CPUs gives them."""
 from dragon import _C
+from dragon.vm.guest import lookup
 from dragon.vm.torch.core.accelerators import count, fill, index_of
-from dragon.vm.torch.core.missing import module_getattr
 
 default_generators = ()
 has_half, has_magma = True, False
@@ -141,7 +141,6 @@ class DeferredCudaCallError(Exception):
     """An error of a call that had waited for a device."""
 
 
-_SUBMODULES = frozenset("amp comm graphs jiterator memory nccl nvtx profiler random sparse streams tunable".split())
 fill(globals(), "torch.cuda", _refuse, """
     can_device_access_peer cudart current_blas_handle current_solver_handle current_stream default_stream
     get_device_capability get_device_name get_device_properties get_per_process_memory_fraction get_rng_state
@@ -156,11 +155,11 @@ fill(globals(), "torch.cuda", _refuse_class, "", """
     Stream Event ExternalStream CUDAGraph MemPool graph CUDAPluggableAllocator FloatTensor DoubleTensor HalfTensor
     BFloat16Tensor ByteTensor CharTensor ShortTensor IntTensor LongTensor BoolTensor
 """)
-_getattr = module_getattr("torch.cuda", globals(), _SUBMODULES)
+_find, __dir__ = lookup(globals())
 
 
 def __getattr__(name):
     if name == "OutOfMemoryError":
         from dragon.vm import torch
         return torch.OutOfMemoryError
-    return _getattr(name)
+    return _find(name)

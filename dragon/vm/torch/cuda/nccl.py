@@ -1,6 +1,5 @@
 """NVIDIA's collectives, which are not there without CUDA."""
 from dragon.vm.torch.core.accelerators import fill
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def is_available(tensors):
@@ -13,4 +12,3 @@ def _refuse(name):
 
 
 fill(globals(), "torch.cuda.nccl", _refuse, "version all_reduce all_gather broadcast reduce reduce_scatter init_rank")
-__getattr__ = module_getattr("torch.cuda.nccl", globals())

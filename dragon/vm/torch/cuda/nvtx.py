@@ -1,6 +1,5 @@
 """Ranges for NVIDIA's profilers, which are not there without CUDA."""
 from dragon.vm.torch.core.accelerators import fill
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def _refuse(name):
@@ -8,4 +7,3 @@ def _refuse(name):
 
 
 fill(globals(), "torch.cuda.nvtx", _refuse, "range_push range_pop range_start range_end mark range")
-__getattr__ = module_getattr("torch.cuda.nvtx", globals())

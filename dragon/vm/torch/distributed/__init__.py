@@ -1,5 +1,5 @@
 """Collectives among processes, for a world of one: scripts written for many run alone."""
-from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.guest import lookup
 from dragon.vm.torch.distributed import distributed_c10d as _c10d
 
 globals().update((name, value) for name, value in vars(_c10d).items() if not name.startswith("_"))
@@ -36,13 +36,11 @@ def is_xccl_available():
     return False
 
 
-_SUBMODULES = frozenset("algorithms autograd checkpoint device_mesh elastic fsdp launcher nn optim pipelining rpc run "
-                        "tensor _tensor _composable _functional_collectives _shard utils".split())
-_getattr = module_getattr("torch.distributed", globals(), _SUBMODULES)
+_find, __dir__ = lookup(globals())
 
 
 def __getattr__(name):
     if name in ("DeviceMesh", "init_device_mesh"):
         from dragon.vm.torch.distributed import device_mesh
         return getattr(device_mesh, name)
-    return _getattr(name)
+    return _find(name)

@@ -6,7 +6,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from dragon import _C
 from dragon.vm.torch.core.absent import fill
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributed import groups as _groups
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, DistError, DistNetworkError,  # noqa: F401
                                                 DistStoreError, GroupMember, P2POp, ProcessGroup, ReduceOp, Work,
@@ -429,4 +428,3 @@ fill(globals(), "distributed", """
     new_subgroups_by_enumeration all_gather_coalesced
 """.split())
 group = _groups.group  # last: functions above have arguments of this name
-__getattr__ = module_getattr("torch.distributed.distributed_c10d", globals())

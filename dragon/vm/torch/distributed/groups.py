@@ -1,5 +1,4 @@
 """The objects of a world of one: groups, the work that is done, the ways to reduce."""
-from dragon.vm.torch.core.missing import module_getattr
 
 _world = {"default": None, "groups": [], "count": 0}
 
@@ -131,6 +130,3 @@ class P2POp:
 
     def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
         self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
-
-
-__getattr__ = module_getattr("torch.distributed.groups", globals())

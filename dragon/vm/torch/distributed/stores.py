@@ -2,7 +2,6 @@
 import threading
 from datetime import timedelta
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributed.groups import DistStoreError
 
 
@@ -127,6 +126,3 @@ class _Prefixed:
     def pop(self, key, default=None):
         """Remove a value and return it, or a default."""
         return self._values.pop(self._prefix + key, default)
-
-
-__getattr__ = module_getattr("torch.distributed.stores", globals())

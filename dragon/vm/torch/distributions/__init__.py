@@ -1,5 +1,4 @@
 """Probability distributions: draws, densities, entropies, divergences and transforms."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions.bernoulli import Bernoulli
 from dragon.vm.torch.distributions.beta import Beta
 from dragon.vm.torch.distributions.binomial import Binomial
@@ -52,5 +51,3 @@ from dragon.vm.torch.distributions.von_mises import VonMises
 from dragon.vm.torch.distributions.weibull import Weibull
 from dragon.vm.torch.distributions.wishart import Wishart
 from dragon.vm.torch.distributions import _kl_cross, _kl_pairs, constraints, kl, transforms, utils
-
-__getattr__ = module_getattr("torch.distributions", globals())

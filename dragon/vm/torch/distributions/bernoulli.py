@@ -1,6 +1,5 @@
 """The Bernoulli distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
@@ -103,6 +102,3 @@ class Bernoulli(ExponentialFamily):
 
     def _log_normalizer(self, x):
         return torch.log1p(torch.exp(x))
-
-
-__getattr__ = module_getattr("torch.distributions.bernoulli", globals())

@@ -1,6 +1,5 @@
 """The beta distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.dirichlet import Dirichlet
@@ -86,6 +85,3 @@ class Beta(ExponentialFamily):
 
     def _log_normalizer(self, x, y):
         return torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y)
-
-
-__getattr__ = module_getattr("torch.distributions.beta", globals())

@@ -1,6 +1,5 @@
 """The binomial distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -115,6 +114,3 @@ class Binomial(Distribution):
         values = torch.arange(1 + total, dtype=self._param.dtype, device=self._param.device)
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + self._batch_shape) if expand else values
-
-
-__getattr__ = module_getattr("torch.distributions.binomial", globals())

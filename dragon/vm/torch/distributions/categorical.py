@@ -1,6 +1,5 @@
 """The categorical distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -111,6 +110,3 @@ class Categorical(Distribution):
         values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device)
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + self._batch_shape) if expand else values
-
-
-__getattr__ = module_getattr("torch.distributions.categorical", globals())

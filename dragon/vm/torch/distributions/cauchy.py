@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -71,6 +70,3 @@ class Cauchy(Distribution):
     def entropy(self):
         """Return the entropy."""
         return math.log(4 * math.pi) + self.scale.log()
-
-
-__getattr__ = module_getattr("torch.distributions.cauchy", globals())

@@ -1,5 +1,4 @@
 """The chi-squared distribution."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.gamma import Gamma
 
@@ -27,6 +26,3 @@ class Chi2(Gamma):
     def df(self):
         """The degrees of freedom."""
         return self.concentration * 2
-
-
-__getattr__ = module_getattr("torch.distributions.chi2", globals())

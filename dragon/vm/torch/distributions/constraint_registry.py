@@ -1,5 +1,4 @@
 """From constraints to transforms: `biject_to` one to one, `transform_to` for optimizers."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints, transforms
 
 
@@ -127,6 +126,3 @@ def _biject_to_stack(constraint):
 @transform_to.register(constraints.stack)
 def _transform_to_stack(constraint):
     return transforms.StackTransform([transform_to(part) for part in constraint.cseq], constraint.dim)
-
-
-__getattr__ = module_getattr("torch.distributions.constraint_registry", globals())

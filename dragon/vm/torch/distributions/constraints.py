@@ -1,6 +1,5 @@
 """Constraints on values and parameters of distributions."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class Constraint:
@@ -430,4 +429,3 @@ lower_cholesky, corr_cholesky = _LowerCholesky(), _CorrCholesky()
 square, symmetric = _Square(), _Symmetric()
 positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()
 cat, stack = _Cat, _Stack
-__getattr__ = module_getattr("torch.distributions.constraints", globals())

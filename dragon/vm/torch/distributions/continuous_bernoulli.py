@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
@@ -156,6 +155,3 @@ class ContinuousBernoulli(ExponentialFamily):
         cut = torch.where(outside, x, (self._lims[0] - 0.5) * torch.ones_like(x))
         exact = torch.log(torch.abs(torch.special.expm1(cut))) - torch.log(torch.abs(cut))
         return torch.where(outside, exact, 0.5 * x + torch.pow(x, 2) / 24.0 - torch.pow(x, 4) / 2880.0)
-
-
-__getattr__ = module_getattr("torch.distributions.continuous_bernoulli", globals())

@@ -1,7 +1,6 @@
 """The Dirichlet distribution."""
 from dragon.vm import torch
 from dragon.vm.torch.autograd.function import Function
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributions import constraints
@@ -105,6 +104,3 @@ class Dirichlet(ExponentialFamily):
 
     def _log_normalizer(self, x):
         return x.lgamma().sum(-1) - torch.lgamma(x.sum(-1))
-
-
-__getattr__ = module_getattr("torch.distributions.dirichlet", globals())

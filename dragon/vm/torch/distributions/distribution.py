@@ -2,7 +2,6 @@
 import warnings
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.utils import lazy_property
@@ -194,6 +193,3 @@ class Distribution:
         shown = (f"{name}: {self.__dict__[name] if self.__dict__[name].numel() == 1 else self.__dict__[name].size()}"
                  for name in names)
         return f"{self.__class__.__name__}({', '.join(shown)})"
-
-
-__getattr__ = module_getattr("torch.distributions.distribution", globals())

@@ -1,6 +1,5 @@
 """Distributions of the exponential family: their entropy follows from the log normalizer's gradient."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions.distribution import Distribution
 
 
@@ -31,6 +30,3 @@ class ExponentialFamily(Distribution):
         for parameter, gradient in zip(parameters, gradients):
             result -= (parameter * gradient).reshape(self._batch_shape + (-1,)).sum(-1)
         return result
-
-
-__getattr__ = module_getattr("torch.distributions.exp_family", globals())

@@ -1,6 +1,5 @@
 """The exponential distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
@@ -80,6 +79,3 @@ class Exponential(ExponentialFamily):
 
     def _log_normalizer(self, x):
         return -torch.log(-x)
-
-
-__getattr__ = module_getattr("torch.distributions.exponential", globals())

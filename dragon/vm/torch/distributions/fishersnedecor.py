@@ -1,6 +1,5 @@
 """The F distribution of Fisher and Snedecor."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -75,6 +74,3 @@ class FisherSnedecor(Distribution):
         t1 = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
         t2 = half1 * ratio.log() + (half1 - 1) * torch.log(value)
         return t1 + t2 - (half1 + half2) * torch.log1p(ratio * value)
-
-
-__getattr__ = module_getattr("torch.distributions.fishersnedecor", globals())

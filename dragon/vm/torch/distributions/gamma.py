@@ -1,6 +1,5 @@
 """The gamma distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions._gamma import _standard_gamma
@@ -81,6 +80,3 @@ class Gamma(ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         return torch.special.gammainc(self.concentration, self.rate * value)
-
-
-__getattr__ = module_getattr("torch.distributions.gamma", globals())

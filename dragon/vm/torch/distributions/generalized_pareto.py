@@ -1,6 +1,5 @@
 """The generalized Pareto distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -107,6 +106,3 @@ class GeneralizedPareto(Distribution):
         """From the threshold on, to an upper end for negative shapes."""
         upper = torch.where(self.concentration < 0, self.loc - self.scale / self.concentration, torch.inf)
         return constraints.interval(self.loc, upper)
-
-
-__getattr__ = module_getattr("torch.distributions.generalized_pareto", globals())

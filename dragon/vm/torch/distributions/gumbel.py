@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
 from dragon.vm.torch.distributions.transforms import AffineTransform, ExpTransform
@@ -75,6 +74,3 @@ class Gumbel(TransformedDistribution):
     def entropy(self):
         """Return the entropy."""
         return self.scale.log() + (1 + euler_constant)
-
-
-__getattr__ = module_getattr("torch.distributions.gumbel", globals())

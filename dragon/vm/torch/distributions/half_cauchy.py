@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.cauchy import Cauchy
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -70,6 +69,3 @@ class HalfCauchy(TransformedDistribution):
     def entropy(self):
         """Return the entropy."""
         return self.base_dist.entropy() - math.log(2)
-
-
-__getattr__ = module_getattr("torch.distributions.half_cauchy", globals())

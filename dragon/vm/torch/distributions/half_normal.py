@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.normal import Normal
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -69,6 +68,3 @@ class HalfNormal(TransformedDistribution):
     def entropy(self):
         """Return the entropy."""
         return self.base_dist.entropy() - math.log(2)
-
-
-__getattr__ = module_getattr("torch.distributions.half_normal", globals())

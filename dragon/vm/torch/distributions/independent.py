@@ -1,5 +1,4 @@
 """Axes of a batch as axes of one value."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -96,6 +95,3 @@ class Independent(Distribution):
 
     def __repr__(self):
         return f"{self.__class__.__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
-
-
-__getattr__ = module_getattr("torch.distributions.independent", globals())

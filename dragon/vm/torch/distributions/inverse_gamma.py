@@ -1,6 +1,5 @@
 """The inverse gamma distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.gamma import Gamma
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -62,6 +61,3 @@ class InverseGamma(TransformedDistribution):
         """Return the entropy."""
         return (self.concentration + self.rate.log() + self.concentration.lgamma()
                 - (1 + self.concentration) * self.concentration.digamma())
-
-
-__getattr__ = module_getattr("torch.distributions.inverse_gamma", globals())

@@ -3,7 +3,6 @@ import warnings
 from functools import total_ordering
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions.distribution import Distribution
 
 _KL_REGISTRY = {}
@@ -106,6 +105,3 @@ def _infinite_like(tensor):
 def _x_log_x(tensor):
     """Return x log x."""
     return torch.special.xlogy(tensor, tensor)
-
-
-__getattr__ = module_getattr("torch.distributions.kl", globals())

@@ -1,6 +1,5 @@
 """The Kumaraswamy distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
 from dragon.vm.torch.distributions.transforms import AffineTransform, PowerTransform
@@ -69,6 +68,3 @@ class Kumaraswamy(TransformedDistribution):
         t0 = 1 - self.concentration0.reciprocal()
         harmonic = torch.digamma(self.concentration0 + 1) + euler_constant
         return t0 + t1 * harmonic - torch.log(self.concentration1) - torch.log(self.concentration0)
-
-
-__getattr__ = module_getattr("torch.distributions.kumaraswamy", globals())

@@ -1,6 +1,5 @@
 """The Laplace distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -74,6 +73,3 @@ class Laplace(Distribution):
     def entropy(self):
         """Return the entropy."""
         return 1 + torch.log(2 * self.scale)
-
-
-__getattr__ = module_getattr("torch.distributions.laplace", globals())

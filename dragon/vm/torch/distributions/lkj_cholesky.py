@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.beta import Beta
@@ -74,6 +73,3 @@ class LKJCholesky(Distribution):
         numerator = torch.mvlgamma(alpha - 0.5, below)
         constant = 0.5 * below * math.log(math.pi)
         return unnormalized - (constant + numerator - denominator)
-
-
-__getattr__ = module_getattr("torch.distributions.lkj_cholesky", globals())

@@ -1,5 +1,4 @@
 """The log-normal distribution."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.normal import Normal
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -58,6 +57,3 @@ class LogNormal(TransformedDistribution):
     def entropy(self):
         """Return the entropy."""
         return self.base_dist.entropy() + self.loc
-
-
-__getattr__ = module_getattr("torch.distributions.log_normal", globals())

@@ -1,5 +1,4 @@
 """The logistic normal distribution."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.normal import Normal
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -41,6 +40,3 @@ class LogisticNormal(TransformedDistribution):
     def scale(self):
         """The standard deviations."""
         return self.base_dist.base_dist.scale
-
-
-__getattr__ = module_getattr("torch.distributions.logistic_normal", globals())

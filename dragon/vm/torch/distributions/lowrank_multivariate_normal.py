@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -147,6 +146,3 @@ def _broadcast(column, factor, diagonal):
     """Return the three with one batch shape."""
     batch = torch.broadcast_shapes(column.shape[:-2], factor.shape[:-2], diagonal.shape[:-2])
     return tuple(x.expand(batch + x.shape[-2:]) for x in (column, factor, diagonal))
-
-
-__getattr__ = module_getattr("torch.distributions.lowrank_multivariate_normal", globals())

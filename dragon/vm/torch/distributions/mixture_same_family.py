@@ -1,6 +1,5 @@
 """Mixtures of distributions of one family."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.categorical import Categorical
@@ -117,6 +116,3 @@ class MixtureSameFamily(Distribution):
 
     def __repr__(self):
         return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"
-
-
-__getattr__ = module_getattr("torch.distributions.mixture_same_family", globals())

@@ -1,6 +1,5 @@
 """The multinomial distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -105,6 +104,3 @@ class Multinomial(Distribution):
         logits = logits.clone(memory_format=torch.contiguous_format)
         logits[(value == 0) & (logits == -torch.inf)] = 0
         return torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1) + (logits * value).sum(-1)
-
-
-__getattr__ = module_getattr("torch.distributions.multinomial", globals())

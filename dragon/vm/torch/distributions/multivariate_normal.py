@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -132,6 +131,3 @@ class MultivariateNormal(Distribution):
         half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         entropy = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det
         return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)
-
-
-__getattr__ = module_getattr("torch.distributions.multivariate_normal", globals())

@@ -1,6 +1,5 @@
 """The negative binomial distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -94,6 +93,3 @@ class NegativeBinomial(Distribution):
         normalization = (-torch.lgamma(self.total_count + value) + torch.lgamma(1.0 + value)
                          + torch.lgamma(self.total_count))
         return unnormalized - normalization.masked_fill(self.total_count + value == 0.0, 0.0)
-
-
-__getattr__ = module_getattr("torch.distributions.negative_binomial", globals())

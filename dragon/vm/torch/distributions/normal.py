@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
@@ -88,6 +87,3 @@ class Normal(ExponentialFamily):
 
     def _log_normalizer(self, x, y):
         return -0.25 * x.pow(2) / y + 0.5 * torch.log(-math.pi / y)
-
-
-__getattr__ = module_getattr("torch.distributions.normal", globals())

@@ -1,6 +1,5 @@
 """The one-hot categorical distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -106,6 +105,3 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         """Draw; the gradient goes straight through to the probabilities."""
         drawn = self.sample(sample_shape)
         return drawn + (self._categorical.probs - self._categorical.probs.detach())
-
-
-__getattr__ = module_getattr("torch.distributions.one_hot_categorical", globals())

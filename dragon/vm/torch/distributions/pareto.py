@@ -1,5 +1,4 @@
 """The Pareto distribution."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exponential import Exponential
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -57,6 +56,3 @@ class Pareto(TransformedDistribution):
     def entropy(self):
         """Return the entropy."""
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
-
-
-__getattr__ = module_getattr("torch.distributions.pareto", globals())

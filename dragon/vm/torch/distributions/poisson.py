@@ -1,6 +1,5 @@
 """The Poisson distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
@@ -61,6 +60,3 @@ class Poisson(ExponentialFamily):
 
     def _log_normalizer(self, x):
         return torch.exp(x)
-
-
-__getattr__ = module_getattr("torch.distributions.poisson", globals())

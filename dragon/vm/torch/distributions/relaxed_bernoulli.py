@@ -1,6 +1,5 @@
 """Relaxed coins."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -117,6 +116,3 @@ class RelaxedBernoulli(TransformedDistribution):
     def probs(self):
         """The probabilities."""
         return self.base_dist.probs
-
-
-__getattr__ = module_getattr("torch.distributions.relaxed_bernoulli", globals())

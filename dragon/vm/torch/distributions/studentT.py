@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.chi2 import Chi2
@@ -83,6 +82,3 @@ class StudentT(Distribution):
         return (self.scale.log() + 0.5 * (self.df + 1)
                 * (torch.digamma(0.5 * (self.df + 1)) - torch.digamma(0.5 * self.df))
                 + 0.5 * self.df.log() + log_beta)
-
-
-__getattr__ = module_getattr("torch.distributions.studentT", globals())

@@ -1,6 +1,5 @@
 """Distributions of transformed values."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -124,6 +123,3 @@ class TransformedDistribution(Distribution):
     def icdf(self, value):
         """Return the quantile."""
         return self._transform(self.base_dist.icdf(self._monotonize_cdf(value)))
-
-
-__getattr__ = module_getattr("torch.distributions.transformed_distribution", globals())

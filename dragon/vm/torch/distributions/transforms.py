@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions._matrix_transforms import (  # noqa: F401: shown here
     CatTransform, CorrCholeskyTransform, CumulativeDistributionTransform, LowerCholeskyTransform,
@@ -279,6 +278,3 @@ class AffineTransform(Transform):
         return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
     inverse_shape = forward_shape
-
-
-__getattr__ = module_getattr("torch.distributions.transforms", globals())

@@ -1,6 +1,5 @@
 """The uniform distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -84,6 +83,3 @@ class Uniform(Distribution):
     def entropy(self):
         """Return the entropy."""
         return torch.log(self.high - self.low)
-
-
-__getattr__ = module_getattr("torch.distributions.uniform", globals())

@@ -2,7 +2,6 @@
 from functools import update_wrapper
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.numbers import finfo
 
 euler_constant = 0.57721566490153286060
@@ -110,6 +109,3 @@ def vec_to_tril_matrix(vec, diag=0):
     rows = torch.arange(n, device=vec.device)
     mat[..., rows < rows.view(-1, 1) + (diag + 1)] = vec
     return mat
-
-
-__getattr__ = module_getattr("torch.distributions.utils", globals())

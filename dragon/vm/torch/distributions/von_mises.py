@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -125,6 +124,3 @@ class VonMises(Distribution):
         """The circular variance."""
         return 1 - (_log_modified_bessel_fn(self.concentration, order=1)
                     - _log_modified_bessel_fn(self.concentration, order=0)).exp()
-
-
-__getattr__ = module_getattr("torch.distributions.von_mises", globals())

@@ -1,6 +1,5 @@
 """The Weibull distribution."""
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exponential import Exponential
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -64,6 +63,3 @@ class Weibull(TransformedDistribution):
         """Return the entropy."""
         return (euler_constant * (1 - self.concentration_reciprocal)
                 + torch.log(self.scale * self.concentration_reciprocal) + 1)
-
-
-__getattr__ = module_getattr("torch.distributions.weibull", globals())

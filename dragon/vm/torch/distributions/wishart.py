@@ -3,7 +3,6 @@ import math
 import warnings
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.chi2 import Chi2
@@ -201,6 +200,3 @@ class Wishart(ExponentialFamily):
         p = self._event_shape[-1]
         return (y + (p + 1) / 2) * (-torch.linalg.slogdet(-2 * x).logabsdet + math.log(2.0) * p) + torch.mvlgamma(
             y + (p + 1) / 2, p=p)
-
-
-__getattr__ = module_getattr("torch.distributions.wishart", globals())

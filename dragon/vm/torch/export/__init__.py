@@ -1,5 +1,4 @@
 """`torch.export`: names of dynamic sizes; exported programs there are none, and asking says so."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class DimHint:
@@ -54,6 +53,3 @@ class ExportedProgram:
 def export(*args, **kwargs):
     """Raise: code is not traced."""
     raise NotImplementedError("torch.export.export: Dragon traces no Python code into graphs")
-
-
-__getattr__ = module_getattr("torch.export", globals())

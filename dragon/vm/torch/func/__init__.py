@@ -5,6 +5,3 @@ from dragon.vm.torch._functorch.eager_transforms import (debug_unwrap, functiona
 from dragon.vm.torch._functorch.einops import rearrange  # noqa: F401
 from dragon.vm.torch._functorch.functional_call import (functional_call,  # noqa: F401
                                                         replace_all_batch_norm_modules_, stack_module_state)
-from dragon.vm.torch.core.missing import module_getattr
-
-__getattr__ = module_getattr("torch.func", globals())

@@ -2,8 +2,6 @@
 import threading
 import types
 
-from dragon.vm.torch.core.missing import module_getattr
-
 
 class Future:
     """A value, or an error, that somebody sets once.
@@ -104,6 +102,3 @@ def collect_all(futures):
 def wait_all(futures):
     """Return the values of futures when all are there."""
     return [future.wait() for future in collect_all(futures).wait()]
-
-
-__getattr__ = module_getattr("torch.futures", globals())

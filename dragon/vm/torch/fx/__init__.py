@@ -1,5 +1,4 @@
 """Names of `torch.fx` that libraries mention; graphs of Python code do not exist here, and asking for one says so."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import Module
 
 
@@ -55,6 +54,3 @@ class GraphModule(_Absent, Module):
 def symbolic_trace(root, concrete_args=None):
     """Raise: code is not traced."""
     raise NotImplementedError("torch.fx.symbolic_trace: Dragon traces no Python code into graphs of torch.fx")
-
-
-__getattr__ = module_getattr("torch.fx", globals(), ("proxy", "node", "graph", "graph_module"))

@@ -1,5 +1,2 @@
 """`torch.fx.graph`, for those who import from there."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.fx import Graph  # noqa: F401
-
-__getattr__ = module_getattr("torch.fx.graph", globals())

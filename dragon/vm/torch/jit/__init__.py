@@ -2,7 +2,7 @@
 import contextlib
 from typing import Final, Optional, Union, get_args, get_origin
 
-from dragon.vm.torch.core.missing import module_getattr
+from dragon.vm.guest import lookup
 from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script
 from dragon.vm.torch.jit._trace import (FrozenModule, TopLevelTracedModule, TracedModule, TracerWarning,  # noqa: F401
@@ -185,7 +185,7 @@ def onednn_fusion_enabled():
     return False
 
 
-_find = module_getattr("torch.jit", globals())
+_find, __dir__ = lookup(globals())
 
 
 def __getattr__(name):

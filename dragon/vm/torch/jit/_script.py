@@ -2,7 +2,6 @@
 import functools
 import inspect
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import Module
 
 
@@ -74,6 +73,3 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 def interface(obj):
     """Return the class: what fits is found out when it is called."""
     return obj
-
-
-__getattr__ = module_getattr("torch.jit._script", globals())

@@ -1,5 +1,4 @@
 """Whether scripting is on: it runs the Python code either way."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def enable():
@@ -8,6 +7,3 @@ def enable():
 
 def disable():
     """Do nothing."""
-
-
-__getattr__ = module_getattr("torch.jit._state", globals())

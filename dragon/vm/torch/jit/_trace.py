@@ -7,7 +7,6 @@ from dragon import _C
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
 from dragon.vm.torch.nn import Module, Parameter
@@ -405,6 +404,3 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
                                           "torch.jit.save of Dragon wrote: trace the model's Python code")
         graph = Graph.load(f)
     return FrozenModule(graph, trainable=True)
-
-
-__getattr__ = module_getattr("torch.jit._trace", globals())

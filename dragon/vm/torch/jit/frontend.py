@@ -1,5 +1,4 @@
 """Errors of a compiler of Python code."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class FrontendError(Exception):
@@ -8,6 +7,3 @@ class FrontendError(Exception):
 
 class NotSupportedError(FrontendError):
     """The same, with its place."""
-
-
-__getattr__ = module_getattr("torch.jit.frontend", globals())

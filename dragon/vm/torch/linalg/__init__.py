@@ -1,6 +1,4 @@
 """`torch.linalg`: linear algebra."""
 from dragon.vm.torch.core.functions.linalg import NAMESPACE as _namespace
-from dragon.vm.torch.core.missing import module_getattr
 
 globals().update(_namespace)
-__getattr__ = module_getattr("torch.linalg", globals())

@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.numbers import iinfo
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
@@ -185,6 +184,3 @@ def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype
 def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None):
     """Return the standard deviation of the elements where the mask holds."""
     return ops.sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
-
-
-__getattr__ = module_getattr("torch.masked", globals())

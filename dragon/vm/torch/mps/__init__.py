@@ -1,6 +1,5 @@
 """Apple's GPUs, of which Dragon has none."""
 from dragon.vm.torch.core.accelerators import ANSWERS, absent_class, answer, refusal
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def _refuse(name):
@@ -16,4 +15,3 @@ for _name in """
 """.split():
     globals()[_name] = refusal(_name, _refuse)
 Event = absent_class("Event", "torch.mps", _refuse)
-__getattr__ = module_getattr("torch.mps", globals())

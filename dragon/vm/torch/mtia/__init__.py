@@ -1,6 +1,5 @@
 """Meta's accelerators, of which Dragon has none."""
 from dragon.vm.torch.core.accelerators import fill
-from dragon.vm.torch.core.missing import module_getattr
 
 default_generators = ()
 
@@ -14,4 +13,3 @@ fill(globals(), "torch.mtia", _refuse, """
     init synchronize current_device set_device current_stream default_stream get_device_capability
     get_device_properties get_rng_state initial_seed snapshot record_memory_history
 """, "Event Stream device stream StreamContext MTIAGraph graph")
-__getattr__ = module_getattr("torch.mtia", globals())

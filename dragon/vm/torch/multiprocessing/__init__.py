@@ -2,7 +2,6 @@
 import ctypes
 import multiprocessing as _multiprocessing
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.multiprocessing.reductions import init_reductions
 from dragon.vm.torch.multiprocessing.spawn import (ProcessContext, ProcessExitedException, ProcessRaisedException,
                                                    SpawnContext, spawn, start_processes)
@@ -40,6 +39,3 @@ def set_sharing_strategy(new_strategy):
 def _set_thread_name(name):
     """Give this thread a name that `top` shows."""
     ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode()[:15], 0, 0, 0)
-
-
-__getattr__ = module_getattr("torch.multiprocessing", globals(), {"pool", "queue", "reductions"})

@@ -2,7 +2,6 @@
 from multiprocessing import reduction
 
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -62,6 +61,3 @@ def init_reductions():
     from dragon.vm.torch.nn.parameter import Parameter
     for kind in (Tensor, Parameter):
         reduction.ForkingPickler.register(kind, reduce_tensor)
-
-
-__getattr__ = module_getattr("torch.multiprocessing.reductions", globals())

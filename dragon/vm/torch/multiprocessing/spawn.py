@@ -7,8 +7,6 @@ import time
 import traceback
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
-
 
 class ProcessException(Exception):
     """A process failed.
@@ -182,6 +180,3 @@ def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
         warnings.warn(f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different "
                       "start_method use:\n\t\t torch.multiprocessing.start_processes(...)", FutureWarning, stacklevel=2)
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")
-
-
-__getattr__ = module_getattr("torch.multiprocessing.spawn", globals())

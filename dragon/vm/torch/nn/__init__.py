@@ -1,5 +1,4 @@
 """`torch.nn`: layers, what they compute, and what goes with them."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional
 from dragon.vm.torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from dragon.vm.torch.nn import init, modules, parameter
@@ -23,7 +22,3 @@ def factory_kwargs(kwargs):
             raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
         made[name] = kwargs[name]
     return made
-
-
-__getattr__ = module_getattr("torch.nn", globals(), ("utils", "parallel", "attention", "grad", "common_types",
-                                                     "_reduction", "quantized"))

@@ -1,7 +1,6 @@
 """What annotations of layers call sizes that are one number or one per axis."""
 from typing import Optional, Tuple, TypeVar, Union
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 T = TypeVar("T")
@@ -27,4 +26,3 @@ _ratio_3_t = _scalar_or_tuple_3_t[float]
 _ratio_any_t = _scalar_or_tuple_any_t[float]
 _tensor_list_t = _scalar_or_tuple_any_t[Tensor]
 _maybe_indices_t = _scalar_or_tuple_2_t[Tensor]
-__getattr__ = module_getattr("torch.nn.common_types", globals())

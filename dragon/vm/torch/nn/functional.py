@@ -28,7 +28,6 @@ from dragon.vm.torch.core.functions.pooling import (
 from dragon.vm.torch.core.functions.vision import (
     affine_grid, channel_shuffle, fold, grid_sample, interpolate, native_channel_shuffle, pad, pixel_shuffle,
     pixel_unshuffle, unfold, upsample, upsample_bilinear, upsample_nearest)
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import handle_torch_function, has_torch_function
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn import _reduction as _Reduction
@@ -38,5 +37,3 @@ for _function in list(globals().values()):
     _function = getattr(_function, "__wrapped__", _function)
     if getattr(_function, "__module__", None) and ".core.functions." in _function.__module__:
         _function.__module__ = __name__
-
-__getattr__ = module_getattr("torch.nn.functional", globals())

@@ -4,7 +4,6 @@ import math
 import warnings
 
 from dragon.core.tape import no_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
@@ -304,4 +303,3 @@ uniform, normal, constant, eye, dirac = map(_make_deprecate, (uniform_, normal_,
 xavier_uniform, xavier_normal = map(_make_deprecate, (xavier_uniform_, xavier_normal_))
 kaiming_uniform, kaiming_normal = map(_make_deprecate, (kaiming_uniform_, kaiming_normal_))
 orthogonal, sparse = map(_make_deprecate, (orthogonal_, sparse_))
-__getattr__ = module_getattr("torch.nn.init", globals())

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from dragon import _C
 from dragon.core.module import twin
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -243,6 +242,3 @@ def _remember(original, copied, memo):
 def _state_of(tensor):
     """Return the attributes that Python code has set on a tensor."""
     return dict(tensor.__dict__)
-
-
-__getattr__ = module_getattr("torch.nn.parameter", globals())

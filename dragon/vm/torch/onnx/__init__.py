@@ -3,7 +3,6 @@ import contextlib
 import enum
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.onnx import errors
 from dragon.vm.torch.onnx.errors import OnnxExporterError, UnsupportedOperatorError
 from dragon.vm.torch.onnx.program import ONNXProgram
@@ -163,6 +162,3 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
         program.save(f, keep_initializers_as_inputs=keep_initializers_as_inputs,
                      external_data=None if external_data else False)
     return program if dynamo else None
-
-
-__getattr__ = module_getattr("torch.onnx", globals())

@@ -1,5 +1,4 @@
 """Optimizers and schedules of the learning rate: `torch.optim`."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.optim import lr_scheduler, swa_utils
 from dragon.vm.torch.optim._adafactor import Adafactor
 from dragon.vm.torch.optim._muon import Muon
@@ -17,5 +16,3 @@ from dragon.vm.torch.optim.rmsprop import RMSprop
 from dragon.vm.torch.optim.rprop import Rprop
 from dragon.vm.torch.optim.sgd import SGD
 from dragon.vm.torch.optim.sparse_adam import SparseAdam
-
-__getattr__ = module_getattr("torch.optim", globals())

@@ -1,5 +1,4 @@
 """Adafactor: second moments kept as rows and columns only."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -91,6 +90,3 @@ def _blend(kept, fresh, share):
 def _epsilon(name):
     """Return the step from 1 to the next number of a dtype."""
     return {"float64": 2.0 ** -52, "float32": 2.0 ** -23, "float16": 2.0 ** -10, "bfloat16": 2.0 ** -7}[name]
-
-
-__getattr__ = module_getattr("torch.optim._adafactor", globals())

@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -94,6 +93,3 @@ def adjust(lr, how, shape):
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
     return lr * math.sqrt(max(1, rows / columns))
-
-
-__getattr__ = module_getattr("torch.optim._muon", globals())

@@ -1,5 +1,4 @@
 """Adadelta."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -50,6 +49,3 @@ class Adadelta(RuleOptimizer):
     def options(self, group):
         return {"lr": rate(group), "rho": group["rho"], "eps": group["eps"],
                 "weight_decay": float(group["weight_decay"]), "maximize": group["maximize"]}
-
-
-__getattr__ = module_getattr("torch.optim.adadelta", globals())

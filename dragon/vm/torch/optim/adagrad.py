@@ -1,5 +1,4 @@
 """Adagrad."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -60,6 +59,3 @@ class Adagrad(RuleOptimizer):
     def options(self, group):
         return {"lr": rate(group), "lr_decay": float(group["lr_decay"]), "weight_decay": float(group["weight_decay"]),
                 "eps": group["eps"], "maximize": group["maximize"]}
-
-
-__getattr__ = module_getattr("torch.optim.adagrad", globals())

@@ -1,5 +1,4 @@
 """Adam."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -63,6 +62,3 @@ class Adam(RuleOptimizer):
 
     def options(self, group):
         return adam_options(group, "amsgrad") | {"decoupled": group["decoupled_weight_decay"]}
-
-
-__getattr__ = module_getattr("torch.optim.adam", globals())

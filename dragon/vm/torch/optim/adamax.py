@@ -1,5 +1,4 @@
 """Adam with the largest gradient in place of the mean square."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -26,6 +25,3 @@ class Adamax(RuleOptimizer):
 
     def options(self, group):
         return adam_options(group)
-
-
-__getattr__ = module_getattr("torch.optim.adamax", globals())

@@ -1,5 +1,4 @@
 """AdamW."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.optim.adam import Adam
 
 
@@ -16,6 +15,3 @@ class AdamW(Adam):
         super().__setstate__(state)
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True
-
-
-__getattr__ = module_getattr("torch.optim.adamw", globals())

@@ -1,5 +1,4 @@
 """Averaged gradient descent."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -50,6 +49,3 @@ class ASGD(RuleOptimizer):
     def options(self, group):
         return {"lr": rate(group), "lambd": group["lambd"], "alpha": group["alpha"], "t0": float(group["t0"]),
                 "weight_decay": float(group["weight_decay"]), "maximize": group["maximize"]}
-
-
-__getattr__ = module_getattr("torch.optim.asgd", globals())

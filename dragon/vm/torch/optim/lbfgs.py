@@ -1,6 +1,5 @@
 """L-BFGS: steps by an estimate of the curvature, from the last gradients and steps."""
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim.optimizer import Optimizer, _to_scalar, _use_grad_for_differentiable
 
@@ -266,6 +265,3 @@ def _keep_off_ends(length, one, other, stuck):
     if stuck or length >= most or length <= least:
         return (most - margin if abs(length - most) < abs(length - least) else least + margin), False
     return length, True
-
-
-__getattr__ = module_getattr("torch.optim.lbfgs", globals())

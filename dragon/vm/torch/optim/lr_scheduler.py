@@ -4,7 +4,6 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.optim._cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: F401
 from dragon.vm.torch.optim._schedules import (EPOCH_DEPRECATION_WARNING, CompositeScheduler, FunctionScheduler,  # noqa
                                               LRScheduler, _format_param, _LRScheduler, _param_groups_val_list,
@@ -405,6 +404,3 @@ class ReduceLROnPlateau(LRScheduler):
         """Go on from what `state_dict` returned."""
         self.__dict__.update(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)
-
-
-__getattr__ = module_getattr("torch.optim.lr_scheduler", globals())

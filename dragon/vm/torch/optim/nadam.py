@@ -1,5 +1,4 @@
 """Adam with Nesterov's momentum."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -33,6 +32,3 @@ class NAdam(RuleOptimizer):
 
     def options(self, group):
         return adam_options(group, "momentum_decay") | {"decoupled": group["decoupled_weight_decay"]}
-
-
-__getattr__ = module_getattr("torch.optim.nadam", globals())

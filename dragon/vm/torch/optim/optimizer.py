@@ -7,7 +7,6 @@ from copy import deepcopy
 from itertools import chain
 
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
 from dragon.vm.torch.nn.parameter import Parameter, adopt
@@ -374,4 +373,3 @@ def _disable_dynamo_if_unsupported(single_tensor_fn=None):
 
 DeviceDict = DeviceDtypeDict = dict
 params_t = ParamsT = "Iterable[Union[Tensor, Tuple[str, Tensor], dict]]"
-__getattr__ = module_getattr("torch.optim.optimizer", globals())

@@ -1,5 +1,4 @@
 """Adam whose adaptive rate waits until its variance is known."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -30,6 +29,3 @@ class RAdam(RuleOptimizer):
 
     def options(self, group):
         return adam_options(group) | {"decoupled": group["decoupled_weight_decay"]}
-
-
-__getattr__ = module_getattr("torch.optim.radam", globals())

@@ -1,5 +1,4 @@
 """RMSprop."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -59,6 +58,3 @@ class RMSprop(RuleOptimizer):
         return {"lr": rate(group), "alpha": group["alpha"], "eps": group["eps"],
                 "weight_decay": float(group["weight_decay"]), "momentum": float(group["momentum"]),
                 "centered": group["centered"], "maximize": group["maximize"]}
-
-
-__getattr__ = module_getattr("torch.optim.rmsprop", globals())

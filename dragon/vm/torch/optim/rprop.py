@@ -1,5 +1,4 @@
 """Resilient propagation."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -48,6 +47,3 @@ class Rprop(RuleOptimizer):
     def options(self, group):
         return {"etaminus": group["etas"][0], "etaplus": group["etas"][1], "smallest": float(group["step_sizes"][0]),
                 "largest": float(group["step_sizes"][1]), "maximize": group["maximize"]}
-
-
-__getattr__ = module_getattr("torch.optim.rprop", globals())

@@ -1,5 +1,4 @@
 """Gradient descent."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number_of, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -64,6 +63,3 @@ class SGD(RuleOptimizer):
             if some:
                 self.run(some, [param.grad for param in some],
                          [[self.state[param]["momentum_buffer"] for param in some]], options | {"first": first})
-
-
-__getattr__ = module_getattr("torch.optim.sgd", globals())

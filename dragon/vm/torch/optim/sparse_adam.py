@@ -1,5 +1,4 @@
 """Adam for sparse gradients, which Dragon does not have."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.optim._rules import check, check_betas
 from dragon.vm.torch.optim.optimizer import Optimizer, _get_value
 
@@ -27,6 +26,3 @@ class SparseAdam(Optimizer):
             raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead; "
                                "Dragon has no sparse tensors")
         return loss
-
-
-__getattr__ = module_getattr("torch.optim.sparse_adam", globals())

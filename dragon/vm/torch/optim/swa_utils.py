@@ -3,8 +3,8 @@ import itertools
 import math
 from copy import deepcopy
 
+from dragon.vm.guest import lookup
 from dragon.vm.torch.autograd.grad_mode import no_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._schedules import LRScheduler, _format_param
 
@@ -238,11 +238,11 @@ class SWALR(LRScheduler):
         self._set_anneal_func(self._anneal_strategy)
 
 
-_missing = module_getattr("torch.optim.swa_utils", globals())
+_find, __dir__ = lookup(globals())
 
 
 def __getattr__(name):
     if name == "AveragedModel":
         globals()[name] = _make_averaged_model()
         return globals()[name]
-    return _missing(name)
+    return _find(name)

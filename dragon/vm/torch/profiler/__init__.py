@@ -1,8 +1,5 @@
 """Profiles with schedules: `torch.profiler`."""
 from dragon.vm.torch.autograd.profiler import kineto_available, record_function  # noqa: F401
 from dragon.vm.torch.autograd.profiler_util import DeviceType  # noqa: F401
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.profiler.profiler import (ProfilerAction, ProfilerActivity, profile, schedule,  # noqa: F401
                                                supported_activities, tensorboard_trace_handler)
-
-__getattr__ = module_getattr("torch.profiler", globals(), frozenset(("profiler",)))

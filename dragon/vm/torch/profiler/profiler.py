@@ -8,7 +8,6 @@ from enum import Enum
 
 from dragon.vm.torch.autograd import profiler as watching
 from dragon.vm.torch.autograd.profiler_util import EventList, write_trace
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class ProfilerAction(Enum):
@@ -231,6 +230,3 @@ class profile:
     def toggle_collection_dynamic(self, enable, activities):
         """Say that watching cannot be interrupted."""
         raise NotImplementedError("toggle_collection_dynamic: use a schedule to choose what is watched")
-
-
-__getattr__ = module_getattr("torch.profiler.profiler", globals())

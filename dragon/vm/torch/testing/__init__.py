@@ -1,7 +1,3 @@
 """Comparing results and making inputs for tests: `torch.testing`."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.testing._comparison import assert_allclose, assert_close
 from dragon.vm.torch.testing._creation import make_tensor
-
-
-__getattr__ = module_getattr("torch.testing", globals(), {"_comparison", "_creation"})

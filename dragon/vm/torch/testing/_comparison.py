@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 # The relative and the absolute tolerance of a dtype; others must be equal.
@@ -286,6 +285,3 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
     if rtol is None and atol is None:
         rtol, atol = loosest([actual.dtype.name, expected.dtype.name], OLD_PRECISIONS)
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
-
-
-__getattr__ = module_getattr("torch.testing._comparison", globals())

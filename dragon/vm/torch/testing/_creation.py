@@ -3,7 +3,6 @@ import math
 import warnings
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False, noncontiguous=False,
@@ -100,6 +99,3 @@ def draw(shape, dtype, device, low, high):
     else:
         place.uniform_(low, high)
     return made
-
-
-__getattr__ = module_getattr("torch.testing._creation", globals())

@@ -1,5 +1,4 @@
 """Lists of tensors by device and dtype, as optimizers of others want them for operators on lists."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 _foreach_supported_types = [Tensor]
@@ -51,6 +50,3 @@ def _has_foreach_support(tensors, device):
     """Return whether there are operators on lists for a device and these classes of tensors."""
     return _device_has_foreach_support(device) and all(
         tensor is None or type(tensor) in _foreach_supported_types for tensor in tensors)
-
-
-__getattr__ = module_getattr("torch.utils._foreach_utils", globals())

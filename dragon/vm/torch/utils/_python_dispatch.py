@@ -1,6 +1,5 @@
 """Python under the operators: Dragon asks `__torch_function__` alone, and says so to what wants more."""
 from dragon.vm.torch.core.absent import fill
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def is_traceable_wrapper_subclass(t):
@@ -25,6 +24,3 @@ def _get_current_dispatch_mode():
 
 fill(globals(), "utils._python_dispatch", ["TorchDispatchMode*", "return_and_correct_aliasing",
                                            "transform_subclass", "_disable_current_modes"])
-
-
-__getattr__ = module_getattr("torch.utils._python_dispatch", globals())

@@ -12,7 +12,6 @@ from dragon.vm.torch.core.containers import (  # noqa: F401
     _register_pytree_node, _tuple_flatten, is_constant_class, is_namedtuple, is_namedtuple_class,
     is_namedtuple_instance, is_structseq, is_structseq_class, is_structseq_instance, key_get, keystr,
     register_constant, register_dataclass, register_pytree_node)
-from dragon.vm.torch.core.missing import module_getattr
 
 Context = PyTree = Any
 
@@ -348,4 +347,3 @@ def treespec_pprint(treespec):
 
 
 pytree_to_str, str_to_pytree = treespec_dumps, treespec_loads
-__getattr__ = module_getattr("torch.utils._pytree", globals())

@@ -12,7 +12,6 @@ from dragon.vm.torch.autograd import _is_checkpoint_valid, backward as run_backw
 from dragon.vm.torch.autograd.function import Function
 from dragon.vm.torch.autograd.grad_mode import enable_grad, no_grad
 from dragon.vm.torch.autograd.graph import saved_tensors_hooks
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 _options = threading.local()
@@ -328,6 +327,3 @@ def set_checkpoint_debug_enabled(enabled):
     """Say that there is no debug mode, unless it is switched off."""
     if enabled:
         raise NotImplementedError("set_checkpoint_debug_enabled: Dragon keeps no log of operators")
-
-
-__getattr__ = module_getattr("torch.utils.checkpoint", globals())

@@ -4,7 +4,6 @@ import sys
 
 from dragon import _C
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def get_pretty_env_info():
@@ -24,6 +23,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-
-
-__getattr__ = module_getattr("torch.utils.collect_env", globals())

@@ -1,5 +1,4 @@
 """Counts of floating-point operations: a counter that has counted nothing, as long as nothing can be counted."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class FlopCounterMode:
@@ -24,6 +23,3 @@ class FlopCounterMode:
     def get_flop_counts(self):
         """Return no counts: nothing has been counted."""
         return {}
-
-
-__getattr__ = module_getattr("torch.utils.flop_counter", globals())

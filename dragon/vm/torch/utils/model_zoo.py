@@ -1,6 +1,2 @@
 """The old place of `torch.hub`'s download functions."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.hub import load_state_dict_from_url as load_url  # noqa: F401
-
-
-__getattr__ = module_getattr("torch.utils.model_zoo", globals())

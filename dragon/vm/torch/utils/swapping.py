@@ -1,5 +1,4 @@
 """Two tensors that become each other: what `Module.to` asks for with `torch.__future__`'s switch."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def swap_tensors(t1, t2):
@@ -31,6 +30,3 @@ def set_module(obj, mod):
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod
-
-
-__getattr__ = module_getattr("torch.utils.swapping", globals())

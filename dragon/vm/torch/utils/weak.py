@@ -2,8 +2,6 @@
 import weakref
 from collections.abc import MutableMapping
 
-from dragon.vm.torch.core.missing import module_getattr
-
 
 class WeakIdRef(weakref.ref):
     """A weak reference that hashes and compares by its object's identity."""
@@ -80,6 +78,3 @@ class WeakIdKeyDictionary(MutableMapping):
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary
 TensorWeakRef = WeakIdRef
-
-
-__getattr__ = module_getattr("torch.utils.weak", globals())

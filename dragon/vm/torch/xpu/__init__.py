@@ -1,6 +1,5 @@
 """Intel's GPUs, of which Dragon has none."""
 from dragon.vm.torch.core.accelerators import fill
-from dragon.vm.torch.core.missing import module_getattr
 
 default_generators = ()
 
@@ -20,4 +19,3 @@ fill(globals(), "torch.xpu", _refuse, """
     reset_accumulated_memory_stats reset_peak_memory_stats set_per_process_memory_fraction
     get_per_process_memory_fraction can_device_access_peer
 """, "Stream Event device device_of stream StreamContext MemPool XPUGraph graph")
-__getattr__ = module_getattr("torch.xpu", globals())

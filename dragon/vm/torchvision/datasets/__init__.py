@@ -1,5 +1,4 @@
 """Data sets in local files."""
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision.datasets.cifar import CIFAR10, CIFAR100
 from dragon.vm.torchvision.datasets.fakedata import FakeData
 from dragon.vm.torchvision.datasets.folder import DatasetFolder, ImageFolder
@@ -7,5 +6,3 @@ from dragon.vm.torchvision.datasets.mnist import EMNIST, FashionMNIST, KMNIST, M
 from dragon.vm.torchvision.datasets.stl10 import STL10
 from dragon.vm.torchvision.datasets.svhn import SVHN
 from dragon.vm.torchvision.datasets.vision import VisionDataset
-
-__getattr__ = _module_getattr("torchvision.datasets", globals(), frozenset(["utils"]))

@@ -1,5 +1,4 @@
 """Models for classes of images, and their checkpoints by name."""
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision.models._api import (get_model, get_model_builder, get_model_weights,  # noqa: F401
                                                get_weight, list_models, Weights, WeightsEnum)
 from dragon.vm.torchvision.models import (alexnet as _alexnet, convnext as _convnext, densenet as _densenet,
@@ -24,4 +23,3 @@ for _module in (_alexnet, _convnext, _densenet, _efficientnet, _googlenet, _ince
                 _mobilenetv3, _regnet, _resnet, _shufflenetv2, _squeezenet, _swin, _vgg, _vit):
     globals().update(_public(_module))
 mobilenet = _mobilenetv3
-__getattr__ = _module_getattr("torchvision.models", globals(), frozenset(["feature_extraction"]))

@@ -1,5 +1,4 @@
 """Operators for detection, and the blocks that models are built from."""
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision.ops.boxes import (batched_nms, box_area, box_convert, box_iou, clip_boxes_to_image,
                                              complete_box_iou, distance_box_iou, generalized_box_iou, masks_to_boxes,
                                              nms, remove_small_boxes)
@@ -18,5 +17,3 @@ from dragon.vm.torchvision.ops.ps_roi_pool import ps_roi_pool, PSRoIPool
 from dragon.vm.torchvision.ops.roi_align import roi_align, RoIAlign
 from dragon.vm.torchvision.ops.roi_pool import roi_pool, RoIPool
 from dragon.vm.torchvision.ops.stochastic_depth import stochastic_depth, StochasticDepth
-
-__getattr__ = _module_getattr("torchvision.ops", globals())

@@ -7,7 +7,6 @@ from enum import Enum
 
 from dragon.core.refusals import refusing
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _functional_pil as F_pil, _functional_tensor as F_t
 from dragon.vm.torchvision.transforms._functional_pil import _is_pil_image  # noqa: F401
@@ -421,6 +420,3 @@ def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEA
     if shape != tuple(displacement.shape):
         raise ValueError(f"Argument displacement shape should be {shape}, but given {displacement.shape}")
     return through_tensor(lambda tensor: F_t.elastic_transform(tensor, displacement, interpolation.value, fill), img)
-
-
-__getattr__ = _module_getattr("torchvision.transforms.functional", globals())

@@ -134,7 +134,7 @@ def test_public_names():
         old = getattr(genuine.tf.keras, module.__name__.rpartition(".")[2])
         for name in ("KLD", "MAE", "MAPE", "MSE", "MSLE", "kld", "logcosh", "mse", "kullback_leibler_divergence"):
             assert getattr(module, name).__name__ == getattr(old, name).__name__
-        with pytest.raises(AttributeError, match="'nothing'$"):
+        with pytest.raises(AttributeError, match="'nothing'"):
             module.nothing
     assert losses.Reduction.SUM == genuine.tf.keras.losses.Reduction.SUM
     missing = {name for name in dir(genuine.keras.losses) if not name.startswith("_")} - set(dir(losses))

@@ -78,9 +78,9 @@ import dragon.vm.torch
 from dragon.vm import torch as same
 from torch.core import size
 import dragon.vm.torch.core.size as same_size
-import dragon.vm.torch.core.missing
+import dragon.vm.torch.core.numbers
 assert torch is same is dragon.vm.torch and size is same_size
-assert importlib.import_module("torch.core.missing") is dragon.vm.torch.core.missing
+assert importlib.import_module("torch.core.numbers") is dragon.vm.torch.core.numbers
 assert importlib.import_module(".layout", "torch.core") is sys.modules["dragon.vm.torch.core.layout"]
 assert torch.__name__ == torch.__spec__.name == torch.__package__ == "torch"
 assert importlib.util.find_spec("torch") is torch.__spec__

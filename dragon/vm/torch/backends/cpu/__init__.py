@@ -1,6 +1,5 @@
 """The CPU's instruction set."""
 from dragon import _C
-from dragon.vm.torch.core.missing import module_getattr
 
 _NAMES = {"v4": "AVX512", "v3": "AVX2"}
 
@@ -8,6 +7,3 @@ _NAMES = {"v4": "AVX512", "v3": "AVX2"}
 def get_cpu_capability():
     """Return the instruction set that kernels were compiled for."""
     return _NAMES.get(str(_C.cpu_level())[-2:], "DEFAULT")
-
-
-__getattr__ = module_getattr("torch.backends.cpu", globals())

@@ -3,7 +3,6 @@ import contextlib
 import warnings
 
 from dragon.vm.torch.core.accelerators import count
-from dragon.vm.torch.core.missing import module_getattr
 
 
 class cuBLASModule:
@@ -83,6 +82,3 @@ def can_use_efficient_attention(params, debug=False):
 def can_use_cudnn_attention(params, debug=False):
     """Return False: there is no CUDA device."""
     return False
-
-
-__getattr__ = module_getattr("torch.backends.cuda", globals())

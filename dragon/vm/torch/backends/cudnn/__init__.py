@@ -1,5 +1,4 @@
 """Switches of cuDNN, which is not there without CUDA: they are kept, and nothing reads them."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.switches import make_flags
 
 enabled, benchmark, deterministic, allow_tf32 = True, False, False, True
@@ -21,6 +20,3 @@ def version():
 def is_acceptable(tensor):
     """Return False: no tensor goes to cuDNN."""
     return False
-
-
-__getattr__ = module_getattr("torch.backends.cudnn", globals())

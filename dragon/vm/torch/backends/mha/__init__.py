@@ -1,5 +1,4 @@
 """The fast path of attention modules."""
-from dragon.vm.torch.core.missing import module_getattr
 
 _enabled = True
 
@@ -13,6 +12,3 @@ def set_fastpath_enabled(value):
     """Allow the fast path or forbid it; Dragon has one path, which is it."""
     global _enabled
     _enabled = value
-
-
-__getattr__ = module_getattr("torch.backends.mha", globals())

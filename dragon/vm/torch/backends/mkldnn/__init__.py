@@ -1,5 +1,4 @@
 """oneDNN, which runs the engine's products and convolutions."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.switches import make_flags
 
 VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
@@ -16,6 +15,3 @@ def is_available():
 def is_acl_available():
     """Return False: there is no Arm Compute Library."""
     return False
-
-
-__getattr__ = module_getattr("torch.backends.mkldnn", globals())

@@ -1,5 +1,4 @@
 """Apple's GPUs, of which Dragon has none."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def is_built():
@@ -20,6 +19,3 @@ def is_macos_or_newer(major, minor):
 def is_macos13_or_newer(minor=0):
     """Return False: this is Linux."""
     return False
-
-
-__getattr__ = module_getattr("torch.backends.mps", globals())

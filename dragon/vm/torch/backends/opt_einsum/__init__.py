@@ -1,5 +1,4 @@
 """Which order `einsum` multiplies in: from left to right."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.switches import make_flags
 
 enabled, strategy = False, None
@@ -14,6 +13,3 @@ def is_available():
 def get_opt_einsum():
     """Return None: `opt_einsum` is not asked."""
     return None
-
-
-__getattr__ = module_getattr("torch.backends.opt_einsum", globals())

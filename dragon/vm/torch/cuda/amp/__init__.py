@@ -3,7 +3,6 @@ import functools
 import warnings
 
 from dragon.vm.torch import amp
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def _say(old, new):
@@ -39,6 +38,3 @@ def custom_bwd(bwd):
     """Decorate the backward of a `torch.autograd.Function`; see `torch.amp.custom_bwd`."""
     _say("custom_bwd(args...)", "custom_bwd(args..., device_type='cuda')")
     return amp.custom_bwd(bwd, device_type="cuda")
-
-
-__getattr__ = module_getattr("torch.cuda.amp", globals(), {"common", "grad_scaler", "autocast_mode"})

@@ -1,5 +1,4 @@
 """Collectives that gradients flow through; among one process each gives back what it was given."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributed.distributed_c10d import ReduceOp, _group, _only, _same
 
 WORLD = None  # the default group
@@ -61,6 +60,3 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=WORLD):
     """Return the tensor reduced over all processes."""
     _group(group)
     return tensor.clone()
-
-
-__getattr__ = module_getattr("torch.distributed.nn.functional", globals())

@@ -1,8 +1,5 @@
 """Tensors spread over processes: there are none, but libraries describe at import how theirs would be placed."""
 from dragon.vm.torch.core import absent
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 
 absent.fill(globals(), "distributed.tensor", absent.MODULES["distributed.tensor"])
-__getattr__ = module_getattr("torch.distributed.tensor", globals(),
-                             ("_utils", "device_mesh", "experimental", "parallel", "placement_types"))

@@ -1,8 +1,6 @@
 """How a tensor would lie on several processes: values that say so, and nothing that does it."""
 import dataclasses
 
-from dragon.vm.torch.core.missing import module_getattr
-
 
 class Placement:
     """How a tensor lies on the processes of one axis of a mesh."""
@@ -60,6 +58,3 @@ class Partial(Placement):
 
     def __str__(self):
         return f"P({self.reduce_op})"
-
-
-__getattr__ = module_getattr("torch.distributed.tensor.placement_types", globals())

@@ -3,7 +3,6 @@ import contextlib
 import enum
 import threading
 
-from dragon.vm.torch.core.missing import module_getattr
 
 _local = threading.local()
 
@@ -55,6 +54,3 @@ def sdpa_kernel(backends, set_priority=False):
         yield {}
     finally:
         _local.allowed = before
-
-
-__getattr__ = module_getattr("torch.nn.attention", globals(), frozenset(("flex_attention", "bias")))

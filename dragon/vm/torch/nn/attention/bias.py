@@ -1,7 +1,6 @@
 """Masks that hide the future, as tensors that attention knows by their kind."""
 import enum
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.overrides import DisableTorchFunctionSubclass
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -53,6 +52,3 @@ def _of_size(variant, size):
     if len(size) != 2:
         raise AssertionError(f"CausalBias: got {len(size)} sizes, expected those of queries and keys")
     return CausalBias(variant, *size)
-
-
-__getattr__ = module_getattr("torch.nn.attention.bias", globals())

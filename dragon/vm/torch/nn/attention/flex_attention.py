@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple, Optional
 
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
@@ -289,6 +288,3 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
         greatest = ops.amax(scores, -1) if return_aux.max_scores else None
         return made, AuxOutput(sums if return_aux.lse else None, greatest)
     return (made, sums) if return_lse else made
-
-
-__getattr__ = module_getattr("torch.nn.attention.flex_attention", globals())

@@ -1,5 +1,4 @@
 """The layers of `torch.nn`, one file per family."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
 from dragon.vm.torch.nn.modules.activation import (
@@ -43,5 +42,3 @@ from dragon.vm.torch.nn.modules.sparse import Embedding, EmbeddingBag
 from dragon.vm.torch.nn.modules.transformer import (
     Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer)
 from dragon.vm.torch.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
-
-__getattr__ = module_getattr("torch.nn.modules", globals())

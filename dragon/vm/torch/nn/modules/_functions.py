@@ -1,5 +1,4 @@
 """What layers compute that is no function of `torch.nn.functional`."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 
 
@@ -23,6 +22,3 @@ class CrossMapLRN2d:
                 total = total - squares[channel - reach]
             sums.append(total)
         return input * ops.pow(ops.stack(sums, 1) * (alpha / size) + k, -beta)
-
-
-__getattr__ = module_getattr("torch.nn.modules._functions", globals())

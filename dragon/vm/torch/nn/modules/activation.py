@@ -1,7 +1,6 @@
 """Activations as layers; attention stands in a file of its own."""
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules._attention import MultiheadAttention  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module
@@ -442,6 +441,3 @@ class Softmax2d(Module):
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3, _stacklevel=5)
-
-
-__getattr__ = module_getattr("torch.nn.modules.activation", globals())

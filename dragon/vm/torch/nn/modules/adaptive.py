@@ -1,7 +1,6 @@
 """Softmax over very many classes: frequent ones first, rare ones in clusters."""
 from collections import namedtuple
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.container import ModuleList, Sequential
@@ -119,6 +118,3 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if not ops.any(rare).item():
             return best
         return ops.where(rare, ops.argmax(self._get_full_log_prob(input, head), 1), best)
-
-
-__getattr__ = module_getattr("torch.nn.modules.adaptive", globals())

@@ -1,7 +1,6 @@
 """Normalization over the batch."""
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules.lazy import LazyModuleMixin
@@ -256,6 +255,3 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return made
-
-
-__getattr__ = module_getattr("torch.nn.modules.batchnorm", globals())

@@ -1,5 +1,4 @@
 """The layer that mixes groups of channels."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
@@ -20,6 +19,3 @@ class ChannelShuffle(Module):
     def extra_repr(self):
         """Return the number of groups as text."""
         return f"groups={self.groups}"
-
-
-__getattr__ = module_getattr("torch.nn.modules.channelshuffle", globals())

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from itertools import islice
 
 from dragon.core.module import Module as AnyModule
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules._parameters import ParameterDict, ParameterList  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module, _addindent  # noqa: F401
 
@@ -300,6 +299,3 @@ def named_items(items, who):
         if len(pair) != 2:
             raise ValueError(f"{who} update sequence element #{number} has length {len(pair)}; 2 is required")
         yield tuple(pair)
-
-
-__getattr__ = module_getattr("torch.nn.modules.container", globals())

@@ -2,7 +2,6 @@
 import math
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules.lazy import LazyModuleMixin
 from dragon.vm.torch.nn.modules.module import Module
@@ -370,4 +369,3 @@ def _make_lazy(base, constructor):
 LazyConv1d, LazyConv2d, LazyConv3d = map(_lazy_conv, (Conv1d, Conv2d, Conv3d))
 LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = map(
     _lazy_transpose, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d))
-__getattr__ = module_getattr("torch.nn.modules.conv", globals())

@@ -1,5 +1,4 @@
 """Distances and similarities as layers."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
@@ -53,6 +52,3 @@ class CosineSimilarity(Module):
     def forward(self, x1, x2):
         """Return the cosines."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
-
-
-__getattr__ = module_getattr("torch.nn.modules.distance", globals())

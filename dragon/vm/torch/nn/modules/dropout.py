@@ -1,5 +1,4 @@
 """Layers that drop elements or channels at random while training."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
@@ -76,6 +75,3 @@ class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input):
         """Return the input with channels dropped."""
         return F.feature_alpha_dropout(input, self.p, self.training)
-
-
-__getattr__ = module_getattr("torch.nn.modules.dropout", globals())

@@ -1,5 +1,4 @@
 """Layers that merge axes or split one."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules.module import Module
 
 
@@ -66,6 +65,3 @@ class Unflatten(Module):
     def extra_repr(self):
         """Return the options as text."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
-
-
-__getattr__ = module_getattr("torch.nn.modules.flatten", globals())

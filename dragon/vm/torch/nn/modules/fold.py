@@ -1,5 +1,4 @@
 """Layers that cut images into patches and put patches together."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
@@ -56,6 +55,3 @@ class Unfold(Module):
     def extra_repr(self):
         """Return the options as text."""
         return ", ".join(f"{name}={getattr(self, name)}" for name in Unfold.__constants__)
-
-
-__getattr__ = module_getattr("torch.nn.modules.fold", globals())

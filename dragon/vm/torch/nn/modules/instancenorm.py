@@ -1,7 +1,6 @@
 """Normalization over each instance."""
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.batchnorm import _LazyNormBase, _NormBase, require_axes
 from dragon.vm.torch.nn.modules.utils import factory
@@ -118,6 +117,3 @@ class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
 
     cls_to_become = InstanceNorm3d
     _get_no_batch_dim = InstanceNorm3d._get_no_batch_dim
-
-
-__getattr__ = module_getattr("torch.nn.modules.instancenorm", globals())

@@ -1,7 +1,6 @@
 """Modules that learn the shapes of their parameters from their first input."""
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.parameter import is_lazy
 
 
@@ -58,6 +57,3 @@ class LazyModuleMixin:
     def _replicate_for_data_parallel(self):
         raise RuntimeError("Modules with uninitialized parameters can't be used with `DataParallel`. Run a dummy "
                            "forward pass to correctly initialize the modules")
-
-
-__getattr__ = module_getattr("torch.nn.modules.lazy", globals())

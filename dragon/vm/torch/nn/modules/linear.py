@@ -1,7 +1,6 @@
 """Layers that multiply by a matrix."""
 import math
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules.lazy import LazyModuleMixin
 from dragon.vm.torch.nn.modules.module import Module
@@ -170,6 +169,3 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.reset_parameters()
         if self.in_features == 0:
             self.in_features = self.weight.shape[-1]
-
-
-__getattr__ = module_getattr("torch.nn.modules.linear", globals())

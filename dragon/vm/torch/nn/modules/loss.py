@@ -1,7 +1,6 @@
 """Losses as layers."""
 import math
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn._reduction import legacy_get_string
 from dragon.vm.torch.nn.modules.linear import Linear
@@ -459,6 +458,3 @@ class CTCLoss(_Loss):
         """Return the loss."""
         return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
                           self.zero_infinity)
-
-
-__getattr__ = module_getattr("torch.nn.modules.loss", globals())

@@ -4,10 +4,10 @@ from typing import Any, Dict, TypeVar
 
 from dragon.core.module import Module as AnyModule
 from dragon.core.tape import no_grad
+from dragon.vm.guest import lookup
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.conversion import parse_to
 from dragon.vm.torch.utils.hooks import RemovableHandle  # noqa: F401: PyTorch's module has it too
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.nn.modules import _hooks
 from dragon.vm.torch.nn.modules._hooks import (  # noqa: F401: PyTorch has them here
@@ -379,7 +379,7 @@ def _has_any_global_hook():
     return any((_global_backward_pre_hooks, _global_backward_hooks, _global_forward_pre_hooks, _global_forward_hooks))
 
 
-_find = module_getattr("torch.nn.modules.module", globals())
+_find, __dir__ = lookup(globals())
 
 
 def __getattr__(name):

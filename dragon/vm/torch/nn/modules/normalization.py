@@ -2,7 +2,6 @@
 import numbers
 from typing import List, Union
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
@@ -212,6 +211,3 @@ class RMSNorm(Module):
     def extra_repr(self):
         """Return the options as text."""
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-
-
-__getattr__ = module_getattr("torch.nn.modules.normalization", globals())

@@ -1,5 +1,4 @@
 """Padding layers."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import _ntuple, _pair, _quadruple
@@ -112,4 +111,3 @@ ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
 ConstantPad1d, ZeroPad1d = _make_constant(1)
 ConstantPad2d, ZeroPad2d = _make_constant(2)
 ConstantPad3d, ZeroPad3d = _make_constant(3)
-__getattr__ = module_getattr("torch.nn.modules.padding", globals())

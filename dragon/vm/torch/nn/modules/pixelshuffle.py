@@ -1,5 +1,4 @@
 """Layers that trade channels for pixels."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
@@ -38,6 +37,3 @@ class PixelUnshuffle(Module):
     def extra_repr(self):
         """Return the factor as text."""
         return f"downscale_factor={self.downscale_factor}"
-
-
-__getattr__ = module_getattr("torch.nn.modules.pixelshuffle", globals())

@@ -1,5 +1,4 @@
 """Pooling layers."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import _pair, _single, _triple
@@ -406,6 +405,3 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     def forward(self, input):
         """Return the means."""
         return F.adaptive_avg_pool3d(input, self.output_size)
-
-
-__getattr__ = module_getattr("torch.nn.modules.pooling", globals())

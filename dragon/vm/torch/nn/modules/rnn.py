@@ -3,7 +3,6 @@ import math
 import numbers
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import init
 from dragon.vm.torch.nn.modules._cells import GRUCell, LSTMCell, RNNCell, RNNCellBase  # noqa: F401
@@ -327,6 +326,3 @@ class GRU(RNNBase):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
-
-
-__getattr__ = module_getattr("torch.nn.modules.rnn", globals())

@@ -1,5 +1,4 @@
 """Layers that look rows up in a table."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import empty
@@ -164,6 +163,3 @@ class EmbeddingBag(_Table):
                    include_last_offset=include_last_offset, padding_idx=padding_idx)
         made.weight.requires_grad = not freeze
         return made
-
-
-__getattr__ = module_getattr("torch.nn.modules.sparse", globals())

@@ -5,7 +5,6 @@ import warnings
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import default_dtype
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.init import xavier_uniform_
@@ -359,6 +358,3 @@ class TransformerDecoderLayer(Module):
 
     def _ff_block(self, x):
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
-
-__getattr__ = module_getattr("torch.nn.modules.transformer", globals())

@@ -1,5 +1,4 @@
 """Layers that make images larger."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
@@ -63,6 +62,3 @@ class UpsamplingBilinear2d(Upsample):
 
     def __init__(self, size=None, scale_factor=None):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
-
-
-__getattr__ = module_getattr("torch.nn.modules.upsampling", globals())

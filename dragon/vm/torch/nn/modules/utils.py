@@ -1,7 +1,6 @@
 """Small helpers of layers: sizes given as one number or one per axis, prefixes of names."""
 from collections.abc import Iterable
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 
 
@@ -54,6 +53,3 @@ def empty(*shape, device=None, dtype=None):
     """Return a tensor for a layer to fill."""
     from dragon.vm.torch.core.device import as_device
     return ops.empty(shape, dtype=dtype, device=as_device(device))
-
-
-__getattr__ = module_getattr("torch.nn.modules.utils", globals())

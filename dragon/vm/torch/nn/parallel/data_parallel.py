@@ -1,6 +1,5 @@
 """`DataParallel`: one batch over several devices."""
 from dragon.vm.torch.core.device import as_device, device_count
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parallel.parallel_apply import parallel_apply
 from dragon.vm.torch.nn.parallel.replicate import replicate
@@ -80,6 +79,3 @@ def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, mo
     used = devices[:len(parts)]
     results = parallel_apply(replicate(module, used), parts, keyword_parts, used)
     return gather(results, devices[0] if output_device is None else output_device, dim)
-
-
-__getattr__ = module_getattr("torch.nn.parallel.data_parallel", globals())

@@ -1,7 +1,6 @@
 """`DistributedDataParallel` for a world of one process: the gradients there are already the mean over all."""
 from contextlib import contextmanager
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules.module import Module
 
 
@@ -100,6 +99,3 @@ def _require_one_process(group):
         raise NotImplementedError(f"DistributedDataParallel: got a group of {distributed.get_world_size(group)} "
                                   "processes, expected one")
     return group if group is not None else getattr(distributed.group, "WORLD", None)
-
-
-__getattr__ = module_getattr("torch.nn.parallel.distributed", globals())

@@ -1,5 +1,4 @@
 """Call several modules with their own arguments."""
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
@@ -27,6 +26,3 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
     kwargs_tup = [{}] * len(modules) if kwargs_tup is None else kwargs_tup
     return [module(*(given if isinstance(given, (list, tuple)) else (given,)), **keywords)
             for module, given, keywords in zip(modules, inputs, kwargs_tup)]
-
-
-__getattr__ = module_getattr("torch.nn.parallel.parallel_apply", globals())

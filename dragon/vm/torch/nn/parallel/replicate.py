@@ -1,6 +1,5 @@
 """Copies of a module on several devices, whose gradients come back to the module."""
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.missing import module_getattr
 
 
 def replicate(network, devices, detach=False):
@@ -44,6 +43,3 @@ def _copy(module, device, detach, modules, tensors):
     replica._modules = {name: None if child is None else _copy(child, device, detach, modules, tensors)
                         for name, child in module._modules.items()}
     return replica
-
-
-__getattr__ = module_getattr("torch.nn.parallel.replicate", globals())

@@ -1,6 +1,5 @@
 """Share nested tensors out over devices, and bring them together."""
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -51,6 +50,3 @@ def gather(outputs, target_device, dim=0):
     if not isinstance(first, (list, tuple)):
         raise TypeError(f"gather: got {type(first).__name__}, expected tensors, or lists, tuples or dictionaries")
     return _rebuild(first, [gather(parts, device, dim) for parts in zip(*outputs)])
-
-
-__getattr__ = module_getattr("torch.nn.parallel.scatter_gather", globals())

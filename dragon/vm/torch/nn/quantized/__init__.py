@@ -1,5 +1,4 @@
 """Operators as modules, as models that may be quantized elsewhere use them; here they compute in floats."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.modules.linear import Identity
 from dragon.vm.torch.nn.modules.module import Module
@@ -43,6 +42,3 @@ class FloatFunctional(Module):
     def matmul(self, x, y):
         """Return the matrix product."""
         return self.activation_post_process(ops.matmul(x, y))
-
-
-__getattr__ = module_getattr("torch.nn.quantized", globals())

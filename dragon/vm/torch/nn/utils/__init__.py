@@ -1,5 +1,4 @@
 """Tools that go with layers."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.utils import parametrizations, parametrize, rnn, stateless
 from dragon.vm.torch.nn.utils.clip_grad import _clip_grads_with_norm_ as clip_grads_with_norm_
 from dragon.vm.torch.nn.utils.clip_grad import _get_total_norm as get_total_norm
@@ -12,5 +11,3 @@ from dragon.vm.torch.nn.utils.memory_format import (convert_conv2d_weight_memory
                                                     convert_conv3d_weight_memory_format)
 from dragon.vm.torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from dragon.vm.torch.nn.utils.weight_norm import remove_weight_norm, weight_norm
-
-__getattr__ = module_getattr("torch.nn.utils", globals(), ("prune", "_named_member_accessor"))

@@ -1,5 +1,4 @@
 """Get, set and swap the tensors of a module by dotted names."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 
 _MISSING = object()
@@ -118,6 +117,3 @@ class NamedMemberAccessor:
     def named_modules(self, remove_duplicate=True):
         """Yield the modules with their names."""
         yield from self.module.named_modules(remove_duplicate=remove_duplicate)
-
-
-__getattr__ = module_getattr("torch.nn.utils._named_member_accessor", globals())

@@ -4,7 +4,6 @@ import warnings
 
 from dragon.core.tape import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -124,6 +123,3 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     clip_value = float(clip_value)
     for gradient in _gradients(parameters):
         gradient.clamp_(-clip_value, clip_value)
-
-
-__getattr__ = module_getattr("torch.nn.utils.clip_grad", globals())

@@ -1,5 +1,4 @@
 """Parameters as one vector, and back."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -27,6 +26,3 @@ def _check_param_device(parameters):
     """Raise unless all parameters are on one device."""
     if len({str(param.device) for param in parameters}) > 1:
         raise TypeError("Found two parameters on different devices, this is currently not supported.")
-
-
-__getattr__ = module_getattr("torch.nn.utils.convert_parameters", globals())

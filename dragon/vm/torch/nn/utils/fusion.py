@@ -1,7 +1,6 @@
 """Put batch normalization into the weights of the layer before it, for evaluation."""
 import copy
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.parameter import Parameter
 
@@ -53,6 +52,3 @@ def fuse_linear_bn_eval(linear, bn):
     fused.weight, fused.bias = fuse_linear_bn_weights(fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps,
                                                       bn.weight, bn.bias)
     return fused
-
-
-__getattr__ = module_getattr("torch.nn.utils.fusion", globals())

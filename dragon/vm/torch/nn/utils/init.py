@@ -1,7 +1,6 @@
 """Make a layer without filling its parameters."""
 import inspect
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules.module import Module
 
 
@@ -27,6 +26,3 @@ def skip_init(module_cls, *args, **kwargs):
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
     final_device = kwargs.pop("device", "cpu")
     return module_cls(*args, **kwargs, device="meta").to_empty(device=final_device)
-
-
-__getattr__ = module_getattr("torch.nn.utils.init", globals())

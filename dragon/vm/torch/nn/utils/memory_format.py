@@ -1,5 +1,4 @@
 """Set the order in memory of the weights of convolutions alone."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.modules.conv import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
 
 
@@ -18,6 +17,3 @@ def convert_conv2d_weight_memory_format(module, memory_format):
 def convert_conv3d_weight_memory_format(module, memory_format):
     """Set the memory format of the weights of all convolutions over three axes; returns the module."""
     return _convert(module, memory_format, (Conv3d, ConvTranspose3d))
-
-
-__getattr__ = module_getattr("torch.nn.utils.memory_format", globals())

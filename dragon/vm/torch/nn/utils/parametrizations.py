@@ -2,7 +2,6 @@
 from enum import Enum, auto
 
 from dragon.core.tape import no_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
@@ -243,6 +242,3 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     """
     made = _SpectralNorm(_weight_of(module, name), n_power_iterations, axis_of_outputs(module, dim), eps)
     return parametrize.register_parametrization(module, name, made)
-
-
-__getattr__ = module_getattr("torch.nn.utils.parametrizations", globals())

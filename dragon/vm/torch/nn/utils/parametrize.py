@@ -4,7 +4,6 @@ import copyreg
 from contextlib import contextmanager
 
 from dragon.core.tape import no_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.modules.container import ModuleDict, ModuleList
 from dragon.vm.torch.nn.parameter import Parameter
@@ -288,6 +287,3 @@ def transfer_parametrizations_and_params(from_module, to_module, tensor_name=Non
         for key in ["original"] if source.is_tensor else [f"original{number}" for number in range(source.ntensors)]:
             setattr(target, key, getattr(source, key))
     return to_module
-
-
-__getattr__ = module_getattr("torch.nn.utils.parametrize", globals())

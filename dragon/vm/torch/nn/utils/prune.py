@@ -2,7 +2,6 @@
 import numbers
 from abc import ABC, abstractmethod
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.utils.convert_parameters import parameters_to_vector
 
@@ -371,6 +370,3 @@ def _axis(t, dim):
     if not -t.dim() <= dim < t.dim():
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
     return dim % t.dim()
-
-
-__getattr__ = module_getattr("torch.nn.utils.prune", globals())

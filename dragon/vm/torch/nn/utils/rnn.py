@@ -3,7 +3,6 @@ from collections import namedtuple
 
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 PackedSequence_ = namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
@@ -267,6 +266,3 @@ def unpack_sequence(packed_sequences):
     """Return the sequences of a PackedSequence, as a list."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
-
-
-__getattr__ = module_getattr("torch.nn.utils.rnn", globals())

@@ -1,6 +1,5 @@
 """Weights divided by their largest singular value, by a hook: the older form."""
 from dragon.core.tape import no_grad
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -184,6 +183,3 @@ def remove_spectral_norm(module, name="weight"):
             del module._load_state_dict_pre_hooks[number]
             break
     return module
-
-
-__getattr__ = module_getattr("torch.nn.utils.spectral_norm", globals())

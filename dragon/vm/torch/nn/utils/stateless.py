@@ -2,7 +2,6 @@
 import contextlib
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.nn.utils._named_member_accessor import NamedMemberAccessor
 
 
@@ -82,6 +81,3 @@ def _functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, 
         args = (args,)
     with _reparametrize_module(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict):
         return module(*args, **(kwargs or {}))
-
-
-__getattr__ = module_getattr("torch.nn.utils.stateless", globals())

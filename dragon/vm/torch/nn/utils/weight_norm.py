@@ -1,7 +1,6 @@
 """Weights as length and direction, by a hook: the older form."""
 import warnings
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.parameter import Parameter, is_lazy
 
@@ -77,6 +76,3 @@ def remove_weight_norm(module, name="weight"):
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
     module._forward_pre_hooks.pop(number).remove(module)
     return module
-
-
-__getattr__ = module_getattr("torch.nn.utils.weight_norm", globals())

@@ -1,6 +1,3 @@
 """`torch.signal.windows`: windows, symmetric unless asked for one period."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.signal.windows.windows import (
     bartlett, blackman, cosine, exponential, gaussian, general_cosine, general_hamming, hamming, hann, kaiser, nuttall)
-
-__getattr__ = module_getattr("torch.signal.windows", globals())

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 
 BLOCK_SECONDS, LARGEST_COUNT = 1e-3, 10 ** 7
 UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
@@ -151,6 +150,3 @@ class Timer:
             if sum(times) >= min_run_time and len(times) >= 4 and found.iqr / found.median < threshold:
                 break
         return Measurement(number, times, self._task_spec)
-
-
-__getattr__ = module_getattr("torch.utils.benchmark.timer", globals())

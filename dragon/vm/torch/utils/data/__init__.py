@@ -1,5 +1,4 @@
 """Datasets, samplers and the loader that makes batches of them: `torch.utils.data`."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.utils.data.dataloader import (DataLoader, _DatasetKind, default_collate, default_convert,
                                                    get_worker_info)
 from dragon.vm.torch.utils.data.datapipes._decorator import functional_datapipe
@@ -9,5 +8,3 @@ from dragon.vm.torch.utils.data.dataset import (ChainDataset, ConcatDataset, Dat
 from dragon.vm.torch.utils.data.distributed import DistributedSampler
 from dragon.vm.torch.utils.data.sampler import (BatchSampler, RandomSampler, Sampler, SequentialSampler,
                                                 SubsetRandomSampler, WeightedRandomSampler)
-
-__getattr__ = module_getattr("torch.utils.data", globals(), {"datapipes"})

@@ -5,7 +5,6 @@ import warnings
 from math import ceil
 from typing import Generic, TypeVar
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.utils.data import _utils
 from dragon.vm.torch.utils.data._utils.collate import default_collate, default_convert
 from dragon.vm.torch.utils.data._utils.worker import get_worker_info
@@ -203,6 +202,3 @@ def _check_batching(batch_size, shuffle, sampler, batch_sampler, drop_last):
         raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
     if batch_sampler is None and batch_size is None and drop_last:
         raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
-
-
-__getattr__ = module_getattr("torch.utils.data.dataloader", globals())

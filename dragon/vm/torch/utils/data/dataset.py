@@ -6,7 +6,6 @@ from itertools import accumulate
 from typing import Generic, Iterable, TypeVar
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 
 _T_co = TypeVar("_T_co", covariant=True)
 _default = object()
@@ -249,6 +248,3 @@ def lengths_of(fractions, total):
             warnings.warn(f"Length of split at index {place} is 0. This might result in an empty dataset.",
                           stacklevel=3)
     return lengths
-
-
-__getattr__ = module_getattr("torch.utils.data.dataset", globals())

@@ -2,7 +2,6 @@
 import math
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.utils.data.sampler import Sampler
 
 
@@ -58,6 +57,3 @@ class DistributedSampler(Sampler):
     def set_epoch(self, epoch):
         """Say which epoch comes, for another order than the last one's."""
         self.epoch = epoch
-
-
-__getattr__ = module_getattr("torch.utils.data.distributed", globals())

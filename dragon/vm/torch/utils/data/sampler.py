@@ -3,7 +3,6 @@ from itertools import chain, islice, repeat
 from typing import Generic, TypeVar
 
 from dragon.vm import torch
-from dragon.vm.torch.core.missing import module_getattr
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -183,6 +182,3 @@ class BatchSampler(Sampler[list]):
     def __len__(self):
         rest = 0 if self.drop_last else self.batch_size - 1
         return (len(self.sampler) + rest) // self.batch_size
-
-
-__getattr__ = module_getattr("torch.utils.data.sampler", globals())

@@ -5,7 +5,6 @@ import time
 import wave
 import zlib
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.utils.tensorboard.records import FLOAT, field
 
@@ -187,6 +186,3 @@ def default_bins():
 def clean_tag(name):
     """Return a name that may be a tag."""
     return "".join(letter if letter.isalnum() or letter in "-/_. " else "_" for letter in name).lstrip("/")
-
-
-__getattr__ = module_getattr("torch.utils.tensorboard.summary", globals())

@@ -4,7 +4,6 @@ import socket
 import time
 from datetime import datetime
 
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.utils.tensorboard import summary
 from dragon.vm.torch.utils.tensorboard.records import RecordWriter, field
 
@@ -221,6 +220,3 @@ for _name in ("add_graph", "add_onnx_graph"):
 for _name in ("add_video", "add_embedding", "add_pr_curve", "add_pr_curve_raw", "add_mesh", "add_image_with_boxes",
               "add_custom_scalars", "add_custom_scalars_multilinechart", "add_custom_scalars_marginchart"):
     _refuse(_name, "Dragon does not write this kind of summary (yet)")
-
-
-__getattr__ = module_getattr("torch.utils.tensorboard.writer", globals())

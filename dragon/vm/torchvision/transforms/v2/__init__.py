@@ -1,5 +1,4 @@
 """Transforms of the second version: of images, videos, masks, boxes and keypoints, in any structure."""
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision.transforms.autoaugment import AutoAugmentPolicy
 from dragon.vm.torchvision.transforms.functional import InterpolationMode
 from dragon.vm.torchvision.transforms.v2 import functional
@@ -20,5 +19,3 @@ from dragon.vm.torchvision.transforms.v2._misc import (
     SetClampingMode, ToDtype, ToImage, ToPILImage, ToPureTensor, ToTensor, UniformTemporalSubsample)
 from dragon.vm.torchvision.transforms.v2._utils import (check_type, get_bounding_boxes, get_keypoints, has_all,
                                                         has_any, query_chw, query_size)
-
-__getattr__ = _module_getattr("torchvision.transforms.v2", globals())

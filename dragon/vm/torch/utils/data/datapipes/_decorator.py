@@ -1,5 +1,4 @@
 """Classes of pipes as methods of all pipes."""
-from dragon.vm.torch.core.missing import module_getattr
 from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 
 
@@ -26,6 +25,3 @@ class functional_datapipe:
             raise TypeError("`functional_datapipe` can only decorate IterDataPipe or MapDataPipe")
         kind.register_datapipe_as_function(self.name, cls)
         return cls
-
-
-__getattr__ = module_getattr("torch.utils.data.datapipes._decorator", globals())

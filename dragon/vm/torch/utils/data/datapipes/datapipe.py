@@ -1,7 +1,7 @@
 """What pipes of a user's own are made from."""
 from functools import partial
 
-from dragon.vm.torch.core.missing import explain, module_getattr
+from dragon.vm.guest import explain
 from dragon.vm.torch.utils.data.dataset import Dataset, IterableDataset
 
 
@@ -39,6 +39,3 @@ class MapDataPipe(_Functional, Dataset):
     """Samples by index, made of another pipe's."""
 
     functions = {}
-
-
-__getattr__ = module_getattr("torch.utils.data.datapipes.datapipe", globals())

@@ -1,5 +1,4 @@
 """Functions on images, videos, masks, boxes and keypoints."""
-from dragon.vm.torch.core.missing import module_getattr as _module_getattr
 from dragon.vm.torchvision.transforms.functional import InterpolationMode, get_image_size, pil_to_tensor, to_tensor
 from dragon.vm.torchvision.transforms.v2.functional._utils import is_pure_tensor, register_kernel
 from dragon.vm.torchvision.transforms.v2.functional._meta import (
@@ -30,4 +29,3 @@ globals().update({f"{_name}_video": globals()[f"{_name}_image"] for _name in """
     center_crop crop elastic equalize erase five_crop gaussian_blur gaussian_noise horizontal_flip invert jpeg normalize
     pad permute_channels perspective posterize resize resized_crop rotate solarize ten_crop to_dtype vertical_flip
 """.split()})
-__getattr__ = _module_getattr("torchvision.transforms.v2.functional", globals())

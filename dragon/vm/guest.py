@@ -1,0 +1,121 @@
+"""What makes a module a guest's: a letter for what it lacks, names that are looked up late, and the loader of both.
+
+`alias.py` says under which names a guest's modules are found; here is what every one of them can do. A module of the
+guest's view needs no line for it: whoever asks for a name that it lacks reads which guest has no such name, the nearest
+that there is, and where coverage is listed. A module that takes names from elsewhere when they are first asked for says
+so by `__getattr__, __dir__ = lookup(globals(), {...})`. Packages know their modules; workshops (`core/`) are plain.
+"""
+import importlib
+import pkgutil
+from importlib.machinery import SourceFileLoader
+
+ROOM = "dragon.vm."
+WORKSHOP = "core"
+COVERED = ("torch", "tensorflow", "keras")  # whose coverage has a page
+
+
+def name_of(module):
+    """Return the guest's name of a module, such as "torch.nn", from the name that it carries."""
+    return module.removeprefix(ROOM)
+
+
+def explain(module, name, known):
+    """Return the AttributeError for a name that a module of a guest lacks.
+
+    Parameters
+    ----------
+    module : str
+        The guest's name of the module, such as "torch.nn".
+    name : str
+        What was asked for.
+    known : Iterable[str]
+        What there is.
+
+    Returns
+    -------
+    AttributeError
+        To be raised.
+
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, [item for item in known if not item.startswith("_")], 1, 0.6)
+    hint = f"; the nearest name is '{module}.{near[0]}'" if near else ""
+    guest = module.partition(".")[0]
+    page = f"; what is covered is listed in docs/{guest}/coverage" if guest in COVERED else ""
+    return AttributeError(f"module '{module}' has no attribute '{name}': Dragon does not have it (yet){hint}{page}",
+                          name=name)
+
+
+def lookup(namespace, places=None):
+    """Return the `__getattr__` and the `__dir__` of a module; modules below it are imported when first asked for.
+
+    Parameters
+    ----------
+    namespace : dict
+        The module's globals.
+    places : Dict[str, str], optional
+        Names that are taken from other modules when first asked for: {module: "name name ..."}, "name=other" where a
+        name is another one there. ".module" is below this one, "module" in this guest, "dragon.vm.module" anywhere.
+
+    Returns
+    -------
+    Tuple[Callable, Callable]
+        To be bound to `__getattr__, __dir__`.
+
+    """
+    later = {}
+    for place, words in (places or {}).items():
+        for word in words.split():
+            name, _, other = word.partition("=")
+            later[name] = place, other or name
+
+    def find(name):
+        if name in later:
+            place, other = later[name]
+            module = import_or_none(full_name(place, namespace["__name__"]))
+            if hasattr(module, other):
+                return namespace.setdefault(name, getattr(module, other))
+        module = import_or_none(f"{namespace['__name__']}.{name}") if "__path__" in namespace else None
+        if module is not None:
+            return module
+        guest = name_of(namespace["__name__"])
+        if name.startswith("__"):  # asked by Python itself, again and again
+            raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
+        raise explain(guest, name, list_names())
+
+    def list_names():
+        modules = {module.name for module in pkgutil.iter_modules(namespace.get("__path__", ()))} - {WORKSHOP}
+        return sorted({*namespace, *later, *modules})
+    return find, list_names
+
+
+def full_name(place, module):
+    """Return the name of the module that a row of a module's places means."""
+    if place.startswith("."):
+        return module + place
+    if place.startswith("dragon."):
+        return place
+    return f"{module[:len(module) - len(name_of(module))]}{name_of(module).partition('.')[0]}.{place}"
+
+
+def import_or_none(name):
+    """Return a module, or None if there is none; what fails inside it is told."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+    return None
+
+
+class GuestLoader(SourceFileLoader):
+    """Run a module's file; a module of the guest's view that says nothing else looks its names up plainly."""
+
+    def exec_module(self, module):
+        """Run the file."""
+        super().exec_module(module)
+        if name_of(module.__name__).split(".")[1:2] != [WORKSHOP]:
+            find, list_names = lookup(vars(module))
+            vars(module).setdefault("__getattr__", find)
+            vars(module).setdefault("__dir__", list_names)

@@ -1,0 +1,105 @@
+"""What every module of a guest can do: lack names politely, and take names from elsewhere when they are asked for."""
+import importlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+from dragon.vm import guest
+
+LETTERS = {
+    "torch": ("dragon.vm.torch", "zeross", "torch.zeros"),
+    "torch.optim.adam": ("dragon.vm.torch.optim.adam", "Adma", "torch.optim.adam.Adam"),
+    "tensorflow.io": ("dragon.vm.tensorflow.io", "read_fil", "tensorflow.io.read_file"),
+    "keras.layers": ("dragon.vm.keras.layers", "Densee", "keras.layers.Dense"),
+    "keras.ops": ("dragon.vm.keras.ops", "matmull", "keras.ops.matmul"),
+    "torchvision.models": ("dragon.vm.torchvision.models", "resnet51", "torchvision.models.resnet"),
+}
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_letters(name):
+    module, asked, nearest = LETTERS[name]
+    with pytest.raises(AttributeError) as caught:
+        getattr(importlib.import_module(module), asked)
+    assert caught.value.name == asked
+    assert f"module '{name}' has no attribute '{asked}'" in str(caught.value)
+    assert f"nearest name is '{nearest}" in str(caught.value)
+    assert ("docs/torch/coverage" in str(caught.value)) == (name.split(".")[0] == "torch")
+
+
+def test_python_s_own_questions_have_short_answers():
+    with pytest.raises(AttributeError, match="^module 'keras' has no attribute '__wrapped__'$"):
+        importlib.import_module("dragon.vm.keras").__wrapped__
+
+
+def test_workshops_are_plain_modules():
+    assert not hasattr(importlib.import_module("dragon.vm.torch.core.size"), "__getattr__")
+    assert hasattr(importlib.import_module("dragon.vm.keras.layers.core.dense"), "__getattr__")
+
+
+@pytest.mark.parametrize("name, names", [
+    ("torch", "save vmap nn utils compile"), ("keras", "Model layers Input"), ("keras.layers", "Dense LSTM"),
+    ("tensorflow", "Tensor constant data losses"), ("tensorflow.train", "Checkpoint Example")])
+def test_names_that_come_late_are_listed_and_come(name, names):
+    module = importlib.import_module(guest.ROOM + name)
+    assert set(names.split()) <= set(dir(module))
+    for each in names.split():
+        assert getattr(module, each) is getattr(module, each)
+
+
+def make_package(folder, **files):
+    """Write a package with modules of given texts."""
+    (folder / "__init__.py").write_text("")
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package with a module that works and one that does not."""
+    folder = tmp_path / "rooms"
+    folder.mkdir()
+    make_package(folder, whole="one = 1\n", broken="import nothing_of_that_name\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("rooms")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rooms"]:
+        del sys.modules[name]
+
+
+def test_places(package):
+    find, names = guest.lookup(vars(package), {".whole": "one uno=one two", ".absent": "three", ".broken": "four"})
+    assert find("one") == find("uno") == package.uno == 1
+    assert find("whole").__name__ == "rooms.whole"
+    assert {"one", "uno", "two", "three", "whole", "broken"} <= set(names())
+    for name in ("two", "three", "five"):
+        with pytest.raises(AttributeError, match=f"'rooms' has no attribute '{name}'"):
+            find(name)
+    for name in ("four", "broken"):
+        with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):
+            find(name)
+
+
+def test_a_module_has_no_modules_below():
+    module = types.ModuleType("rooms.plain")
+    find, names = guest.lookup(vars(module))
+    with pytest.raises(AttributeError, match="'rooms.plain' has no attribute 'os'"):
+        find("os")
+    assert "os" not in names()
+
+
+@pytest.mark.parametrize("place, module, full", [
+    (".cpu", "torch", "torch.cpu"), (".cpu", "dragon.vm.torch", "dragon.vm.torch.cpu"),
+    ("core.text", "tensorflow.strings", "tensorflow.core.text"),
+    ("core.text", "dragon.vm.tensorflow.io.gfile", "dragon.vm.tensorflow.core.text"),
+    ("dragon.vm.keras", "tensorflow", "dragon.vm.keras")])
+def test_full_names(place, module, full):
+    assert guest.full_name(place, module) == full
+
+
+def test_letters_speak_the_guest_s_name_under_both_names():
+    code = ("import dragon.vm\ndragon.vm.install()\nimport torch.nn\n"
+            "try: torch.nn.Linaer\nexcept AttributeError as error: print(error)")
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
+    assert said.startswith("module 'torch.nn' has no attribute 'Linaer'") and "torch.nn.Linear" in said
