@@ -11,6 +11,7 @@ from dragon.vm.tensorflow.core.ragged_make import _from_lengths, take_rows as _t
 
 __getattr__, __dir__ = _lookup(globals(), {
     "core.ragged": "RaggedTensorSpec", "core.ragged_math": "boolean_mask map_flat_values stack"})
+_AXES = 254  # that TensorFlow's shapes have at most
 
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype="int64"):
@@ -35,6 +36,8 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
     depth = _depth(pylist)
     if ragged_rank is None:
         ragged_rank = max(depth - 1, 0) if inner_shape is None else max(depth - len(tuple(inner_shape)) - 1, 0)
+    if not 0 <= ragged_rank < _AXES:
+        raise ValueError(f"ragged.constant: got ragged_rank={ragged_rank}, expected 0 to {_AXES - 1}")
     if depth and ragged_rank >= depth:
         if _empty(pylist):
             depth = ragged_rank + 1

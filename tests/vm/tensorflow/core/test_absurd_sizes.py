@@ -44,6 +44,7 @@ CALLS = {
     "tf.range": lambda n: tf.range(n),
     "tf.tile": lambda n: tf.tile(X, [n, n]),
     "tf.repeat": lambda n: tf.repeat(X, n),
+    "tf.ragged.constant": lambda n: tf.ragged.constant([], ragged_rank=n),
     "tf.eye": lambda n: tf.eye(n),
     "tf.one_hot": lambda n: tf.one_hot([1], n),
     "tf.linspace": lambda n: tf.linspace(0.0, 1.0, n),
