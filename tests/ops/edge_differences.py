@@ -58,7 +58,7 @@ DIFFERENCES = [Difference(*entry) for entry in (
     ("cumprod", r"-1e\+30|in float16: -10000|1\.401\d*e-45", "quotients overflow, or vanish, in another order"),
     ("linear_scan", "inf|nan", "its oracle has no state before the first, which is 0 here: infinity times 0 is NaN"),
     ("bilinear", " 0 for ", "PyTorch refuses layers without inputs"),
-    ("bilinear matrix_power linalg_matrix_power", r"inf|-1e\+30|" + LARGEST,
+    ("bilinear chain_matmul matrix_power linalg_matrix_power", r"inf|-1e\+30|" + LARGEST,
      "products of huge numbers overflow in another order"),
     ("group_norm", "1 for 3 .*gradient", "of groups of two all but the last digits cancel, in PyTorch as here"),
     ("topk kthvalue mode nanmedian nanmedian_axis", "result 1|gradient",
