@@ -1,31 +1,81 @@
 """Things that are known by name: what `get`, `serialize` and `deserialize` of each namespace do."""
 import inspect
 
+from dragon.vm.keras.core.naming import to_snake_case
 
-def resolve(kind, identifier, table, deserialize=None):
-    """Return what an identifier stands for.
+
+class Registry:
+    """The things of a namespace, each by its name; a namespace's `get`, `serialize` and `deserialize` are the methods.
 
     Parameters
     ----------
     kind : str
-        What is looked for, to tell in errors.
-    identifier : Any
-        A name, a configuration, a class, or the thing itself.
-    table : Dict[str, Any]
-        What is known by name.
-    deserialize : Callable, optional
-        What makes the thing of a configuration.
+        What the things are, to tell in errors.
+    things : Sequence[Union[type, Callable]]
+        What is known by its own name.
+    snake_case : bool, optional, default=True
+        Whether classes are known in small letters with underscores, too.
+    **spellings
+        Things under further names.
 
     """
-    if isinstance(identifier, dict) and deserialize is not None:
-        found = deserialize(identifier)
-    elif isinstance(identifier, str):
-        found = table.get(identifier)
-    else:
+
+    def __init__(self, kind, things, snake_case=True, **spellings):
+        self.kind, self.things = kind, tuple(things)
+        self.table = {thing.__name__: thing for thing in self.things}
+        if snake_case:
+            self.table.update({to_snake_case(thing.__name__): thing for thing in self.things})
+        self.table.update(spellings)
+
+    def serialize(self, thing):
+        """Return the configuration of a thing.
+
+        Parameters
+        ----------
+        thing : Any
+            One of the namespace's things, or a user's own.
+
+        """
+        return serialize(thing)
+
+    def deserialize(self, config, custom_objects=None):
+        """Return what a configuration describes.
+
+        Parameters
+        ----------
+        config : Union[str, dict]
+            What `serialize` returned.
+        custom_objects : Dict[str, Any], optional
+            More things that are known by name.
+
+        """
+        from dragon.vm.keras.saving.serialization import deserialize_keras_object
+
+        return deserialize_keras_object(config, module_objects=self.table, custom_objects=custom_objects)
+
+    def get(self, identifier):
+        """Return a thing by its name, configuration, class, or as it is; None for None.
+
+        Parameters
+        ----------
+        identifier : Optional[Union[str, dict, type, Callable]]
+            What to look for.
+
+        """
+        if identifier is None:
+            return None
         found = identifier
-    if not callable(found):
-        raise ValueError(f"Could not interpret {kind} identifier: {identifier}")
-    return found() if inspect.isclass(found) else found
+        if isinstance(identifier, dict):
+            found = self.deserialize(identifier)
+        elif isinstance(identifier, str):
+            found = self.table.get(identifier)
+        if not callable(found):
+            raise self.unknown(identifier)
+        return found() if inspect.isclass(found) else found
+
+    def unknown(self, identifier):
+        """Return the error for what nothing is known by."""
+        return ValueError(f"Could not interpret {self.kind} identifier: {identifier}")
 
 
 def serialize(thing):
@@ -33,10 +83,3 @@ def serialize(thing):
     from dragon.vm.keras.saving.serialization import serialize_keras_object
 
     return serialize_keras_object(thing)
-
-
-def deserialize(config, table, custom_objects=None):
-    """Return what a configuration describes, known by name in `table`."""
-    from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-    return deserialize_keras_object(config, module_objects=table, custom_objects=custom_objects)

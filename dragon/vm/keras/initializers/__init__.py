@@ -4,8 +4,9 @@ from dragon.vm.keras.initializers.chance import (
     RandomUniform, TruncatedNormal, VarianceScaling)
 from dragon.vm.keras.initializers.fixed import STFT, Constant, Identity, Ones, Zeros
 from dragon.vm.keras.initializers.initializer import Initializer
-from dragon.vm.keras.initializers.named import deserialize, get, serialize
+from dragon.vm.keras.initializers.registry import REGISTRY
 
+get, serialize, deserialize = REGISTRY.get, REGISTRY.serialize, REGISTRY.deserialize
 IdentityInitializer = Identity
 OrthogonalInitializer = Orthogonal
 STFTInitializer = STFT

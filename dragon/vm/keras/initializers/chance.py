@@ -1,7 +1,7 @@
 """Initializers that draw; the same seed draws the same numbers each time."""
 import math
 
-from dragon.vm.keras.core import registry
+from dragon.vm.keras.core.registry import serialize
 from dragon.vm.keras.initializers.initializer import Initializer
 from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.tensor import ops
@@ -44,7 +44,7 @@ class RandomInitializer(Initializer):
 
     def get_config(self):
         """Return the seed."""
-        return {"seed": registry.serialize(self._init_seed)}
+        return {"seed": serialize(self._init_seed)}
 
 
 class RandomNormal(RandomInitializer):

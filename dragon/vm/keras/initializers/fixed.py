@@ -1,7 +1,7 @@
 """Initializers without chance."""
 import math
 
-from dragon.vm.keras.core import registry
+from dragon.vm.keras.core.registry import serialize
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.initializers.initializer import Initializer
@@ -29,7 +29,7 @@ class Constant(Initializer):
 
     def get_config(self):
         """Return the value."""
-        return {"value": registry.serialize(self.value)}
+        return {"value": serialize(self.value)}
 
     @classmethod
     def from_config(cls, config):

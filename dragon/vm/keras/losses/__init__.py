@@ -9,13 +9,14 @@ from dragon.vm.keras.losses.loss import Loss
 from dragon.vm.keras.losses.margins import (
     CategoricalHinge, Circle, CosineSimilarity, Hinge, SquaredHinge, categorical_hinge, circle, cosine_similarity,
     hinge, squared_hinge)
-from dragon.vm.keras.losses.named import deserialize, get, serialize
+from dragon.vm.keras.losses.registry import REGISTRY
 from dragon.vm.keras.losses.regions import CTC, Dice, Tversky, ctc, dice, tversky
 from dragon.vm.keras.losses.regression import (
     Huber, KLDivergence, LogCosh, MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredError,
     MeanSquaredLogarithmicError, Poisson, huber, kl_divergence, log_cosh, mean_absolute_error,
     mean_absolute_percentage_error, mean_squared_error, mean_squared_logarithmic_error, poisson)
 
+get, serialize = REGISTRY.get, REGISTRY.serialize
 _find, __dir__ = lookup(globals())
 
 
@@ -27,3 +28,17 @@ def __getattr__(name):
     if name in NAMES:
         return NAMES[name]
     return _find(name)
+
+
+def deserialize(name, custom_objects=None):
+    """Return the loss that a configuration describes.
+
+    Parameters
+    ----------
+    name : Union[str, dict]
+        What `serialize` returned.
+    custom_objects : Dict[str, Any], optional
+        More things that are known by name.
+
+    """
+    return REGISTRY.deserialize(name, custom_objects)

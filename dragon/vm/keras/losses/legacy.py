@@ -1,9 +1,9 @@
 """Names of Keras 2 that `tf.keras` still has: short ones of functions, and of reductions."""
-from dragon.vm.keras.losses.named import SHORT, TABLE
+from dragon.vm.keras.losses.registry import SHORT, spell
+from dragon.vm.keras.losses.regression import kl_divergence, log_cosh
 
-NAMES = {spelling: TABLE[name] for short, name in SHORT.items() if short != "bce"
-         for spelling in (short, short.upper())}
-NAMES.update(logcosh=TABLE["log_cosh"], kullback_leibler_divergence=TABLE["kl_divergence"])
+NAMES = spell({short: function for short, function in SHORT.items() if short != "bce"})
+NAMES.update(logcosh=log_cosh, kullback_leibler_divergence=kl_divergence)
 
 
 class Reduction:

@@ -2,8 +2,8 @@
 from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
-from dragon.vm.keras.losses import named as losses
 from dragon.vm.keras.losses.loss import apply_mask, divide_no_nan, squeeze_or_expand_to_same_rank
+from dragon.vm.keras.losses.registry import REGISTRY as LOSSES
 from dragon.vm.keras.metrics.metric import Metric
 from dragon.vm.tensorflow.core.tensor import ops
 
@@ -119,7 +119,7 @@ class MeanMetricWrapper(Mean):
         super().__init__(name=name, dtype=dtype)
         self._fn = fn
         self._fn_kwargs = kwargs
-        if fn in losses.FUNCTIONS or type(fn) in losses.CLASSES or fn in losses.CLASSES:
+        if fn in LOSSES.things or type(fn) in LOSSES.things:
             self._direction = "down"  # the better, the less
 
     def update_state(self, y_true, y_pred, sample_weight=None):
