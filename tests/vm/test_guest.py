@@ -34,6 +34,12 @@ def test_python_s_own_questions_have_short_answers():
         importlib.import_module("dragon.vm.keras").__wrapped__
 
 
+@pytest.mark.parametrize("name", ["nn.functional", "nothing.below", "", ".", "..", "a b", "é" * 10000, "nn\0"])
+@pytest.mark.parametrize("module", ["torch", "keras", "tensorflow"])
+def test_what_is_no_name_is_no_attribute(module, name):
+    assert not hasattr(importlib.import_module(guest.ROOM + module), name)
+
+
 def test_workshops_are_plain_modules():
     assert not hasattr(importlib.import_module("dragon.vm.torch.core.size"), "__getattr__")
     assert hasattr(importlib.import_module("dragon.vm.keras.layers.core.dense"), "__getattr__")
