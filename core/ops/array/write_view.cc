@@ -8,10 +8,7 @@ namespace {
 
 [[maybe_unused]] const auto& write_view =
     DefineOp("write_view(Tensor x, Tensor y, int[] shape, int[] strides, int offset) -> Tensor")
-        .Doc(
-            "x with y's elements at those strides, counted from the first element of the result, which lies in memory "
-            "as "
-            "x does if x has no gaps, and row-major otherwise.")
+        .Doc("x with y's elements at those strides of the result, which lies as x does without gaps, or row-major.")
         .Infers([](Infer& f) {
           const Tensor &x = f.x(0), &y = f.x(1);
           if (y.shape() != f.Ints(0) || y.dtype() != x.dtype()) {
