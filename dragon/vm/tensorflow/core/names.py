@@ -35,7 +35,7 @@ PLACES = {
                       "unravel_index where",
     "core.clipping": "clip_by_global_norm clip_by_norm clip_by_value",
     "math": "abs acos acosh add add_n argmax argmin asin asinh atan atan2 atanh complex cos cosh cumsum divide equal "
-            "exp floor floordiv floormod=floormod greater greater_equal less less_equal logical_and logical_not "
+            "exp floor floordiv floormod greater greater_equal less less_equal logical_and logical_not "
             "logical_or maximum minimum mod=floormod multiply negative not_equal pow realdiv reduce_all reduce_any "
             "reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round scalar_mul sigmoid sign "
             "sin sinh sqrt square subtract tan tanh truediv truncatediv truncatemod",
