@@ -31,14 +31,5 @@ def __getattr__(name):
 
 
 def deserialize(name, custom_objects=None):
-    """Return the loss that a configuration describes.
-
-    Parameters
-    ----------
-    name : Union[str, dict]
-        What `serialize` returned.
-    custom_objects : Dict[str, Any], optional
-        More things that are known by name.
-
-    """
+    """Return the loss that a configuration describes: `Registry.deserialize` under the argument's name in Keras."""
     return REGISTRY.deserialize(name, custom_objects)
