@@ -84,7 +84,7 @@ def test_pickles_run_nothing(tmp_path):
 
 def test_names():
     ours, theirs = ({name for name in dir(found.datasets) if name[0] != "_"} for found in (keras, genuine.keras))
-    assert ours == theirs
+    assert ours - theirs == {"cifar", "sources", "words"} and not theirs - ours  # files that several of them share
     for name in ("image", "sequence"):
         here, there = (getattr(module.preprocessing, name) for module in (keras, genuine.keras))
         assert [item for item in dir(there) if item[0] != "_" and not hasattr(here, item)] == []
