@@ -41,3 +41,9 @@ def test_anomaly_blocks_nest():
         with block:
             pass
     assert not dragon._C.anomaly_mode()
+
+
+@pytest.mark.parametrize("name", ["linalg_lu_factor_ex", "linalg_svdvals", "linalg_qr"])
+def test_matrices_beyond_the_library_are_refused_in_the_operator_s_name(name):
+    with pytest.raises(ValueError, match=f"^{name}: .*sides below 2"):
+        getattr(dragon.ops, name)(dragon.zeros([0, 2 ** 40]))
