@@ -76,9 +76,9 @@ sanitize: $(VENV)/.tools
 	$(BIN)/cmake --build build/sanitize --target cpp_tests
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
-# A build of everything, the Python module included, beside a copy of the package. PIECES are test paths.
-PIECES ?= $(shell ls -d tests/native tests/device tests/ops tests/random tests/training tests/graph tests/io tests/onnx \
-  tests/files tests/vm/torch/* tests/vm/torchvision tests/vm/mixing tests/vm/keras* tests/vm/tensorflow* 2>/dev/null)
+# A build of everything, the Python module included, beside a copy of the package. PIECES are paths of tests, or `hunt`.
+PIECES ?= hunt $(shell ls -d tests/native tests/device tests/ops tests/random tests/training tests/graph tests/io \
+  tests/onnx tests/files tests/vm/torch/* tests/vm/torchvision tests/vm/mixing tests/vm/keras* tests/vm/tensorflow* 2>/dev/null)
 sanitize-all: $(VENV)/.test
 	$(BIN)/cmake -S . -B build/sanitize-all -G Ninja -DDRAGON_SANITIZE=ON -DDRAGON_SANITIZERS=address -DDRAGON_CPU_LEVELS=v3 \
 	  -DDRAGON_PACKAGE_DIR=$(abspath build/sanitize-all/package/dragon) \
