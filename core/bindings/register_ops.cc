@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/bindings/python.h"
+#include "core/bindings/words.h"
 #include "core/framework/destination.h"
 
 namespace dragon::python {
@@ -14,11 +15,11 @@ struct PyOp {
   PyObject_HEAD vectorcallfunc vectorcall;
   const Operator* op;
   const Frontend* frontend;
-  bool in_place;                  ///< the first tensor argument is also the destination
-  int positional;                 ///< arguments that may be given by position
-  std::vector<PyObject*>* names;  ///< interned, as the guest calls them
-  PyObject* named;                ///< the class of its tuple of results, or null; the frontend's table holds it
-  PyObject* fallback;             ///< called with the same arguments if the schema refuses them, or null
+  bool in_place;       ///< the first tensor argument is also the destination
+  int positional;      ///< arguments that may be given by position
+  GuestNames* names;   ///< as the guest calls the arguments
+  PyObject* named;     ///< the class of its tuple of results, or null; the frontend's table holds it
+  PyObject* fallback;  ///< called with the same arguments if the schema refuses them, or null
 };
 
 /// The device of this thread's new tensors for which none is named.
@@ -250,26 +251,35 @@ bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, Py
   }
 }
 
+PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
+  const auto* me = reinterpret_cast<PyOp*>(self);
+  const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+  if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, count, keywords))) {
+    return CallOverride(me->frontend, self, args, count, keywords);
+  }
+  ParsedCall parsed;
+  if (DRAGON_UNLIKELY(!ParseOrFallBack(me, args, count, keywords, &parsed))) {
+    return PyObject_Vectorcall(me->fallback, args, nargsf, keywords);
+  }
+  const Arguments& given = parsed.given;
+  const Call call{me->op, parsed.inputs, parsed.attrs, parsed.list_sizes};
+  if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) {
+    return ApplyInto(call, parsed.outs, given.out);
+  }
+  const Tensors results = ApplyFromPython(call, parsed.outs);
+  if (me->in_place) return Py_NewRef(given.slots[0]);
+  if (given.out) return Py_NewRef(given.out);
+  return WrapAll(results, *me->op, me->frontend, me->named);
+}
+
 PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   return Guarded([&]() -> PyObject* {
-    const auto* me = reinterpret_cast<PyOp*>(self);
-    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
-    if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, count, keywords))) {
-      return CallOverride(me->frontend, self, args, count, keywords);
+    try {
+      return CallOpPlainly(self, args, nargsf, keywords);
+    } catch (const Error& error) {
+      const auto* me = reinterpret_cast<PyOp*>(self);
+      throw Error(error.kind(), InWordsOf(me->frontend, me->op, *me->names, error.what()));
     }
-    ParsedCall parsed;
-    if (DRAGON_UNLIKELY(!ParseOrFallBack(me, args, count, keywords, &parsed))) {
-      return PyObject_Vectorcall(me->fallback, args, nargsf, keywords);
-    }
-    const Arguments& given = parsed.given;
-    const Call call{me->op, parsed.inputs, parsed.attrs, parsed.list_sizes};
-    if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) {
-      return ApplyInto(call, parsed.outs, given.out);
-    }
-    const Tensors results = ApplyFromPython(call, parsed.outs);
-    if (me->in_place) return Py_NewRef(given.slots[0]);
-    if (given.out) return Py_NewRef(given.out);
-    return WrapAll(results, *me->op, me->frontend, me->named);
   });
 }
 
@@ -288,30 +298,42 @@ void OpDealloc(PyObject* self) {
 
 PyObject* OpRepr(PyObject* self) {
   const auto* me = reinterpret_cast<PyOp*>(self);
-  return PyUnicode_FromFormat("<operator %s%s>", me->op->schema.line().c_str(), me->in_place ? " in place" : "");
+  return PyUnicode_FromFormat("<operator %s%s>", LineFor(*me->op, *me->names).c_str(), me->in_place ? " in place" : "");
 }
 
-PyGetSetDef op_fields[] = {{"__name__",
-                            [](PyObject* self, void*) -> PyObject* {
-                              return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
-                            },
-                            nullptr, nullptr, nullptr},
-                           {"__qualname__",
-                            [](PyObject* self, void*) -> PyObject* {
-                              return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
-                            },
-                            nullptr, nullptr, nullptr},
-                           {"__doc__",
-                            [](PyObject* self, void*) -> PyObject* {
-                              const Operator& op = *reinterpret_cast<PyOp*>(self)->op;
-                              return PyUnicode_FromFormat("%s\n\n%s", op.schema.line().c_str(), op.doc);
-                            },
-                            nullptr, nullptr, nullptr},
-                           {"schema",
-                            [](PyObject* self, void*) -> PyObject* {
-                              return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
-                            },
-                            nullptr, "the line that tells the operator", nullptr},
+PyObject* OpName(PyObject* self, void*) { return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str()); }
+
+PyObject* OpDoc(PyObject* self, void*) {
+  const auto* me = reinterpret_cast<PyOp*>(self);
+  if (me->fallback) return PyObject_GetAttrString(me->fallback, "__doc__");
+  return PyUnicode_FromFormat("%s\n\n%s", LineFor(*me->op, *me->names).c_str(),
+                              InWordsOf(me->frontend, me->op, *me->names, me->op->doc).c_str());
+}
+
+PyObject* OpSignature(PyObject* self, void*) {
+  const auto* me = reinterpret_cast<PyOp*>(self);
+  const bool takes_out = !me->in_place && !me->op->view && !me->op->schema.mutates();
+  return PyUnicode_FromString(SignatureFor(*me->op, *me->names, takes_out).c_str());
+}
+
+/// The function that knows every form of the call, which `inspect.signature` then describes.
+PyObject* OpWrapped(PyObject* self, void*) {
+  const auto* me = reinterpret_cast<PyOp*>(self);
+  if (me->fallback) return Py_NewRef(me->fallback);
+  PyErr_SetString(PyExc_AttributeError, "__wrapped__");
+  return nullptr;
+}
+
+PyObject* OpSchema(PyObject* self, void*) {
+  return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
+}
+
+PyGetSetDef op_fields[] = {{"__name__", OpName, nullptr, nullptr, nullptr},
+                           {"__qualname__", OpName, nullptr, nullptr, nullptr},
+                           {"__doc__", OpDoc, nullptr, nullptr, nullptr},
+                           {"__text_signature__", OpSignature, nullptr, nullptr, nullptr},
+                           {"__wrapped__", OpWrapped, nullptr, nullptr, nullptr},
+                           {"schema", OpSchema, nullptr, "the line that tells the operator", nullptr},
                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
@@ -330,18 +352,8 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   object->positional = 0;
   object->fallback = nullptr;
   object->named = frontend->results ? PyDict_GetItemString(frontend->results, op->name().c_str()) : nullptr;
-  object->names = new std::vector<PyObject*>;
-  for (const Argument& argument : arguments) {
-    if (!argument.keyword_only) ++object->positional;
-    PyObject* guest = nullptr;
-    if (frontend->names) {
-      guest = PyDict_GetItemString(frontend->names, (op->name() + "." + argument.name).c_str());
-      if (!guest) guest = PyDict_GetItemString(frontend->names, argument.name.c_str());
-    }
-    PyObject* text = guest ? Py_NewRef(guest) : PyUnicode_FromString(argument.name.c_str());
-    PyUnicode_InternInPlace(&text);
-    object->names->push_back(text);
-  }
+  object->names = new GuestNames(NamesFor(*op, frontend));
+  for (const Argument& argument : arguments) object->positional += !argument.keyword_only;
   return reinterpret_cast<PyObject*>(object);
 }
 

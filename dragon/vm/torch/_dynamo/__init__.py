@@ -12,7 +12,7 @@ def _check_mark(who, t, index):
         raise TypeError(f"{who}: got {type(t).__name__}, expected a tensor")
     for axis in index if isinstance(index, (list, tuple)) else () if index is None else (index,):
         if not isinstance(axis, int) or isinstance(axis, bool):
-            raise TypeError(f"{who}: got {axis!r} for an axis, expected an int")
+            raise TypeError(f"{who}: got {axis!r} for a dim, expected an int")
 
 
 def mark_dynamic(t, index, *, hint_override=None, min=None, max=None, specialize_on=None):

@@ -36,12 +36,12 @@ def _sizes(groups, shape, known, pattern):
         rest = [name for name in group if name not in sizes]
         product = math.prod(sizes[name] for name in group if name in sizes)
         if len(rest) > 1 or (product == 0 and rest) or (size % product if product else size):
-            raise ValueError(f"rearrange: got an axis of {size} for {group} with lengths {known} in {pattern!r}, "
+            raise ValueError(f"rearrange: got a dim of {size} for {group} with lengths {known} in {pattern!r}, "
                              "expected lengths whose product it is")
         if rest:
             sizes[rest[0]] = size // product
         elif product != size:
-            raise ValueError(f"rearrange: got an axis of {size} for {group} in {pattern!r}, expected {product}")
+            raise ValueError(f"rearrange: got a dim of {size} for {group} in {pattern!r}, expected {product}")
     return sizes
 
 

@@ -60,10 +60,10 @@ _storage_offset = _C.Tensor.storage_offset.__get__
 
 
 def dim_index(tensor, dim, who):
-    """Return an axis as a number from 0, or raise IndexError."""
+    """Return a dim as a number from 0, or raise IndexError."""
     axis, rank = dim.__index__(), max(tensor.ndim, 1)
     if not -rank <= axis < rank or tensor.ndim == 0:
-        raise IndexError(f"{who}: Dimension out of range: got axis {axis}, expected {-rank} to {rank - 1}")
+        raise IndexError(f"{who}: Dimension out of range: got dim {axis}, expected {-rank} to {rank - 1}")
     return axis % rank
 
 

@@ -14,7 +14,7 @@ def _mask_of(x, mask):
     if mask is None:
         return None
     if mask.ndim > x.ndim:
-        raise IndexError(f"masked: got a mask of {mask.ndim} axes for {x.ndim}, expected at most as many")
+        raise IndexError(f"masked: got a mask of {mask.ndim} dims for {x.ndim}, expected at most as many")
     return ops.expand(mask.bool(), x.shape)
 
 

@@ -101,5 +101,5 @@ def test_a_function_that_stands_for_another_comes_back():
     assert dt.compiler.nested_compile_region(count) is dt._dynamo.nonstrict_trace(count) is count
     with pytest.raises(TypeError, match="function"):
         dt.compiler.substitute_in_graph(3)
-    with pytest.raises(TypeError, match="axis"):
+    with pytest.raises(TypeError, match="for a dim"):
         dt._dynamo.mark_dynamic(dt.ones(3), "batch")

@@ -123,13 +123,13 @@ def softsign(input):
 def glu(input, dim=-1):
     """Gate the first half of an axis by the sigmoid of the second."""
     if input.ndim == 0:
-        raise RuntimeError("glu: got a tensor without axes, expected an axis of even size")
+        raise RuntimeError("glu: got a tensor without dims, expected a dim of even size")
     return ops.glu(input, dim)
 
 
 def implicit_dim(name, ndim, stacklevel):
     """Return the axis that softmax took before it had to be named."""
-    warnings.warn(f"{name}: got no dim, expected one: the axis chosen by the number of axes is deprecated",
+    warnings.warn(f"{name}: got no dim, expected one: the dim chosen by the number of dims is deprecated",
                   stacklevel=stacklevel)
     return 0 if ndim in (0, 1, 3) else 1
 

@@ -92,16 +92,16 @@ def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
 
 
 def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
-    """Return whether there is a batch axis, or raise where shapes do not fit."""
+    """Return whether there is a batch dim, or raise where shapes do not fit."""
     axes = query.ndim
-    require(axes in (2, 3), f"got query of {query.shape}, expected 2 axes, or 3 with a batch")
+    require(axes in (2, 3), f"got query of {query.shape}, expected 2 dims, or 3 with a batch")
     require(key.ndim == axes and value.ndim == axes,
-            f"got key of {key.shape} and value of {value.shape}, expected {axes} axes as the query has")
+            f"got key of {key.shape} and value of {value.shape}, expected {axes} dims as the query has")
     if key_padding_mask is not None:
         require(key_padding_mask.ndim == axes - 1,
-                f"got key_padding_mask of {key_padding_mask.shape}, expected {axes - 1} axes")
+                f"got key_padding_mask of {key_padding_mask.shape}, expected {axes - 1} dims")
     if attn_mask is not None:
-        require(attn_mask.ndim in (2, 3), f"got attn_mask of {attn_mask.shape}, expected 2 or 3 axes")
+        require(attn_mask.ndim in (2, 3), f"got attn_mask of {attn_mask.shape}, expected 2 or 3 dims")
         if axes == 2 and attn_mask.ndim == 3:
             wanted = (num_heads, query.shape[0], key.shape[0])
             require(tuple(attn_mask.shape) == wanted, f"got attn_mask of {attn_mask.shape}, expected {wanted}")

@@ -20,7 +20,7 @@ def order_in_memory(x, memory_format):
         return ops.contiguous(x)
     rank, order = CHANNELS_LAST[memory_format]
     if x.ndim != rank:
-        raise RuntimeError(f"contiguous: got {memory_format} for {x.ndim} axes, expected {rank} axes")
+        raise RuntimeError(f"contiguous: got {memory_format} for {x.ndim} dims, expected {rank} dims")
     back = sorted(range(rank), key=order.__getitem__)
     return ops.permute(ops.contiguous(ops.permute(x, order)), back)
 

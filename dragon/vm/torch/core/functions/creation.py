@@ -84,7 +84,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     """Return a tensor of one number; its dtype is that of the number unless named."""
     require_strided("full", layout)
     if names is not None:
-        raise NotImplementedError(f"full: got names={names!r}, expected None: Dragon's axes have no names")
+        raise NotImplementedError(f"full: got names={names!r}, expected None: Dragon's dims have no names")
     if out is not None:
         return out.resize_(size).fill_(fill_value)
     if isinstance(fill_value, Tensor):

@@ -99,7 +99,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         raise ValueError(f"embedding_bag: got per_sample_weights of {per_sample_weights.shape}, expected that of the "
                          f"indices, {input.shape}")
     if weight.ndim != 2:
-        raise ValueError(f"embedding_bag: got weight of {weight.shape}, expected 2 axes")
+        raise ValueError(f"embedding_bag: got weight of {weight.shape}, expected 2 dims")
     check_bag(mode, scale_grad_by_freq, sparse, per_sample_weights)
     if input.ndim == 2:
         if offsets is not None:
@@ -109,9 +109,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         input = ops.reshape(input, (-1,))
         per_sample_weights = None if per_sample_weights is None else ops.reshape(per_sample_weights, (-1,))
     elif input.ndim != 1:
-        raise ValueError(f"embedding_bag: got indices of {input.shape}, expected 1 or 2 axes")
+        raise ValueError(f"embedding_bag: got indices of {input.shape}, expected 1 or 2 dims")
     elif offsets is None or offsets.ndim != 1:
-        raise ValueError(f"embedding_bag: got offsets {offsets}, expected a tensor with one axis")
+        raise ValueError(f"embedding_bag: got offsets {offsets}, expected a tensor with one dim")
     if max_norm is not None:
         shrink_rows(weight, input, max_norm, norm_type)
     return ops.embedding_bag(weight, input, offsets, per_sample_weights, scale_grad_by_freq, mode,

@@ -24,6 +24,7 @@ def _former(name, count, factors):
         return operator(*args, **kwargs)  # raises in the operator's own words
     call.__name__ = call.__qualname__ = name
     call.__doc__ = operator.__doc__
+    call.__wrapped__ = operator  # whose signature it has
     return ops.with_fallback(name, overridable(call))
 
 

@@ -121,9 +121,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
 def fill_diagonal_(self, fill_value, wrap=False):
     """Write one number to the main diagonal; `wrap` goes on below a tall matrix' square."""
     if self.ndim < 2:
-        raise RuntimeError(f"fill_diagonal_: got {self.ndim} axes, expected at least 2")
+        raise RuntimeError(f"fill_diagonal_: got {self.ndim} dims, expected at least 2")
     if self.ndim > 2 and len(set(self.shape)) > 1:
-        raise RuntimeError(f"fill_diagonal_: got shape {tuple(self.shape)}, expected equal sizes for more than 2 axes")
+        raise RuntimeError(f"fill_diagonal_: got shape {tuple(self.shape)}, expected equal sizes for more than 2 dims")
     step, columns = sum(self.strides), min(self.shape)
     ops.fill_(ops.as_strided(self, (columns,), (step,)), fill_value)
     if wrap and self.ndim == 2 and self.shape[0] > self.shape[1] + 1:
@@ -139,7 +139,7 @@ def fill_(self, value):
     """Write one number to every element."""
     if isinstance(value, Tensor):
         if value.ndim:
-            raise RuntimeError(f"fill_: got a tensor of {value.ndim} axes, expected a number or a 0-d tensor")
+            raise RuntimeError(f"fill_: got a tensor of {value.ndim} dims, expected a number or a 0-d tensor")
         return write(self, value)
     return ops.fill_(self, value)
 

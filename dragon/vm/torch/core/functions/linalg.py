@@ -181,7 +181,7 @@ def cross(input, other, *, dim=-1, out=None):
     """Return the cross product of vectors of three numbers."""
     for x in (input, other):
         if x.shape[dim] != 3:
-            raise RuntimeError(f"cross: got {x.shape}, expected 3 numbers along axis {dim}")
+            raise RuntimeError(f"cross: got {x.shape}, expected 3 numbers along dim {dim}")
     return ops.linalg_cross(input, other, dim=dim, out=out)
 
 

@@ -116,7 +116,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     if options is not None:
         raise NotImplementedError("linear_cross_entropy: got options, expected None: Dragon computes it in one piece")
     if input.ndim not in (1, 2):
-        raise RuntimeError(f"linear_cross_entropy: got input of {input.shape}, expected 1 or 2 axes")
+        raise RuntimeError(f"linear_cross_entropy: got input of {input.shape}, expected 1 or 2 dims")
     if linear_weight.ndim < 2 or linear_weight.shape[-1] != input.shape[-1]:
         raise RuntimeError(f"linear_cross_entropy: got linear_weight of {linear_weight.shape}, expected (classes, ..., "
                            f"{input.shape[-1]})")
@@ -124,7 +124,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     if linear_bias is not None and tuple(linear_bias.shape) != outputs:
         raise RuntimeError(f"linear_cross_entropy: got linear_bias of {linear_bias.shape}, expected {outputs}")
     if len(outputs) > 1 and input.ndim == 1:
-        raise RuntimeError(f"linear_cross_entropy: got linear_weight of {linear_weight.shape}, expected a batch axis "
+        raise RuntimeError(f"linear_cross_entropy: got linear_weight of {linear_weight.shape}, expected a batch dim "
                            "of the input")
     logits = ops.linear(input, ops.reshape(linear_weight, (-1, input.shape[-1])),
                         None if linear_bias is None else ops.reshape(linear_bias, (-1,)))
@@ -251,7 +251,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss: got p {p}, expected 1 or 2")
     if weight is not None and weight.ndim != 1:
-        raise ValueError(f"multi_margin_loss: got weight of {weight.shape}, expected one axis")
+        raise ValueError(f"multi_margin_loss: got weight of {weight.shape}, expected one dim")
     if input.ndim < 2 and target.numel() == 1:
         input, target = ops.reshape(input, (-1,)), ops.reshape(target, ())
     return ops.multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))

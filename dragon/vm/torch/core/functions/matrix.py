@@ -76,7 +76,7 @@ def _check_weights(weights, what, x):
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """Return the covariance matrix of variables in rows."""
     if input.ndim > 2:
-        raise RuntimeError(f"cov: got {input.ndim} axes, expected at most 2")
+        raise RuntimeError(f"cov: got {input.ndim} dims, expected at most 2")
     for weights, what in ((fweights, "fweights"), (aweights, "aweights")):
         _check_weights(weights, what, input)
     x = ops.reshape(input, (1, -1)) if input.ndim < 2 else input

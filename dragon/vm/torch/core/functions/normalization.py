@@ -41,7 +41,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Normalize groups of channels of each sample."""
     if input.ndim < 2:
-        raise RuntimeError(f"group_norm: got input of {input.shape}, expected at least 2 axes")
+        raise RuntimeError(f"group_norm: got input of {input.shape}, expected at least 2 dims")
     shape = tuple(input.shape)
     if math.prod(shape) // (num_groups or 1) == 1:
         raise ValueError(f"group_norm: got input of {input.shape} in {num_groups} groups, expected more than one value "
@@ -53,7 +53,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Divide by a power of the squares of neighbouring channels."""
     if input.ndim < 3:
-        raise ValueError(f"local_response_norm: got input of {input.shape}, expected at least 3 axes")
+        raise ValueError(f"local_response_norm: got input of {input.shape}, expected at least 3 dims")
     if input.numel() == 0:
         return input
     if input.dtype.is_floating_point:
@@ -141,7 +141,7 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     """Set whole channels of (N, C, L) or (C, L) to zero with a probability."""
     require_probability(p)
     if input.ndim not in (2, 3):
-        raise RuntimeError(f"dropout1d: got input of {input.shape}, expected 2 or 3 axes")
+        raise RuntimeError(f"dropout1d: got input of {input.shape}, expected 2 or 3 dims")
     drop = drop_channels if input.ndim == 3 else drop_channels_of_one
     return drop(input, p, training, inplace)
 
@@ -151,7 +151,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     """Set whole channels of (N, C, H, W) to zero with a probability."""
     require_probability(p)
     if input.ndim != 4:
-        warnings.warn(f"dropout2d: got input of {input.shape}, expected 4 axes; three are read as (N, C, L)",
+        warnings.warn(f"dropout2d: got input of {input.shape}, expected 4 dims; three are read as (N, C, L)",
                       stacklevel=2)
     return drop_channels(input, p, training, inplace)
 
@@ -161,7 +161,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     """Set whole channels of (N, C, D, H, W) or (C, D, H, W) to zero with a probability."""
     require_probability(p)
     if input.ndim not in (4, 5):
-        warnings.warn(f"dropout3d: got input of {input.shape}, expected 4 or 5 axes", stacklevel=2)
+        warnings.warn(f"dropout3d: got input of {input.shape}, expected 4 or 5 dims", stacklevel=2)
     drop = drop_channels if input.ndim == 5 else drop_channels_of_one
     return drop(input, p, training, inplace)
 

@@ -93,7 +93,7 @@ _over_a_copy("renorm")
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Return the n-th differences of neighbours along an axis."""
     if input.ndim == 0:
-        raise RuntimeError("diff: got a 0-d tensor, expected at least one axis")
+        raise RuntimeError("diff: got a 0-d tensor, expected at least one dim")
     if n == 0:
         return deliver(ops.clone(input), out)
     parts = [part if part.ndim else ops.expand(part, [1 if axis == dim % input.ndim else size
@@ -114,7 +114,7 @@ def _spacings(who, y, x, dx, dim):
     if x is None:
         return dx
     if x.ndim == 0:
-        raise RuntimeError(f"{who}: got x of 0 axes, expected at least one")
+        raise RuntimeError(f"{who}: got input of 0 dims, expected at least one")
     gaps = diff(x, dim=dim if x.ndim > 1 or y.ndim == 1 else -1)
     if x.ndim == 1 and y.ndim > 1:
         gaps = ops.reshape(gaps, [-1 if axis == dim % y.ndim else 1 for axis in range(y.ndim)])
@@ -175,10 +175,10 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
             else tuple(range(len(spacing))) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim))
     spacing = 1 if spacing is None else spacing
     if len({axis % max(input.ndim, 1) for axis in dims}) < len(dims):
-        raise RuntimeError(f"gradient: got axes {dims}, expected each at most once")
+        raise RuntimeError(f"gradient: got dims {dims}, expected each at most once")
     spacing = list(spacing) if _is_sequence(spacing) else [spacing] * len(dims)
     if len(spacing) != len(dims):
-        raise RuntimeError(f"gradient: got {len(spacing)} spacings for {len(dims)} axes, expected one for each")
+        raise RuntimeError(f"gradient: got {len(spacing)} spacings for {len(dims)} dims, expected one for each")
     return tuple(_derivative(input, step, axis, edge_order) for step, axis in zip(spacing, dims))
 
 
@@ -190,7 +190,7 @@ def _derivative(x, step, dim, edge_order):
     """Return the derivative along one axis; `step` is a number or the coordinates."""
     size = x.shape[dim]
     if size < edge_order + 1:
-        raise RuntimeError(f"gradient: got size {size} along axis {dim}, expected at least {edge_order + 1}")
+        raise RuntimeError(f"gradient: got size {size} along dim {dim}, expected at least {edge_order + 1}")
     if not isinstance(step, Tensor) or step.ndim == 0:
         return _even_derivative(x, step, dim, size, edge_order)
     gaps = ops.reshape(diff(step), [-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)])

@@ -21,7 +21,7 @@ def _max_pool(axes):
 
     def max_pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         if input.numel() == 0 and 0 in tuple(input.shape)[-axes - 1:]:
-            raise RuntimeError(f"max_pool{axes}d: got input of {input.shape}, expected no empty axis but the batch")
+            raise RuntimeError(f"max_pool{axes}d: got input of {input.shape}, expected no empty dim but the batch")
         operator = both if return_indices else plain
         return operator(input, kernel_size, step_of(stride), padding, dilation, ceil_mode)
     return named(max_pool, f"max_pool{axes}d", "Return the maxima of windows, and where they are if wanted."), named(

@@ -53,7 +53,7 @@ for _name, _part in (("real", _real), ("imag", _imag)):
 
 def __iter__(self):
     if self.ndim == 0:
-        raise TypeError("iteration: got a 0-d tensor, expected at least one axis")
+        raise TypeError("iteration: got a 0-d tensor, expected at least one dim")
     return iter(ops.unbind(self, 0))
 
 

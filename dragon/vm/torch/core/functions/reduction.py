@@ -158,9 +158,9 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     points = input.reshape(-1, axes)
     bins = [bins] * axes if isinstance(bins, int) else list(bins)
     if len(bins) != axes:
-        raise RuntimeError(f"histogramdd: got {len(bins)} bins for {axes} axes, expected one for each")
+        raise RuntimeError(f"histogramdd: got {len(bins)} bins for {axes} dims, expected one for each")
     if range is not None and len(range) != 2 * axes:
-        raise RuntimeError(f"histogramdd: got a range of {len(range)} numbers, expected {2 * axes}, two for each axis")
+        raise RuntimeError(f"histogramdd: got a range of {len(range)} numbers, expected {2 * axes}, two for each dim")
     if weight is not None and tuple(weight.shape) != tuple(input.shape[:-1]):
         raise RuntimeError(f"histogramdd: got weights of shape {tuple(weight.shape)}, expected "
                            f"{tuple(input.shape[:-1])}")

@@ -157,14 +157,14 @@ def sum_to_size(self, *size):
 
 def _matrix_axes(who, x):
     if x.ndim < 2:
-        raise RuntimeError(f"tensor.{who}: got {x.ndim} axes, expected matrices or batches of them")
+        raise RuntimeError(f"tensor.{who}: got {x.ndim} dims, expected matrices or batches of them")
     return ops.transpose(x, -2, -1)
 
 
 def numpy_transpose(self):
     """The tensor with its axes reversed."""
     if self.ndim not in (0, 2):
-        warnings.warn(f"tensor.T: got {self.ndim} axes, expected 2; use x.mT for batches of matrices or "
+        warnings.warn(f"tensor.T: got {self.ndim} dims, expected 2; use x.mT for batches of matrices or "
                       "x.permute(...)", UserWarning, stacklevel=2)
     return ops.numpy_t(self)
 
@@ -172,7 +172,7 @@ def numpy_transpose(self):
 def matrix_adjoint(self):
     """The conjugate transpose of a matrix."""
     if self.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H: got {self.ndim} axes, expected a matrix; use x.mH for batches of matrices")
+        raise RuntimeError(f"tensor.H: got {self.ndim} dims, expected a matrix; use x.mH for batches of matrices")
     return ops.adjoint(self) if self.ndim else ops.conj(self)
 
 

@@ -58,7 +58,7 @@ def check_mode(input, mode, align_corners, antialias):
     if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
         raise ValueError(f"interpolate: got align_corners for mode {mode!r}, expected a linear or cubic mode")
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
-        raise ValueError(f"interpolate: got antialias for mode {mode!r} and {input.ndim} axes, expected 'bilinear' or "
+        raise ValueError(f"interpolate: got antialias for mode {mode!r} and {input.ndim} dims, expected 'bilinear' or "
                          "'bicubic' and 4 axes")
     if mode not in MODES or MODES[mode] not in (None, input.ndim) or not 3 <= input.ndim <= 5:
         axes = f"{MODES[mode] or '3 to 5'} axes" if mode in MODES else f"one of {', '.join(MODES)}"
@@ -77,7 +77,7 @@ def check_sizes(spatial, size, scale_factor):
     given = size if scale_factor is None else scale_factor
     given = list(given) if isinstance(given, (list, tuple)) else [given] * len(spatial)
     if len(given) != len(spatial):
-        raise ValueError(f"interpolate: got {len(given)} numbers for input with spatial axes {spatial}, expected "
+        raise ValueError(f"interpolate: got {len(given)} numbers for input with spatial dims {spatial}, expected "
                          f"{len(spatial)}")
     if scale_factor is not None:
         return None, [float(factor) for factor in given]
@@ -160,7 +160,7 @@ def affine_grid(theta, size, align_corners=None):
         raise ValueError(f"affine_grid: got theta of {theta.shape} for size {size}, expected (N, {wanted[0]}, "
                          f"{wanted[1]})")
     if align_corners and min(size[2:]) == 1:
-        warnings.warn(f"affine_grid: got size {size} with align_corners, expected more than one place per axis",
+        warnings.warn(f"affine_grid: got size {size} with align_corners, expected more than one place per dim",
                       stacklevel=2)
     elif min(size) <= 0:
         raise ValueError(f"affine_grid: got size {size}, expected positive numbers")

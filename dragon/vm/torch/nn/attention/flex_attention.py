@@ -109,7 +109,7 @@ class BlockMask:
     def __init__(self, seq_lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, q_num_blocks,
                  q_indices, full_q_num_blocks, full_q_indices, BLOCK_SIZE=(128, 128), mask_mod=noop_mask):
         if kv_indices.ndim < 2:
-            raise RuntimeError(f"BlockMask: got kv_indices of {kv_indices.shape}, expected at least 2 axes")
+            raise RuntimeError(f"BlockMask: got kv_indices of {kv_indices.shape}, expected at least 2 dims")
         self.seq_lengths, self.BLOCK_SIZE, self.mask_mod = seq_lengths, BLOCK_SIZE, mask_mod
         for name, value in zip(self._TENSORS, (kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices,
                                                q_num_blocks, q_indices, full_q_num_blocks, full_q_indices)):
@@ -259,7 +259,7 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
 
     """
     if not query.ndim == key.ndim == value.ndim == 4:
-        raise NotImplementedError(f"flex_attention: got {query.shape}, {key.shape} and {value.shape}, expected 4 axes")
+        raise NotImplementedError(f"flex_attention: got {query.shape}, {key.shape} and {value.shape}, expected 4 dims")
     if query.shape[1] != key.shape[1]:
         if not enable_gqa:
             raise ValueError(f"flex_attention: got {query.shape[1]} heads of queries and {key.shape[1]} of keys, "

@@ -28,7 +28,7 @@ def _list_with_default(out_size, defaults):
     if isinstance(out_size, int):
         return out_size
     if len(defaults) <= len(out_size):
-        raise ValueError(f"output_size: got {len(defaults)} input axes, expected at least {len(out_size) + 1}")
+        raise ValueError(f"output_size: got {len(defaults)} input dims, expected at least {len(out_size) + 1}")
     return [default if size is None else size for size, default in zip(out_size, defaults[-len(out_size):])]
 
 
