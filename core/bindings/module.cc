@@ -17,6 +17,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterShape(m);
   RegisterTensor(m);
   RegisterOps(m);
+  RegisterSchema(m);
   RegisterOverride(m);
   RegisterAutograd(m);
   RegisterDevice(m);

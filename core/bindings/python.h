@@ -160,6 +160,7 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value);
 // --- one register function per noun
 void RegisterTensor(py::module_& m);
 void RegisterOps(py::module_& m);
+void RegisterSchema(py::module_& m);
 void RegisterOverride(py::module_& m);
 void RegisterDType(py::module_& m);
 void RegisterShape(py::module_& m);

@@ -281,9 +281,7 @@ struct Saved {
   const Frontend* frontend;
 };
 
-}  // namespace
-
-void RegisterAutograd(py::module_& m) {
+void RegisterNode(py::module_& m) {
   py::class_<Node, Ref<Node>>(m, "Node", "A step of the backward graph.", py::custom_type_setup(&CollectNodes))
       .def("name", &Node::name)
       .def_property_readonly("next_functions",
@@ -312,8 +310,10 @@ void RegisterAutograd(py::module_& m) {
       .def("__eq__", [](const Node& a, const Node& b) { return &a == &b; })
       .def("__hash__", [](const Node& node) { return reinterpret_cast<intptr_t>(&node); })
       .def("__repr__", [](const Node& node) { return "<" + node.name() + " node>"; });
+}
 
-  py::class_<TensorHook, Ref<TensorHook>>(m, "Hook", "A registered tensor hook.");
+/// What is kept for a backward pass, and how.
+void RegisterSaved(py::module_& m) {
   py::class_<Saved>(m, "SavedTensor", "A tensor kept for a backward pass, which notices later writes.")
       .def(py::init([](py::object tensor, bool is_output) {
              const Tensor x = TensorOrNone(tensor, "save_for_backward");
@@ -327,7 +327,27 @@ void RegisterAutograd(py::module_& m) {
             return py::reinterpret_steal<py::object>(Wrap(self.saved.Unpack("saved tensor", owner), self.frontend));
           },
           py::arg("node") = py::none());
+  m.def(
+      "push_saved_tensor_hooks",
+      [](py::object pack, py::object unpack, py::type tensor_class) {
+        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+        PushSavedTensorHooks(
+            Ref<SavedTensorHooks>(new PythonSavedTensorHooks(std::move(pack), std::move(unpack), frontend)));
+      },
+      "Have pack(tensor) keep what this thread saves for backward, and unpack(kept) give it back.", py::arg("pack"),
+      py::arg("unpack"), py::arg("tensor_class"));
+  m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
+  m.def(
+      "keep_saved",
+      [](py::handle tensor) {
+        if (!IsTensor(tensor.ptr())) throw TypeError("keep_saved").Got("no tensor").Expected("a tensor");
+        AutogradMeta::Of(AsTensor(tensor.ptr())).keeps_saved = true;
+      },
+      "Have gradients use the numbers that a leaf had when it was used, even if it takes other memory later.",
+      py::arg("tensor"));
+}
 
+void RegisterBackward(py::module_& m) {
   m.def(
       "backward",
       [](py::object roots, py::object grads, bool retain_graph, bool create_graph, py::object inputs) {
@@ -359,6 +379,14 @@ void RegisterAutograd(py::module_& m) {
       "Return the gradients of roots with respect to inputs.", py::arg("roots"), py::arg("inputs"),
       py::arg("grads") = py::none(), py::arg("retain_graph") = false, py::arg("create_graph") = false,
       py::arg("allow_unused") = false);
+  m.def("set_anomaly_mode", &SetAnomalyMode, "Have nodes remember where their forward call stood.", py::arg("enabled"),
+        py::arg("check_nan") = true);
+  m.def("anomaly_mode", &AnomalyMode);
+  SetTraceProvider(&PythonTrace);
+}
+
+void RegisterHooks(py::module_& m) {
+  py::class_<TensorHook, Ref<TensorHook>>(m, "Hook", "A registered tensor hook.");
   m.def("record", &Record, "Stand a Python function behind outputs on the tape.", py::arg("name"), py::arg("backward"),
         py::arg("inputs"), py::arg("outputs"));
   m.def(
@@ -387,18 +415,13 @@ void RegisterAutograd(py::module_& m) {
   m.def(
       "remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
       py::arg("tensor"), py::arg("hook"));
+}
+
+/// What stands behind a tensor, and whether calls are recorded.
+void RegisterHistory(py::module_& m) {
   m.def(
       "become", [](py::object x, py::object y) { Become(TensorOrNone(x, "become"), TensorOrNone(y, "become")); },
       "Give a tensor the geometry, memory and history of one computed from it.", py::arg("x"), py::arg("y"));
-  m.def(
-      "push_saved_tensor_hooks",
-      [](py::object pack, py::object unpack, py::type tensor_class) {
-        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
-        PushSavedTensorHooks(
-            Ref<SavedTensorHooks>(new PythonSavedTensorHooks(std::move(pack), std::move(unpack), frontend)));
-      },
-      "Have pack(tensor) keep what this thread saves for backward, and unpack(kept) give it back.", py::arg("pack"),
-      py::arg("unpack"), py::arg("tensor_class"));
   m.def(
       "forget",
       [](py::object tensor) {
@@ -420,19 +443,10 @@ void RegisterAutograd(py::module_& m) {
         return GradNode(x) ? x.impl()->autograd->output : 0;
       },
       "Which result of its node a tensor is.", py::arg("tensor"));
-  m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
   m.def("next_sequence", &NextSequence, "The number that the next recorded call will have.");
   m.def("exchange_history_floor", &ExchangeHistoryFloor,
         "Take what calls recorded before a number made for constants, on this thread; returns the former number.",
         py::arg("floor"));
-  m.def(
-      "keep_saved",
-      [](py::handle tensor) {
-        if (!IsTensor(tensor.ptr())) throw TypeError("keep_saved").Got("no tensor").Expected("a tensor");
-        AutogradMeta::Of(AsTensor(tensor.ptr())).keeps_saved = true;
-      },
-      "Have gradients use the numbers that a leaf had when it was used, even if it takes other memory later.",
-      py::arg("tensor"));
   m.def(
       "is_recorded",
       [](py::handle leaf) {
@@ -445,10 +459,16 @@ void RegisterAutograd(py::module_& m) {
   m.def(
       "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },
       "Switch recording for this thread; returns the previous state.", py::arg("enabled"));
-  m.def("set_anomaly_mode", &SetAnomalyMode, "Have nodes remember where their forward call stood.", py::arg("enabled"),
-        py::arg("check_nan") = true);
-  m.def("anomaly_mode", &AnomalyMode);
-  SetTraceProvider(&PythonTrace);
+}
+
+}  // namespace
+
+void RegisterAutograd(py::module_& m) {
+  RegisterNode(m);
+  RegisterSaved(m);
+  RegisterBackward(m);
+  RegisterHooks(m);
+  RegisterHistory(m);
 }
 
 }  // namespace dragon::python

@@ -6,7 +6,9 @@
 
 namespace dragon::python {
 
-void RegisterDevice(py::module_& m) {
+namespace {
+
+void RegisterDevices(py::module_& m) {
   m.def("set_num_threads", &SetNumThreads, "Set how many threads kernels may use.", py::arg("count"));
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
   m.def(
@@ -35,6 +37,10 @@ void RegisterDevice(py::module_& m) {
         if (!parsed.is_cpu() && !parsed.is_meta()) BackendOf(parsed.type).Synchronize(parsed.index);
       },
       "Wait for a device's work to end.", py::arg("device"));
+}
+
+/// Which dtype results.
+void RegisterPromotion(py::module_& m) {
   m.def("default_dtype", [] { return Name(DefaultDType()); }, "The name of the dtype of Python floats.");
   m.def(
       "set_default_dtype",
@@ -62,6 +68,10 @@ void RegisterDevice(py::module_& m) {
         return Name(ResultType("result_type", tensors));
       },
       "The name of the dtype that operands meet in.");
+}
+
+/// Tensors made of Python's data.
+void RegisterMaking(py::module_& m) {
   m.def("is_tensor", [](py::object object) { return IsTensor(object.ptr()); }, py::arg("object"));
   m.def(
       "as_class",
@@ -92,6 +102,14 @@ void RegisterDevice(py::module_& m) {
       },
       "A tensor over an object's memory (a NumPy array, a bytearray, ...).", py::arg("object"),
       py::arg("tensor_class"));
+}
+
+}  // namespace
+
+void RegisterDevice(py::module_& m) {
+  RegisterDevices(m);
+  RegisterPromotion(m);
+  RegisterMaking(m);
 }
 
 }  // namespace dragon::python

@@ -362,42 +362,41 @@ struct Ops {
   Frontend frontend;
 };
 
-py::dict DescribeArgument(const Argument& argument) {
-  py::dict description;
-  description["name"] = argument.name;
-  description["type"] = argument.type_name();
-  description["optional"] = argument.optional;
-  description["mutated"] = argument.mutated;
-  description["keyword_only"] = argument.keyword_only;
-  description["has_default"] = argument.has_default;
-  description["default"] = py::reinterpret_steal<py::object>(WrapValue(argument.default_value));
-  return description;
+Ops* MakeOps(py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class, py::object names,
+             py::object results) {
+  auto* ops = new Ops;  // lives for ever: tensors point at its frontend
+  ops->frontend.tensor_class = reinterpret_cast<PyTypeObject*>(tensor_class.inc_ref().ptr());
+  if (!PyType_IsSubtype(ops->frontend.tensor_class, &TensorType)) {
+    throw TypeError("Ops").Got(ops->frontend.tensor_class->tp_name).Expected("a subclass of _C.Tensor");
+  }
+  for (int i = 0; i < kDTypeCount; ++i) {
+    ops->frontend.dtypes[i] = py::object(dtypes[kDTypeNames[i]]).release().ptr();
+  }
+  if (!device_class.is_none()) ops->frontend.device_class = device_class.release().ptr();
+  if (!shape_class.is_none()) ops->frontend.shape_class = shape_class.release().ptr();
+  if (!names.is_none()) ops->frontend.names = names.release().ptr();
+  if (!results.is_none()) ops->frontend.results = results.release().ptr();
+  RegisterFrontend(&ops->frontend);
+  return ops;
 }
 
-py::dict Describe(const std::string& name) {
-  const Operator& op = GetOp(name);
-  py::dict description;
-  py::list arguments, returns;
-  for (const Argument& argument : op.schema.arguments()) arguments.append(DescribeArgument(argument));
-  for (const std::string& result : op.schema.returns()) returns.append(result);
-  description["name"] = name;
-  description["line"] = op.schema.line();
-  description["doc"] = op.doc;
-  description["onnx"] = op.onnx;
-  description["arguments"] = arguments;
-  description["returns"] = returns;
-  description["returns_list"] = op.schema.returns_list();
-  description["differentiable"] = op.differentiable && (op.gradient || op.compose);
-  description["pointwise"] = op.pointwise;
-  description["composite"] = static_cast<bool>(op.compose);
-  description["dynamic"] = op.dynamic;
-  description["view"] = static_cast<bool>(op.view);
-  return description;
+/// The operator of a name, kept among the attributes for the next time.
+py::object AnswerName(py::object self, const std::string& name) {
+  if (name.size() > 2 && name[0] == '_' && name[1] == '_') throw py::attribute_error(name);
+  const Ops& ops = self.cast<const Ops&>();
+  if (!FindOp(name) && !(name.back() == '_' && FindOp(name.substr(0, name.size() - 1)))) {
+    try {
+      GetOp(name);
+    } catch (const Error& error) {
+      throw py::attribute_error(error.what());
+    }
+  }
+  py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &ops.frontend));
+  self.attr(name.c_str()) = op;
+  return op;
 }
 
-}  // namespace
-
-void RegisterOps(py::module_& m) {
+void ReadyOpType() {
   OpType.tp_name = "dragon._C.Op";
   OpType.tp_basicsize = sizeof(PyOp);
   OpType.tp_vectorcall_offset = offsetof(PyOp, vectorcall);
@@ -409,27 +408,12 @@ void RegisterOps(py::module_& m) {
   OpType.tp_getset = op_fields;
   if (PyType_Ready(&OpType) < 0) throw py::error_already_set();
   g_out_name = PyUnicode_InternFromString("out");
+}
 
+void RegisterFrontends(py::module_& m) {
   py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(),
                                                       "The operators, giving results of one tensor class.")
-      .def(py::init([](py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class,
-                       py::object names, py::object results) {
-             auto* ops = new Ops;  // lives for ever: tensors point at its frontend
-             ops->frontend.tensor_class = reinterpret_cast<PyTypeObject*>(tensor_class.inc_ref().ptr());
-             if (!PyType_IsSubtype(ops->frontend.tensor_class, &TensorType)) {
-               throw TypeError("Ops").Got(ops->frontend.tensor_class->tp_name).Expected("a subclass of _C.Tensor");
-             }
-             for (int i = 0; i < kDTypeCount; ++i) {
-               ops->frontend.dtypes[i] = py::object(dtypes[kDTypeNames[i]]).release().ptr();
-             }
-             if (!device_class.is_none()) ops->frontend.device_class = device_class.release().ptr();
-             if (!shape_class.is_none()) ops->frontend.shape_class = shape_class.release().ptr();
-             if (!names.is_none()) ops->frontend.names = names.release().ptr();
-             if (!results.is_none()) ops->frontend.results = results.release().ptr();
-             RegisterFrontend(&ops->frontend);
-             return ops;
-           }),
-           py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
+      .def(py::init(&MakeOps), py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
            py::arg("shape_class") = py::none(), py::arg("names") = py::none(), py::arg("results") = py::none())
       .def(
           "set_override",
@@ -460,34 +444,19 @@ void RegisterOps(py::module_& m) {
             return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr()));
           },
           "Return a Python function as one that classes with the override attribute may answer.", py::arg("function"))
-      .def("__getattr__",
-           [](py::object self, const std::string& name) {
-             if (name.size() > 2 && name[0] == '_' && name[1] == '_') throw py::attribute_error(name);
-             const Ops& ops = self.cast<const Ops&>();
-             if (!FindOp(name) && !(name.back() == '_' && FindOp(name.substr(0, name.size() - 1)))) {
-               try {
-                 GetOp(name);
-               } catch (const Error& error) {
-                 throw py::attribute_error(error.what());
-               }
-             }
-             py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &ops.frontend));
-             self.attr(name.c_str()) = op;
-             return op;
-           })
+      .def("__getattr__", &AnswerName)
       .def("__dir__", [](const Ops&) {
         py::list names;
         for (const std::string& name : OpNames()) names.append(name);
         return names;
       });
-  m.def(
-      "op_names",
-      [] {
-        py::list names;
-        for (const std::string& name : OpNames()) names.append(name);
-        return names;
-      },
-      "All operators' names, sorted.");
+}
+
+}  // namespace
+
+void RegisterOps(py::module_& m) {
+  ReadyOpType();
+  RegisterFrontends(m);
   m.def(
       "set_default_device",
       [](py::object device) {
@@ -495,7 +464,6 @@ void RegisterOps(py::module_& m) {
         if (!device.is_none()) t_default_device = ParseDevice(device.ptr(), {"set_default_device", nullptr});
       },
       "Set the device of this thread's new tensors for which none is named; None for the CPU.", py::arg("device"));
-  m.def("schema", &Describe, "What is told of an operator: a dict.", py::arg("name"));
 }
 
 }  // namespace dragon::python

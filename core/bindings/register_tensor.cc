@@ -352,7 +352,10 @@ PyNumberMethods TensorNumber = {};
 PyMappingMethods TensorMapping = {};
 PyTypeObject TensorType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
-void RegisterTensor(py::module_& m) {
+namespace {
+
+/// What operators and brackets do with a tensor.
+void FillSlots() {
   TensorNumber.nb_add = Binary<"add">;
   TensorNumber.nb_subtract = Binary<"sub">;
   TensorNumber.nb_multiply = Binary<"mul">;
@@ -389,7 +392,12 @@ void RegisterTensor(py::module_& m) {
   TensorMapping.mp_length = Length;
   TensorMapping.mp_subscript = GetItem;
   TensorMapping.mp_ass_subscript = SetItem;
+}
 
+}  // namespace
+
+void RegisterTensor(py::module_& m) {
+  FillSlots();
   TensorType.tp_name = "dragon._C.Tensor";
   TensorType.tp_doc = "Strided numbers; the base of every frontend's tensor class.";
   TensorType.tp_basicsize = sizeof(PyTensor);

@@ -248,11 +248,7 @@ void RegisterCompiled(py::module_& m) {
       });
 }
 
-}  // namespace
-
-void RegisterTrace(py::module_& m) {
-  RegisterPlan(m);
-  RegisterCompiled(m);
+void RegisterCaptured(py::module_& m) {
   py::class_<Captured>(m, "Captured", "What a traced call did.")
       .def_property_readonly("graph", [](const Captured& self) { return std::make_shared<Graph>(self.capture.graph); })
       .def_property_readonly(
@@ -295,6 +291,9 @@ void RegisterTrace(py::module_& m) {
       .def("compile", &CompileCaptured, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
            py::arg("memory") = "", py::arg("differentiate") = true);
+}
+
+void RegisterTracing(py::module_& m) {
   py::class_<TraceFace>(m, "Trace", "Writes down the calls that come to this thread's door.")
       .def(py::init<>())
       .def(
@@ -347,6 +346,9 @@ void RegisterTrace(py::module_& m) {
           "restore_gradients", [](TraceFace& self) { self.trace->RestoreGradients(); },
           "Give leaves their gradients back, after a call of which only the shapes were wanted.")
       .def("finish", &Finish, "The graph that leads to these tensors.", py::arg("outputs"));
+}
+
+void RegisterSizes(py::module_& m) {
   py::class_<SymbolicFace>(m, "Symbolic", "A captured call for every size of its batch.")
       .def(
           "compile_at",
@@ -362,6 +364,10 @@ void RegisterTrace(py::module_& m) {
           "The graph, whose sizes follow the symbol 'batch'.");
   m.def("unify", &Unify, "Make one of captures (captured, size) of a call at three sizes; a ValueError says why not.",
         py::arg("samples"), py::arg("differentiate") = true);
+}
+
+/// Calls of which only the shapes are wanted, and what a graph is made of.
+void RegisterPhantoms(py::module_& m) {
   m.def("phantom_like", &PhantomLike, "Return a tensor of a shape but without numbers, otherwise like another.",
         py::arg("tensor"), py::arg("shape"));
   m.def("is_tracing", [] { return Door().tracer != nullptr; }, "Whether this thread's calls are written down.");
@@ -377,6 +383,17 @@ void RegisterTrace(py::module_& m) {
   m.def(
       "decompose", [](const Graph& graph) { return std::make_shared<Graph>(Decompose(graph)); },
       "The graph with every composition taken apart.", py::arg("graph"));
+}
+
+}  // namespace
+
+void RegisterTrace(py::module_& m) {
+  RegisterPlan(m);
+  RegisterCompiled(m);
+  RegisterCaptured(m);
+  RegisterTracing(m);
+  RegisterSizes(m);
+  RegisterPhantoms(m);
 }
 
 }  // namespace dragon::python

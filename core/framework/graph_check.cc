@@ -1,4 +1,4 @@
-// Checks of attributes, values and expressions.
+// Checks of attributes, values and expressions, and of a graph from its first call to its last.
 #include "core/framework/graph_check.h"
 
 namespace dragon {
@@ -126,6 +126,113 @@ void CheckSymbolic(const Graph& graph) {
           .Expected("a number, or an element of a list");
     }
   }
+}
+
+namespace {
+
+/// Walks a graph in the order in which it runs.
+class Verifier {
+ public:
+  explicit Verifier(const Graph& graph)
+      : graph_(graph), me_(graph.name.empty() ? "graph" : "graph " + graph.name), known_(graph.values.size(), 0) {}
+
+  void CheckWhatIsGiven();
+  void CheckCall(size_t i);
+  void CheckResults();
+
+ private:
+  std::string Who(size_t i) const { return "call " + std::to_string(i) + " (" + graph_.calls[i].op->name() + ")"; }
+  void RequireValue(ValueId id, const std::string& by, const char* what) const;
+  void Define(ValueId id, const std::string& by);
+  void Read(ValueId id, const std::string& by) const;
+
+  const Graph& graph_;
+  std::string me_;
+  std::vector<char> known_;
+};
+
+void Verifier::RequireValue(ValueId id, const std::string& by, const char* what) const {
+  const auto count = static_cast<ValueId>(graph_.values.size());
+  if (id >= 0 && id < count) return;
+  throw ValueError(me_).Got(by, what, id).Expected("a value from 0 to ", count - 1);
+}
+
+void Verifier::Define(ValueId id, const std::string& by) {
+  RequireValue(id, by, " making %");
+  if (known_[id]) throw ValueError(me_).Got(by, " making %", id, " once more").Expected("values that are made once");
+  known_[id] = 1;
+}
+
+void Verifier::Read(ValueId id, const std::string& by) const {
+  RequireValue(id, by, " reading %");
+  if (!known_[id]) throw ValueError(me_).Got(by, " reading %", id).Expected("a value that is made before it is read");
+}
+
+void Verifier::CheckWhatIsGiven() {
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    CheckValueInfo(me_ + ": %" + std::to_string(id), graph_.values[id]);
+  }
+  for (ValueId id : graph_.inputs) Define(id, "an input");
+  for (const auto& [id, tensor] : graph_.constants) {
+    Define(id, "a constant");
+    const ValueInfo& info = graph_.values[id];
+    if (tensor.shape() == info.shape && tensor.dtype() == info.dtype) continue;
+    throw ValueError(me_)
+        .Got("constant %", id, " of shape ", tensor.shape(), " and ", tensor.dtype())
+        .Expected("shape ", info.shape, " and ", info.dtype);
+  }
+}
+
+void Verifier::CheckCall(size_t i) {
+  const GraphCall& call = graph_.calls[i];
+  if (!call.op) throw ValueError(me_).Got("call ", i, " of nothing").Expected("an operator");
+  for (ValueId id : call.inputs) {
+    if (id != kNoValue) Read(id, Who(i));
+  }
+  std::vector<ValueInfo> infos;
+  try {
+    infos = InferCall(graph_, call);
+  } catch (const Error& error) {
+    throw ValueError(me_).Says(Who(i) + ": " + error.what());
+  }
+  if (infos.size() != call.outputs.size()) {
+    throw ValueError(me_).Got(Who(i), " with ", call.outputs.size(), " outputs").Expected(infos.size());
+  }
+  for (size_t k = 0; k < infos.size(); ++k) {
+    const ValueId id = call.outputs[k];
+    if (id == kNoValue) continue;
+    Define(id, Who(i));
+    const ValueInfo& info = graph_.values[id];
+    if (info.shape == infos[k].shape && info.dtype == infos[k].dtype) continue;
+    throw ValueError(me_)
+        .Got(Who(i), " making %", id, " of shape ", info.shape, " and ", info.dtype)
+        .Expected("shape ", infos[k].shape, " and ", infos[k].dtype);
+  }
+}
+
+void Verifier::CheckResults() {
+  for (ValueId id : graph_.outputs) Read(id, "the outputs");
+  for (const auto& [input, id] : graph_.updates) {
+    if (input < 0 || input >= static_cast<int>(graph_.inputs.size())) {
+      throw ValueError(me_).Got("an update of input ", input).Expected("0 to ", graph_.inputs.size(), " - 1");
+    }
+    Read(id, "the updates");
+    const ValueInfo &from = graph_.values[id], &to = graph_.values[graph_.inputs[input]];
+    if (from.shape == to.shape && from.dtype == to.dtype) continue;
+    throw ValueError(me_)
+        .Got("an update of input ", input, " by ", from.shape, " ", from.dtype)
+        .Expected(to.shape, " ", to.dtype);
+  }
+}
+
+}  // namespace
+
+void Graph::Verify() const {
+  Verifier verifier(*this);
+  verifier.CheckWhatIsGiven();
+  for (size_t i = 0; i < calls.size(); ++i) verifier.CheckCall(i);
+  verifier.CheckResults();
+  CheckSymbolic(*this);
 }
 
 }  // namespace dragon
