@@ -5,6 +5,7 @@ from dragon.core.config import (cpu_level, empty_cache, get_num_threads, load_li
                                 set_default_dtype, set_memory_limit, set_num_threads, synchronize)
 from dragon.core.device import Device, current_device, device
 from dragon.core.function import Function
+from dragon.core.gradients import backward, grad
 from dragon.core.graph import Graph
 from dragon.core.profile import profile
 from dragon.core.random import Generator, get_rng_state, manual_seed, set_rng_state
@@ -14,7 +15,7 @@ from dragon.tensor import (Tensor, asarray, bfloat16, bool_, complex64, complex1
                            float32, float64, from_dlpack, from_numpy, int8, int16, int32, int64, tensor, uint8)
 from dragon.creation import (arange, empty, empty_like, eye, full, full_like, linspace, logspace, ones, ones_like,
                              zeros, zeros_like)
-from dragon.tape import GradientTape, backward, grad
+from dragon.tape import GradientTape
 from dragon import graph, losses, math, nn, ops, optimizers, random
 
 __version__ = "0.1.0"

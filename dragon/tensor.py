@@ -1,5 +1,6 @@
 """`dragon.Tensor`: strided numbers in NumPy's dialect. Its methods are the operators themselves."""
 from dragon import _C
+from dragon.core import gradients
 from dragon.core.device import Device, current_device
 from dragon.core.dtypes import NATIVE
 from dragon.core.printing import format_tensor
@@ -84,8 +85,7 @@ class Tensor(_C.Tensor):
 
     def backward(self, grad=None, retain_graph=None, create_graph=False, inputs=None):
         """Add this tensor's gradients into the `grad` of the leaves it was computed from; see `dragon.backward`."""
-        from dragon.tape import backward
-        backward(self, grad, retain_graph, create_graph, inputs)
+        gradients.backward(self, grad, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook):
         """Call `hook(grad)` when this tensor's gradient is known; what it returns, if anything, takes its place.
