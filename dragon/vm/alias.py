@@ -1,5 +1,6 @@
 """Guests under their own names: after `install()`, `import torch` finds Dragon's modules, the very objects."""
 import importlib.util
+import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
@@ -12,6 +13,7 @@ COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
 # Guests that are part of another one's package as well: `tensorflow.keras` and below are the modules of `keras`.
 PARTS = {"tensorflow.keras": "keras"}
 SPAWN = "multiprocessing.spawn"
+HOME = [os.path.dirname(__file__)]  # where the guests are
 
 
 def install(*guests):
@@ -50,7 +52,7 @@ def _install_guest(guest):
                            "call before the first import")
     for companion in COMPANIONS.get(guest, ()):
         sys.modules.setdefault(companion, None)  # None is how Python says: there is no such module
-    if mine not in sys.modules and PathFinder.find_spec(guest, sys.modules["dragon.vm"].__path__) is None:
+    if mine not in sys.modules and PathFinder.find_spec(guest, HOME) is None:
         sys.modules[guest] = None
         return
     # Modules carry the guest's names, so that classes, warnings and pickles say what they would say there; but those
@@ -103,7 +105,7 @@ class Finder:
 
     def find_own(self, name, path, twin):
         """Return the spec that runs a module's file."""
-        spec = PathFinder.find_spec(name, path or sys.modules["dragon.vm"].__path__)
+        spec = PathFinder.find_spec(name, path or HOME)
         if spec is not None and spec.origin is not None:
             spec.loader = OwnLoader(name, spec.origin, twin)
         return spec
