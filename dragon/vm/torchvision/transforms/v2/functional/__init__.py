@@ -1,6 +1,7 @@
 """Functions on images, videos, masks, boxes and keypoints."""
 from dragon.vm.torchvision.transforms.functional import InterpolationMode, get_image_size, pil_to_tensor, to_tensor
-from dragon.vm.torchvision.transforms.v2.functional._utils import is_pure_tensor, register_kernel
+from dragon.vm.torchvision.transforms.v2.functional._utils import (
+    FUNCTIONALS as _functionals, is_pure_tensor, register_kernel)
 from dragon.vm.torchvision.transforms.v2.functional._meta import (
     clamp_bounding_boxes, clamp_keypoints, convert_bounding_box_format, get_dimensions, get_dimensions_image,
     get_dimensions_video, get_image_num_channels, get_num_channels, get_num_channels_image, get_num_channels_video,
@@ -29,3 +30,4 @@ globals().update({f"{_name}_video": globals()[f"{_name}_image"] for _name in """
     center_crop crop elastic equalize erase five_crop gaussian_blur gaussian_noise horizontal_flip invert jpeg normalize
     pad permute_channels perspective posterize resize resized_crop rotate solarize ten_crop to_dtype vertical_flip
 """.split()})
+_functionals.update(globals())

@@ -8,6 +8,7 @@ from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms.functional import InterpolationMode, _interpolation_modes_from_int
 
 _KERNEL_REGISTRY = {}
+FUNCTIONALS = {}  # by name; the package, which has them all, fills it
 _BUILTIN = (tv_tensors.Image, tv_tensors.Video, tv_tensors.BoundingBoxes, tv_tensors.Mask, tv_tensors.KeyPoints)
 
 
@@ -90,11 +91,10 @@ def functional(name, image, pillow=None, mask=None, boxes=None, points=None, sev
 def register_kernel(functional, tv_tensor_cls):
     """Return a decorator that has a function do an operation for a class of one's own."""
     if isinstance(functional, str):
-        from dragon.vm.torchvision.transforms.v2 import functional as F
-        if not hasattr(F, functional):
+        if functional not in FUNCTIONALS:
             raise ValueError(f"Could not find functional with name '{functional}' in "
                              "torchvision.transforms.v2.functional.")
-        functional = getattr(F, functional)
+        functional = FUNCTIONALS[functional]
     elif functional not in _KERNEL_REGISTRY:
         raise ValueError("Kernels can only be registered on functionals from the torchvision.transforms.v2.functional "
                          f"namespace, but got {functional}.")
