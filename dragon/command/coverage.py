@@ -103,10 +103,10 @@ def keywords_of(name):
 
 def keywords_of_operator(schema):
     """Return the guest's names of an operator's arguments."""
-    from dragon.vm.torch.core import dialect
+    from dragon.vm.torch._api import WORDS
     operator = schema["name"]
     names = [argument["name"] for argument in schema["arguments"]]
-    words = [dialect.NAMES.get(f"{operator}.{name}", dialect.NAMES.get(name, name)) for name in names]
+    words = [WORDS.get(f"{operator}.{name}", WORDS.get(name, name)) for name in names]
     # NumPy's words are taken as well, as PyTorch takes them.
     return [*words, "out", *(name for name in ("axis", "keepdims") if name in names), "input"]
 

@@ -120,3 +120,37 @@ class GuestLoader(SourceFileLoader):
             find, list_names = lookup(vars(module))
             vars(module).setdefault("__getattr__", find)
             vars(module).setdefault("__dir__", list_names)
+
+
+class Row:
+    """A row of a guest's table: one name, and what of the engine it stands for.
+
+    A line reads `name=operator(x=input axis=dim) -> tuple(field field) ~ Step  place place`. All but the name may be
+    missing: the operator where it has the same name, the words where the guest's general ones do, and the tuple's name
+    where it is the operator's. The places follow two spaces.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+
+    """
+
+    __slots__ = ("name", "operator", "words", "fields", "step", "places")
+
+    def __init__(self, line):
+        told, _, places = line.partition("  ")
+        told, _, self.step = told.partition(" ~ ")
+        told, _, results = told.partition(" -> ")
+        head, _, words = told.rstrip(")").partition("(")
+        self.name, _, operator = head.partition("=")
+        self.operator = operator or self.name
+        self.words = dict(word.split("=") for word in words.split())
+        name, _, fields = results.rstrip(")").partition("(")
+        self.fields = (name or self.operator, fields.split()) if fields else None
+        self.places = places.split()
+
+
+def read_rows(text):
+    """Return the rows of a table, one for each line."""
+    return [Row(line) for line in text.strip().split("\n")]

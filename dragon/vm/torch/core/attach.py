@@ -1,24 +1,20 @@
 """Put the engine's operators where PyTorch has them: functions by name, methods on Tensor with their in-place twins."""
 from dragon import _C
-from dragon.vm.torch.core import dialect
+from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
 def attach():
-    """Fill `FUNCTIONS` and Tensor from the tables of the dialect; what Python code registered stays."""
-    operators = {}
-    for name, operator, is_method in dialect.pairs(dialect.FUNCTIONS):
-        operators[name] = operator
-        FUNCTIONS.setdefault(name, getattr(ops, operator))
-        if is_method:
-            add_method(name, FUNCTIONS[name])
-    for name in dialect.IN_PLACE_METHODS.split():
-        add_method(name + "_", getattr(ops, operators[name] + "_"))
-    for name in dialect.IN_PLACE_FUNCTIONS.split():
-        FUNCTIONS.setdefault(name + "_", Tensor.__dict__.get(name + "_") or getattr(ops, operators[name] + "_"))
-    for name, operator, _ in dialect.pairs(dialect.METHODS):
-        add_method(name, getattr(ops, operator))
+    """Fill `FUNCTIONS` and Tensor from the rows; what Python code registered stays, and is the method too."""
+    for name, function in functions_at("torch", ops):
+        FUNCTIONS.setdefault(name, function)
+    for name, function in functions_at("Tensor", ops):
+        add_method(name, FUNCTIONS.get(name, function))
+    for name, function in functions_at("Tensor_", ops):
+        add_method(name, function)
+    for name, function in functions_at("torch_", ops):
+        FUNCTIONS.setdefault(name, Tensor.__dict__.get(name) or function)
 
 
 def add_method(name, function):

@@ -3,26 +3,10 @@ import weakref
 from collections import OrderedDict
 
 from dragon import _C
+from dragon.vm.torch._api import STEPS
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.hooks import RemovableHandle
 
-# Names that PyTorch does not make by its rule, "the operator in CamelCase, Backward0".
-NAMES = dict(pair.split("=") for pair in """
-accumulate_grad=AccumulateGrad rsub=RsubBackward1 divide=DivBackward0 cast=ToCopyBackward0 max=MaxBackward1
-min=MinBackward1 max_axis=MaxBackward0 min_axis=MinBackward0 log1p=Log1PBackward0 atan2=Atan2Backward0
-log_sigmoid=LogSigmoidBackward0 logsigmoid=LogSigmoidBackward0 fmod=FmodBackward1 remainder=RemainderBackward1
-conv1d=ConvolutionBackward0 conv2d=ConvolutionBackward0 conv3d=ConvolutionBackward0
-conv_transpose1d=ConvolutionBackward0 conv_transpose2d=ConvolutionBackward0 conv_transpose3d=ConvolutionBackward0
-max_pool2d=MaxPool2DWithIndicesBackward0 max_pool3d=MaxPool3DWithIndicesBackward0 avg_pool2d=AvgPool2DBackward0
-avg_pool3d=AvgPool3DBackward0 adaptive_avg_pool2d=AdaptiveAvgPool2DBackward0 linear=AddmmBackward0
-batch_norm=NativeBatchNormBackward0 native_batch_norm=NativeBatchNormBackward0 layer_norm=NativeLayerNormBackward0
-group_norm=NativeGroupNormBackward0 nll_loss=NllLossBackward0 cross_entropy=NllLossBackward0 clamp=ClampBackward1
-dropout=MulBackward0 relu6=HardtanhBackward0 selu=EluBackward0 scatter=ScatterBackward0 square=PowBackward0
-numpy_t=PermuteBackward0 matrix_transpose=TransposeBackward0 getitem=SliceBackward0 index_get=IndexBackward0
-setitem=CopySlices copy=CopyBackwards reshape=ViewBackward0 flatten=ViewBackward0 ravel=ViewBackward0
-narrow=SliceBackward0 chunk=SplitBackward0 outer=MulBackward0 prelu=PreluKernelBackward0 norm=LinalgVectorNormBackward0
-pad=ConstantPadNdBackward0 linalg_inv=LinalgInvExBackward0
-""".split())
 # With axes, these have another name; a result without axes is taken for a sum over all.
 PARTIAL = {"sum", "mean", "prod"}
 _classes, _living, CONTEXTS = {}, weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
@@ -126,7 +110,7 @@ def name_of(operator, tensor=None):
         return f"{operator.capitalize()}Backward{int(tensor.ndim > 0)}"
     if operator.startswith("write_through_view"):
         return "CopySlices"
-    found = NAMES.get(operator)
+    found = STEPS.get(operator)
     if found is None:
         found = operator if operator[:1].isupper() else \
             "".join(part[:1].upper() + part[1:] for part in operator.split("_")) + "Backward0"

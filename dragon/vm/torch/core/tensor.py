@@ -4,7 +4,8 @@ from operator import attrgetter
 
 from dragon import _C
 from dragon.core.refusals import guard_methods, refused
-from dragon.vm.torch.core import dialect, results
+from dragon.vm.torch._api import WORDS
+from dragon.vm.torch.core import results
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, _disabled_torch_function_impl, handle)
@@ -78,7 +79,7 @@ def convert(result, cls):
     return result
 
 
-ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, dialect.NAMES, results.OF_OPERATORS)
+ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, WORDS, results.OF_OPERATORS)
 ops.resize_destinations(True)
 ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
 ops.set_refusal(refused)

@@ -1,15 +1,13 @@
 """What layers compute, as functions: the families of `core.functions` under PyTorch's names."""
+from dragon.vm.torch._api import functions_at as _functions_at
 from dragon.vm.torch.core.functions.activation import (
-    celu, celu_, elu, elu_, gelu, glu, gumbel_softmax, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_,
-    leaky_relu, leaky_relu_, log_softmax, logsigmoid, mish, prelu, relu, relu6, relu_, rrelu, rrelu_, selu, selu_,
-    sigmoid, silu, softmax, softmin, softplus, softshrink, softsign, tanh, tanhshrink, threshold, threshold_)
+    celu, elu, glu, gumbel_softmax, hardsigmoid, hardswish, hardtanh, leaky_relu, log_softmax, mish, relu, relu6, rrelu,
+    selu, silu, softmax, softmin, softsign, tanhshrink, threshold)
 from dragon.vm.torch.core.functions.attention import (
     _canonical_mask, _in_projection, _in_projection_packed, _mha_shape_check, _none_or_dtype,
     multi_head_attention_forward, scaled_dot_product_attention)
-from dragon.vm.torch.core.functions.convolution import (
-    bilinear, conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, grouped_mm,
-    linear)
-from dragon.vm.torch.core.functions.embedding import embedding, embedding_bag, one_hot
+from dragon.vm.torch.core.functions.convolution import conv1d, conv2d, conv3d, conv_tbc, grouped_mm
+from dragon.vm.torch.core.functions.embedding import embedding, embedding_bag
 from dragon.vm.torch.core.functions.loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, ctc_loss,
     gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, linear_cross_entropy, margin_ranking_loss,
@@ -17,21 +15,21 @@ from dragon.vm.torch.core.functions.loss import (
     smooth_l1_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss)
 from dragon.vm.torch.core.functions.normalization import (
     alpha_dropout, batch_norm, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
-    group_norm, instance_norm, layer_norm, local_response_norm, normalize, pairwise_distance, pdist, rms_norm)
+    group_norm, instance_norm, local_response_norm, normalize, rms_norm)
 from dragon.vm.torch.core.functions.pooling import (
-    adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
-    adaptive_max_pool1d_with_indices, adaptive_max_pool2d, adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
-    adaptive_max_pool3d_with_indices, avg_pool1d, avg_pool2d, avg_pool3d, fractional_max_pool2d,
-    fractional_max_pool2d_with_indices, fractional_max_pool3d, fractional_max_pool3d_with_indices, lp_pool1d,
-    lp_pool2d, lp_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d,
-    max_pool3d_with_indices, max_unpool1d, max_unpool2d, max_unpool3d)
+    adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d, adaptive_max_pool2d_with_indices, adaptive_max_pool3d, adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d, fractional_max_pool2d_with_indices, fractional_max_pool3d,
+    fractional_max_pool3d_with_indices, lp_pool1d, lp_pool2d, lp_pool3d, max_pool1d, max_pool1d_with_indices,
+    max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, max_unpool1d, max_unpool2d,
+    max_unpool3d)
 from dragon.vm.torch.core.functions.vision import (
-    affine_grid, channel_shuffle, fold, grid_sample, interpolate, native_channel_shuffle, pad, pixel_shuffle,
-    pixel_unshuffle, unfold, upsample, upsample_bilinear, upsample_nearest)
+    affine_grid, fold, grid_sample, interpolate, pad, unfold, upsample, upsample_bilinear, upsample_nearest)
 from dragon.vm.torch.core.overrides import handle_torch_function, has_torch_function
-from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.tensor import Tensor, ops as _ops
 from dragon.vm.torch.nn import _reduction as _Reduction
 
+globals().update((*_functions_at("functional", _ops), *_functions_at("functional_", _ops)))
 # They say that they are of this module, as in PyTorch: pickles of models name them so.
 for _function in list(globals().values()):
     _function = getattr(_function, "__wrapped__", _function)

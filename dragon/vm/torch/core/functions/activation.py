@@ -4,9 +4,6 @@ import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-gelu, logsigmoid, softplus, softshrink, hardshrink = (
-    ops.gelu, ops.logsigmoid, ops.softplus, ops.softshrink, ops.hardshrink)
-prelu, sigmoid, tanh = ops.prelu, ops.sigmoid, ops.tanh
 relu_, elu_, selu_, celu_, leaky_relu_ = ops.relu_, ops.elu_, ops.selu_, ops.celu_, ops.leaky_relu_
 hardtanh_, threshold_, rrelu_ = ops.hardtanh_, ops.threshold_, ops.rrelu_
 _relu, _relu6, _elu, _selu, _celu, _leaky_relu = ops.relu, ops.relu6, ops.elu, ops.selu, ops.celu, ops.leaky_relu

@@ -3,9 +3,6 @@ from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import ops
 
 _conv1d, _conv2d, _conv3d = ops.conv1d, ops.conv2d, ops.conv3d
-linear, bilinear = ops.linear, ops.bilinear
-conv_transpose1d, conv_transpose2d, conv_transpose3d = (
-    ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)
 
 
 def each_axis(value, count):

@@ -4,7 +4,6 @@ import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-one_hot = ops.one_hot
 _embedding = ops.embedding
 
 

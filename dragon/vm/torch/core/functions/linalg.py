@@ -1,16 +1,11 @@
 """Functions of `torch.linalg` with more forms than one: orders that are numbers or names, old tolerances."""
 from dragon import _C
+from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 # What a factorization raises that fails on the numbers it is given.
 LinAlgError = getattr(_C, "LinAlgError", _C.EngineError)
-
-DIRECT = """
-cholesky cholesky_ex det diagonal eig eigvals eigvalsh householder_product inv inv_ex ldl_factor
-ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex lu_solve matmul matrix_exp multi_dot qr slogdet solve solve_ex
-solve_triangular svdvals tensorinv tensorsolve vecdot vector_norm
-"""
 
 
 def by_order(name):
@@ -215,6 +210,6 @@ def vander(x, N=None):
     return ops.linalg_vander(x if x.ndim else ops.unsqueeze(x, 0), N=N)
 
 
-NAMESPACE = {name: getattr(ops, "linalg_" + name) for name in DIRECT.split()}
+NAMESPACE = dict(functions_at("linalg", ops))
 NAMESPACE.update((python_function.__name__, python_function) for python_function in (
     norm, matrix_norm, svd, eigh, cross, cond, matrix_rank, pinv, matrix_power, lstsq, vander, LinAlgError))

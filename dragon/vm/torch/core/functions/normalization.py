@@ -5,8 +5,6 @@ import warnings
 from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-layer_norm = ops.layer_norm
-pairwise_distance, pdist = ops.pairwise_distance, ops.pdist
 _batch_norm, _dropout = ops.batch_norm, ops.dropout
 
 

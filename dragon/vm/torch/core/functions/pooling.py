@@ -3,9 +3,6 @@ from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-avg_pool1d, avg_pool2d, avg_pool3d, adaptive_avg_pool1d = (
-    ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d, ops.adaptive_avg_pool1d)
-
 
 def step_of(stride):
     """Return the steps of windows, None where PyTorch's empty list asks for that too."""

@@ -1,6 +1,7 @@
 """Special functions that the engine composes here: orthogonal polynomials, Airy's and the modified Bessel functions."""
 import math
 
+from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.register import overridable
@@ -290,14 +291,7 @@ def multigammaln(input, p, *, out=None):
     return deliver(total, dtype, out)
 
 
-DIRECT = """
-digamma psi=digamma entr erf erfc erfcx erfinv exp2 expit=sigmoid expm1
-gammainc=igamma gammaincc=igammac gammaln=lgamma i0 i0e i1 i1e log1p log_ndtr log_softmax logit logsumexp
-modified_bessel_i0=i0 modified_bessel_i1=i1 ndtr ndtri polygamma round sinc softmax spherical_bessel_j0 xlog1py xlogy
-zeta
-"""
-NAMESPACE = {name: getattr(ops, operator or name)
-             for name, _, operator in (word.partition("=") for word in DIRECT.split())}
+NAMESPACE = dict(functions_at("special", ops))
 NAMESPACE.update(POLYNOMIALS, **BESSEL, airy_ai=airy_ai, multigammaln=multigammaln)
 NAMESPACE.update({name: _bessel(name, kind) for name, kind in (
     ("bessel_j0", "first"), ("bessel_j1", "first"), ("bessel_y0", "second"), ("bessel_y1", "second"))})

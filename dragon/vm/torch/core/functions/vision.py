@@ -5,8 +5,6 @@ from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-pixel_shuffle, pixel_unshuffle, channel_shuffle = ops.pixel_shuffle, ops.pixel_unshuffle, ops.channel_shuffle
-native_channel_shuffle = channel_shuffle
 # The axes of each mode's input; None where three to five will do.
 MODES = {"nearest": None, "nearest-exact": None, "area": None, "linear": 3, "bilinear": 4, "bicubic": 4,
          "trilinear": 5, "lanczos": 4}

@@ -1,0 +1,16 @@
+"""Random numbers: rows of PyTorch's names."""
+ROWS = """
+alpha_dropout(training=training)  torch torch_
+bernoulli(p=input)
+binomial(p=prob)                  torch
+cauchy(median=median)             Tensor_
+dropout ~ MulBackward0            torch torch_
+exponential(rate=lambd)           Tensor_
+geometric                         Tensor_
+log_normal                        Tensor_
+multinomial(p=input)              torch Tensor
+native_dropout(training=train)    torch
+normal                            Tensor_
+random(low=from high=to)          Tensor_
+uniform(low=from high=to)         Tensor_
+"""
