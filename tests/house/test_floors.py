@@ -16,8 +16,10 @@ CORE = {
     "framework": {"base", "proto", "device"},
     "ops": {"base", "device", "kernels", "framework"},
     "passes": {"base", "proto", "device", "framework"},
-    "tools": {"base", "proto", "device", "framework", "passes"},
-    "bindings": {"base", "proto", "device", "framework", "passes"},
+    "runtime": {"base", "device", "framework", "passes"},
+    "io": {"base"},
+    "tools": {"base", "proto", "device", "framework", "passes", "runtime"},
+    "bindings": {"base", "proto", "device", "framework", "passes", "runtime", "io"},
 }
 # Single doors in walls that are otherwise closed.
 DOORS = {
