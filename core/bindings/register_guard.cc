@@ -6,8 +6,7 @@
 #include <set>
 
 #include "core/bindings/guard.h"
-#include "core/framework/autocast.h"
-#include "core/framework/autograd/backward.h"
+#include "core/runtime/switches.h"
 
 namespace dragon::python {
 
@@ -22,29 +21,7 @@ struct Argument {
   Check check{};
   std::vector<PyObject*> keys;
   std::vector<Argument> children;
-  std::unique_ptr<TensorForm> form;
-};
-
-/// The switches of this thread and process that decide what calls do.
-struct Switches {
-  bool grad_enabled = Door().grad_enabled;
-  bool anomaly = AnomalyMode();
-  DType default_dtype = DefaultDType();
-  std::optional<DType> autocast = AutocastDType();
-  friend bool operator==(const Switches&, const Switches&) = default;
-
-  std::string Difference(const Switches& now) const {
-    std::ostringstream text;
-    auto say = [&](const char* name, auto before, auto after) {
-      if (text.str().empty() && before != after) text << name << " was " << before << ", now " << after;
-    };
-    auto name = [](std::optional<DType> dtype) { return std::string(dtype ? Name(*dtype) : "off"); };
-    say("grad mode", TensorForm::Truth(grad_enabled), TensorForm::Truth(now.grad_enabled));
-    say("anomaly mode", TensorForm::Truth(anomaly), TensorForm::Truth(now.anomaly));
-    say("default dtype", name(default_dtype), name(now.default_dtype));
-    say("autocast", name(autocast), name(now.autocast));
-    return text.str();
-  }
+  std::unique_ptr<ObjectForm> form;
 };
 
 class Guards {
@@ -55,7 +32,7 @@ class Guards {
     place.container = container.ptr();
     RequireKind(place);
     if (place.kind == GuardPlace::kTensor) {
-      place.form = std::make_unique<TensorForm>(container.ptr());
+      place.form = std::make_unique<ObjectForm>(container.ptr());
     } else {
       for (py::handle key : py::iter(keys)) place.keys.push_back(key.ptr());
       for (py::handle check : py::iter(checks)) {
@@ -247,7 +224,7 @@ class Guards {
     argument.path = spec[1].cast<std::string>();
     PyObject* third = PyTuple_GET_ITEM(spec.ptr(), 2);
     if (argument.kind == Argument::kTensor) {
-      argument.form = std::make_unique<TensorForm>(third);
+      argument.form = std::make_unique<ObjectForm>(third);
     } else if (argument.kind == Argument::kConstant) {
       argument.check = {static_cast<Mode>(spec[2].cast<int>()), PyTuple_GET_ITEM(spec.ptr(), 3)};
     } else {
@@ -365,26 +342,11 @@ class Guards {
     for (Argument& child : argument.children) EachFormIn(child, visit, position);
   }
 
-  /// For each argument: the first one that is the same tensor, the first that shares its memory, and the first tensor
-  /// from outside that does.
+  /// How the arguments share memory, with each other and with tensors from outside.
   std::vector<int> Aliases() const {
-    std::vector<int> found;
-    const int count = static_cast<int>(explicit_.size());
-    for (int i = 0; i < count; ++i) {
-      const TensorImpl* mine = AsTensor(explicit_[i]).impl();
-      if (!mine->storage) continue;
-      int same = i, sharing = i, outside = -1;
-      for (int j = i - 1; j >= 0; --j) {
-        const TensorImpl* other = AsTensor(explicit_[j]).impl();
-        if (other == mine) same = j;
-        if (other->storage == mine->storage) sharing = j;
-      }
-      for (size_t j = 0; j < implicit_.size() && outside < 0; ++j) {
-        if (implicit_[j].impl()->storage == mine->storage) outside = static_cast<int>(j);
-      }
-      if (same != i || sharing != i || outside >= 0) found.insert(found.end(), {i, same, sharing, outside});
-    }
-    return found;
+    std::vector<const Tensor*> tensors;
+    for (PyObject* object : explicit_) tensors.push_back(&AsTensor(object));
+    return FindAliases(tensors, implicit_);
   }
 
   std::vector<GuardPlace> places_;

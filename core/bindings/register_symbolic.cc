@@ -2,7 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "core/bindings/python.h"
-#include "core/framework/symbolic.h"
+#include "core/runtime/symbolic.h"
 
 namespace dragon::python {
 

@@ -3,8 +3,9 @@
 
 #include "core/bindings/python.h"
 #include "core/device/absent.h"
-#include "core/framework/batch.h"
-#include "core/passes/compiled.h"
+#include "core/passes/decompose.h"
+#include "core/runtime/family.h"
+#include "core/runtime/program.h"
 
 namespace dragon::python {
 
@@ -37,17 +38,26 @@ struct TraceFace {
   std::shared_ptr<Trace> trace = std::make_shared<Trace>();
 };
 
-struct Captured {
+/// A capture, and what Python knows of it.
+struct CaptureFace {
   std::shared_ptr<Trace> trace;
   Capture capture;
   std::vector<Tensor> outputs;
   std::vector<const Frontend*> frontends;
-  std::shared_ptr<Differentiation> backward;  ///< once it was asked for
+  bool differentiated = false;
 
-  const Differentiation& Differentiated() {
-    if (!backward) backward = std::make_shared<Differentiation>(trace->Differentiate(outputs, capture));
-    if (!backward->failure.empty()) throw RuntimeError("backward").Says(backward->failure);
-    return *backward;
+  /// The capture with its backward pass.
+  const Capture& Differentiated() {
+    if (!differentiated) capture.backward = trace->Differentiate(outputs, capture);
+    differentiated = true;
+    if (!capture.backward.failure.empty()) throw RuntimeError("backward").Says(capture.backward.failure);
+    return capture;
+  }
+  Capture With(bool differentiate) {
+    if (differentiate) return Differentiated();
+    Capture plain = capture;
+    plain.backward = {};
+    return plain;
   }
   /// Let go of what the traced call has computed.
   void Forget() {
@@ -60,8 +70,8 @@ struct Captured {
   }
 };
 
-struct CompiledFace {
-  std::shared_ptr<CompiledCapture> compiled;
+struct ProgramFace {
+  std::shared_ptr<Program> program;
   std::vector<const Frontend*> frontends;
 
   py::list Run(const py::sequence& arguments) const {
@@ -69,7 +79,7 @@ struct CompiledFace {
     std::vector<Tensor> results;
     {
       WithoutGil outside;
-      results = compiled->Run(inputs);
+      results = program->Run(inputs);
     }
     py::list list(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
@@ -97,8 +107,8 @@ PlanOptions PlanOf(int level, const std::string& memory) {
   return options;
 }
 
-Captured Finish(TraceFace& face, const py::sequence& outputs) {
-  Captured captured;
+CaptureFace Finish(TraceFace& face, const py::sequence& outputs) {
+  CaptureFace captured;
   captured.outputs = TensorsOf(outputs, "trace");
   for (py::handle object : outputs) captured.frontends.push_back(FrontendOf(Py_TYPE(object.ptr())));
   captured.capture = face.trace->Finish(captured.outputs);
@@ -106,34 +116,34 @@ Captured Finish(TraceFace& face, const py::sequence& outputs) {
   return captured;
 }
 
-CompiledFace MakeCompiled(const Capture& capture, const Differentiation& backward,
-                          const std::vector<const Frontend*>& frontends, int level, int forward_level,
-                          const std::set<std::string>& skip, const std::string& memory) {
-  const bool both = !backward.roots.empty() && !backward.wanted.empty();
+ProgramFace MakeProgram(Capture capture, const std::vector<const Frontend*>& frontends, int level, int forward_level,
+                        const std::set<std::string>& skip, const std::string& memory) {
+  const bool both = !capture.backward.roots.empty() && !capture.backward.wanted.empty();
   const CompileOptions options{PassesOf(both ? forward_level : level, skip), PassesOf(level, skip),
                                PlanOf(level, memory)};
   WithoutGil outside;
-  return {std::make_shared<CompiledCapture>(capture, backward, options), frontends};
+  return {std::make_shared<Program>(std::move(capture), options), frontends};
 }
 
-CompiledFace CompileCaptured(Captured& captured, int level, int forward_level, const std::set<std::string>& skip,
-                             const std::string& memory, bool differentiate) {
-  const Differentiation backward = differentiate ? captured.Differentiated() : Differentiation{};
-  return MakeCompiled(captured.capture, backward, captured.frontends, level, forward_level, skip, memory);
+ProgramFace CompileCapture(CaptureFace& captured, int level, int forward_level, const std::set<std::string>& skip,
+                           const std::string& memory, bool differentiate) {
+  return MakeProgram(captured.With(differentiate), captured.frontends, level, forward_level, skip, memory);
 }
 
 /// A call for every size of its batch.
-struct SymbolicFace {
-  std::shared_ptr<SymbolicCapture> symbolic;
+struct FamilyFace {
+  std::shared_ptr<Family> family;
   std::vector<const Frontend*> frontends;
 };
 
-SymbolicFace Unify(const std::vector<std::pair<Captured*, int64_t>>& samples, bool differentiate) {
-  std::vector<SizedCapture> sized;
+FamilyFace Unify(const std::vector<std::pair<CaptureFace*, int64_t>>& samples, bool differentiate) {
+  std::vector<Capture> captures;
+  std::vector<int64_t> sizes;
   for (const auto& [captured, size] : samples) {
-    sized.push_back({captured->capture, differentiate ? captured->Differentiated() : Differentiation{}, size});
+    captures.push_back(captured->With(differentiate));
+    sizes.push_back(size);
   }
-  return {std::make_shared<SymbolicCapture>(std::move(sized)), samples.at(0).first->frontends};
+  return {std::make_shared<Family>(std::move(captures), sizes), samples.at(0).first->frontends};
 }
 
 py::object PhantomLike(const py::object& tensor, const py::object& shape) {
@@ -217,43 +227,42 @@ void RegisterPlan(py::module_& m) {
       .def_property_readonly("step_count", [](const PlanFace& self) { return self.plan->step_count(); });
 }
 
-void RegisterCompiled(py::module_& m) {
-  py::class_<CompiledFace>(m, "Compiled", "A captured call made ready to run.")
-      .def("run", &CompiledFace::Run, "Do again what the captured call did, with these arguments.",
-           py::arg("arguments"))
+void RegisterProgram(py::module_& m) {
+  py::class_<ProgramFace>(m, "Program", "A captured call made ready to run.")
+      .def("run", &ProgramFace::Run, "Do again what the captured call did, with these arguments.", py::arg("arguments"))
       .def(
           "staleness",
-          [](const CompiledFace& self, const py::sequence& arguments) {
-            return self.compiled->Staleness(TensorsOf(arguments, "compiled"));
+          [](const ProgramFace& self, const py::sequence& arguments) {
+            return self.program->Staleness(TensorsOf(arguments, "compiled"));
           },
           "Why this does not fit the present state; empty if it does.", py::arg("arguments"))
       .def(
-          "set_symbols", [](CompiledFace& self, std::vector<double> values) { self.compiled->SetSymbols(values); },
+          "set_symbols", [](ProgramFace& self, std::vector<double> values) { self.program->SetSymbols(values); },
           py::arg("values"))
       .def_property_readonly(
           "forward",
-          [](CompiledFace& self) { return PlanFace{std::shared_ptr<Plan>(self.compiled, &self.compiled->forward())}; })
-      .def_property_readonly(
-          "backward",
-          [](CompiledFace& self) -> py::object {
-            if (!self.compiled->backward()) return py::none();
-            return py::cast(PlanFace{std::shared_ptr<Plan>(self.compiled, self.compiled->backward())});
-          })
-      .def_property_readonly("reports", [](CompiledFace& self) {
+          [](ProgramFace& self) { return PlanFace{std::shared_ptr<Plan>(self.program, &self.program->forward())}; })
+      .def_property_readonly("backward",
+                             [](ProgramFace& self) -> py::object {
+                               if (!self.program->backward()) return py::none();
+                               return py::cast(PlanFace{std::shared_ptr<Plan>(self.program, self.program->backward())});
+                             })
+      .def_property_readonly("reports", [](ProgramFace& self) {
         py::list list;
-        for (const PassReport& report : self.compiled->reports()) {
+        for (const PassReport& report : self.program->reports()) {
           list.append(py::make_tuple(report.name, report.nanoseconds, report.calls_before, report.calls_after));
         }
         return list;
       });
 }
 
-void RegisterCaptured(py::module_& m) {
-  py::class_<Captured>(m, "Captured", "What a traced call did.")
-      .def_property_readonly("graph", [](const Captured& self) { return std::make_shared<Graph>(self.capture.graph); })
+void RegisterCapture(py::module_& m) {
+  py::class_<CaptureFace>(m, "Capture", "What a traced call did.")
+      .def_property_readonly("graph",
+                             [](const CaptureFace& self) { return std::make_shared<Graph>(self.capture.graph); })
       .def_property_readonly(
           "inputs",
-          [](const Captured& self) {
+          [](const CaptureFace& self) {
             static const char* const kSources[] = {"argument", "outside", "gradient", "upstream"};
             py::list list;
             for (const CapturedInput& input : self.capture.inputs) {
@@ -264,14 +273,14 @@ void RegisterCaptured(py::module_& m) {
           },
           "(source, tensor) of each input of the graph: 'argument', 'outside' or 'gradient'.")
       .def_property_readonly("written",
-                             [](const Captured& self) {
+                             [](const CaptureFace& self) {
                                std::vector<int> written;
                                for (const auto& [input, value] : self.capture.graph.updates) written.push_back(input);
                                return written;
                              })
       .def_property_readonly(
           "placed",
-          [](const Captured& self) {
+          [](const CaptureFace& self) {
             py::list list;
             for (int32_t input : self.capture.placed) list.append(Shown(self.capture.inputs[input].tensor));
             return list;
@@ -279,7 +288,7 @@ void RegisterCaptured(py::module_& m) {
           "The tensors from outside whose place in their memory matters.")
       .def_property_readonly(
           "guarded_grads",
-          [](const Captured& self) {
+          [](const CaptureFace& self) {
             py::list list;
             for (const CapturedGradient& gradient : self.capture.gradients) {
               if (gradient.guarded) list.append(Shown(gradient.leaf));
@@ -287,8 +296,8 @@ void RegisterCaptured(py::module_& m) {
             return list;
           },
           "The leaves for which it matters whether they have a gradient.")
-      .def("forget", &Captured::Forget, "Let go of what the traced call has computed.")
-      .def("compile", &CompileCaptured, "Optimise and plan; with `differentiate`, the backward pass as well.",
+      .def("forget", &CaptureFace::Forget, "Let go of what the traced call has computed.")
+      .def("compile", &CompileCapture, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
            py::arg("memory") = "", py::arg("differentiate") = true);
 }
@@ -348,19 +357,18 @@ void RegisterTracing(py::module_& m) {
       .def("finish", &Finish, "The graph that leads to these tensors.", py::arg("outputs"));
 }
 
-void RegisterSizes(py::module_& m) {
-  py::class_<SymbolicFace>(m, "Symbolic", "A captured call for every size of its batch.")
+void RegisterFamily(py::module_& m) {
+  py::class_<FamilyFace>(m, "Family", "A captured call for every size of its batch.")
       .def(
           "compile_at",
-          [](const SymbolicFace& self, int64_t size, int level, int forward_level, const std::set<std::string>& skip,
+          [](const FamilyFace& self, int64_t size, int level, int forward_level, const std::set<std::string>& skip,
              const std::string& memory) {
-            const SizedCapture sized = self.symbolic->At(size);
-            return MakeCompiled(sized.capture, sized.backward, self.frontends, level, forward_level, skip, memory);
+            return MakeProgram(self.family->At(size), self.frontends, level, forward_level, skip, memory);
           },
           "Optimise and plan for one size.", py::arg("size"), py::arg("level") = 3, py::arg("forward_level") = 3,
           py::arg("skip") = std::set<std::string>(), py::arg("memory") = "")
       .def_property_readonly(
-          "graph", [](const SymbolicFace& self) { return std::make_shared<Graph>(self.symbolic->graph()); },
+          "graph", [](const FamilyFace& self) { return std::make_shared<Graph>(self.family->graph()); },
           "The graph, whose sizes follow the symbol 'batch'.");
   m.def("unify", &Unify, "Make one of captures (captured, size) of a call at three sizes; a ValueError says why not.",
         py::arg("samples"), py::arg("differentiate") = true);
@@ -389,10 +397,10 @@ void RegisterPhantoms(py::module_& m) {
 
 void RegisterTrace(py::module_& m) {
   RegisterPlan(m);
-  RegisterCompiled(m);
-  RegisterCaptured(m);
+  RegisterProgram(m);
+  RegisterCapture(m);
   RegisterTracing(m);
-  RegisterSizes(m);
+  RegisterFamily(m);
   RegisterPhantoms(m);
 }
 

@@ -58,15 +58,6 @@ struct CapturedGradient {
   CapturedOutput output;
 };
 
-struct Capture {
-  Graph graph;
-  std::vector<CapturedInput> inputs;    ///< of the graph, in its order
-  std::vector<CapturedOutput> outputs;  ///< in the order given to Finish
-  std::vector<CapturedGradient> gradients;
-  std::vector<int32_t> placed;  ///< inputs whose place in their memory matters
-  int argument_count = 0;
-};
-
 /// The backward pass of a capture, as calls after those of the forward pass.
 struct Differentiation {
   Graph graph;             ///< its inputs are those of the capture and then the gradients of `roots`
@@ -78,6 +69,17 @@ struct Differentiation {
   std::vector<std::vector<char>> reaches;          ///< by root: which of `wanted` gradients flow to from there
   std::vector<std::vector<char>> spent_reaches;    ///< the same by entry of `spent`
   std::string failure;                             ///< why there is none
+};
+
+/// What a call did: all that is needed to do it again.
+struct Capture {
+  Graph graph;
+  std::vector<CapturedInput> inputs;    ///< of the graph, in its order
+  std::vector<CapturedOutput> outputs;  ///< in the order given to Finish
+  std::vector<CapturedGradient> gradients;
+  std::vector<int32_t> placed;  ///< inputs whose place in their memory matters
+  int argument_count = 0;
+  Differentiation backward;  ///< empty until somebody asks for it
 };
 
 class DRAGON_API Trace final : public Interpreter, public Tracer {

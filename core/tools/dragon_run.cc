@@ -13,8 +13,10 @@
 #include "core/framework/graph_proto.h"
 #include "core/framework/op.h"
 #include "core/framework/profile.h"
-#include "core/framework/symbolic.h"
-#include "core/passes/compiled.h"
+#include "core/passes/decompose.h"
+#include "core/passes/pass.h"
+#include "core/runtime/plan.h"
+#include "core/runtime/symbolic.h"
 #include "core/tools/npy.h"
 
 namespace dragon {

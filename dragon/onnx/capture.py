@@ -79,7 +79,7 @@ def trace(function, args, kwargs):
 
     Returns
     -------
-    dragon._C.Captured
+    dragon._C.Capture
         The graph, and where its inputs come from.
 
     """

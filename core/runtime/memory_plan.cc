@@ -1,5 +1,5 @@
 // Offline packing of lifetimes, and the pools to compare it with.
-#include "core/framework/memory_plan.h"
+#include "core/runtime/memory_plan.h"
 
 #include <algorithm>
 #include <deque>

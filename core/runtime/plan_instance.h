@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/framework/plan.h"
+#include "core/runtime/plan.h"
 
 namespace dragon {
 

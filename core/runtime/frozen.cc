@@ -1,5 +1,5 @@
-// Inference over parameters that nobody writes: they are constants for as long as that holds.
-#include "core/passes/compiled.h"
+// Noticing that a frozen parameter was written, and making the plan anew.
+#include "core/runtime/frozen.h"
 
 namespace dragon {
 

@@ -1,5 +1,5 @@
-// One capture for every size of a batch: what captures at several sizes have in common, with their numbers as functions
-// of the size.
+// Family: one capture for every size of a batch. What captures at several sizes have in common, with their numbers as
+// functions of the size.
 #pragma once
 
 #include <string>
@@ -9,23 +9,16 @@
 
 namespace dragon {
 
-/// A call captured with `size` rows in its arguments.
-struct SizedCapture {
-  Capture capture;
-  Differentiation backward;
-  int64_t size = 0;
-};
-
-class DRAGON_API SymbolicCapture {
+class DRAGON_API Family {
  public:
-  /// Captures of one call at three sizes or more. A ValueError names the first thing that is not a linear function of
-  /// the size: then the call has to be captured anew for every size.
-  explicit SymbolicCapture(std::vector<SizedCapture> samples);
+  /// Captures of one call at three sizes or more, with their backward passes. A ValueError names the first thing that
+  /// is not a linear function of the size: then the call has to be captured anew for every size.
+  Family(std::vector<Capture> captures, const std::vector<int64_t>& sizes);
 
   /// What the call would have come to at this size. A ValueError or IndexError where that is not known: numbers change
   /// their sign (a place before the end comes to lie before the beginning), operators refuse what they would be given
   /// or make something else of it than the line through the captured sizes says, or a result would show foreign memory.
-  SizedCapture At(int64_t size) const;
+  Capture At(int64_t size) const;
   /// The graph of the call, whose sizes and attributes follow the symbol "batch".
   Graph graph() const;
 
@@ -37,7 +30,7 @@ class DRAGON_API SymbolicCapture {
     int64_t At(int64_t size, const std::string& place) const;
   };
 
-  SizedCapture base_;
+  Capture base_;
   std::vector<Line> numbers_;  ///< by position among the numbers of a capture
 };
 

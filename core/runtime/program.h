@@ -1,14 +1,14 @@
-// A captured call made ready: plans for its forward and backward pass, and what else the call did, done again in C++.
+// Program: a captured call made ready. Plans for its forward and backward pass, and what else the call did, done again
+// in C++.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "core/framework/plan.h"
 #include "core/framework/trace.h"
 #include "core/passes/pass.h"
+#include "core/runtime/plan.h"
 
 namespace dragon {
 
@@ -21,43 +21,13 @@ struct CompileOptions {
 /// The graph optimised and planned.
 DRAGON_API std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes, const PlanOptions& options,
                                          std::vector<PassReport>* reports = nullptr);
-/// A plan that takes what comes from outside (parameters, as a rule) for constants, so that weights are folded and
-/// packed at compile time; made anew when somebody has written them.
-class FrozenPlan {
+class FrozenPlan;
+
+/// A capture made ready to run.
+class DRAGON_API Program {
  public:
-  FrozenPlan(const Capture& capture, CompileOptions options);
-  /// The plan for the present numbers; null where freezing does not pay (numbers change too often, or others may
-  /// write).
-  std::shared_ptr<Plan> Fresh(std::vector<PassReport>* reports);
-  /// The inputs that are left.
-  std::vector<Tensor> Arguments(std::span<const Tensor> inputs) const;
-
- private:
-  struct Seen {
-    Tensor tensor;
-    ValueId value = kNoValue;
-    const Storage* storage = nullptr;
-    uint32_t writes = 0;
-  };
-  bool Unchanged() const;
-  void Build(std::vector<PassReport>* reports);
-
-  Graph graph_;
-  std::vector<int> left_;  ///< positions among the capture's inputs of those that are given at each call
-  std::vector<Seen> seen_;
-  CompileOptions options_;
-  std::shared_ptr<Plan> plan_;
-  std::mutex mutex_;
-  int builds_ = 0;
-  bool allowed_ = true;
-};
-
-/// The graph with every composition replaced by the operators it is made of.
-DRAGON_API Graph Decompose(const Graph& graph);
-
-class DRAGON_API CompiledCapture {
- public:
-  CompiledCapture(Capture capture, Differentiation backward, CompileOptions options);
+  Program(Capture capture, CompileOptions options);
+  ~Program();
 
   /// Do what the captured call did, with these arguments. A captured state of affairs that no longer holds (a tensor
   /// outside has another shape, a gradient is there that was not) is a StaleCapture.
@@ -72,15 +42,13 @@ class DRAGON_API CompiledCapture {
   void SetSymbols(std::vector<double> values) { symbols_ = std::move(values); }
 
  private:
-  struct Backward;
-  friend class CompiledNode;
+  friend class ProgramNode;
   Tensor LeafOf(const CapturedGradient& gradient, std::span<const Tensor> arguments) const {
     return gradient.argument < 0 ? gradient.leaf : arguments[gradient.argument];
   }
   void Record(std::span<const Tensor> inputs, std::span<const Tensor> values, std::span<const Tensor> results);
   std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
-  void SplitForward(const Differentiation& whole, Graph* forward, Graph* backward);
 
   Capture capture_;
   std::vector<int> roots_, wanted_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/framework/graph.h"
-#include "core/framework/memory_plan.h"
+#include "core/runtime/memory_plan.h"
 
 namespace dragon {
 
@@ -51,7 +51,7 @@ class DRAGON_API Plan {
   const PlanMemory& memory() const { return memory_; }
   int step_count() const;
 
-  struct Instance;  // core/framework/plan_instance.h
+  struct Instance;  // core/runtime/plan_instance.h
 
  private:
   std::unique_ptr<Instance> Borrow();

@@ -1,13 +1,14 @@
-// Splitting a differentiated graph in two, and running captured calls with all that belongs to them.
-#include "core/passes/compiled.h"
+// Running captured calls with all that belongs to them.
+#include "core/runtime/program.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
+#include "core/runtime/frozen.h"
+#include "core/runtime/split.h"
 
 namespace dragon {
 
@@ -18,64 +19,11 @@ std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes, const Plan
   return std::make_shared<Plan>(std::move(graph), options);
 }
 
-Graph Decompose(const Graph& graph) {
-  bool composed = false;
-  for (const GraphCall& call : graph.calls) composed |= static_cast<bool>(call.op->compose);
-  if (!composed) return graph;
-  Trace trace;
-  std::vector<Tensor> values(graph.values.size());
-  for (ValueId id : graph.inputs) {
-    values[id] = graph.Phantom(id);
-    trace.AddInput(values[id], graph.values[id].name);
-  }
-  struct Phantoms {
-    ~Phantoms() { Door().phantom = false; }
-  } phantoms;
-  GradMode off(false);
-  trace.Start();
-  for (const auto& [id, tensor] : graph.constants) {
-    values[id] = tensor;
-    trace.AddConstant(tensor, graph.values[id].name);
-  }
-  Door().phantom = true;
-  for (const GraphCall& call : graph.calls) {
-    InlineVector<Tensor, 4> inputs;
-    for (ValueId id : call.inputs) inputs.push_back(id == kNoValue ? Tensor() : values[id]);
-    const std::vector<int> written = call.Written();
-    for (int i : written) {  // the old value may be read later: the new one gets memory of its own
-      inputs[i] = Op<"clone">(inputs[i]);
-    }
-    const Tensors results = Apply(Call{call.op, inputs, call.attrs, call.list_sizes});
-    for (size_t k = 0; k < results.size(); ++k) {
-      if (k < call.outputs.size() && call.outputs[k] != kNoValue) values[call.outputs[k]] = results[k];
-    }
-    for (size_t k = 0; k < written.size(); ++k) {
-      const ValueId id = call.outputs[call.result_count() + k];
-      if (id != kNoValue) values[id] = inputs[written[k]];
-    }
-  }
-  std::vector<ValueId> outputs;
-  for (ValueId id : graph.outputs) outputs.push_back(trace.Read(values[id]));
-  std::vector<std::pair<int32_t, ValueId>> updates;
-  for (const auto& [input, id] : graph.updates) updates.push_back({input, trace.Read(values[id])});
-  trace.Stop();
-  if (!trace.failure().empty()) throw RuntimeError("decompose").Says(trace.failure());
-  Graph result = trace.graph();
-  result.name = graph.name;
-  result.outputs = std::move(outputs);
-  result.updates = std::move(updates);
-  for (size_t k = 0; k < result.outputs.size(); ++k) {
-    const std::string& name = graph.values[graph.outputs[k]].name;
-    if (result.values[result.outputs[k]].name.empty()) result.values[result.outputs[k]].name = name;
-  }
-  return result;
-}
-
 /// Stands in the tape behind the results of a captured call.
-class CompiledNode final : public Node {
+class ProgramNode final : public Node {
  public:
-  CompiledNode(std::shared_ptr<Plan> plan, const CompiledCapture& owner, std::span<const Tensor> inputs,
-               std::span<const Tensor> values)
+  ProgramNode(std::shared_ptr<Plan> plan, const Program& owner, std::span<const Tensor> inputs,
+              std::span<const Tensor> values)
       : plan_(std::move(plan)),
         grad_index_(owner.grad_index_),
         reaches_(owner.reaches_),
@@ -151,96 +99,7 @@ class SpentNode final : public Node {
   std::string words_;
 };
 
-/// Copies parts of one graph into another, value by value.
-class Transplant {
- public:
-  Transplant(const Graph& from, Graph* to) : from_(from), to_(to), known_(from.values.size(), kNoValue) {}
-
-  bool Knows(ValueId id) const { return known_[id] != kNoValue; }
-  ValueId operator[](ValueId id) const { return id == kNoValue ? kNoValue : known_[id]; }
-  ValueId Input(ValueId id) { return known_[id] = to_->AddInput(from_.values[id]); }
-  void Constant(ValueId id) { known_[id] = to_->AddConstant(from_.constants.at(id), from_.values[id].name); }
-  void Call(const GraphCall& call) {
-    GraphCall copy = call;
-    for (ValueId& id : copy.inputs) id = (*this)[id];
-    for (ValueId& id : copy.outputs) {
-      if (id == kNoValue) continue;
-      const ValueId before = id;
-      id = known_[before] = to_->AddValue(from_.values[before]);
-    }
-    to_->calls.push_back(std::move(copy));
-  }
-
- private:
-  const Graph& from_;
-  Graph* to_;
-  std::vector<ValueId> known_;
-};
-
 }  // namespace
-
-/// The backward pass reads values of the forward pass: those become results of the one and inputs of the other.
-void CompiledCapture::SplitForward(const Differentiation& whole, Graph* forward, Graph* backward) {
-  const Graph& graph = whole.graph;
-  const std::vector<int> producers = graph.Producers();
-  backward->name = forward->name + "_backward";
-  backward->symbols = graph.symbols;
-  Transplant into(graph, backward);
-  std::vector<char> updated(capture_.inputs.size(), 0);
-  for (const auto& [input, value] : forward->updates) updated[input] = 1;
-  std::unordered_map<ValueId, int> input_of;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) input_of.emplace(graph.inputs[i], static_cast<int>(i));
-  // What the backward pass needs, through views back to what they are views of.
-  std::vector<char> needed(graph.values.size(), 0);
-  const auto need = [&](ValueId id) {
-    for (; id != kNoValue && !needed[id]; id = graph.calls[producers[id]].inputs[0]) {
-      needed[id] = 1;
-      const int made_by = producers[id];
-      if (made_by < 0 || made_by >= whole.forward_calls || !graph.calls[made_by].op->view) break;
-    }
-  };
-  for (size_t t = whole.forward_calls; t < graph.calls.size(); ++t) {
-    for (ValueId id : graph.calls[t].inputs) need(id);
-  }
-  for (ValueId id : whole.grads) need(id);
-  const auto keep = [&](ValueId id, int from) {
-    into.Input(id);
-    kept_.push_back(from);
-  };
-  for (size_t i = 0; i < capture_.inputs.size(); ++i) {
-    const ValueId id = graph.inputs[i];
-    if (!needed[id]) continue;
-    if (updated[i]) {
-      forward->outputs.push_back(id);
-      keep(id, ~static_cast<int>(forward->outputs.size() - 1));
-    } else {
-      keep(id, static_cast<int>(i));
-    }
-  }
-  for (const auto& [id, tensor] : graph.constants) {
-    if (needed[id]) into.Constant(id);
-  }
-  std::vector<int> views;
-  for (int t = 0; t < whole.forward_calls; ++t) {
-    const GraphCall& call = graph.calls[t];
-    for (ValueId id : call.outputs) {
-      if (id == kNoValue || !needed[id]) continue;
-      if (call.op->view) {
-        views.push_back(t);
-      } else {
-        forward->outputs.push_back(id);
-        keep(id, ~static_cast<int>(forward->outputs.size() - 1));
-      }
-    }
-  }
-  for (size_t i = capture_.inputs.size(); i < graph.inputs.size(); ++i) into.Input(graph.inputs[i]);
-  for (int t : views) into.Call(graph.calls[t]);
-  for (size_t t = whole.forward_calls; t < graph.calls.size(); ++t) into.Call(graph.calls[t]);
-  for (ValueId id : whole.grads) {
-    grad_index_.push_back(id == kNoValue ? -1 : static_cast<int>(backward->outputs.size()));
-    if (id != kNoValue) backward->outputs.push_back(into[id]);
-  }
-}
 
 namespace {
 
@@ -268,8 +127,8 @@ std::vector<std::pair<int32_t, ValueId>> TrueUpdates(const Graph& graph) {
 
 }  // namespace
 
-CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, CompileOptions options)
-    : capture_(std::move(capture)) {
+Program::Program(Capture capture, CompileOptions options) : capture_(std::move(capture)) {
+  const Differentiation whole = std::exchange(capture_.backward, {});
   Graph forward = capture_.graph;
   result_count_ = forward.outputs.size();
   spent_ = whole.spent;
@@ -283,9 +142,11 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
     roots_ = whole.roots;
     wanted_ = whole.wanted;
     reaches_ = whole.reaches;
-    Graph backward;
-    SplitForward(whole, &forward, &backward);
-    backward_ = Compile(std::move(backward), options.backward, options.plan, &reports_);
+    SplitGraph split = Split(capture_, whole);
+    forward = std::move(split.forward);
+    kept_ = std::move(split.kept);
+    grad_index_ = std::move(split.grad_index);
+    backward_ = Compile(std::move(split.backward), options.backward, options.plan, &reports_);
   }
   updates_ = TrueUpdates(forward);
   const bool pure = !backward_ && capture_.gradients.empty() && updates_.empty();
@@ -293,7 +154,9 @@ CompiledCapture::CompiledCapture(Capture capture, Differentiation whole, Compile
   forward_ = Compile(std::move(forward), options.forward, options.plan, &reports_);
 }
 
-std::vector<Tensor> CompiledCapture::Gather(std::span<const Tensor> arguments) const {
+Program::~Program() = default;
+
+std::vector<Tensor> Program::Gather(std::span<const Tensor> arguments) const {
   std::vector<Tensor> inputs;
   inputs.reserve(capture_.inputs.size());
   size_t next = 0;
@@ -310,7 +173,7 @@ std::vector<Tensor> CompiledCapture::Gather(std::span<const Tensor> arguments) c
   return inputs;
 }
 
-std::string CompiledCapture::Staleness(std::span<const Tensor> arguments) const {
+std::string Program::Staleness(std::span<const Tensor> arguments) const {
   for (const CapturedGradient& gradient : capture_.gradients) {
     const bool defined = LeafOf(gradient, arguments).grad().defined();
     if (gradient.guarded && defined != gradient.was_defined) {
@@ -325,8 +188,8 @@ std::string CompiledCapture::Staleness(std::span<const Tensor> arguments) const 
   return {};
 }
 
-Tensor CompiledCapture::Present(const CapturedOutput& output, std::span<const Tensor> inputs,
-                                std::span<const Tensor> values) const {
+Tensor Program::Present(const CapturedOutput& output, std::span<const Tensor> inputs,
+                        std::span<const Tensor> values) const {
   if (output.kind == CapturedOutput::Kind::kInput) return inputs[output.index];
   if (output.kind == CapturedOutput::Kind::kAlias) {
     const Tensor& x = inputs[output.index];
@@ -355,10 +218,9 @@ Tensor CompiledCapture::Present(const CapturedOutput& output, std::span<const Te
   return result;
 }
 
-void CompiledCapture::Record(std::span<const Tensor> inputs, std::span<const Tensor> values,
-                             std::span<const Tensor> results) {
+void Program::Record(std::span<const Tensor> inputs, std::span<const Tensor> values, std::span<const Tensor> results) {
   if (backward_) {
-    auto node = MakeRef<CompiledNode>(backward_, *this, inputs, values);
+    auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values);
     for (size_t i = 0; i < roots_.size(); ++i) {
       const Tensor& root = results[roots_[i]];
       node->y_metas.push_back(TensorMeta(root));
@@ -373,7 +235,7 @@ void CompiledCapture::Record(std::span<const Tensor> inputs, std::span<const Ten
   }
 }
 
-std::vector<Tensor> CompiledCapture::Run(std::span<const Tensor> arguments) {
+std::vector<Tensor> Program::Run(std::span<const Tensor> arguments) {
   const std::vector<Tensor> inputs = Gather(arguments);
   const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh(&reports_) : nullptr;
   const std::vector<Tensor> values =

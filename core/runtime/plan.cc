@@ -1,10 +1,10 @@
 // Running a plan: binding its memory, then one call after another.
-#include "core/framework/plan.h"
+#include "core/runtime/plan.h"
 
 #include "core/device/allocator.h"
 #include "core/framework/apply.h"
-#include "core/framework/plan_instance.h"
 #include "core/framework/profile.h"
+#include "core/runtime/plan_instance.h"
 
 namespace dragon {
 
@@ -105,11 +105,8 @@ void SetNumber(const GraphCall::Symbolic& symbolic, std::span<const double> symb
 /// Memory that small plans keep from one run to the next.
 constexpr int64_t kKeptArena = 1 << 18;
 
-}  // namespace
-
-std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
-                                  std::vector<PlanEvent>* events) {
-  std::unique_ptr<Instance> instance = Borrow();
+/// Give inputs, intermediate values and results their memory; returns the results.
+std::vector<Tensor> Bind(std::span<const Tensor> inputs, Plan::Instance* instance) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& actual = *inputs[i].impl();
     for (const Bound& bound : instance->inputs[i]) {
@@ -117,14 +114,14 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<cons
       bound.impl->offset = (bound.bytes + actual.offset * ItemSize(actual.dtype)) / ItemSize(bound.impl->dtype);
     }
   }
-  for (Instance::Arena& arena : instance->arenas) {
+  for (Plan::Instance::Arena& arena : instance->arenas) {
     if (arena.storage) continue;
     arena.storage = MakeRef<Storage>(arena.device, arena.bytes);
     for (TensorImpl* impl : arena.tensors) impl->storage = arena.storage;
   }
   std::vector<Tensor> results(instance->outputs.size());
   for (size_t k = 0; k < results.size(); ++k) {
-    const Instance::Output& output = instance->outputs[k];
+    const Plan::Instance::Output& output = instance->outputs[k];
     if (output.same_as >= 0) {
       results[k] = results[output.same_as];
       continue;
@@ -135,6 +132,30 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<cons
                      : Tensor::EmptyStrided(like.shape(), like.strides(), like.dtype(), like.device());
     for (const Bound& bound : output.tensors) bound.impl->storage = results[k].impl()->storage;
   }
+  return results;
+}
+
+/// Let go of the memory of a run.
+void Unbind(Plan::Instance* instance) {
+  for (Plan::Instance::Arena& arena : instance->arenas) {
+    if (arena.bytes <= kKeptArena) continue;
+    for (TensorImpl* impl : arena.tensors) impl->storage = nullptr;
+    arena.storage = nullptr;
+  }
+  for (const auto& bounds : instance->inputs) {
+    for (const Bound& bound : bounds) bound.impl->storage = nullptr;
+  }
+  for (const auto& output : instance->outputs) {
+    for (const Bound& bound : output.tensors) bound.impl->storage = nullptr;
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
+                                  std::vector<PlanEvent>* events) {
+  std::unique_ptr<Instance> instance = Borrow();
+  std::vector<Tensor> results = Bind(inputs, instance.get());
   {
     ClosedDoor closed;
     for (Step& step : instance->steps) {
@@ -151,17 +172,7 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<cons
           {step.op->name(), step.call < 0 ? "" : graph_.calls[step.call].scope, start, ProfileClock(), bytes});
     }
   }
-  for (Instance::Arena& arena : instance->arenas) {
-    if (arena.bytes <= kKeptArena) continue;
-    for (TensorImpl* impl : arena.tensors) impl->storage = nullptr;
-    arena.storage = nullptr;
-  }
-  for (const auto& bounds : instance->inputs) {
-    for (const Bound& bound : bounds) bound.impl->storage = nullptr;
-  }
-  for (const auto& output : instance->outputs) {
-    for (const Bound& bound : output.tensors) bound.impl->storage = nullptr;
-  }
+  Unbind(instance.get());
   std::lock_guard<std::mutex> lock(mutex_);
   idle_.push_back(std::move(instance));
   return results;

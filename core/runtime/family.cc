@@ -1,5 +1,5 @@
 // Finding the linear functions of the batch's size among the numbers of a capture.
-#include "core/framework/batch.h"
+#include "core/runtime/family.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,11 +68,11 @@ void VisitGraph(Graph& graph, const Visitor& visit) {
   }
 }
 
-void VisitNumbers(SizedCapture& sized, const Visitor& visit) {
-  VisitGraph(sized.capture.graph, visit);
-  for (CapturedOutput& output : sized.capture.outputs) VisitOutput(output, visit);
-  for (CapturedGradient& gradient : sized.capture.gradients) VisitOutput(gradient.output, visit);
-  VisitGraph(sized.backward.graph, visit);
+void VisitNumbers(Capture& capture, const Visitor& visit) {
+  VisitGraph(capture.graph, visit);
+  for (CapturedOutput& output : capture.outputs) VisitOutput(output, visit);
+  for (CapturedGradient& gradient : capture.gradients) VisitOutput(gradient.output, visit);
+  VisitGraph(capture.backward.graph, visit);
 }
 
 [[noreturn]] void Differ(const std::string& what) {
@@ -125,33 +125,33 @@ void CheckAlike(const Graph& a, const Graph& b) {
   }
 }
 
-void CheckAlike(const SizedCapture& a, const SizedCapture& b) {
-  CheckAlike(a.capture.graph, b.capture.graph);
+void CheckAlike(const Capture& a, const Capture& b) {
+  CheckAlike(a.graph, b.graph);
   CheckAlike(a.backward.graph, b.backward.graph);
-  if (a.capture.inputs.size() != b.capture.inputs.size() || a.capture.outputs.size() != b.capture.outputs.size() ||
-      a.capture.gradients.size() != b.capture.gradients.size() || a.backward.roots != b.backward.roots ||
+  if (a.inputs.size() != b.inputs.size() || a.outputs.size() != b.outputs.size() ||
+      a.gradients.size() != b.gradients.size() || a.backward.roots != b.backward.roots ||
       a.backward.wanted != b.backward.wanted || a.backward.grads != b.backward.grads ||
       a.backward.forward_calls != b.backward.forward_calls || a.backward.spent.size() != b.backward.spent.size() ||
       a.backward.reaches != b.backward.reaches || a.backward.spent_reaches != b.backward.spent_reaches) {
     Differ("a set of inputs, results or gradients");
   }
-  for (size_t i = 0; i < a.capture.inputs.size(); ++i) {
-    const CapturedInput &one = a.capture.inputs[i], &other = b.capture.inputs[i];
+  for (size_t i = 0; i < a.inputs.size(); ++i) {
+    const CapturedInput &one = a.inputs[i], &other = b.inputs[i];
     const bool given = one.source == CapturedInput::Source::kArgument || one.argument >= 0;
     if (one.source != other.source || one.argument != other.argument ||
         (!given && !one.tensor.is_same(other.tensor) && one.tensor.impl()->storage != other.tensor.impl()->storage)) {
       Differ("a tensor from outside");
     }
   }
-  for (size_t i = 0; i < a.capture.outputs.size(); ++i) {
-    const CapturedOutput &one = a.capture.outputs[i], &other = b.capture.outputs[i];
+  for (size_t i = 0; i < a.outputs.size(); ++i) {
+    const CapturedOutput &one = a.outputs[i], &other = b.outputs[i];
     if (one.kind != other.kind || one.index != other.index || one.dtype != other.dtype ||
         one.requires_grad != other.requires_grad || one.shape.size() != other.shape.size()) {
       Differ("a result");
     }
   }
-  for (size_t i = 0; i < a.capture.gradients.size(); ++i) {
-    const CapturedGradient &one = a.capture.gradients[i], &other = b.capture.gradients[i];
+  for (size_t i = 0; i < a.gradients.size(); ++i) {
+    const CapturedGradient &one = a.gradients[i], &other = b.gradients[i];
     if (!(one.argument >= 0 ? one.argument == other.argument : one.leaf.is_same(other.leaf)) ||
         one.written != other.written || one.is_none != other.is_none || one.output.index != other.output.index ||
         one.output.kind != other.output.kind || one.output.shape.size() != other.output.shape.size()) {
@@ -160,9 +160,9 @@ void CheckAlike(const SizedCapture& a, const SizedCapture& b) {
   }
 }
 
-std::vector<int64_t> NumbersOf(SizedCapture sized, std::vector<std::string>* places) {
+std::vector<int64_t> NumbersOf(Capture capture, std::vector<std::string>* places) {
   std::vector<int64_t> numbers;
-  VisitNumbers(sized, [&](int64_t& number, const std::string& place) {
+  VisitNumbers(capture, [&](int64_t& number, const std::string& place) {
     numbers.push_back(number);
     if (places) places->push_back(place);
   });
@@ -171,23 +171,24 @@ std::vector<int64_t> NumbersOf(SizedCapture sized, std::vector<std::string>* pla
 
 }  // namespace
 
-SymbolicCapture::SymbolicCapture(std::vector<SizedCapture> samples) {
-  if (samples.size() < 3) throw ValueError("batch").Got(samples.size(), " captures").Expected("three or more");
-  base_ = samples[0];
+Family::Family(std::vector<Capture> captures, const std::vector<int64_t>& sizes) {
+  if (captures.size() < 3) throw ValueError("batch").Got(captures.size(), " captures").Expected("three or more");
+  if (sizes.size() != captures.size()) throw ValueError("batch").Got(sizes.size(), " sizes").Expected(captures.size());
+  base_ = captures[0];
   std::vector<std::string> places;
   std::vector<std::vector<int64_t>> numbers;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    if (i) CheckAlike(base_, samples[i]);
-    numbers.push_back(NumbersOf(samples[i], i ? nullptr : &places));
+  for (size_t i = 0; i < captures.size(); ++i) {
+    if (i) CheckAlike(base_, captures[i]);
+    numbers.push_back(NumbersOf(captures[i], i ? nullptr : &places));
     if (numbers[i].size() != numbers[0].size()) Differ("a number of sizes");
   }
-  const int64_t n0 = samples[0].size, n1 = samples[1].size;
+  const int64_t n0 = sizes[0], n1 = sizes[1];
   if (n0 == n1) throw ValueError("batch").Got("two captures at size ", n0).Expected("different sizes");
   for (size_t k = 0; k < numbers[0].size(); ++k) {
     const int64_t difference = numbers[1][k] - numbers[0][k];
     const int64_t coefficient = difference / (n1 - n0), offset = numbers[0][k] - coefficient * n0;
-    for (size_t i = 0; i < samples.size(); ++i) {
-      if (offset + coefficient * samples[i].size != numbers[i][k]) Differ(places[k]);
+    for (size_t i = 0; i < captures.size(); ++i) {
+      if (offset + coefficient * sizes[i] != numbers[i][k]) Differ(places[k]);
     }
     Line line{offset, coefficient};
     for (const std::vector<int64_t>& sample : numbers) {
@@ -243,7 +244,7 @@ void CheckShown(const Graph& graph, const CapturedOutput& output, int64_t size) 
 
 }  // namespace
 
-int64_t SymbolicCapture::Line::At(int64_t size, const std::string& place) const {
+int64_t Family::Line::At(int64_t size, const std::string& place) const {
   int64_t number;
   if (__builtin_mul_overflow(coefficient, size, &number) || __builtin_add_overflow(offset, number, &number)) {
     RefuseSize(size, place + " is beyond 64 bits");
@@ -253,22 +254,21 @@ int64_t SymbolicCapture::Line::At(int64_t size, const std::string& place) const 
   RefuseSize(size, place + " has another sign");
 }
 
-SizedCapture SymbolicCapture::At(int64_t size) const {
-  SizedCapture sized = base_;
-  sized.size = size;
+Capture Family::At(int64_t size) const {
+  Capture capture = base_;
   size_t k = 0;
-  VisitNumbers(sized, [&](int64_t& number, const std::string& place) { number = numbers_[k++].At(size, place); });
-  CheckCalls(sized.capture.graph, size);
-  CheckCalls(sized.backward.graph, size);
-  for (const CapturedOutput& output : sized.capture.outputs) CheckShown(sized.capture.graph, output, size);
-  for (const CapturedGradient& gradient : sized.capture.gradients) {
-    if (gradient.written && !gradient.is_none) CheckShown(sized.capture.graph, gradient.output, size);
+  VisitNumbers(capture, [&](int64_t& number, const std::string& place) { number = numbers_[k++].At(size, place); });
+  CheckCalls(capture.graph, size);
+  CheckCalls(capture.backward.graph, size);
+  for (const CapturedOutput& output : capture.outputs) CheckShown(capture.graph, output, size);
+  for (const CapturedGradient& gradient : capture.gradients) {
+    if (gradient.written && !gradient.is_none) CheckShown(capture.graph, gradient.output, size);
   }
-  return sized;
+  return capture;
 }
 
-Graph SymbolicCapture::graph() const {
-  Graph graph = base_.capture.graph;
+Graph Family::graph() const {
+  Graph graph = base_.graph;
   const int32_t symbol = static_cast<int32_t>(graph.symbols.size());
   graph.symbols.push_back("batch");
   size_t k = 0;

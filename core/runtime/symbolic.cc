@@ -1,5 +1,5 @@
 // Numbers in the places of symbols, and calls one by one.
-#include "core/framework/symbolic.h"
+#include "core/runtime/symbolic.h"
 
 #include "core/framework/apply.h"
 #include "core/framework/op.h"

@@ -5,7 +5,7 @@
 #include "core/framework/graph_body.h"
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
-#include "core/framework/plan_instance.h"
+#include "core/runtime/plan_instance.h"
 
 namespace dragon {
 
