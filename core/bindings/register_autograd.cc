@@ -158,7 +158,7 @@ class PythonNode : public Node, public Holder {
  public:
   PythonNode(std::string name, py::object backward, const Frontend* frontend)
       : name_(std::move(name)), backward_(std::move(backward)), frontend_(frontend) {}
-  Tensors Backward(const Tensors& grads) override {
+  Tensors Backward(const Tensors& grads, uint64_t /*unwanted*/) override {
     WithGil gil;
     // The function gets the node itself, to find results it has saved: were it to hold the node, both would live for
     // ever.

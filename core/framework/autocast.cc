@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
 
 namespace dragon {

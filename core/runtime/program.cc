@@ -39,7 +39,7 @@ class ProgramNode final : public Node {
     for (int wanted : owner.wanted_) edges.push_back(GradEdge(inputs[wanted]));
   }
 
-  Tensors Backward(const Tensors& grads) override {
+  Tensors Backward(const Tensors& grads, uint64_t /*unwanted*/) override {
     if (released_) {
       throw RuntimeError(name()).Says(
           "its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go through "
@@ -49,7 +49,6 @@ class ProgramNode final : public Node {
       throw NotImplementedError(name()).Says(
           "the gradient of a compiled function has no gradient (create_graph=True); call the function uncompiled");
     }
-    EdgesToSkip() = 0;
     std::vector<Tensor> inputs;
     for (const SavedTensor& saved : saved_)
       inputs.push_back(saved.Unpack("compiled function", Ref<Node>(this)).Detach());
@@ -92,7 +91,7 @@ class SpentNode final : public Node {
       : words_(std::move(words)) {
     for (int input : reached) edges.push_back(GradEdge(inputs[input]));
   }
-  Tensors Backward(const Tensors&) override { throw RuntimeError("").Says(words_); }
+  Tensors Backward(const Tensors&, uint64_t) override { throw RuntimeError("").Says(words_); }
   std::string name() const override { return "compiled"; }
 
  private:

@@ -27,6 +27,21 @@ DOORS = {
     ("framework", "kernels/view.h"),  # what a tensor shows of itself to a kernel
     ("bindings", "ops/index/subscript.h"),  # x[...] is a call of several operators, and no operator itself
 }
+# The floors of core/framework, from the ground up, by a header and its sources; a file includes its own floor and those
+# below. What a lower floor declares, a higher one may define: `Tensor::requires_grad` stands in autograd/node.cc.
+FLOORS = [
+    {"value"},
+    {"schema", "generator"},
+    {"tensor"},
+    {"operator", "infer", "writes", "destination"},
+    {"apply", "op", "compute", "observe", "number", "promotion", "autocast", "profile"},
+    {"autograd/node", "autograd/meta", "autograd/record"},
+    {"autograd/backward"},
+    {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},
+    {"trace", "trace_finish"},
+]
+# A stair in that house: who makes a TensorImpl must see the books of autograd, which it owns.
+STAIRS = {("tensor.cc", "autograd/meta.h")}
 # A room of dragon/ and the rooms it may import; "native" is what stands directly in dragon/.
 PACKAGE = {
     "core": set(),
@@ -104,6 +119,23 @@ def test_core_includes_point_down(room):
         for path in list_sources(".h", ".cc", ".cu", ".cuh") if path.parts[len(ROOT.parts) + 1] == room
         for include in read_includes(path) if include.split("/")[0] not in allowed and (room, include) not in DOORS
     ]
+    assert not upward
+
+
+def test_framework_includes_point_down():
+    levels = {stem: level for level, floor in enumerate(FLOORS) for stem in floor}
+    room = ROOT / "core" / "framework"
+    upward = []
+    for path in sorted(room.rglob("*")):
+        if path.is_dir():
+            continue
+        name = path.relative_to(room).as_posix()
+        for include in read_includes(path):
+            below = include.removeprefix("framework/")
+            if below == include or (name, below) in STAIRS:
+                continue
+            if levels[below.rsplit(".", 1)[0]] > levels[name.rsplit(".", 1)[0]]:
+                upward.append(f"{name} includes {below}")
     assert not upward
 
 

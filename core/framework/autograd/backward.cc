@@ -15,9 +15,6 @@ namespace dragon {
 
 namespace {
 
-std::atomic<bool> g_anomaly{false}, g_check_nan{true};
-std::string (*g_trace_provider)() = nullptr;
-
 struct NodeState {
   int waiting = 0;     ///< gradients still to come
   bool needed = true;  ///< on a path to a wanted input
@@ -225,10 +222,8 @@ void Engine::Process(const Ref<Node>& node) {
   if (state.needed && any && (!node->is_accumulator() || accumulates)) {
     try {
       ProfileScope scope([&] { return node->name(); });
-      EdgesToSkip() = Unwanted(*node);
-      results = node->Backward(grads);
-      EdgesToSkip() = 0;
-      if (g_anomaly && g_check_nan && !node->is_accumulator()) CheckNan(*node, results);
+      results = node->Backward(grads, Unwanted(*node));
+      if (ChecksNan() && !node->is_accumulator()) CheckNan(*node, results);
     } catch (const Error& error) {
       const Node::Extras* extras = node->extras_if_any();
       if (!extras || extras->trace.empty()) throw;
@@ -329,25 +324,5 @@ void RetainGrad(const Tensor& tensor) {
   meta.retain_grad = true;
   meta.node->extras().retained.emplace_back(meta.output, tensor.impl());
 }
-
-void ReleaseGrad(TensorImpl& impl) {
-  if (!impl.autograd || !impl.autograd->retain_grad) return;
-  impl.autograd->retain_grad = false;
-  if (!impl.autograd->node) return;
-  std::erase_if(impl.autograd->node->extras().retained, [&](const auto& entry) { return entry.second == &impl; });
-}
-
-TensorImpl::~TensorImpl() { ReleaseGrad(*this); }
-
-void SetAnomalyMode(bool enabled, bool check_nan) {
-  g_anomaly = enabled;
-  g_check_nan = check_nan;
-}
-
-bool AnomalyMode() { return g_anomaly.load(std::memory_order_relaxed); }
-
-void SetTraceProvider(std::string (*provider)()) { g_trace_provider = provider; }
-
-std::string CurrentTrace() { return g_trace_provider ? g_trace_provider() : std::string(); }
 
 }  // namespace dragon

@@ -25,14 +25,5 @@ DRAGON_API void RegisterHook(const Tensor& tensor, Ref<TensorHook> hook);
 DRAGON_API void RemoveHook(const Tensor& tensor, const Ref<TensorHook>& hook);
 /// Keep the gradient of a computed tensor in its `grad`.
 DRAGON_API void RetainGrad(const Tensor& tensor);
-/// No longer; a tensor's node must not point at it once the tensor has another one or goes.
-DRAGON_API void ReleaseGrad(TensorImpl& impl);
-
-/// Anomaly mode: nodes remember where their forward call stood, and a NaN gradient is an error that says so.
-DRAGON_API void SetAnomalyMode(bool enabled, bool check_nan = true);
-DRAGON_API bool AnomalyMode();
-/// Gives the caller's place as text; set by the language binding.
-DRAGON_API void SetTraceProvider(std::string (*provider)());
-std::string CurrentTrace();
 
 }  // namespace dragon

@@ -3,7 +3,6 @@
 
 #include <mutex>
 
-#include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
 
@@ -14,6 +13,8 @@ namespace {
 std::atomic<uint64_t> g_sequence{0};
 thread_local uint64_t t_history_floor = 0;
 std::mutex g_accumulators;  // guards AutogradMeta::accumulator of every leaf
+std::atomic<bool> g_anomaly{false}, g_check_nan{true};
+std::string (*g_trace_provider)() = nullptr;
 
 /// Chains of a million nodes must not be destroyed recursively: the last owner of an edge queues it here instead.
 void DropEdges(InlineVector<Edge, 2>& edges) {
@@ -34,8 +35,19 @@ void DropEdges(InlineVector<Edge, 2>& edges) {
 
 }  // namespace
 
+void SetAnomalyMode(bool enabled, bool check_nan) {
+  g_anomaly = enabled;
+  g_check_nan = check_nan;
+}
+
+bool AnomalyMode() { return g_anomaly.load(std::memory_order_relaxed); }
+
+bool ChecksNan() { return g_anomaly && g_check_nan; }
+
+void SetTraceProvider(std::string (*provider)()) { g_trace_provider = provider; }
+
 Node::Node() : sequence(g_sequence.fetch_add(1, std::memory_order_relaxed)) {
-  if (DRAGON_UNLIKELY(AnomalyMode())) extras().trace = CurrentTrace();
+  if (DRAGON_UNLIKELY(AnomalyMode())) extras().trace = g_trace_provider ? g_trace_provider() : std::string();
 }
 
 Node::~Node() {
@@ -180,11 +192,6 @@ void OpNode::SaveOutputs(const Tensors& outputs) {
   }
 }
 
-uint64_t& EdgesToSkip() {
-  static thread_local uint64_t edges = 0;
-  return edges;
-}
-
 namespace {
 
 /// Kernels of gradients rely on the sizes that the forward call had. A leaf that was given other memory since (`.data`,
@@ -198,8 +205,7 @@ void RequireForm(const Node& node, const Tensor& saved, const TensorMeta& meta) 
 
 }  // namespace
 
-Tensors OpNode::Backward(const Tensors& grads) {
-  const uint64_t skipped = std::exchange(EdgesToSkip(), 0);
+Tensors OpNode::Backward(const Tensors& grads, uint64_t unwanted) {
   // It overwrote a tensor with history: nothing flows to what was there before. Where no input wants a gradient,
   // nothing was saved that a gradient could be computed from.
   if (!op_->differentiable || !wanting_) {
@@ -224,7 +230,7 @@ Tensors OpNode::Backward(const Tensors& grads) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs[i] = inputs_[i].Unpack(op_->name().c_str(), self);
     RequireForm(*this, inputs[i], x_metas_[i]);
-    needs.push_back(edges[i] && !(i < 64 && skipped >> i & 1));
+    needs.push_back(edges[i] && !(i < 64 && unwanted >> i & 1));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i].Unpack(op_->name().c_str(), self);
   const Call call{op_, inputs, attrs_, list_sizes_};
@@ -288,7 +294,7 @@ AccumulateNode::~AccumulateNode() {
   if (meta.accumulator == this) meta.accumulator = nullptr;
 }
 
-Tensors AccumulateNode::Backward(const Tensors& grads) {
+Tensors AccumulateNode::Backward(const Tensors& grads, uint64_t /*unwanted*/) {
   static std::mutex mutexes[16];  // two backward passes may meet in one leaf
   Tensor grad = grads[0];
   if (!grad.defined()) return {};
@@ -335,8 +341,7 @@ WriteThroughView::WriteThroughView(const Tensor& base, const Tensor& view, Ref<O
   }
 }
 
-Tensors WriteThroughView::Backward(const Tensors& grads) {
-  EdgesToSkip() = 0;  // these edges are not the writer's
+Tensors WriteThroughView::Backward(const Tensors& grads, uint64_t /*unwanted*/) {
   const Dims strides = IsDense(base_shape_, base_strides_) ? base_strides_ : ContiguousStrides(base_shape_);
   if (strides != base_strides_) {
     throw NotImplementedError(name()).Got("a base with strides ", base_strides_).Expected("one that fills its memory");
@@ -344,7 +349,7 @@ Tensors WriteThroughView::Backward(const Tensors& grads) {
   Tensor result = Tensor::EmptyStrided(base_shape_, base_strides_, grads[0].dtype(), grads[0].device());
   OpInto<"copy">(result, grads[0]);
   Tensor part = Op<"as_strided">(result, view_shape_, view_strides_, offset_);
-  const Tensors inner = writer_->Backward({Op<"clone">(part)});
+  const Tensors inner = writer_->Backward({Op<"clone">(part)}, 0);  // these edges are not the writer's
   Tensor own;
   for (int i : own_inputs_) {
     if (inner[i].defined()) own = own.defined() ? own + inner[i] : inner[i];
@@ -359,6 +364,15 @@ Tensors WriteThroughView::Backward(const Tensors& grads) {
   for (size_t i = 0; i < inner.size(); ++i) out.push_back(edges[i + 1] ? inner[i] : Tensor());
   return out;
 }
+
+void ReleaseGrad(TensorImpl& impl) {
+  if (!impl.autograd || !impl.autograd->retain_grad) return;
+  impl.autograd->retain_grad = false;
+  if (!impl.autograd->node) return;
+  std::erase_if(impl.autograd->node->extras().retained, [&](const auto& entry) { return entry.second == &impl; });
+}
+
+TensorImpl::~TensorImpl() { ReleaseGrad(*this); }
 
 void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
   AutogradMeta& meta = AutogradMeta::Of(tensor);

@@ -37,8 +37,9 @@ class DRAGON_API Node : public RefCounted<Node> {
   Node();
   virtual ~Node();
 
-  /// Gradients of the results in, one gradient per edge out (undefined where none flows).
-  virtual Tensors Backward(const Tensors& grads) = 0;
+  /// Gradients of the results in, one gradient per edge out (undefined where none flows). Bit i of `unwanted`: nobody
+  /// asks for that of edge i, which may be left out.
+  virtual Tensors Backward(const Tensors& grads, uint64_t unwanted) = 0;
   /// Forget what was saved; a later Backward is an error.
   virtual void ReleaseSaved() {}
   virtual std::string name() const = 0;
@@ -110,7 +111,7 @@ class DRAGON_API OpNode : public Node {
   OpNode(const Call& call, std::span<const Tensor> written);
   void SaveOutputs(const Tensors& outputs);
 
-  Tensors Backward(const Tensors& grads) override;
+  Tensors Backward(const Tensors& grads, uint64_t unwanted) override;
   void ReleaseSaved() override;
   std::string name() const override { return op_->name(); }
   const Operator& op() const { return *op_; }
@@ -131,15 +132,12 @@ class DRAGON_API OpNode : public Node {
   bool released_ = false;
 };
 
-/// Which inputs the node whose Backward runs next on this thread need not care for: bit i for edge i.
-DRAGON_API uint64_t& EdgesToSkip();
-
 /// Adds what arrives into a leaf's `grad`.
 class DRAGON_API AccumulateNode : public Node {
  public:
   explicit AccumulateNode(const Tensor& leaf);
   ~AccumulateNode() override;
-  Tensors Backward(const Tensors& grads) override;
+  Tensors Backward(const Tensors& grads, uint64_t unwanted) override;
   std::string name() const override { return "accumulate_grad"; }
   bool is_accumulator() const override { return true; }
   const Tensor& leaf() const { return leaf_; }
@@ -153,7 +151,7 @@ class DRAGON_API AccumulateNode : public Node {
 class DRAGON_API WriteThroughView : public Node {
  public:
   WriteThroughView(const Tensor& base, const Tensor& view, Ref<OpNode> writer, std::vector<int> own_inputs);
-  Tensors Backward(const Tensors& grads) override;
+  Tensors Backward(const Tensors& grads, uint64_t unwanted) override;
   void ReleaseSaved() override { writer_->ReleaseSaved(); }
   std::string name() const override { return "write_through_view(" + writer_->name() + ")"; }
 
@@ -174,6 +172,17 @@ DRAGON_API uint64_t ExchangeHistoryFloor(uint64_t floor);
 /// The node that made a tensor; null for leaves. Refreshed if the tensor is a view whose base was written since.
 DRAGON_API Ref<Node> GradNode(const Tensor& tensor);
 DRAGON_API void SetHistory(const Tensor& tensor, Ref<Node> node, int index);
+/// A computed tensor no longer keeps its gradient; a tensor's node must not point at it once the tensor has another one
+/// or goes.
+DRAGON_API void ReleaseGrad(TensorImpl& impl);
+
+/// Anomaly mode: nodes remember where their forward call stood, and a NaN gradient is an error that says so.
+DRAGON_API void SetAnomalyMode(bool enabled, bool check_nan = true);
+DRAGON_API bool AnomalyMode();
+DRAGON_API bool ChecksNan();
+/// Gives the caller's place as text; set by the language binding.
+DRAGON_API void SetTraceProvider(std::string (*provider)());
+
 /// Sum a gradient over what broadcasting repeated, and give it the dtype of what it belongs to.
 DRAGON_API Tensor FitGrad(Tensor grad, const TensorMeta& like);
 

@@ -1,0 +1,220 @@
+// Infer, allocate, run; and where results go that were given a destination.
+#include "core/framework/compute.h"
+
+#include <algorithm>
+
+#include "core/framework/destination.h"
+#include "core/framework/op.h"
+#include "core/framework/promotion.h"
+#include "core/framework/writes.h"
+
+namespace dragon {
+
+Tensor MakeView(const Call& call) {
+  const Tensor& x = call.inputs[0];
+  x.Settle();
+  ViewOf geometry(call);
+  call.op->view(geometry);
+  Tensor alias = x.Alias(std::move(geometry.shape), std::move(geometry.strides), geometry.offset, geometry.dtype);
+  TensorImpl& impl = *alias.impl();
+  impl.base = x.impl()->base ? x.impl()->base : x.ref();
+  impl.view_version = impl.version_value();
+  return alias;
+}
+
+void Resize(const Dims& shape, const Tensor& out) {
+  Destinations().resized |= out.numel() > 0;
+  TensorImpl& impl = *out.impl();
+  const Tensor fresh = Tensor::Empty(shape, out.dtype(), out.device());
+  impl.storage = fresh.impl()->storage;
+  impl.shape = shape;
+  impl.strides = fresh.strides();
+  impl.offset = 0;
+  impl.numel = fresh.numel();
+  impl.contiguous = true;
+  impl.free_layout = false;
+  impl.base = nullptr;
+}
+
+void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Tensor& out) {
+  const bool resizes = DRAGON_UNLIKELY(out.shape() != shape) && Destinations().may_resize;
+  if (DRAGON_UNLIKELY(out.shape() != shape) && !resizes) {
+    throw ValueError(call.name()).Got("a destination of shape ", out.shape()).Expected("shape ", shape);
+  }
+  if (!CanCast(dtype, out.dtype()) && !call.op->casts_output) {
+    throw TypeError(call.name())
+        .Got("a result of ", dtype, " for a destination of ", out.dtype())
+        .Expected("a destination that can hold it");
+  }
+  if (resizes) return;
+  if (MayOverlap(out.shape(), out.strides())) {
+    throw ValueError(call.name())
+        .Got("a destination of shape ", out.shape(), " and strides ", out.strides())
+        .Expected("one element per place (clone it first)");
+  }
+}
+
+namespace {
+
+/// Numbers that are computed even where only shapes are wanted: sizes of other tensors, as a rule, which shapes follow.
+constexpr int64_t kMostSizes = 64;
+
+/// May a call's results be known while shapes are worked out? Its operands are few numbers, which are there, and it
+/// changes nothing; a trace looks at shapes only.
+bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const OutputSpec> specs) {
+  if (Door().tracer || !outs.empty() || call.op->schema.mutates()) return false;
+  for (const Argument& argument : call.op->schema.arguments()) {
+    if (argument.type == ArgumentType::kGenerator) return false;
+  }
+  for (const Tensor& x : call.inputs) {
+    if (!x.defined()) continue;
+    const Storage* storage = x.impl()->storage.get();
+    if (!storage || x.numel() > kMostSizes || storage->memory.state() == UnifiedMemory::State::kUninitialized) {
+      return false;
+    }
+  }
+  return std::all_of(specs.begin(), specs.end(),
+                     [](const OutputSpec& spec) { return CheckedNumel("sizes", spec.shape, 1) <= kMostSizes; });
+}
+
+/// May the result be computed straight into `out`?
+bool CanWriteStraight(const Call& call, const OutputSpec& spec, const Tensor& out) {
+  if (!(call.op->pointwise || call.op->edits) || out.shape() != spec.shape) return false;
+  if (out.dtype() != spec.dtype && !call.op->casts_output) return false;
+  for (const Tensor& x : call.inputs) {
+    if (!x.defined() || !x.impl()->storage || x.impl()->storage != out.impl()->storage) continue;
+    // The very same elements are fine, each is read before it is written; a shifted alias is not.
+    const bool same = x.offset() == out.offset() && x.strides() == out.strides() && x.shape() == out.shape();
+    if (!same || x.dtype() != out.dtype()) return false;
+    if (call.op->edits && &x != &call.inputs[0]) return false;
+  }
+  return true;
+}
+
+/// The call reads this very tensor: it must keep its shape until the result is there.
+bool Reads(const Call& call, const Tensor& out) {
+  for (const Tensor& x : call.inputs) {
+    if (x.defined() && x.is_same(out)) return true;
+  }
+  return false;
+}
+
+/// While a kernel runs nothing is recorded, and what it calls in turn is computed even where shapes are wanted.
+class BehindTheDoor {
+ public:
+  explicit BehindTheDoor(DoorState& door) : door_(door), recorded_(door.grad_enabled), phantom_(door.phantom) {
+    door_.grad_enabled = door_.phantom = false;
+  }
+  ~BehindTheDoor() { door_.grad_enabled = recorded_, door_.phantom = phantom_; }
+
+ private:
+  DoorState& door_;
+  bool recorded_, phantom_;
+};
+
+/// Copy a result to where it was asked for.
+void Deliver(const Tensor& result, const Tensor& out) {
+  if (DRAGON_UNLIKELY(out.shape() != result.shape())) Resize(result.shape(), out);
+  GradMode off(false);
+  OpInto<"copy">(out.Detach(), result);
+}
+
+/// Memory for a result: new, or that of its destination where it may be computed straight into it.
+Tensor Place(const Call& call, const OutputSpec& spec, const Tensor& out, Device device, bool shapes_only) {
+  if (out.defined()) {
+    CheckDestination(call, spec.shape, spec.dtype, out);
+    if (DRAGON_UNLIKELY(out.shape() != spec.shape) && !Reads(call, out)) Resize(spec.shape, out);
+    if (CanWriteStraight(call, spec, out)) return out;
+  }
+  if (!shapes_only && spec.strides.empty()) return Tensor::Empty(spec.shape, spec.dtype, device);
+  const Tensor y = DRAGON_UNLIKELY(shapes_only) ? Tensor::Phantom(spec.shape, spec.strides, spec.dtype, device)
+                                                : Tensor::EmptyStrided(spec.shape, spec.strides, spec.dtype, device);
+  y.impl()->free_layout = spec.free_layout && !y.is_contiguous();
+  return y;
+}
+
+void RunKernel(const Call& call, Device device, DoorState& door, Tensors& outputs) {
+  Context ctx{device, device.is_cpu() ? nullptr : BackendOf(device.type).CurrentStream(device.index)};
+  BehindTheDoor behind(door);
+  Run run(call, ctx, outputs);
+  call.op->run(run);
+}
+
+/// Bring results to where they were asked for.
+void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs) {
+  for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
+    if (!outs[i].defined() || outputs[i].is_same(outs[i])) continue;
+    if (DRAGON_UNLIKELY(Door().phantom)) {
+      if (outs[i].shape() != outputs[i].shape()) Resize(outputs[i].shape(), outs[i]);
+    } else {
+      if (call.op->dynamic) CheckDestination(call, outputs[i].shape(), outputs[i].dtype(), outs[i]);
+      Deliver(outputs[i], outs[i]);
+    }
+    outputs[i] = outs[i];
+  }
+}
+
+}  // namespace
+
+DestinationRule& Destinations() {
+  thread_local DestinationRule rule;
+  return rule;
+}
+
+Tensors Compute(const Call& call, std::span<const Tensor> outs, Tensors* computed) {
+  const Operator& op = *call.op;
+  Tensors outputs;
+  Infer infer(call);
+  infer.device = CommonDevice(call);
+  DoorState& door = Door();
+  bool shapes_only = door.phantom;
+  if (!op.dynamic) {
+    static const Tensor none;
+    op.infer(infer);
+    if (DRAGON_UNLIKELY(shapes_only)) shapes_only = !IsKnown(call, outs, {infer.outputs.data(), infer.outputs.size()});
+    for (size_t i = 0; i < infer.outputs.size(); ++i) {
+      outputs.push_back(Place(call, infer.outputs[i], i < outs.size() ? outs[i] : none, infer.device, shapes_only));
+    }
+  }
+  for (const Tensor& out : outs) {
+    if (!out.defined() || out.device() == infer.device) continue;
+    throw ValueError(op.name()).Got("a destination on ", out.device()).Expected("one on ", infer.device);
+  }
+  if (infer.device.is_meta() || DRAGON_UNLIKELY(shapes_only)) {
+    if (op.dynamic)
+      throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
+  } else {
+    RunKernel(call, infer.device, door, outputs);
+  }
+  if (computed) *computed = outputs;
+  if (!outs.empty()) DeliverAll(call, outs, outputs);
+  return outputs;
+}
+
+namespace {
+
+/// One more write to the tensor's memory.
+void CountWrite(const Tensor& x) {
+  if (!x.defined() || !x.impl()->storage) return;
+  x.impl()->version().Bump();
+  if (DRAGON_LIKELY(!Door().phantom)) x.impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void BumpVersions(const Call& call, std::span<const Tensor> outs) {
+  for (const Tensor& out : outs) {
+    CountWrite(out);
+  }
+  const Schema& schema = call.op->schema;
+  if (!Writes(*call.op, call.attrs)) return;
+  size_t i = 0, list = 0;
+  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
+    const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
+    for (size_t k = 0; k < count; ++k, ++i) {
+      if (schema.tensor(slot).mutated) CountWrite(call.inputs[i]);
+    }
+  }
+}
+
+}  // namespace dragon

@@ -1,0 +1,79 @@
+// Looking at a tensor's numbers, or at how they lie: whoever traces hears of it, and they may have to be moved first.
+#include "core/framework/op.h"
+
+namespace dragon {
+
+void Tensor::Observe(const char* how) const {
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !impl_->weak) Door().tracer->Observe(*this, how);
+}
+
+Tensor Tensor::Scalar(const Value& number, DType dtype) {
+  Tensor tensor = Empty({}, dtype);
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->Made(tensor);
+  void* data = tensor.mutable_data();
+  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
+    using T = typename Tag::type;
+    T& place = *static_cast<T*>(data);
+    if constexpr (kIsComplex<T>) {
+      place = T(number.complex());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      place = number.real() != 0 || number.complex().im != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      const bool complex = number.kind() == Value::Kind::kComplex;
+      place = static_cast<T>(complex ? static_cast<int64_t>(number.real()) : number.integer());
+    } else {
+      place = static_cast<T>(static_cast<Wide<T>>(number.real()));
+    }
+  });
+  return tensor;
+}
+
+Value Tensor::Item() const {
+  Observe("its value as a Python or C++ number");
+  if (numel() != 1) throw ValueError("item").Got("shape ", shape()).Expected("one element");
+  if (is_meta()) throw NotImplementedError("item").Got("a meta tensor").Expected("a tensor with numbers");
+  if (!device().is_cpu()) return Op<"to_device">(*this, Device{}).Item();
+  Value value;
+  const void* place = data();
+  Visit(dtype(), AllTypes{}, [&]<typename Tag>(Tag) {
+    using T = typename Tag::type;
+    const T number = *static_cast<const T*>(place);
+    if constexpr (kIsComplex<T>) {
+      value = Value(complex128(number));
+    } else if constexpr (kIsHalf<T>) {
+      value = Value(static_cast<double>(static_cast<float>(number)));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      value = Value(static_cast<double>(number));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = Value(number);
+    } else {
+      value = Value(static_cast<int64_t>(number));
+    }
+  });
+  return value;
+}
+
+void Tensor::Settle() const {
+  TensorImpl& me = *impl_;
+  if (DRAGON_LIKELY(!me.free_layout)) return;
+  me.free_layout = false;
+  if (me.contiguous) return;
+  if (!me.storage) {  // a meta tensor: there is nothing to move
+    me.strides = ContiguousStrides(me.shape);
+    me.contiguous = true;
+    return;
+  }
+  GradMode off(false);
+  // A fresh result has version 0; writing into a destination would count as a write, and the loop below go round.
+  // Whoever observes the strides may stand below a trace; the trace must hear of the move all the same.
+  const Tensor before = Detach();
+  const Tensor row_major = Door().tracer ? Door().tracer->Settle(before) : Op<"to_row_major">(before);
+  VersionCounter& version = row_major.impl()->storage->version;
+  while (version.value() != me.version_value()) version.Bump();  // the same numbers: nobody wrote them
+  me.storage = row_major.impl()->storage;
+  me.strides = row_major.strides();
+  me.offset = 0;
+  me.contiguous = true;
+}
+
+}  // namespace dragon
