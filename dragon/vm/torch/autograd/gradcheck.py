@@ -1,6 +1,7 @@
 """Gradients beside finite differences."""
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import enable_grad, no_grad
+from dragon.vm.torch.core.gradients import grad
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -282,7 +283,6 @@ class _Check:
 
     def batched_grads(self):
         """Check gradients of several vectors at once."""
-        from dragon.vm.torch.autograd import grad
         for output in self.outputs:
             if output.requires_grad:
                 vectors = ops.stack([_random_like(output.detach()) for _ in range(2)])

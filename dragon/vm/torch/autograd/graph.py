@@ -1,16 +1,14 @@
 """The backward graph: nodes, edges, hooks on several tensors at once."""
 import contextlib
 import threading
-from collections import namedtuple
 
 from dragon import _C
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.functions.history import accumulator
+from dragon.vm.torch.core.gradients import GradientEdge
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
-
-GradientEdge = namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"], defaults=[None])
 
 
 def get_gradient_edge(tensor):

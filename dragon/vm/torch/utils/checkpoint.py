@@ -8,7 +8,7 @@ import weakref
 from dragon import _C
 from dragon.vm.torch.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, \
     is_autocast_enabled
-from dragon.vm.torch.autograd import _is_checkpoint_valid, backward as run_backward
+from dragon.vm.torch.core.gradients import _is_checkpoint_valid, backward as run_backward
 from dragon.vm.torch.autograd.function import Function
 from dragon.vm.torch.autograd.grad_mode import enable_grad, no_grad
 from dragon.vm.torch.autograd.graph import saved_tensors_hooks

@@ -3,6 +3,7 @@ import weakref
 from collections import OrderedDict
 
 from dragon import _C
+from dragon.vm.torch.core import gradients
 from dragon.vm.torch.core.nodes import wrap
 from dragon.vm.torch.core.register import function, method
 from dragon.vm.torch.core.tensor import Tensor
@@ -25,8 +26,7 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
         Accumulate into these only.
 
     """
-    from dragon.vm.torch.autograd import backward
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    gradients.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 class TensorHandle(RemovableHandle):
