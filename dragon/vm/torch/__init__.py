@@ -30,13 +30,14 @@ from dragon.vm.torch.autograd.grad_mode import (enable_grad, inference_mode, is_
                                                 set_grad_enabled)
 from dragon.vm.torch import autograd
 from dragon.vm.torch.core.functions import pickling as _pickling
-from dragon.vm.torch.storage import CLASSES as _old_storages, TypedStorage, UntypedStorage
+from dragon.vm.torch.storage import CLASSES as _old_storages, FILES as _files, TypedStorage, UntypedStorage
 from dragon.vm.torch.amp.autocast_mode import NAMES as _autocast_names
 from dragon.vm.torch.amp.grad_scaler import GradScaler
 from dragon.vm.torch.core.absent import install as _install_absent
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.capturing import register as _register
 from dragon.vm.torch.core.functions.random import Generator
+from dragon.vm.torch.nn.modules.module import COMPILER as _compiler
 
 _attach()
 _install_absent()
@@ -56,5 +57,8 @@ from dragon.vm.torch.torch_version import __version__  # noqa: E402
 __getattr__, __dir__ = _lookup(globals(), {
     ".cpu": "Stream Event", ".serialization": "save load", "._functorch.apis": "vmap", ".compiler": "compile",
     ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction", "._C": "TensorType"})
+# Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
+_files.append(lambda: torch.serialization)
+_compiler.append(lambda: torch.compile)
 # Another door may have turned recording off, as its users expect; PyTorch's expect it to be on.
 _engine.set_grad_enabled(True)

@@ -1,5 +1,6 @@
 """The module that PyTorch keeps `Tensor` in, for those who import it from there, and for files that name it."""
-from dragon.vm.torch._utils import _as_class, _set_obj_state
+from dragon.vm.torch._utils import _as_class
+from dragon.vm.torch.core.state import _set_obj_state
 from dragon.vm.torch.core.tensor import Tensor
 
 

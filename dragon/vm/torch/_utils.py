@@ -5,8 +5,12 @@ import traceback
 from collections import defaultdict
 
 from dragon import _C
+from dragon.vm.guest import lookup
 from dragon.vm.torch.core.device import as_device, device as device_class, device_count
+from dragon.vm.torch.core.state import _get_obj_state, _set_obj_state  # noqa: F401: PyTorch has them here
 from dragon.vm.torch.core.tensor import Tensor, ops
+
+__getattr__, __dir__ = lookup(globals(), {"nn.parameter": "_rebuild_parameter _rebuild_parameter_with_state"})
 
 
 def _as_class(tensor, cls):
@@ -59,17 +63,6 @@ def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
     return made
 
 
-def _rebuild_parameter(data, requires_grad, backward_hooks):
-    """Return a parameter of a tensor."""
-    from dragon.vm.torch.nn import Parameter
-    return Parameter(data, requires_grad)
-
-
-def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
-    """Return a parameter of a tensor, with attributes."""
-    return _set_obj_state(_rebuild_parameter(data, requires_grad, backward_hooks), state)
-
-
 def _rebuild_device_tensor_from_numpy(data, dtype, device, requires_grad):
     """Return a tensor with an array's numbers."""
     made = _C.tensor(data, dtype, as_device(device), Tensor)
@@ -84,29 +77,6 @@ def _refuse(kind):
 
 
 _rebuild_sparse_tensor, _rebuild_qtensor, _rebuild_nested_tensor = map(_refuse, ("sparse", "quantized", "nested"))
-
-
-def _get_obj_state(obj):
-    """Return an object's attributes as a pickle keeps them: a dict, and a dict of slots if there are any."""
-    state = getattr(obj, "__getstate__", None)
-    if state is not None and type(obj).__getstate__ is not getattr(object, "__getstate__", None):
-        return state()
-    return dict(getattr(obj, "__dict__", None) or {})
-
-
-def _set_obj_state(obj, state):
-    """Give an object attributes: a dict of them, or (dict, dict of slots)."""
-    if isinstance(state, tuple):
-        if len(state) != 2:
-            raise RuntimeError(f"set state: got a tuple of {len(state)}, expected a dict and a dict of slots")
-        state, slots = state
-    else:
-        slots = None
-    for name, value in {**(state or {}), **(slots or {})}.items():
-        if name.startswith("__"):
-            raise RuntimeError(f"set state: got the attribute {name!r}, expected none of Python's own")
-        setattr(obj, name, value)
-    return obj
 
 
 def _import_dotted_name(name):

@@ -18,7 +18,7 @@ from dragon.vm.torch.core.files.legacy import MAGIC_NUMBER, PROTOCOL_VERSION
 from dragon.vm.torch.core.files.locations import (PACKAGES, default_restore_location, location_tag, make_restore, place,
                                                   validate_cuda_device)
 from dragon.vm.torch.core.files.pickler import StorageBook, dump
-from dragon.vm.torch.core.files.trusted import _get_layout
+from dragon.vm.torch.core.layout import _get_layout  # noqa: F401: where files look for it
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.storage import BYTE, TypedStorage, UntypedStorage
 

@@ -9,6 +9,7 @@ from dragon.vm.torch.core.legacy import STORAGE_CLASSES
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 BYTE = OBJECTS["uint8"]
+FILES = []  # how to get `torch.serialization`, which is about storages itself: `torch` says so
 # dtype -> the first part of the old class's name, by which files call it.
 KINDS = {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short",
          "int8": "Char", "uint8": "Byte", "bool": "Bool", "bfloat16": "BFloat16", "complex128": "ComplexDouble",
@@ -436,16 +437,14 @@ def _get_dtype_from_pickle_storage_type(name):
 
 def _bytes_of(storage):
     """Return a storage as a file's bytes."""
-    from dragon.vm.torch.serialization import save
     buffer = io.BytesIO()
-    save(storage, buffer)
+    FILES[0]().save(storage, buffer)
     return buffer.getvalue()
 
 
 def _load_from_bytes(data):
     """Return the storage that a file's bytes hold; what pickled storages become."""
-    from dragon.vm.torch.serialization import load
-    return load(io.BytesIO(data), weights_only=True)
+    return FILES[0]().load(io.BytesIO(data), weights_only=True)
 
 
 def _warn_typed_storage_removal(stacklevel=2):

@@ -5,6 +5,7 @@ from dragon import _C
 from dragon.core.module import twin
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
+from dragon.vm.torch.core.state import _set_obj_state
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 _alias = _C.Tensor.__new__
@@ -76,13 +77,26 @@ class Parameter(Tensor, metaclass=_Marked):
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
     def __reduce_ex__(self, protocol):
-        from dragon.vm.torch import _utils
         state = _state_of(self)
         if not state:
-            return _utils._rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
-        return _utils._rebuild_parameter_with_state, (self.data, self.requires_grad, OrderedDict(), state)
+            return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
+        return _rebuild_parameter_with_state, (self.data, self.requires_grad, OrderedDict(), state)
 
     __hash__ = Tensor.__hash__
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    """Return a parameter of a tensor."""
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    """Return a parameter of a tensor, with attributes."""
+    return _set_obj_state(_rebuild_parameter(data, requires_grad, backward_hooks), state)
+
+
+for _rebuild in (_rebuild_parameter, _rebuild_parameter_with_state):
+    _rebuild.__module__ = __name__.replace("nn.parameter", "_utils")  # where PyTorch has them, and files look for them
 
 
 class Buffer(Tensor, metaclass=_Marked):

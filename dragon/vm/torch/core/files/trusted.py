@@ -11,7 +11,7 @@ from dragon.vm.torch import _tensor, _utils
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.files import plain
-from dragon.vm.torch.core.layout import layout, memory_format, qscheme
+from dragon.vm.torch.core.layout import _get_layout, memory_format, qscheme
 from dragon.vm.torch.core.legacy import CLASSES as OLD_TENSORS
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -41,18 +41,6 @@ def make_bytearray(data=b"", *encoding):
     if not isinstance(data, (bytes, bytearray)):
         raise ValueError(f"bytearray: got {type(data).__name__}, expected bytes")
     return bytearray(data)
-
-
-def _get_layout(name):
-    """Return a layout by its name."""
-    made = layout._made.get((layout, name.removeprefix("torch."))) if isinstance(name, str) else None
-    if made is None:
-        raise ValueError(f"layout: got {plain.tell(name)}, expected one that torch has")
-    return made
-
-
-# Files say where PyTorch has it.
-_get_layout.__module__ = HERE + "torch.serialization"
 
 
 def reconstruct(cls, base, state):

@@ -22,6 +22,7 @@ from dragon.vm.torch.nn.modules._members import MembersOfModule, typename
 from dragon.vm.torch.nn.modules._state import EXTRA_STATE, StateOfModule, _IncompatibleKeys  # noqa: F401
 from dragon.vm.torch.nn.parameter import Buffer, Parameter
 
+COMPILER = []  # how to get `torch.compile`, which is made of modules itself: `torch` says so
 _EXTRA_STATE_KEY_SUFFIX = EXTRA_STATE
 _HOOK_TABLES = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
                 "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
@@ -350,8 +351,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
 
     def compile(self, *args, **kwargs):
         """Have calls of this module go through `torch.compile`."""
-        from dragon.vm import torch
-        object.__setattr__(self, "_compiled_call_impl", torch.compile(self._call_impl, *args, **kwargs))
+        object.__setattr__(self, "_compiled_call_impl", COMPILER[0]()(self._call_impl, *args, **kwargs))
 
 
 def _require_init(table, what):
