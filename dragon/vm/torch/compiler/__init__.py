@@ -1,6 +1,8 @@
 """`torch.compiler`: what is asked of, and told to, captures of graphs."""
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.torch.core.compiled import compile, disable, is_compiling, reset, set_stance
+from dragon.vm.torch.core.functions.creation import as_tensor
+from dragon.vm.torch.core.tensor import Tensor
 
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
 
@@ -38,7 +40,6 @@ def list_backends(exclude_tags=("debug", "experimental")):
 def wrap_numpy(fn):
     """Return a function of tensors from one of NumPy arrays."""
     def wrapped(*args, **kwargs):
-        from dragon.vm.torch import Tensor, as_tensor
         from dragon.vm.torch.utils._pytree import tree_map, tree_map_only
         args, kwargs = tree_map_only(Tensor, lambda tensor: tensor.numpy(), (args, kwargs))
         return tree_map(lambda value: as_tensor(value) if hasattr(value, "__array_interface__") else value,

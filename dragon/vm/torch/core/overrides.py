@@ -54,18 +54,14 @@ def overloaded(args):
     found = []
     for argument in args:
         answer = getattr(type(argument), "__torch_function__", None)
-        if answer is None or answer is _disabled_torch_function_impl or type(argument) is _plain_class():
+        is_plain = type(argument).__base__ is _C.Tensor  # `torch.Tensor` itself, not a class derived from it
+        if answer is None or answer is _disabled_torch_function_impl or is_plain:
             continue
         if any(type(argument) is type(other) for other in found):
             continue
         place = next((index for index, other in enumerate(found) if isinstance(argument, type(other))), len(found))
         found.insert(place, argument)
     return found
-
-
-def _plain_class():
-    from dragon.vm.torch.core.tensor import Tensor
-    return Tensor
 
 
 def flat(args, kwargs):

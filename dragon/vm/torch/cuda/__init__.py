@@ -160,6 +160,5 @@ _find, __dir__ = lookup(globals())
 
 def __getattr__(name):
     if name == "OutOfMemoryError":
-        from dragon.vm import torch
-        return torch.OutOfMemoryError
+        return _C.OutOfMemory
     return _find(name)

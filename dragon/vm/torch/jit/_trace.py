@@ -7,6 +7,8 @@ from dragon import _C
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
+from dragon.vm.torch.core.functions.creation import from_numpy
+from dragon.vm.torch.core.functions.pointwise import allclose
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
 from dragon.vm.torch.nn import Module, Parameter
@@ -219,7 +221,6 @@ def _check(traced, args, kwargs, tolerance):
         found, expected = leaves(traced(*args, **kwargs)), leaves(traced._function(*args, **kwargs))
     finally:
         _C.set_grad_enabled(previous)
-    from dragon.vm.torch import allclose
     for one, other in zip(found, expected):
         if one.shape != other.shape or not allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True):
             raise TracingCheckError("Tracing failed sanity checks: got a result that differs from the Python code's "
@@ -343,7 +344,6 @@ def _is_path(name):
 
 
 def _as_torch(tensor):
-    from dragon.vm.torch import from_numpy
     return tensor if isinstance(tensor, Tensor) else from_numpy(tensor.numpy())
 
 

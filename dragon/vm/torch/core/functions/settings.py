@@ -3,6 +3,7 @@ import math
 import warnings
 
 from dragon import _C
+from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.register import FUNCTIONS, function
@@ -119,9 +120,8 @@ def is_warn_always_enabled():
 @plain
 def get_device_module(device=None):
     """Return the module of a device type: `torch.cpu`, `torch.cuda`."""
-    from dragon.vm import torch
     kind = as_device(device).type
-    module = getattr(torch, kind, None)
+    module = import_or_none(f"dragon.vm.torch.{kind}")
     if module is None:
         raise RuntimeError(f"get_device_module: got a device of type {kind!r}, expected one with a module, as 'cpu'")
     return module

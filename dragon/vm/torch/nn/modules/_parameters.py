@@ -206,7 +206,6 @@ class ParameterDict(Module):
 
     def update(self, parameters):
         """Add values by name, in place of those of the same names."""
-        from dragon.vm.torch.nn.modules.container import named_items
         if not hasattr(parameters, "__iter__"):
             raise TypeError("ParametersDict.update should be called with an iterable of key/value pairs, but got "
                             + type(parameters).__name__)
@@ -221,3 +220,17 @@ class ParameterDict(Module):
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")
+
+
+def named_items(items, who):
+    """Yield pairs from a mapping or from an iterable of pairs."""
+    if hasattr(items, "items"):
+        yield from items.items()
+        return
+    for number, pair in enumerate(items):
+        if not hasattr(pair, "__iter__"):
+            raise TypeError(f"{who} update sequence element #{number} should be Iterable; is {type(pair).__name__}")
+        pair = list(pair)
+        if len(pair) != 2:
+            raise ValueError(f"{who} update sequence element #{number} has length {len(pair)}; 2 is required")
+        yield tuple(pair)

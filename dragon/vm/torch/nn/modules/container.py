@@ -4,7 +4,7 @@ from collections import OrderedDict
 from itertools import islice
 
 from dragon.core.module import Module as AnyModule
-from dragon.vm.torch.nn.modules._parameters import ParameterDict, ParameterList  # noqa: F401
+from dragon.vm.torch.nn.modules._parameters import ParameterDict, ParameterList, named_items  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module, _addindent  # noqa: F401
 
 
@@ -285,17 +285,3 @@ class ModuleDict(Module):
                             "and modules")
         for name, module in named_items(modules, "ModuleDict"):
             self[name] = module
-
-
-def named_items(items, who):
-    """Yield pairs from a mapping or from an iterable of pairs."""
-    if hasattr(items, "items"):
-        yield from items.items()
-        return
-    for number, pair in enumerate(items):
-        if not hasattr(pair, "__iter__"):
-            raise TypeError(f"{who} update sequence element #{number} should be Iterable; is {type(pair).__name__}")
-        pair = list(pair)
-        if len(pair) != 2:
-            raise ValueError(f"{who} update sequence element #{number} has length {len(pair)}; 2 is required")
-        yield tuple(pair)
