@@ -1,4 +1,4 @@
-"""Names that are open, the dtype that variables are read in, and variables read from and written to elsewhere."""
+"""Names that are open, the dtype that variables are read in, and what else holds within a block."""
 from dragon import _C
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
@@ -89,58 +89,6 @@ class AutocastScope:
 def get_autocast_scope():
     """Return the scope in which float variables are cast, or None."""
     return get("autocast_scope")
-
-
-class StatelessScope:
-    """Read variables from a mapping and write them to it, and leave the variables themselves alone.
-
-    Parameters
-    ----------
-    state_mapping : Sequence[Tuple[Variable, Tensor]], optional
-        Pairs of a variable and what it shall be.
-    collect_losses : bool, optional, default=False
-        Whether losses that layers add are kept in `losses`.
-    initialize_variables : bool, optional, default=True
-        Accepted; variables made within have their values at once.
-
-    """
-
-    def __init__(self, state_mapping=None, collect_losses=False, initialize_variables=True):
-        from dragon.vm.keras.core.convert import convert_to_tensor
-        from dragon.vm.keras.core.variable import Variable
-        self.collect_losses, self.initialize_variables = collect_losses, initialize_variables
-        self.losses, self.state_mapping = [], {}
-        for variable, value in state_mapping or ():
-            if not isinstance(variable, Variable):
-                raise ValueError("Invalid reference variable in StatelessScope: all keys in argument `mapping` must be "
-                                 f"Variable instances. Received instead: {variable}")
-            value = convert_to_tensor(value, dtype=variable._dtype)
-            if variable.shape != tuple(value.shape):
-                raise ValueError("Invalid variable value in StatelessScope: all values in argument `mapping` must be "
-                                 "tensors with a shape that matches the corresponding variable shape. For variable "
-                                 f"{variable}, received invalid value {value} with shape {tuple(value.shape)}.")
-            self.state_mapping[id(variable)] = value
-
-    def __enter__(self):
-        self.original_scope = get("stateless_scope")
-        global_state.set_global_attribute("stateless_scope", self)
-        return self
-
-    def __exit__(self, *_):
-        global_state.set_global_attribute("stateless_scope", self.original_scope)
-
-    def add_loss(self, loss):
-        """Keep a loss."""
-        self.losses.append(loss)
-
-    def add_update(self, update):
-        """Take a pair of a variable and its new value."""
-        variable, value = update
-        self.state_mapping[id(variable)] = value
-
-    def get_current_value(self, variable):
-        """Return what a variable is within the scope, or None if the scope knows nothing of it."""
-        return self.state_mapping.get(id(variable))
 
 
 def get_stateless_scope():

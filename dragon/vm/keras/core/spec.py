@@ -6,7 +6,7 @@ from dragon import _C
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.keras.core.scopes import StatelessScope, SymbolicScope
+from dragon.vm.keras.core.scopes import SymbolicScope
 from dragon.vm.tensorflow.core.tensor import ops
 
 # What stands for sizes that are not known: two runs tell which sizes of the results follow them. They can be divided
@@ -42,6 +42,7 @@ def run_phantom(function, args, kwargs, unknown=SIZES[0]):
         if id(x) not in made:
             made[id(x)] = phantom(x.shape, x.dtype, unknown)
         return made[id(x)]
+    from dragon.vm.keras.core.stateless import StatelessScope
     args, kwargs = tree.map_structure(fill, tuple(args)), tree.map_structure(fill, dict(kwargs))
     outer, _local.unknown = getattr(_local, "unknown", None), unknown
     recorded, previous = _C.set_grad_enabled(False), _C.set_phantom(True)

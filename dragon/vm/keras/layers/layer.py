@@ -15,7 +15,8 @@ from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
 from dragon.vm.keras.core.node import Node
 from dragon.vm.keras.core.operation import Operation, default, is_default
 from dragon.vm.keras.core.remat import rematerialize
-from dragon.vm.keras.core.scopes import AutocastScope, StatelessScope, get_autocast_scope
+from dragon.vm.keras.core.scopes import AutocastScope, get_autocast_scope
+from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.shapes import is_shape_tuple
 from dragon.vm.keras.core.spec import compute_spec
 from dragon.vm.keras.layers.input_spec import assert_input_compatibility

@@ -1,6 +1,7 @@
 """What all metrics share: variables that gather numbers over batches."""
 from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import dtype_policies, scopes
+from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.naming import own_name
 from dragon.vm.keras.core.variable import Variable
@@ -68,7 +69,7 @@ class Metric:
             raise ValueError("Argument `metric_variables` must be a list of tensors corresponding 1:1 to "
                              f"{type(self).__name__}().variables. Received list with length {len(values)}, but "
                              f"expected {len(self.variables)} variables.")
-        return scopes.StatelessScope(state_mapping=list(zip(self.variables, values)))
+        return StatelessScope(state_mapping=list(zip(self.variables, values)))
 
     def _values(self, scope):
         found = [scope.get_current_value(variable) for variable in self.variables]
@@ -96,7 +97,7 @@ class Metric:
 
     def stateless_reset_state(self):
         """Return what the variables start with, and leave them as they are."""
-        with scopes.StatelessScope() as scope:
+        with StatelessScope() as scope:
             self.reset_state()
         return self._values(scope)
 

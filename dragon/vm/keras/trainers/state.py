@@ -66,7 +66,7 @@ class TrainingState:
             The loss, and the three lists with the values that the variables would have now.
 
         """
-        from dragon.vm.keras.core.scopes import StatelessScope
+        from dragon.vm.keras.core.stateless import StatelessScope
         mapping = [*zip(self.trainable_variables, trainable_variables),
                    *zip(self.non_trainable_variables, non_trainable_variables),
                    *zip(self.metrics_variables, metrics_variables)]

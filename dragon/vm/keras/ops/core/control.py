@@ -273,5 +273,5 @@ def custom_gradient(f):
         The function, without the second result.
 
     """
-    from dragon.vm import tensorflow
-    return tensorflow.custom_gradient(f)
+    from dragon.vm.tensorflow.core import gradient
+    return gradient.custom_gradient(f)

@@ -95,7 +95,7 @@ def _rows_of(leaf, rows):
     if is_tensor:
         from dragon.vm.tensorflow.core.tensor import ops
         return ops.index_select(leaf, 0, rows)
-    from dragon.vm.tensorflow import gather  # strings, and rows of several lengths
+    from dragon.vm.tensorflow.core.gathering import gather  # strings, and rows of several lengths
     return gather(leaf, rows)
 
 
