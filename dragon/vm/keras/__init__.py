@@ -1,5 +1,6 @@
 """Keras's API on Dragon's engine: the guest `keras`, upon the guest `tensorflow`."""
 from dragon.vm.guest import lookup
+from dragon.vm.keras.core.above import hand_down as _hand_down
 
 __version__ = "3.15.1"
 
@@ -18,10 +19,16 @@ __getattr__, __dir__ = lookup(globals(), {
     ".quantizers": "Quantizer",
     ".regularizers": "Regularizer",
     ".core.remat": "RematScope remat",
-    ".core.scopes": "StatelessScope SymbolicScope name_scope",
+    ".core.scopes": "SymbolicScope name_scope",
+    ".core.stateless": "StatelessScope",
     ".core.variable": "Variable",
     ".core.device": "device",
 })
+# What the workshop asks for besides `ops` and `initializers`: policies of configurations, and layers made of modules.
+_hand_down(lookup({"__name__": __name__, "__path__": __path__}, {
+    ".core.dtype_policies": "read_policy",
+    ".layers.core.module_wrapper": "wrap_module",
+})[0])
 
 
 def version():

@@ -5,6 +5,7 @@ import sys
 import warnings
 
 from dragon.vm.keras.core import dtype_policies, tree
+from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.call_spec import is_tensor_or_symbolic
 from dragon.vm.keras.core.dtype_policies import DTypePolicyMap
 from dragon.vm.keras.core.dtypes import standardize_dtype
@@ -87,8 +88,7 @@ _KINDS = {"trainable_variables": _is_trainable, "non_trainable_variables": _is_v
 def adopt(value):
     """Return a module of another door as a layer, anything else as it is."""
     if isinstance(value, Module) and not isinstance(value, BaseLayer):
-        from dragon.vm.keras.layers.core.module_wrapper import wrap_module
-        return wrap_module(value)
+        return above("wrap_module")(value)
     return value
 
 

@@ -330,6 +330,12 @@ def deserialize(config, custom_objects=None):
     return deserialize_keras_object(config, module_objects=POLICIES, custom_objects=custom_objects)
 
 
+def read_policy(config):
+    """Return the policy that an operation's configuration holds; its name where that says all."""
+    policy = deserialize(config)
+    return policy if isinstance(policy, DTypePolicyMap) or policy.quantization_mode is not None else policy.name
+
+
 def get(identifier):
     """Return a policy: the global one for None, one by name, by dtype, or of what `serialize` returned."""
     if identifier is None:

@@ -1,5 +1,6 @@
 """`KerasTensor`: a shape and a dtype without numbers, out of which graphs of layers are drawn."""
 from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.shapes import standardize_shape
@@ -46,11 +47,11 @@ class KerasTensor:
 
     def reshape(self, newshape):
         """Return the tensor in another shape."""
-        return _ops().reshape(self, newshape)
+        return above("ops").reshape(self, newshape)
 
     def squeeze(self, axis=None):
         """Return the tensor without axes of size 1."""
-        return _ops().squeeze(self, axis=axis)
+        return above("ops").squeeze(self, axis=axis)
 
     def __array__(self, *args, **kwargs):
         raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape and a dtype. It has no numbers and "
@@ -80,10 +81,10 @@ class KerasTensor:
                 f"ragged={self._ragged}{more}, name={self.name}>")
 
     def __getitem__(self, key):
-        return _ops().get_item(self, key)
+        return above("ops").get_item(self, key)
 
     def __round__(self, ndigits=None):
-        return _ops().round(self, decimals=ndigits or 0)
+        return above("ops").round(self, decimals=ndigits or 0)
 
 
 def _fixed(name):
@@ -100,14 +101,9 @@ for _name in ("shape", "dtype", "sparse", "ragged", "ragged_rank", "row_splits_d
     setattr(KerasTensor, _name, _fixed(_name))
 
 
-def _ops():
-    from dragon.vm.keras import ops
-    return ops
-
-
 def _binary(function, is_reflected=False):
     def method(self, other):
-        operation = getattr(_ops(), function)
+        operation = getattr(above("ops"), function)
         return operation(other, self) if is_reflected else operation(self, other)
     method.__doc__ = f"Apply `keras.ops.{function}`."
     return method
@@ -123,9 +119,9 @@ for _sign, _function in (("lt", "less"), ("le", "less_equal"), ("gt", "greater")
                          ("ne", "not_equal")):
     setattr(KerasTensor, f"__{_sign}__", _binary(_function))
 KerasTensor.__hash__ = object.__hash__
-KerasTensor.__neg__ = lambda self: _ops().negative(self)
-KerasTensor.__abs__ = lambda self: _ops().absolute(self)
-KerasTensor.__invert__ = lambda self: _ops().logical_not(self)
+KerasTensor.__neg__ = lambda self: above("ops").negative(self)
+KerasTensor.__abs__ = lambda self: above("ops").absolute(self)
+KerasTensor.__invert__ = lambda self: above("ops").logical_not(self)
 
 
 def any_symbolic_tensors(args=None, kwargs=None):

@@ -3,6 +3,7 @@ import functools
 import inspect
 
 from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.keras_tensor import KerasTensor, any_symbolic_tensors
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.node import Node
@@ -121,11 +122,7 @@ class Operation:
     def from_config(cls, config):
         """Make an operation of what `get_config` returned."""
         if isinstance(config.get("dtype"), dict):
-            from dragon.vm.keras.core import dtype_policies
-            policy = dtype_policies.deserialize(config["dtype"])
-            if not isinstance(policy, dtype_policies.DTypePolicyMap) and policy.quantization_mode is None:
-                policy = policy.name
-            config = {**config, "dtype": policy}
+            config = {**config, "dtype": above("read_policy")(config["dtype"])}
         try:
             return cls(**config)
         except Exception as error:
@@ -286,5 +283,5 @@ def _call_symbolically(cls, signature, args, kwargs):
 def find_operation(name, module=None):
     """Return the class of the operation that a function of `keras.ops` is in graphs, or None."""
     if name not in _operations:
-        import dragon.vm.keras.ops  # noqa: F401: its functions enter themselves
+        above("ops")  # its functions enter themselves
     return _operations.get((module, name)) or _operations.get(name)

@@ -1,6 +1,7 @@
 """`keras.Variable`: numbers with a name that training changes; a tensor of the engine, and a leaf of its tape."""
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
+from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import is_float_dtype, result_type, standardize_dtype
 from dragon.vm.keras.core.naming import auto_name
@@ -43,8 +44,7 @@ class Variable(Base):
         name = name or auto_name(cls.__name__)
         _check_words(name, aggregation, synchronization)
         if isinstance(initializer, str):
-            from dragon.vm.keras import initializers
-            initializer = initializers.get(initializer)
+            initializer = above("initializers").get(initializer)
         path = f"{parent}/{name}" if (parent := current_path()) else name
         is_made = callable(initializer) and not isinstance(initializer, _C.Tensor)
         if is_made and shape is None:

@@ -14,7 +14,7 @@ from dragon.vm.keras.core.tracking import tracking_off
 from dragon.vm.keras.layers.core.input_layer import InputLayer
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.keras.models.model import Model
+from dragon.vm.keras.models.model import Model, graphs
 from dragon.vm.tensorflow.core.moving import is_text
 
 
@@ -317,3 +317,6 @@ def functional_from_config(cls, config, custom_objects=None):
                                  custom_objects, Functional)
     return cls(inputs=inputs, outputs=outputs, name=config.pop("name", None), trainable=config.pop("trainable", None),
                **config)
+
+
+graphs.Functional, graphs.from_config, graphs.takes_graph = Functional, functional_from_config, takes_graph

@@ -1,11 +1,14 @@
 """`keras.Model`: a layer that can be trained, saved and told about."""
 import json
+import types
 import warnings
 
 from dragon.vm.keras.core.operation import is_default
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.trainers.trainer import Trainer
 
+# Models that are graphs: `functional.py`, which this package always imports, enters what it has.
+graphs = types.SimpleNamespace()
 EXPORT_FORMATS = ("tf_saved_model", "onnx", "openvino", "litert", "torch")
 
 
@@ -25,16 +28,14 @@ class Model(Trainer, Layer):
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and functional_init_arguments(args, kwargs):
-            from dragon.vm.keras.models.functional import Functional
-            cls = Functional
+            cls = graphs.Functional
         return super().__new__(cls, *args, **kwargs)
 
     def __init__(self, *args, **kwargs):
         Trainer.__init__(self)
         if functional_init_arguments(args, kwargs):
-            from dragon.vm.keras.models.functional import Functional
             _become_functional(type(self))
-            Functional.__init__(self, *args, **kwargs)
+            graphs.Functional.__init__(self, *args, **kwargs)
         else:
             Layer.__init__(self, *args, **kwargs)
 
@@ -235,10 +236,9 @@ class Model(Trainer, Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Make a model of what `get_config` returned."""
-        from dragon.vm.keras.models.functional import Functional, functional_from_config, takes_graph
         is_graph = all(key in config for key in ("name", "layers", "input_layers", "output_layers"))
-        if is_graph and (cls in (Functional, Model) or takes_graph(cls)):
-            return functional_from_config(cls, config, custom_objects=custom_objects)
+        if is_graph and (cls in (graphs.Functional, Model) or graphs.takes_graph(cls)):
+            return graphs.from_config(cls, config, custom_objects=custom_objects)
         try:
             return cls(**config)
         except TypeError as error:
@@ -261,10 +261,9 @@ def functional_init_arguments(args, kwargs):
 
 def _become_functional(cls):
     """Put the graph's class in the place of `Model` among the bases of a subclass that is made of a graph."""
-    from dragon.vm.keras.models.functional import Functional
     if cls is Model:
-        return Functional
-    if cls is object or cls is Functional:
+        return graphs.Functional
+    if cls is object or cls is graphs.Functional:
         return cls
     cls.__bases__ = tuple(_become_functional(base) if issubclass(base, Model) else base for base in cls.__bases__)
     return cls

@@ -6,11 +6,13 @@ import warnings
 from dragon.core import files
 from dragon.vm.keras.saving.files import VERSION
 from dragon.vm.keras.saving.heaps import check_heaps
+from dragon.vm.keras.saving.public_names import find_thing
 from dragon.vm.keras.saving.serialization import SafeModeScope, deserialize_keras_object, serialize_keras_object
 from dragon.vm.keras.saving.stores import as_array, find_group, from_bfloat16, import_h5py, read_dataset
 
 ATTRIBUTE_LIMIT = 64512  # bytes that one attribute of HDF5 may have
 TOP = "top_level_model_weights"
+MODELS = {"Model": "keras", "Sequential": "keras", "Functional": "keras.src.models.functional"}
 LAMBDA_REMAINS = ("module", "function_type", "output_shape_type", "output_shape_module")
 
 
@@ -128,10 +130,8 @@ class _Classes(dict):
     """Models and layers by name, loaded when they are asked for."""
 
     def __missing__(self, name):
-        from dragon.vm.keras import layers, models
-        from dragon.vm.keras.models.functional import Functional
-        kinds = {"Model": models.Model, "Sequential": models.Sequential, "Functional": Functional}
-        found = kinds.get(name) or getattr(layers, str(name), None)
+        from dragon.vm.keras import layers
+        found = find_thing(MODELS[name], name) if name in MODELS else getattr(layers, str(name), None)
         if not isinstance(found, type):
             raise KeyError(name)
         self[name] = found

@@ -2,7 +2,7 @@
 import importlib
 import types
 
-ROOT = "dragon.vm.keras"
+ROOT = __name__.removesuffix(".saving.public_names")
 # Classes and functions that Keras has at its very top.
 TOP = frozenset("""
     DTypePolicy FloatDTypePolicy Function Initializer Input InputSpec KerasTensor Layer Loss Metric Model Operation
