@@ -1,6 +1,7 @@
 """`tf.math`: functions of numbers, reductions and segments."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import elementwise as _elementwise, reducing as _reducing
+from dragon.vm.tensorflow.core import reducing as _reducing
+from dragon.vm.tensorflow.core.numbers import elementwise as _elementwise
 
 _NAMES = """
 elementwise: abs accumulate_n acos acosh add add_n angle asin asinh atan atan2 atanh bessel_i0 bessel_i0e bessel_i1

@@ -1,16 +1,16 @@
 """`tf.strings`: functions of tensors of strings, ragged ones included."""
 from dragon.vm.guest import lookup as _lookup
 from dragon.vm.tensorflow.core import errors as _errors
-from dragon.vm.tensorflow.core import text as _text
 from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.data.rows import array_of as _array_of, over_strings as _over, wrap_array as _wrap
 from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
 from dragon.vm.tensorflow.core.ragged import RaggedTensor as _RaggedTensor
+from dragon.vm.tensorflow.core.text import mapping as _text
 
 __getattr__, __dir__ = _lookup(globals(), {
-    "core.text_unicode": "unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
+    "core.text.unicode": "unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
                          "unicode_split_with_offsets unicode_transcode",
-    "core.text_joining": "join reduce_join unsorted_segment_join ngrams format as_string"})
+    "core.text.joining": "join reduce_join unsorted_segment_join ngrams format as_string"})
 
 
 def _invalid(message):
@@ -175,7 +175,7 @@ def _hashed(input, num_buckets, key, who):
 
 def to_hash_bucket(input, num_buckets, name=None):
     """Return a number below `num_buckets` for each string, as old models have them; others use `..._fast`."""
-    from dragon.vm.tensorflow.core.text_hashing import old_hash
+    from dragon.vm.tensorflow.core.text.hashing import old_hash
     return _text.map_numbers(input, lambda item: old_hash(item) % int(num_buckets), "int64", "to_hash_bucket")
 
 

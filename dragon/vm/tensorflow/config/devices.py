@@ -2,8 +2,8 @@
 import collections
 
 from dragon import _C
-from dragon.vm.tensorflow.core import execution
 from dragon.vm.tensorflow.core.device import ENGINE
+from dragon.vm.tensorflow.core.flow import execution
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 PhysicalDevice.__doc__ = "A device of the machine."

@@ -13,16 +13,16 @@ PLACES = {
     "core.gradient": "custom_gradient grad_pass_through recompute_grad",
     "core.function": "function",
     "core.module": "Module name_scope get_current_name_scope",
-    "core.control": "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop",
-    "core.tensor_array": "TensorArray TensorArraySpec",
+    "core.flow.control": "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop",
+    "core.flow.tensor_array": "TensorArray TensorArraySpec",
     "core.type_spec": "IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value",
     "core.slices": "IndexedSlices",
-    "core.execution": "AggregationMethod DeviceSpec VariableAggregation VariableSynchronization control_dependencies "
-                      "device executing_eagerly get_logger get_static_value group guarantee_const init_scope "
-                      "inside_function is_symbolic_tensor no_op numpy_function print=print_ py_function "
-                      "register_tensor_conversion_function timestamp tuple=tuple_",
+    "core.flow.execution": "AggregationMethod DeviceSpec VariableAggregation VariableSynchronization "
+                           "control_dependencies device executing_eagerly get_logger get_static_value group "
+                           "guarantee_const init_scope inside_function is_symbolic_tensor no_op numpy_function "
+                           "print=print_ py_function register_tensor_conversion_function timestamp tuple=tuple_",
     "core.protos": "make_ndarray make_tensor_proto",
-    "core.asserts": "Assert assert_equal assert_greater assert_less assert_rank ensure_shape",
+    "core.flow.asserts": "Assert assert_equal assert_greater assert_less assert_rank ensure_shape",
     "core.creation": "bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot ones ones_like "
                      "range=range_ rank saturate_cast sequence_mask shape shape_n size zeros zeros_like",
     "core.array": "argsort batch_to_space broadcast_dynamic_shape broadcast_static_shape broadcast_to concat "
@@ -33,7 +33,7 @@ PLACES = {
                       "histogram_fixed_width_bins scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max "
                       "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unique unique_with_counts "
                       "unravel_index where",
-    "core.clipping": "clip_by_global_norm clip_by_norm clip_by_value",
+    "core.numbers.clipping": "clip_by_global_norm clip_by_norm clip_by_value",
     "math": "abs acos acosh add add_n argmax argmin asin asinh atan atan2 atanh complex cos cosh cumsum divide equal "
             "exp floor floordiv floormod greater greater_equal less less_equal logical_and logical_not "
             "logical_or maximum minimum mod=floormod multiply negative not_equal pow realdiv reduce_all reduce_any "

@@ -18,7 +18,7 @@ HOME = "dragon.vm.tensorflow"
 ELEMENTWISE = {
     "core.creation": "cast ones_like zeros_like identity saturate_cast",
     "core.gathering": "where",
-    "core.clipping": "clip_by_value",
+    "core.numbers.clipping": "clip_by_value",
     "math": "abs acos acosh add angle asin asinh atan atan2 atanh ceil conj cos cosh digamma divide divide_no_nan "
             "equal erf erfc exp expm1 floor floordiv floormod greater greater_equal imag is_finite is_inf is_nan less "
             "less_equal lgamma log log1p log_sigmoid logical_and logical_not logical_or logical_xor maximum minimum "

@@ -1,7 +1,6 @@
 """`tf.data.experimental`: further ways to make and change datasets, many of them old names of methods."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import data as _kinds
-from dragon.vm.tensorflow.core import errors as _errors
+from dragon.vm.tensorflow.core import data as _kinds, errors as _errors
 from dragon.vm.tensorflow.core.data.dataset import Dataset as _Dataset
 from dragon.vm.tensorflow.core.data.iterator import Iterator as _Iterator
 from dragon.vm.tensorflow.core.letters import expect as _expect
@@ -17,7 +16,7 @@ __getattr__, __dir__ = _lookup(globals(), {
     "core.data.optional": "Optional",
     "core.data.csv": "CsvDataset make_csv_dataset",
     "core.data.grouping": "Reducer group_by_reducer",
-    "core.data.parsing": "make_batched_features_dataset parse_example_dataset",
+    "core.examples.datasets": "make_batched_features_dataset parse_example_dataset",
 })
 
 

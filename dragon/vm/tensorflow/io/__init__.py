@@ -3,7 +3,7 @@ from dragon.vm.guest import lookup as _lookup
 
 __getattr__, __dir__ = _lookup(globals(), {
     "core.records": "TFRecordOptions TFRecordWriter",
-    "core.parsing": "FixedLenFeature VarLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature",
+    "core.examples.parsing": "FixedLenFeature VarLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature",
     ".examples": "parse_example parse_single_example parse_single_sequence_example parse_sequence_example "
                  "decode_json_example",
     ".pictures": "decode_jpeg decode_png decode_bmp decode_gif decode_webp decode_image decode_and_crop_jpeg "

@@ -1,5 +1,5 @@
 """`tf.io`: from the bytes of examples to tensors."""
-from dragon.vm.tensorflow.core.parsing import parse_many, parse_sequence, parse_sequences, parse_single
+from dragon.vm.tensorflow.core.examples.parsing import parse_many, parse_sequence, parse_sequences, parse_single
 
 
 def parse_example(serialized, features, example_names=None, name=None):

@@ -2,7 +2,7 @@
 import pytest
 from harness import genuine
 
-from dragon.vm.tensorflow.core import example as ours
+from dragon.vm.tensorflow.core.examples import example as ours
 
 VALUES = {
     "ints": lambda m: m.Feature(int64_list=m.Int64List(value=[1, -2, 2 ** 62])),

@@ -6,7 +6,7 @@ from harness.checksum import crc32c
 
 from dragon import _C
 from dragon.vm import tensorflow as dtf
-from dragon.vm.tensorflow.core.example import Example
+from dragon.vm.tensorflow.core.examples.example import Example
 
 RECORDS = [b"", b"a", b"x" * 25, bytes(range(256)) * 20]
 FEATURES = {

@@ -17,7 +17,7 @@ def on_host():
     """Return a block in which new tensors are on the host: pipelines run there, wherever the model they feed is."""
     if default_device().type == "cpu":
         return _anywhere
-    from dragon.vm.tensorflow.core.execution import device
+    from dragon.vm.tensorflow.core.flow.execution import device
     return device("cpu")
 
 

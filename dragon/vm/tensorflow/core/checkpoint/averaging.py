@@ -1,7 +1,7 @@
 """`tf.train.ExponentialMovingAverage`: averages of variables beside them."""
+from dragon.vm.tensorflow.core.checkpoint.trackable import is_variable
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.tensor import IdentityDictionary, ops
-from dragon.vm.tensorflow.core.trackable import is_variable
 from dragon.vm.tensorflow.core.variable import Variable, not_recorded
 
 

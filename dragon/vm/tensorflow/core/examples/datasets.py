@@ -3,7 +3,7 @@
 
 def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
     """Return a function for `dataset.apply` that parses batches of examples; see `tf.io.parse_example`."""
-    from dragon.vm.tensorflow.core.parsing import parse_many
+    from dragon.vm.tensorflow.core.examples.parsing import parse_many
     return lambda dataset: dataset.map(lambda records: parse_many(records, features), num_parallel_calls, deterministic)
 
 
@@ -49,7 +49,7 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
     """
     from dragon.vm.tensorflow.core.data.readers import TFRecordDataset
     from dragon.vm.tensorflow.core.data.sources import Files
-    from dragon.vm.tensorflow.core.parsing import parse_many
+    from dragon.vm.tensorflow.core.examples.parsing import parse_many
     if label_key is not None and label_key not in features:
         raise ValueError(f"make_batched_features_dataset: label_key must be one of the features. "
                          f"Received: {label_key!r} for {sorted(features)}")

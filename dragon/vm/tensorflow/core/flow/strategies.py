@@ -6,7 +6,7 @@ import threading
 from dragon import _C
 from dragon.vm.tensorflow.core import nest
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.execution import device
+from dragon.vm.tensorflow.core.flow.execution import device
 from dragon.vm.tensorflow.core.tensor import ops
 
 _local = threading.local()

@@ -2,7 +2,7 @@
 import os
 import time
 
-from dragon.vm.tensorflow.core.checkpoint import get_checkpoint_state, remove_checkpoint, update_state
+from dragon.vm.tensorflow.core.checkpoint.checkpoint import get_checkpoint_state, remove_checkpoint, update_state
 
 
 class CheckpointManager:

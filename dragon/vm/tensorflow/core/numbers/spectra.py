@@ -4,9 +4,9 @@ import math
 from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, float32
-from dragon.vm.tensorflow.core.elementwise import COMPLEX
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.numbers.elementwise import COMPLEX
 from dragon.vm.tensorflow.core.operators import refuse_dtype
 from dragon.vm.tensorflow.core.tensor import ops
 

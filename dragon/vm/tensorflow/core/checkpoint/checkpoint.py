@@ -5,8 +5,8 @@ import warnings
 
 from dragon import _C
 from dragon.core import files
-from dragon.vm.tensorflow.core import trackable
-from dragon.vm.tensorflow.core.bundle import Bundle, write_bundle
+from dragon.vm.tensorflow.core.checkpoint import trackable
+from dragon.vm.tensorflow.core.checkpoint.bundle import Bundle, write_bundle
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.host import host_array
 from dragon.vm.tensorflow.core.variable import Variable, pending, write

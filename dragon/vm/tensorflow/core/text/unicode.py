@@ -3,7 +3,7 @@ from dragon.vm.tensorflow.core import errors
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.tensorflow.core.ragged import RaggedTensor
-from dragon.vm.tensorflow.core.text import (
+from dragon.vm.tensorflow.core.text.mapping import (
     BAD_CHARACTER, codec_of, decoder, map_rows, map_strings, object_array, place_of_characters)
 
 

@@ -7,7 +7,7 @@ from dragon.vm.tensorflow.core.data.rows import array_of, over_strings
 from dragon.vm.tensorflow.core.letters import expect
 from dragon.vm.tensorflow.core.ragged import RaggedTensor
 from dragon.vm.tensorflow.core.ragged_make import _from_lengths
-from dragon.vm.tensorflow.core.text import as_input, map_strings, object_array
+from dragon.vm.tensorflow.core.text.mapping import as_input, map_strings, object_array
 
 
 def _mark(separator):

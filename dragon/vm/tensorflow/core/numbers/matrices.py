@@ -5,9 +5,9 @@ from dragon import _C
 from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis
 from dragon.vm.tensorflow.core.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
-from dragon.vm.tensorflow.core.elementwise import check_pair
 from dragon.vm.tensorflow.core.errors import invalid_argument
 from dragon.vm.tensorflow.core.moving import is_ragged, take
+from dragon.vm.tensorflow.core.numbers.elementwise import check_pair
 from dragon.vm.tensorflow.core.operators import BOOL, mismatch, operand, refuse_dtype
 from dragon.vm.tensorflow.core.tensor import ops
 

@@ -2,8 +2,8 @@
 from dragon import _C
 from dragon.vm.tensorflow.core.array import at_least
 from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.matrices import _pair, _square, diag, matmul
 from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.tensorflow.core.numbers.matrices import _pair, _square, diag, matmul
 from dragon.vm.tensorflow.core.tensor import ops
 
 

@@ -1,0 +1,1 @@
+"""What runs when and where: loops, checks, devices, and derivatives in a direction."""

@@ -1,0 +1,1 @@
+"""Functions of numbers behind `tf.math`, `tf.linalg` and `tf.signal`."""

@@ -1,0 +1,1 @@
+"""What `tf.strings` does with the strings of a tensor."""
