@@ -1,8 +1,8 @@
 """`tf.dtypes`: the element types and what converts between them."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import dtypes as _dtypes
-from dragon.vm.tensorflow.core.creation import cast, saturate_cast  # noqa: F401
-from dragon.vm.tensorflow.core.dtypes import DType, as_dtype  # noqa: F401
+from dragon.vm.shared.tensors import dtypes as _dtypes
+from dragon.vm.shared.arrays.creation import cast, saturate_cast  # noqa: F401
+from dragon.vm.shared.tensors.dtypes import DType, as_dtype  # noqa: F401
 
 globals().update(_dtypes.OBJECTS)
 half, double = _dtypes.float16, _dtypes.float64

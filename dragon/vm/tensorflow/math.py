@@ -1,6 +1,6 @@
 """`tf.math`: functions of numbers, reductions and segments."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import reducing as _reducing
+from dragon.vm.shared.arrays import reducing as _reducing
 from dragon.vm.tensorflow.core.numbers import elementwise as _elementwise
 
 _NAMES = """

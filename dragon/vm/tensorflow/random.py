@@ -3,13 +3,13 @@ import enum
 
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.seed import permutation
-from dragon.vm.tensorflow.core.seed import next_captured_seed, next_stream, set_seed  # noqa: F401: tf.random.set_seed
-from dragon.vm.tensorflow.core.shape import as_shape
-from dragon.vm.tensorflow.core.tensor import as_tensor, ops
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.seed import permutation
+from dragon.vm.shared.seed import next_captured_seed, next_stream, set_seed  # noqa: F401: tf.random.set_seed
+from dragon.vm.shared.tensors.shape import as_shape
+from dragon.vm.shared.tensors.tensor import as_tensor, ops
 
 PHILOX, THREEFRY = 1, 2
 
@@ -244,7 +244,7 @@ class Generator:
     """
 
     def __init__(self, copy_from=None, state=None, alg=None):
-        from dragon.vm.tensorflow.core.variable import Variable
+        from dragon.vm.shared.tensors.variable import Variable
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Can't specify `state` or `alg` together with `copy_from`. Received: "

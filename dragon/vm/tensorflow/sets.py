@@ -3,8 +3,8 @@
 
 def _rows(value):
     """Return the shape before the last axis, the rows as lists and the dtype of a dense or sparse tensor."""
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.shared.sparse.tensor import SparseTensor
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
     if isinstance(value, SparseTensor):
         shape = tuple(value.dense_shape.numpy().tolist())
         rows = {}
@@ -13,7 +13,7 @@ def _rows(value):
         return shape[:-1], rows, value.values.dtype
     tensor = convert_to_tensor(value)
     if tensor.ndim < 2:
-        from dragon.vm.tensorflow.core.errors import invalid_argument
+        from dragon.vm.shared.errors import invalid_argument
         raise invalid_argument(f"Input must have rank 2 at least. Received shape {tensor.shape}")
     import numpy as np
     array = tensor.numpy()
@@ -22,8 +22,8 @@ def _rows(value):
 
 
 def _combine(a, b, function):
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.shared.sparse.tensor import SparseTensor
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
     shape, one, dtype = _rows(a)
     other_shape, other, other_dtype = _rows(b)
     if shape != other_shape or dtype is not other_dtype:
@@ -58,7 +58,7 @@ def difference(a, b, aminusb=True, validate_indices=True):
 
 def size(a, validate_indices=True):
     """Return how many different elements the sets of a sparse tensor have."""
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
     import numpy as np
     if not hasattr(a, "dense_shape"):
         raise TypeError(f"Expected `SparseTensor`, got {a!r}.")

@@ -1,13 +1,14 @@
 """`tf.sparse`: tensors of which only the values that are not zero are held."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import errors as _errors, sparse_math as _math
-from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
-from dragon.vm.tensorflow.core.data.rows import array_of as _array_of, wrap_array as _wrap_array
-from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
-from dragon.vm.tensorflow.core.sparse import SparseTensor, take as _take
-from dragon.vm.tensorflow.core.tensor import ops as _ops
+from dragon.vm.shared import errors as _errors
+from dragon.vm.shared.data.rows import array_of as _array_of, wrap_array as _wrap_array
+from dragon.vm.shared.sparse import math as _math
+from dragon.vm.shared.sparse.tensor import SparseTensor, take as _take
+from dragon.vm.shared.tensors.convert import convert_to_tensor as _convert
+from dragon.vm.shared.tensors.dtypes import as_dtype as _as_dtype
+from dragon.vm.shared.tensors.tensor import ops as _ops
 
-__getattr__, __dir__ = _lookup(globals(), {"core.sparse": "SparseTensorSpec"})
+__getattr__, __dir__ = _lookup(globals(), {"dragon.vm.shared.sparse.tensor": "SparseTensorSpec"})
 
 
 def add(a, b, threshold=0):
@@ -74,8 +75,8 @@ def map_values(op, *args, **kwargs):
 def mask(a, mask_indices, name=None):
     """Return slices (`tf.IndexedSlices`) without those of some numbers."""
     import numpy as np
-    from dragon.vm.tensorflow.core.letters import expect
-    from dragon.vm.tensorflow.core.slices import IndexedSlices
+    from dragon.vm.shared.letters import expect
+    from dragon.vm.shared.tensors.slices import IndexedSlices
     numbers = _array_of(expect(a, IndexedSlices, "mask", "a").indices)
     kept = np.flatnonzero(~np.isin(numbers, _array_of(_convert(mask_indices))))
     return IndexedSlices(_take(a.values, kept), _take(a.indices, kept), a.dense_shape)
@@ -132,7 +133,7 @@ def retain(sp_input, to_retain):
 def _segments(data, indices, segment_ids, num_segments, how):
     """Return the reduction of the rows of a tensor that indices choose, by sorted numbers of segments."""
     import numpy as np
-    from dragon.vm.tensorflow.core.ragged_math import segments
+    from dragon.vm.shared.ragged.math import segments
     numbers = _array_of(_convert(segment_ids)).astype(np.int64)
     if (numbers[1:] < numbers[:-1]).any():
         raise _errors.InvalidArgumentError(None, None, f"segment ids are not increasing. Received: {numbers.tolist()}")

@@ -1,10 +1,10 @@
 """`tf.strings`: functions of tensors of strings, ragged ones included."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import errors as _errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
-from dragon.vm.tensorflow.core.data.rows import array_of as _array_of, over_strings as _over, wrap_array as _wrap
-from dragon.vm.tensorflow.core.dtypes import as_dtype as _as_dtype
-from dragon.vm.tensorflow.core.ragged import RaggedTensor as _RaggedTensor
+from dragon.vm.shared import errors as _errors
+from dragon.vm.shared.data.rows import array_of as _array_of, over_strings as _over, wrap_array as _wrap
+from dragon.vm.shared.ragged.tensor import RaggedTensor as _RaggedTensor
+from dragon.vm.shared.tensors.convert import convert_to_tensor as _convert
+from dragon.vm.shared.tensors.dtypes import as_dtype as _as_dtype
 from dragon.vm.tensorflow.core.text import mapping as _text
 
 __getattr__, __dir__ = _lookup(globals(), {
@@ -164,7 +164,7 @@ def to_number(input, out_type="float32", name=None):
 
 
 def _hashed(input, num_buckets, key, who):
-    from dragon.vm.tensorflow.core.hashing import buckets
+    from dragon.vm.shared.hashing import buckets
     tensor, count = _text.as_input(input, who), int(num_buckets)
     if count < 1:
         raise _invalid(f"{who}: num_buckets must be at least 1. Received: {num_buckets}")

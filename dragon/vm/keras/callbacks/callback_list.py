@@ -2,7 +2,7 @@
 from dragon.vm.keras.callbacks.callback import Callback, is_default
 from dragon.vm.keras.callbacks.history import History
 from dragon.vm.keras.callbacks.progbar_logger import ProgbarLogger
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 _OLDER = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
 

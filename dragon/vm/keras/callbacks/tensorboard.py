@@ -66,7 +66,7 @@ class TensorBoard(Callback):
 
     def _writer(self, folder):
         if folder not in self._writers:
-            from dragon.vm.tensorflow.core.events import EventWriter
+            from dragon.vm.shared.files.events import EventWriter
             self._writers[folder] = EventWriter(folder)
         return self._writers[folder]
 
@@ -83,8 +83,8 @@ class TensorBoard(Callback):
             text = self._model.to_json()
         except (NotImplementedError, TypeError, ValueError):  # a layer has no config
             return
-        from dragon.vm.tensorflow.core.convert import convert_to_tensor
-        from dragon.vm.tensorflow.core.events import describe
+        from dragon.vm.shared.files.events import describe
+        from dragon.vm.shared.tensors.convert import convert_to_tensor
         self._train_writer.add("keras", convert_to_tensor(text), 0, describe("graph_keras_model", content=b"1"))
 
     # --- events

@@ -1,7 +1,7 @@
 """What weights are brought back to after each update."""
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Constraint:

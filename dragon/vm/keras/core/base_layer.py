@@ -15,8 +15,8 @@ from dragon.vm.keras.core.operation import Operation, default, is_default
 from dragon.vm.keras.core.scopes import current_path, name_scope
 from dragon.vm.keras.core.tracking import Tracker
 from dragon.vm.keras.core.variable import Variable
-from dragon.vm.tensorflow.core.letters import BLUNDERS, letter
-from dragon.vm.tensorflow.core.variable import settle
+from dragon.vm.shared.letters import BLUNDERS, letter
+from dragon.vm.shared.tensors.variable import settle
 
 # What an attribute may be without belonging to the layer in any way: the quick way out.
 _UNTRACKED = frozenset({int, float, str, bool, type(None)})

@@ -1,6 +1,6 @@
 """The number of samples in a batch as a tensor, so that a captured step serves batches of all sizes."""
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def count_samples(tensor, dtype="float32"):

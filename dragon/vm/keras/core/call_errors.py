@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.traceback import is_traceback_filtering_enabled
-from dragon.vm.tensorflow.core.letters import kind_of
+from dragon.vm.shared.letters import kind_of
 
 
 class explain_call:

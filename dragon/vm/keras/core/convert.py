@@ -1,7 +1,7 @@
 """Whatever a user hands to Keras, as a tensor."""
 from dragon import _C
 from dragon.vm.keras.core.dtypes import standardize_dtype
-from dragon.vm.tensorflow.core.tensor import Tensor, ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 
 def is_tensor(x):
@@ -44,12 +44,12 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
 
 
 def _convert_other(x, dtype, sparse, ragged):
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor as convert
+    from dragon.vm.shared.tensors.convert import convert_to_tensor as convert
     if is_keras_tensor(x):
         raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape and a dtype, without numbers. "
                          f"Expected a tensor. Received: {x}")
     if sparse is False and hasattr(x, "dense_shape"):
-        from dragon.vm.tensorflow.core.sparse import to_dense
+        from dragon.vm.shared.sparse.tensor import to_dense
         x = to_dense(x)
     if ragged is False and hasattr(x, "row_splits"):
         x = x.to_tensor()

@@ -10,5 +10,5 @@ def device(device_name):
         "cpu", "gpu", or with a number: "gpu:0".
 
     """
-    from dragon.vm.tensorflow.core.execution import device as scope
+    from dragon.vm.shared.tensors.devices import device as scope
     return scope(device_name)

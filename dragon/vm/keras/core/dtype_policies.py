@@ -2,12 +2,11 @@
 import re
 from collections.abc import MutableMapping
 
-from dragon.vm.keras.core import config as settings
-from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core import config as settings, global_state
 from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 QUANTIZATION_MODES = ("int8", "float8", "int4", "gptq", "awq")
 MIXED = {"mixed_float16": ("float16", "float32"), "mixed_bfloat16": ("bfloat16", "float32")}

@@ -4,7 +4,7 @@ import collections
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.operation import Operation
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 class Function(Operation):

@@ -9,7 +9,7 @@ from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.node import Node
 from dragon.vm.keras.core.remat import current_remat_mode, rematerialize
 from dragon.vm.keras.core.spec import compute_spec
-from dragon.vm.tensorflow.core.letters import BLUNDERS, kind_of, letter
+from dragon.vm.shared.letters import BLUNDERS, kind_of, letter
 
 CUTTING = ("GetItem", "Take")  # what takes as many elements as there are, up to a number
 PLAIN_TYPES = (str, int, float, bool, type(None))

@@ -1,6 +1,6 @@
 """Tensors and variables of several dtypes brought to one."""
 from dragon.vm.keras.core.dtypes import result_type
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def dtype_of(x):

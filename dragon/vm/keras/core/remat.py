@@ -52,7 +52,7 @@ def current_remat_mode():
 
 def remat(f):
     """Return a function whose results are computed again for the gradient."""
-    from dragon.vm.tensorflow.core.gradient import recompute_grad
+    from dragon.vm.shared.recording.gradient import recompute_grad
     return recompute_grad(f)
 
 

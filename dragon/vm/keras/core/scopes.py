@@ -75,7 +75,7 @@ class AutocastScope:
         """Return a float tensor in the dtype of the scope, any other as it is."""
         if self.dtype is None or not is_float_dtype(value.dtype) or standardize_dtype(value.dtype) == self.dtype:
             return value
-        from dragon.vm.tensorflow.core.tensor import ops
+        from dragon.vm.shared.tensors.tensor import ops
         return ops.cast(value, self.dtype)
 
     def __enter__(self):

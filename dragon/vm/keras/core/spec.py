@@ -7,7 +7,7 @@ from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.scopes import SymbolicScope
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # What stands for sizes that are not known: two runs tell which sizes of the results follow them. They can be divided
 # by many numbers and halved often, as nets do with images.
@@ -22,7 +22,7 @@ def phantom(shape, dtype, unknown=SIZES[0]):
     if dtype == "string":
         import numpy as np
 
-        from dragon.vm.tensorflow.core.strings import StringTensor
+        from dragon.vm.shared.tensors.strings import StringTensor
         return StringTensor(np.full(shape, b"", dtype=object))
     prototype = _prototypes.get(dtype)
     if prototype is None:

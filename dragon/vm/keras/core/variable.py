@@ -8,8 +8,8 @@ from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.scopes import (
     Concrete, current_path, get_autocast_scope, get_stateless_scope, in_symbolic_scope)
 from dragon.vm.keras.core.shapes import shape_equal, standardize_shape
-from dragon.vm.tensorflow.core.tensor import Base, Tensor, ops
-from dragon.vm.tensorflow.core.variable import living, write
+from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+from dragon.vm.shared.tensors.variable import living, write
 
 AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")
 SYNCHRONIZATIONS = (None, "none", "on_read", "on_write", "auto")
@@ -245,7 +245,7 @@ def _as_tensor(value):
 def _numpy_of(value):
     import numpy as np
 
-    from dragon.vm.tensorflow.core.host import host_array
+    from dragon.vm.shared.tensors.host import host_array
     return np.array(host_array(_as_tensor(value)))
 
 

@@ -1,6 +1,6 @@
 """The devices and processes that there are."""
 import os
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 def list_devices(device_type=None):
@@ -12,7 +12,7 @@ def list_devices(device_type=None):
         "cpu" or "gpu"; GPUs if there are any, else CPUs, without it.
 
     """
-    from dragon.vm.tensorflow.config import list_logical_devices
+    from dragon.vm.shared.tensors.devices import list_logical_devices
     kind = None if device_type is None else expect(device_type, str, "list_devices", "device_type").upper()
     found = list_logical_devices(kind or None)
     others = [device for device in found if device.device_type != "CPU"]

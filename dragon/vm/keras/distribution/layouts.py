@@ -4,7 +4,7 @@ import math
 import re
 
 from dragon.vm.keras.distribution.devices import list_devices
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 class DeviceMesh:

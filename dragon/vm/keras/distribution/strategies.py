@@ -6,7 +6,7 @@ from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.distribution.devices import list_devices
 from dragon.vm.keras.distribution.layouts import DeviceMesh, LayoutMap, TensorLayout
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 CURRENT = "distribution"
 BATCH = "batch"
@@ -212,6 +212,6 @@ def distribute_tensor(tensor, layout):
     if expect(layout, TensorLayout, "distribute_tensor", "layout").device_mesh is None:
         raise ValueError(f"Cannot create sharding when device mesh is not set for TensorLayout. Received: {layout}")
     from dragon.vm.keras.core.device import device
-    from dragon.vm.tensorflow import identity
+    from dragon.vm.shared.arrays.creation import identity
     with device(_the_device(layout.device_mesh)):
         return identity(tensor)

@@ -12,7 +12,8 @@ from dragon.vm.keras.layers import Layer
 
 def _spec_of(given):
     """Return what describes a tensor as a TensorSpec."""
-    from dragon.vm.tensorflow import TensorSpec, as_dtype
+    from dragon.vm.shared.tensors.dtypes import as_dtype
+    from dragon.vm.shared.tensors.type_spec import TensorSpec
     if isinstance(given, TensorSpec):
         return given
     if getattr(given, "shape", None) is None or getattr(given, "dtype", None) is None:
@@ -48,7 +49,7 @@ class _Endpoint:
 
     def state_dict(self, **options):
         """Return the weights by their names."""
-        from dragon.vm.tensorflow.core.tensor import Tensor
+        from dragon.vm.shared.tensors.tensor import Tensor
         return {name: _C.as_class(weight, Tensor) for name, weight in self.weights.items()}
 
 
@@ -128,7 +129,7 @@ class ExportArchive:
             For each argument nested specs; what a `tf.function` was made with, or called with first, without it.
 
         """
-        from dragon.vm.tensorflow.core.function import Function, function
+        from dragon.vm.shared.recording.function import Function, function
         if kwargs:
             raise ValueError(f"'jax2tf_kwargs' and 'is_static' are for JAX alone. Received: {kwargs}")
         if name in self._endpoints:
@@ -175,7 +176,7 @@ class ExportArchive:
             The variables.
 
         """
-        from dragon.vm.tensorflow import Variable as Theirs
+        from dragon.vm.shared.tensors.variable import Variable as Theirs
         if not isinstance(variables, (list, tuple, set)):
             raise ValueError("Expected `variables` to be a list/tuple/set. "
                              f"Received instead object of type '{type(variables)}'.")

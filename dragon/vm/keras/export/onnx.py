@@ -4,7 +4,7 @@ from dragon.core import files
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.tensorflow.core.tensor import Tensor, ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 EXAMPLE = 2  # what stands for a size that is known at run time only
 

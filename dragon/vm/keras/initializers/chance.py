@@ -3,8 +3,8 @@ import math
 
 from dragon.vm.keras.core.registry import serialize
 from dragon.vm.keras.initializers.initializer import Initializer
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.tensor import ops
 
 # The deviation of a standard normal distribution cut off at two.
 TRUNCATED_DEVIATION = 0.8796256610342398

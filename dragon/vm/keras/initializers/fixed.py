@@ -1,12 +1,12 @@
 """Initializers without chance."""
 import math
 
-from dragon.vm.keras.core.registry import serialize
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.core.registry import serialize
 from dragon.vm.keras.initializers.initializer import Initializer
-from dragon.vm.tensorflow.core.shape import as_shape
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.shape import as_shape
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Constant(Initializer):

@@ -2,7 +2,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.shapes import standardize_shape
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 class InputSpec:

@@ -4,8 +4,8 @@ import warnings
 
 from dragon import _C
 from dragon.vm.keras.core import dtype_policies, global_state, tree
-from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
+from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.call_errors import explain_call
 from dragon.vm.keras.core.call_spec import CallContext, CallSpec, is_tensor_or_symbolic
 from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
@@ -20,8 +20,7 @@ from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.shapes import is_shape_tuple
 from dragon.vm.keras.core.spec import compute_spec
 from dragon.vm.keras.layers.input_spec import assert_input_compatibility
-from dragon.vm.tensorflow.core.tensor import Tensor, ops
-from dragon.vm.tensorflow.core.tensor import Base
+from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 
 _NOTHING = contextlib.nullcontext()
 

@@ -5,7 +5,7 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.core.naming import own_name
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")

@@ -5,7 +5,7 @@ from dragon.vm.keras.core.masking import set_keras_mask
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.regression import pair
 from dragon.vm.keras.losses.wrapper import NamedLoss
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _signs(y_true):

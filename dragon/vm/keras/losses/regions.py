@@ -4,7 +4,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.regression import pair
 from dragon.vm.keras.losses.wrapper import NamedLoss
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 @operation

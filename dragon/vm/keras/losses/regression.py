@@ -7,7 +7,7 @@ from dragon.vm.keras.core.dtypes import is_float_dtype
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
 from dragon.vm.keras.losses.wrapper import NamedLoss
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def pair(y_true, y_pred, align=True):

@@ -4,7 +4,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
 from dragon.vm.keras.metrics.reduction import NamedMetric
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 @operation

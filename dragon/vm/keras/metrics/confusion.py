@@ -3,7 +3,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.loss import divide_no_nan
 from dragon.vm.keras.metrics import counting
 from dragon.vm.keras.metrics.metric import Metric
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Counts(Metric):

@@ -4,7 +4,7 @@ import operator
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # What predictions outside of the k best become: below every threshold.
 NEVER = -1e10

@@ -4,7 +4,7 @@ import warnings
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.metrics.metric import Metric
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class IoU(Metric):

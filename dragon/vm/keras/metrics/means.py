@@ -5,7 +5,7 @@ from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses import classification, margins, regression
 from dragon.vm.keras.losses.regression import pair
 from dragon.vm.keras.metrics.reduction import Mean, NamedMetric
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def cosine_similarity(y_true, y_pred, axis=-1):

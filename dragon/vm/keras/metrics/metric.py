@@ -5,7 +5,7 @@ from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.naming import own_name
 from dragon.vm.keras.core.variable import Variable
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Metric:

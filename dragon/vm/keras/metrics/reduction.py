@@ -5,7 +5,7 @@ from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.losses.loss import apply_mask, divide_no_nan, squeeze_or_expand_to_same_rank
 from dragon.vm.keras.losses.registry import REGISTRY as LOSSES
 from dragon.vm.keras.metrics.metric import Metric
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def reduce_to_samplewise_values(values, sample_weight, reduce, dtype):

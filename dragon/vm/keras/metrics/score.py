@@ -7,7 +7,7 @@ from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.regression import pair
 from dragon.vm.keras.metrics.metric import Metric
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _check_matrices(who, y_true, y_pred):

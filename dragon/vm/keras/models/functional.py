@@ -15,7 +15,7 @@ from dragon.vm.keras.layers.core.input_layer import InputLayer
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.models.model import Model, graphs
-from dragon.vm.tensorflow.core.moving import is_text
+from dragon.vm.shared.arrays.moving import is_text
 
 
 def _is_input(x):
@@ -197,7 +197,7 @@ class Functional(Function, Model):
         made = x
         if len(x.shape) != len(shape):
             if is_text(x):  # what the engine knows nothing of, TensorFlow's own functions move
-                from dragon.vm.tensorflow.core import array as ops
+                from dragon.vm.shared.arrays import array as ops
             else:
                 from dragon.vm.keras import ops
             if len(x.shape) == len(shape) + 1 and x.shape[-1] == 1:

@@ -2,7 +2,7 @@
 import functools
 
 from dragon.vm.keras.core.operation import operation as make_operation
-from dragon.vm.tensorflow.core.moving import moving
+from dragon.vm.shared.arrays.moving import moving
 
 # A function `some_name` is the class SomeName, except:
 NAMES = {

@@ -7,9 +7,9 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.ops.classes import operation  # noqa: F401
-from dragon.vm.tensorflow.core.dtypes import as_dtype, wrapped
-from dragon.vm.tensorflow.core.shape import as_shape
-from dragon.vm.tensorflow.core.tensor import Tensor, ops
+from dragon.vm.shared.tensors.dtypes import as_dtype, wrapped
+from dragon.vm.shared.tensors.shape import as_shape
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 # Unsigned sums: the engine has no uint32, so they are held where every value of it fits.
 SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}

@@ -5,7 +5,7 @@ from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.memory import dtype_of, numbers_of, own_memory
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def power(base, exponent):

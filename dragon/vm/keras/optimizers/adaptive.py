@@ -3,7 +3,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.rule import Rule, with_shared_arguments
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class RMSprop(Rule):

@@ -1,5 +1,5 @@
 """Keeping gradients from being too long."""
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def clip(grads, norm, global_norm, value):

@@ -2,7 +2,7 @@
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.dtypes import standardize_dtype
-from dragon.vm.tensorflow.core.tensor import Tensor, ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 
 def numbers_of(variable):

@@ -5,7 +5,7 @@ import re
 from dragon.vm.keras.optimizers.adam import adam_rate
 from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.rule import Rule
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Muon(Rule):

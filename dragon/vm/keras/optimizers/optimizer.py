@@ -12,8 +12,8 @@ from dragon.vm.keras.optimizers.gradients import clip
 from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.schedules.schedule import LearningRateSchedule
 from dragon.vm.keras.optimizers.state import State
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.variable import not_recorded, settle
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.variable import not_recorded, settle
 
 # Arguments that every optimizer has, in the order of configurations.
 SHARED = {"weight_decay": None, "clipnorm": None, "global_clipnorm": None, "clipvalue": None, "use_ema": False,

@@ -2,7 +2,7 @@
 from dragon.vm.keras.core.registry import Registry
 from dragon.vm.keras.optimizers import adam, adaptive, descent, muon, scaling, several
 from dragon.vm.keras.optimizers.optimizer import Optimizer
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 class OptimizerRegistry(Registry):

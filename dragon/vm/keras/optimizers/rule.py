@@ -4,7 +4,7 @@ import inspect
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.optimizers.memory import dtype_of, numbers_of
 from dragon.vm.keras.optimizers.optimizer import Optimizer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 _SHARED = [parameter for name, parameter in inspect.signature(Optimizer.__init__).parameters.items()
            if name not in ("self", "learning_rate")]

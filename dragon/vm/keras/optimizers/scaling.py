@@ -6,9 +6,9 @@ from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.variable import not_recorded
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.variable import not_recorded
 
 
 class LossScaleOptimizer(Optimizer):

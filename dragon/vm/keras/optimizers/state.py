@@ -2,13 +2,13 @@
 import contextlib
 import warnings
 
-from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.rules import Rules
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.memory import numbers_of
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # Attributes that hold variables which are not the optimizer's own.
 FOREIGN = frozenset(("_variables", "_trainable_variables", "_trainable_variables_indices"))

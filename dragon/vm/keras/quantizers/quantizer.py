@@ -4,7 +4,7 @@ import math
 from dragon.vm.keras.core.config import epsilon as fuzz
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 EPSILON = fuzz()
 

@@ -3,7 +3,7 @@ import math
 
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # Of each float of eight bits: bits of the mantissa, the least exponent, the largest number.
 FLOAT8 = {"float8_e4m3fn": (3, -6, 448.0), "float8_e5m2": (2, -14, 57344.0)}

@@ -7,7 +7,7 @@ from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.scopes import name_scope
 from dragon.vm.keras.core.variable import Variable
-from dragon.vm.tensorflow.core.tensor import Tensor, ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 GLOBAL_SEED_GENERATOR = "global_seed_generator"
 # Seeds are counted modulo this number before they are used, as genuine Keras does with TensorFlow.

@@ -3,7 +3,7 @@ import math
 
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.margins import normalize
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Regularizer:

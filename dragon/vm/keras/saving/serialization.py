@@ -4,8 +4,7 @@ import types
 import warnings
 
 from dragon import _C
-from dragon.vm.keras.core import config as settings
-from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core import config as settings, global_state
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.saving import public_names, registration
@@ -267,7 +266,7 @@ def _deserialize_special(config, custom_objects, safe_mode):
         from dragon.vm.keras.saving.code import load_function
         return True, load_function(inner["value"])
     if name == "__typespec__":
-        from dragon.vm.tensorflow.core.type_spec import TensorSpec
+        from dragon.vm.shared.tensors.type_spec import TensorSpec
         if config.get("spec_name") != "TensorSpec":
             raise NotImplementedError(f"Could not deserialize a type spec: expected TensorSpec. Received: {config}")
         return True, TensorSpec(*inner)

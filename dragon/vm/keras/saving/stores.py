@@ -77,7 +77,7 @@ def as_array(value):
 
     from dragon import _C
     if isinstance(value, _C.Tensor):
-        from dragon.vm.tensorflow.core.tensor import ops
+        from dragon.vm.shared.tensors.tensor import ops
         if _C.Tensor.dtype.__get__(value).name == "bfloat16":
             return ops.view_dtype(value, "int16").numpy().view("V2"), True
         return numpy.asarray(value.numpy()), False

@@ -41,6 +41,6 @@ def _join(parts):
         return numpy.stack(arrays)
     if len({array.shape[1:] for array in arrays}) == 1:
         return numpy.concatenate(arrays)
-    from dragon.vm.tensorflow.core.ragged import RaggedTensor
+    from dragon.vm.shared.ragged.tensor import RaggedTensor
     return RaggedTensor.from_row_lengths(numpy.concatenate([array.reshape(-1) for array in arrays]),
                                          [array.size // len(array) for array in arrays for _ in array])

@@ -6,7 +6,7 @@ from dragon.core.capture import settings
 from dragon.core.capture.function import Function
 from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
-from dragon.vm.tensorflow.core.function import eagerly
+from dragon.vm.shared.recording.function import eagerly
 
 
 class StepFunction(Function):

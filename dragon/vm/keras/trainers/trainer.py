@@ -59,8 +59,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
             Whether an optimizer of a model in float16 scales its loss.
 
         """
-        from dragon.vm.keras import metrics as metric_classes
-        from dragon.vm.keras import optimizers
+        from dragon.vm.keras import metrics as metric_classes, optimizers
         optimizer = optimizers.get(optimizer)
         wrapped = optimizer
         if auto_scale_loss and optimizer and self.dtype_policy.name == "mixed_float16":
@@ -255,7 +254,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
             What is shown and kept in the history.
 
         """
-        from dragon.vm.tensorflow.core.tape import GradientTape
+        from dragon.vm.shared.recording.tape import GradientTape
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         with GradientTape() as tape:
             y_pred = self._call_for(x, training=True)

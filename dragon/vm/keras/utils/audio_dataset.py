@@ -60,12 +60,12 @@ def audio_dataset_from_directory(directory, labels="inferred", label_mode="int",
 
 def _loader(length, ragged):
     def load(path):
-        from dragon.vm.tensorflow.audio import decode_wav
+        from dragon.vm.shared.files.audio import decode_wav
         with open(path.numpy() if hasattr(path, "numpy") else path, "rb") as file:
             sound, _ = decode_wav(file.read(), desired_samples=-1 if length is None else length)
         if not ragged:
             return sound
-        from dragon.vm.tensorflow.ragged import RaggedTensor
+        from dragon.vm.shared.ragged.tensor import RaggedTensor
         return RaggedTensor.from_tensor(sound)
     return load
 

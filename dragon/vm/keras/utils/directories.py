@@ -148,7 +148,8 @@ def _dataset_of(paths, labels, label_mode, classes, load, shuffle, batch_size, s
     import numpy as np
 
     from dragon.vm.keras.ops.nn.encoding import one_hot
-    from dragon.vm.tensorflow.data import AUTOTUNE, Dataset
+    from dragon.vm.shared.data import AUTOTUNE
+    from dragon.vm.shared.data.dataset import Dataset
     dataset = Dataset.from_tensor_slices(paths)
     if label_mode:
         numbers = np.asarray(labels)

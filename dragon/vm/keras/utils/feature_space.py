@@ -7,9 +7,9 @@ from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.preprocessing.feature_space import Cross, Feature, TFDConcat, TFDIdentity
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import ops
 
 # What may stand for a feature: a method's name, and the setting that it wants.
 KINDS = {"float": None, "float_normalized": None, "float_rescaled": None, "integer_categorical": None,
@@ -161,7 +161,7 @@ class FeatureSpace(Layer):
             A dataset of dictionaries, or a dictionary of columns.
 
         """
-        from dragon.vm.tensorflow.data import Dataset
+        from dragon.vm.shared.data.dataset import Dataset
         if isinstance(dataset, dict):
             dataset = Dataset.from_tensor_slices(dataset)
         if not isinstance(dataset, Dataset):
@@ -306,7 +306,7 @@ class FeatureSpace(Layer):
 
 def _as_column(x):
     """Return a number or a vector as a column."""
-    from dragon.vm.tensorflow.core.strings import StringTensor
+    from dragon.vm.shared.tensors.strings import StringTensor
     if isinstance(x, StringTensor):
         return StringTensor(x._array.reshape(-1, 1))
     return ops.reshape(x, (-1, 1))

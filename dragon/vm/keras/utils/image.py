@@ -5,8 +5,8 @@ import warnings
 
 from dragon.core.files import save_picture
 from dragon.vm.keras.ops.common import canonical_dtype, standard_format
-from dragon.vm.tensorflow.core.images import pillow
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.files.pictures import pillow
+from dragon.vm.shared.letters import expect
 
 INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos")
 

@@ -1,7 +1,7 @@
 """Data sets of the pictures in a directory."""
 from dragon.vm.keras.ops.common import standard_format
 from dragon.vm.keras.utils.directories import check_arguments, make_datasets
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 FORMATS = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
@@ -84,7 +84,7 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
 def _loader(size, channels, interpolation, data_format, crop, pad):
     """Return what makes a float32 picture of a path."""
     from dragon.vm.keras.ops.image.resizing import resize
-    from dragon.vm.tensorflow.core.images import open_picture, to_array
+    from dragon.vm.shared.files.pictures import open_picture, to_array
 
     def load(path):
         name = path.numpy() if hasattr(path, "numpy") else path

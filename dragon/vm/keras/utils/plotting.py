@@ -204,7 +204,7 @@ def _save(picture, path, dpi):
     if kind == "svg":
         files.write(path, picture.svg())
         return
-    from dragon.vm.tensorflow.core.images import pillow
+    from dragon.vm.shared.files.pictures import pillow
     pillow("plot_model")
     from PIL import Image, ImageDraw, ImageFont
     scale = dpi / 96

@@ -20,7 +20,7 @@ def set_random_seed(seed):
     import numpy as np
 
     from dragon.vm.keras.random.seed_generator import GLOBAL_SEED_GENERATOR
-    from dragon.vm.tensorflow.core.seed import set_seed
+    from dragon.vm.shared.seed import set_seed
     global_state.set_global_attribute(GLOBAL_RANDOM_SEED, seed)
     global_state.set_global_attribute(GLOBAL_SEED_GENERATOR, None)
     random.seed(seed)

@@ -92,7 +92,7 @@ def timeseries_dataset_from_array(data, targets, sequence_length, sequence_strid
     """
     import numpy
 
-    from dragon.vm.tensorflow.data import Dataset
+    from dragon.vm.shared.data.dataset import Dataset
     if format == "grain":
         raise NotImplementedError("timeseries_dataset_from_array: format='grain' needs the grain package's datasets, "
                                   "which Dragon does not make. Received: format=grain")
@@ -126,7 +126,7 @@ def timeseries_dataset_from_array(data, targets, sequence_length, sequence_strid
 
 def _map_arrays(dataset, function):
     """Return a dataset of what a function of arrays makes of each element."""
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
 
     def convert(first):
         found = function(first.numpy())

@@ -24,7 +24,8 @@ def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=
         Both parts.
 
     """
-    from dragon.vm.tensorflow.data import AUTOTUNE, Dataset
+    from dragon.vm.shared.data import AUTOTUNE
+    from dragon.vm.shared.data.dataset import Dataset
     if preferred_backend not in (None, "tensorflow"):
         raise NotImplementedError("split_dataset: the parts are data sets of tf.data. "
                                   f"Received: preferred_backend={preferred_backend}")
@@ -48,8 +49,8 @@ def _samples_of(dataset):
     import numpy as np
 
     from dragon.vm.keras.core import tree
-    from dragon.vm.tensorflow.core.data.batching import Batch
-    from dragon.vm.tensorflow.data import Dataset
+    from dragon.vm.shared.data.batching import Batch
+    from dragon.vm.shared.data.dataset import Dataset
     if isinstance(dataset, Dataset):
         batch = dataset._size if isinstance(dataset, Batch) else None
         dataset = dataset if batch is None else dataset.unbatch()

@@ -46,7 +46,7 @@ def text_dataset_from_directory(directory, labels="inferred", label_mode="int", 
                                          seed)
 
     def load(path):
-        from dragon.vm.tensorflow.core.convert import convert_to_tensor
+        from dragon.vm.shared.tensors.convert import convert_to_tensor
         name = path.numpy() if hasattr(path, "numpy") else path
         with open(name, "rb") as file:
             return convert_to_tensor(file.read() if max_length is None else file.read(max_length))

@@ -1,9 +1,9 @@
 """`tf.config`: devices, threads, and whether functions run as graphs."""
-from dragon.vm.tensorflow.config.devices import (  # noqa: F401
+from dragon.vm.shared.tensors.devices import (  # noqa: F401
     LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice, get_logical_device_configuration,
     get_soft_device_placement, get_visible_devices, list_logical_devices, list_physical_devices,
     set_logical_device_configuration, set_soft_device_placement, set_visible_devices)
-from dragon.vm.tensorflow.core import function as _function
+from dragon.vm.shared.recording import function as _function
 
 
 def run_functions_eagerly(run_eagerly):

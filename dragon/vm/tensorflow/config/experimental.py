@@ -1,10 +1,10 @@
 """`tf.config.experimental`: memory of devices, and exactness."""
 from dragon import _C as _C
-from dragon.vm.tensorflow.config.devices import (  # noqa: F401
+from dragon.vm.shared.tensors.devices import (  # noqa: F401
     LogicalDeviceConfiguration as VirtualDeviceConfiguration, _check_device, get_visible_devices,
     get_logical_device_configuration as get_virtual_device_configuration, list_logical_devices, list_physical_devices,
     set_logical_device_configuration as set_virtual_device_configuration, set_visible_devices)
-from dragon.vm.tensorflow.core.device import parse_device as _parse_device
+from dragon.vm.shared.tensors.device import parse_device as _parse_device
 
 
 def get_memory_growth(device):

@@ -2,8 +2,8 @@
 import functools
 import re
 
-from dragon.vm.tensorflow.core import variable
-from dragon.vm.tensorflow.core.tensor import Base, Tensor
+from dragon.vm.shared.tensors import variable
+from dragon.vm.shared.tensors.tensor import Base, Tensor
 
 
 class name_scope:

@@ -3,36 +3,40 @@
 # A module and the names that it gives; `name=other` where a name is another one there.
 PLACES = {
     "dragon.vm.keras": "initializers losses metrics optimizers",
-    "core.tensor": "Tensor",
-    "core.variable": "Variable",
-    "core.shape": "TensorShape",
-    "core.convert": "convert_to_tensor is_tensor",
-    "core.tape": "GradientTape UnconnectedGradients gradients stop_gradient",
-    "core.dtypes": "DType as_dtype",
-    "core.indexing": "newaxis",
-    "core.gradient": "custom_gradient grad_pass_through recompute_grad",
-    "core.function": "function",
+    "dragon.vm.shared.tensors.tensor": "Tensor",
+    "dragon.vm.shared.tensors.variable": "Variable",
+    "dragon.vm.shared.tensors.shape": "TensorShape",
+    "dragon.vm.shared.tensors.convert": "convert_to_tensor is_tensor",
+    "dragon.vm.shared.recording.tape": "GradientTape UnconnectedGradients gradients stop_gradient",
+    "dragon.vm.shared.tensors.dtypes": "DType as_dtype",
+    "dragon.vm.shared.tensors.indexing": "newaxis",
+    "dragon.vm.shared.recording.gradient": "custom_gradient grad_pass_through recompute_grad",
+    "dragon.vm.shared.recording.function": "function",
     "core.module": "Module name_scope get_current_name_scope",
+    "dragon.vm.shared.tensors.devices": "device",
     "core.flow.control": "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop",
     "core.flow.tensor_array": "TensorArray TensorArraySpec",
-    "core.type_spec": "IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value",
-    "core.slices": "IndexedSlices",
+    "dragon.vm.shared.tensors.type_spec": "IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value",
+    "dragon.vm.shared.tensors.slices": "IndexedSlices",
     "core.flow.execution": "AggregationMethod DeviceSpec VariableAggregation VariableSynchronization "
-                           "control_dependencies device executing_eagerly get_logger get_static_value group "
+                           "control_dependencies executing_eagerly get_logger get_static_value group "
                            "guarantee_const init_scope inside_function is_symbolic_tensor no_op numpy_function "
                            "print=print_ py_function register_tensor_conversion_function timestamp tuple=tuple_",
     "core.protos": "make_ndarray make_tensor_proto",
     "core.flow.asserts": "Assert assert_equal assert_greater assert_less assert_rank ensure_shape",
-    "core.creation": "bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot ones ones_like "
-                     "range=range_ rank saturate_cast sequence_mask shape shape_n size zeros zeros_like",
-    "core.array": "argsort batch_to_space broadcast_dynamic_shape broadcast_static_shape broadcast_to concat "
-                  "expand_dims pad parallel_stack repeat required_space_to_batch_paddings reshape reverse "
-                  "reverse_sequence roll searchsorted slice=slice_ sort space_to_batch space_to_batch_nd split "
-                  "squeeze stack strided_slice tile transpose unstack",
-    "core.gathering": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd histogram_fixed_width "
-                      "histogram_fixed_width_bins scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max "
-                      "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unique unique_with_counts "
-                      "unravel_index where",
+    "dragon.vm.shared.arrays.creation": "bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot "
+                                        "ones ones_like range=range_ rank saturate_cast sequence_mask shape shape_n "
+                                        "size zeros zeros_like",
+    "dragon.vm.shared.arrays.array": "argsort batch_to_space broadcast_dynamic_shape broadcast_static_shape "
+                                     "broadcast_to concat expand_dims pad parallel_stack repeat "
+                                     "required_space_to_batch_paddings reshape reverse reverse_sequence roll "
+                                     "searchsorted slice=slice_ sort space_to_batch space_to_batch_nd split squeeze "
+                                     "stack strided_slice tile transpose unstack",
+    "dragon.vm.shared.arrays.gathering": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd "
+                                         "histogram_fixed_width histogram_fixed_width_bins scatter_nd "
+                                         "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
+                                         "tensor_scatter_nd_sub tensor_scatter_nd_update unique unique_with_counts "
+                                         "unravel_index where",
     "core.numbers.clipping": "clip_by_global_norm clip_by_norm clip_by_value",
     "math": "abs acos acosh add add_n argmax argmin asin asinh atan atan2 atanh complex cos cosh cumsum divide equal "
             "exp floor floordiv floormod greater greater_equal less less_equal logical_and logical_not "

@@ -1,7 +1,7 @@
 """`tf.make_tensor_proto` and `tf.make_ndarray`: arrays as messages."""
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.creation import constant
-from dragon.vm.tensorflow.core.tensor_proto import make_proto, read_proto
+from dragon.vm.shared.arrays.creation import constant
+from dragon.vm.shared.files.tensor_proto import make_proto, read_proto
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 
 
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):

@@ -2,8 +2,8 @@
 import contextlib
 import threading
 
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.events import EventWriter, FLUSH_SECONDS
+from dragon.vm.shared.files.events import EventWriter, FLUSH_SECONDS
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 
 
 class _State(threading.local):

@@ -2,10 +2,10 @@
 import os
 import types
 
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype, int64, string
-from dragon.vm.tensorflow.core.errors import FailedPreconditionError, NotFoundError, invalid_argument
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.errors import FailedPreconditionError, NotFoundError, invalid_argument
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype, int64, string
 
 
 class TextFileIndex:
@@ -220,7 +220,7 @@ class StaticVocabularyTable(_Table):
         found = self._entries.get(key)
         if found is not None:
             return found
-        from dragon.vm.tensorflow.core.hashing import fingerprint64
+        from dragon.vm.shared.hashing import fingerprint64
         text = key if isinstance(key, bytes) else str(key).encode()
         return len(self._entries) + int(fingerprint64([text])[0]) % self._buckets
 

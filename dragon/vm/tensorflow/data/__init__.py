@@ -1,14 +1,11 @@
 """`tf.data`: pipelines of elements on their way to a model."""
 from dragon.vm.guest import lookup
-
-AUTOTUNE = -1
-INFINITE_CARDINALITY = -1
-UNKNOWN_CARDINALITY = -2
+from dragon.vm.shared.data import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 
 __getattr__, __dir__ = lookup(globals(), {
-    "core.data.dataset": "Dataset",
-    "core.data.specs": "DatasetSpec IteratorSpec",
-    "core.data.iterator": "Iterator NumpyIterator",
-    "core.data.options": "Options ThreadingOptions",
-    "core.data.readers": "TFRecordDataset TextLineDataset FixedLengthRecordDataset",
+    "dragon.vm.shared.data.dataset": "Dataset",
+    "dragon.vm.shared.data.specs": "DatasetSpec IteratorSpec",
+    "dragon.vm.shared.data.iterator": "Iterator NumpyIterator",
+    "dragon.vm.shared.data.options": "Options ThreadingOptions",
+    "dragon.vm.shared.data.readers": "TFRecordDataset TextLineDataset FixedLengthRecordDataset",
 })

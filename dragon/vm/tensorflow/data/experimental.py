@@ -1,9 +1,9 @@
 """`tf.data.experimental`: further ways to make and change datasets, many of them old names of methods."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core import data as _kinds, errors as _errors
-from dragon.vm.tensorflow.core.data.dataset import Dataset as _Dataset
-from dragon.vm.tensorflow.core.data.iterator import Iterator as _Iterator
-from dragon.vm.tensorflow.core.letters import expect as _expect
+from dragon.vm.shared import data as _kinds, errors as _errors
+from dragon.vm.shared.data.dataset import Dataset as _Dataset
+from dragon.vm.shared.data.iterator import Iterator as _Iterator
+from dragon.vm.shared.letters import expect as _expect
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -11,11 +11,11 @@ UNKNOWN_CARDINALITY = -2
 SHARD_HINT = -1
 
 __getattr__, __dir__ = _lookup(globals(), {
-    "core.data.options": "AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions ExternalStatePolicy "
-                         "OptimizationOptions ServiceOptions ThreadingOptions",
-    "core.data.optional": "Optional",
-    "core.data.csv": "CsvDataset make_csv_dataset",
-    "core.data.grouping": "Reducer group_by_reducer",
+    "dragon.vm.shared.data.options": "AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions "
+                                     "ExternalStatePolicy OptimizationOptions ServiceOptions ThreadingOptions",
+    "dragon.vm.shared.data.optional": "Optional",
+    "dragon.vm.shared.data.csv": "CsvDataset make_csv_dataset",
+    "dragon.vm.shared.data.grouping": "Reducer group_by_reducer",
     "core.examples.datasets": "make_batched_features_dataset parse_example_dataset",
 })
 
@@ -78,8 +78,8 @@ def at(dataset, index):
 
 def from_list(elements, name=None):
     """Return a dataset of the elements of a list."""
-    from dragon.vm.tensorflow.core.data.specs import merge_specs, spec_of
-    from dragon.vm.tensorflow.core.data.structure import to_element
+    from dragon.vm.shared.data.specs import merge_specs, spec_of
+    from dragon.vm.shared.data.structure import to_element
     if not isinstance(elements, list) or not elements:
         raise ValueError(f"from_list: elements must be a list that is not empty. Received: {elements!r}")
     elements = [to_element(element) for element in elements]
@@ -142,9 +142,9 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
 
 def copy_to_device(target_device, source_device="/cpu:0"):
     """Return a function for `dataset.apply` that moves elements to a device."""
-    from dragon.vm.tensorflow.core.data.structure import map_structure
-    from dragon.vm.tensorflow.core.device import Device
-    from dragon.vm.tensorflow.core.tensor import ops
+    from dragon.vm.shared.data.structure import map_structure
+    from dragon.vm.shared.tensors.device import Device
+    from dragon.vm.shared.tensors.tensor import ops
 
     def move(*element):
         element = element if len(element) > 1 else element[0]

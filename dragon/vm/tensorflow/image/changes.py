@@ -1,10 +1,10 @@
 """Random changes of pictures: of streams that go on, or of a seed alone."""
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.image.coloring import (
-    adjust_brightness, adjust_contrast, adjust_hue, adjust_jpeg_quality, adjust_saturation)
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.tensorflow.image.coloring import (adjust_brightness, adjust_contrast, adjust_hue, adjust_jpeg_quality,
+                                                 adjust_saturation)
 from dragon.vm.tensorflow.image.framing import as_batch
 
 
@@ -39,7 +39,7 @@ def _check_range(low, high, who):
 
 
 def _crop(value, size, seed, stateless):
-    from dragon.vm.tensorflow.core.array import as_ints, slice_
+    from dragon.vm.shared.arrays.array import as_ints, slice_
     x, sizes = take(value), as_ints(size)
     room = [have - want + 1 for have, want in zip(x.shape, sizes)]
     if len(sizes) != x.ndim or min(room) < 1:

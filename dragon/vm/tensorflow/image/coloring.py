@@ -1,12 +1,13 @@
 """Colours of pictures: other systems of colours, brightness, contrast, hue."""
 from dragon import _C
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.shared import errors
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.images.colors import find_hue, find_shades
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import float32
+from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.image.framing import convert_image_dtype
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
 
 GRAY = [0.2989, 0.5870, 0.1140]
 TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
@@ -78,29 +79,10 @@ def rgb_to_hsv(images, name=None):
     return ops.stack([hue, ops.where(positive, saturation, ops.zeros_like(value)), value], -1)
 
 
-def find_hue(red, green, blue):
-    """Return the hue, the greatest and the least channel of colours."""
-    value = ops.maximum(ops.maximum(red, green), blue)
-    least = ops.minimum(ops.minimum(red, green), blue)
-    spread = value - least
-    none = ops.eq(spread, 0)
-    safe = ops.where(none, ops.ones_like(spread), spread)
-    hue = ops.where(ops.eq(red, value), (green - blue) / safe,
-                    ops.where(ops.eq(green, value), (blue - red) / safe + 2.0, (red - green) / safe + 4.0)) / 6.0
-    return ops.where(none, ops.zeros_like(hue), ops.where(ops.lt(hue, 0), hue + 1.0, hue)), value, least
-
-
 def hsv_to_rgb(images, name=None):
     """Return pictures of hue, saturation and value as red, green and blue."""
     hue, saturation, value = _colours(images, "hsv_to_rgb")
     return ops.stack([((1.0 - saturation) + saturation * shade) * value for shade in find_shades(hue)], -1)
-
-
-def find_shades(hue):
-    """Return how far each channel of a hue is from its least to its greatest."""
-    sixth = hue * 6.0
-    return [ops.clamp(ops.abs(sixth - 3.0) - 1.0, 0.0, 1.0), ops.clamp(2.0 - ops.abs(sixth - 2.0), 0.0, 1.0),
-            ops.clamp(2.0 - ops.abs(sixth - 4.0), 0.0, 1.0)]
 
 
 def adjust_brightness(image, delta):

@@ -1,12 +1,12 @@
 """Pictures cut, turned, mirrored and framed."""
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.array import as_ints, pad
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.creation import cast, saturate_cast
-from dragon.vm.tensorflow.core.dtypes import as_dtype, float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared import errors
+from dragon.vm.shared.arrays.array import as_ints, pad
+from dragon.vm.shared.arrays.creation import cast, saturate_cast
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype, float32
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def as_batch(image):

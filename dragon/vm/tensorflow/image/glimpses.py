@@ -1,10 +1,10 @@
 """Windows of pictures: glimpses at places, and boxes drawn at random that still show an object."""
-from dragon.vm.tensorflow.core.array import as_ints
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.seed import next_stream
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.array import as_ints
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.seed import next_stream
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import float32
+from dragon.vm.shared.tensors.tensor import ops
 
 NOISES = ("uniform", "gaussian", "zero")
 

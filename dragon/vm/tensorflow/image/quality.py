@@ -1,10 +1,10 @@
 """How alike pictures are."""
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import float32
+from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.image.framing import convert_image_dtype
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
 
 SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
@@ -110,7 +110,7 @@ def ssim_multiscale(img1, img2, max_val, power_factors=SCALES, filter_size=11, f
         One number for each picture.
 
     """
-    from dragon.vm.tensorflow.core.array import pad
+    from dragon.vm.shared.arrays.array import pad
     a, b, limit = _pair(img1, img2, max_val)
     parts = []
     for number, power in enumerate(power_factors):

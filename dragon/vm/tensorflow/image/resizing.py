@@ -2,14 +2,14 @@
 import functools
 
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.array import as_ints
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
+from dragon.vm.shared import errors
+from dragon.vm.shared.arrays.array import as_ints
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import float32
+from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.image.framing import as_batch, pad_to_bounding_box
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
 
 METHODS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 FEW = 16  # channels

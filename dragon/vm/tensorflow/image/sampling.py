@@ -1,9 +1,9 @@
 """Boxes drawn at random that still show enough of an object: TensorFlow's draws, bit by bit."""
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.seed import next_stream
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.seed import next_stream
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import float32
+from dragon.vm.shared.tensors.tensor import ops
 
 SMALLEST = 1.0  # area of a box that counts
 WORDS = 4  # of an attempt, as far as streams are concerned: others are drawn again at need

@@ -1,7 +1,7 @@
 """Which of many boxes are kept: the best ones that overlap no better one too much."""
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _overlaps(boxes):

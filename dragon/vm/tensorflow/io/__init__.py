@@ -2,7 +2,7 @@
 from dragon.vm.guest import lookup as _lookup
 
 __getattr__, __dir__ = _lookup(globals(), {
-    "core.records": "TFRecordOptions TFRecordWriter",
+    "dragon.vm.shared.files.records": "TFRecordOptions TFRecordWriter",
     "core.examples.parsing": "FixedLenFeature VarLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature",
     ".examples": "parse_example parse_single_example parse_single_sequence_example parse_sequence_example "
                  "decode_json_example",

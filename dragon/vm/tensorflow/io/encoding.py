@@ -3,12 +3,12 @@ import base64
 import binascii
 import csv
 
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.csv_columns import Column
-from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.strings import StringTensor
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.csv_columns import Column
+from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.strings import StringTensor
 
 
 def _strings(value, who):
@@ -102,13 +102,13 @@ def decode_base64(input, name=None):
 
 def serialize_tensor(tensor, name=None):
     """Return a tensor as the bytes of a message, which `parse_tensor` reads."""
-    from dragon.vm.tensorflow.core.tensor_proto import serialize
+    from dragon.vm.shared.files.tensor_proto import serialize
     return convert_to_tensor(serialize(convert_to_tensor(tensor)))
 
 
 def parse_tensor(serialized, out_type, name=None):
     """Return the tensor that the bytes of a message hold; it must have the dtype `out_type`."""
-    from dragon.vm.tensorflow.core.tensor_proto import parse
+    from dragon.vm.shared.files.tensor_proto import parse
     tensor = parse(_strings(serialized, "parse_tensor")[()])
     if tensor.dtype != as_dtype(out_type):
         raise errors.InvalidArgumentError(None, None, f"Type mismatch between parsed tensor ({tensor.dtype.name}) and "

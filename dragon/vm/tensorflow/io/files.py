@@ -3,9 +3,9 @@ import glob
 import os
 
 from dragon.core import files as whole
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import array_of, wrap_array
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.rows import array_of, wrap_array
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 
 
 def path_of(name):

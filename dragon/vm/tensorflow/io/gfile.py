@@ -6,8 +6,8 @@ import shutil
 from collections import namedtuple
 
 from dragon.core import files
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared import errors
+from dragon.vm.shared.letters import expect
 from dragon.vm.tensorflow.io.files import path_of, translate
 
 FileStatistics = namedtuple("FileStatistics", ["length", "mtime_nsec", "is_directory"])

@@ -1,8 +1,8 @@
 """`tf.io`: pictures in files as tensors [height, width, channels], and back."""
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import wrap_array
-from dragon.vm.tensorflow.core.images import (
-    as_dtype_of, contents_of, encode, kind_of, open_picture, to_array, to_gif_array)
+from dragon.vm.shared.data.rows import wrap_array
+from dragon.vm.shared.files.pictures import (as_dtype_of, contents_of, encode, kind_of, open_picture, to_array,
+                                             to_gif_array)
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 
 
 def _decode(contents, channels, who, formats, dtype="uint8", ratio=1):

@@ -1,7 +1,7 @@
 """Functions of single numbers, and softmax."""
-from dragon.vm.tensorflow.core.array import check_axis
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.array import check_axis
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def relu(features, name=None):

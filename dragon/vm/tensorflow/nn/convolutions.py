@@ -1,11 +1,11 @@
 """Convolutions in TensorFlow's layouts: strides by axis of the input, paddings by name or by axis."""
-from dragon.vm.tensorflow.core.array import as_ints
-from dragon.vm.tensorflow.core.convolution import (
-    KERNEL, channels_first, channels_of, convolve, convolve_each, in_format, paddings)
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.windows import spatial_of
+from dragon.vm.shared.arrays.array import as_ints
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.windows.convolution import (KERNEL, channels_first, channels_of, convolve, convolve_each,
+                                                  in_format, paddings)
+from dragon.vm.shared.windows.geometry import spatial_of
 
 
 def layout(data_format, count):

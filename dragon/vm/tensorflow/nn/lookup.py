@@ -1,8 +1,8 @@
 """Rows of tables, largest elements, noise, and elements that move between axes."""
-from dragon.vm.tensorflow.core.array import as_ints, indices_of
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.array import as_ints, indices_of
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def embedding_lookup(params, ids, max_norm=None, name=None):

@@ -1,10 +1,8 @@
 """Distances between what a net says and what it should say."""
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.tensor import ops
-
-# The engine leaves out one label, as PyTorch asks for; nobody's label is this one.
-NOTHING_IGNORED = -2 ** 63
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _pair(labels, logits, who):
@@ -108,7 +106,7 @@ def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True,
         Not used.
 
     """
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.shared.sparse.tensor import SparseTensor
     if isinstance(labels, SparseTensor):
         raise NotImplementedError("tf.nn.ctc_loss: labels are dense, with label_length; convert sparse ones by "
                                   f"tf.sparse.to_dense. Received: labels={labels}")
@@ -124,8 +122,8 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
     """Return (the best classes as a list of one SparseTensor, their negative log scores) of (times, batch, classes)."""
     import numpy
 
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.shared.sparse.tensor import SparseTensor
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
     logits, lengths = take(inputs), take(sequence_length)
     if getattr(logits, "ndim", 0) != 3 or tuple(lengths.shape) != tuple(logits.shape)[1:2]:
         raise ValueError("`inputs` must have rank 3: times, batch, classes, and there must be a length for each of the "

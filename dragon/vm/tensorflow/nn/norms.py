@@ -1,9 +1,9 @@
 """Means and variances, and what is normalised by them."""
 import math
 
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.reducing import along, axes_of, l2_normalize  # noqa: F401: tf.nn has it as well
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.arrays.reducing import along, axes_of, l2_normalize  # noqa: F401: tf.nn has it as well
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def moments(x, axes, shift=None, keepdims=False, name=None):

@@ -1,8 +1,8 @@
 """The largest element, or the mean, of windows that slide over images."""
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.pooling import average_pool, max_pool as largest
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.convolution import channels_first, in_format
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.windows.convolution import channels_first, in_format
+from dragon.vm.shared.windows.pooling import average_pool, max_pool as largest
 from dragon.vm.tensorflow.nn.convolutions import by_axis, explicit_padding, layout
 
 

@@ -2,7 +2,7 @@
 import contextlib as _contextlib
 
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.tensorflow.core.convert import convert_to_tensor as _convert
+from dragon.vm.shared.tensors.convert import convert_to_tensor as _convert
 from dragon.vm.tensorflow.core.summaries import SummaryWriter, state as _state
 
 

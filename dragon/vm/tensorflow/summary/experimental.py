@@ -27,7 +27,7 @@ def summary_scope(name, default_name="summary", values=None):
 
 def write_raw_pb(tensor, step=None, name=None):
     """Write the bytes of a summary; returns whether there was a writer."""
-    from dragon.vm.tensorflow.core.events import Event, Summary
+    from dragon.vm.shared.files.events import Event, Summary
 
     def put(events, now):
         import time

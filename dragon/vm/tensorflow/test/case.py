@@ -5,9 +5,9 @@ import unittest
 
 import numpy as np
 
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.convert import convert_to_tensor, is_tensor
-from dragon.vm.tensorflow.core.tape import GradientTape
+from dragon.vm.shared import nest
+from dragon.vm.shared.recording.tape import GradientTape
+from dragon.vm.shared.tensors.convert import convert_to_tensor, is_tensor
 
 
 class TestCase(unittest.TestCase):

@@ -1,8 +1,8 @@
 """`tf.types.experimental`: names for annotations."""
 import typing as _typing
 
-from dragon.vm.tensorflow.core.function import ConcreteFunction, Function  # noqa: F401
-from dragon.vm.tensorflow.core.tensor import Tensor as _Tensor
+from dragon.vm.shared.recording.function import ConcreteFunction, Function  # noqa: F401
+from dragon.vm.shared.tensors.tensor import Tensor as _Tensor
 
 TensorLike = _typing.Union[_Tensor, bool, int, float, complex, str, bytes, _typing.Sequence]
 GenericFunction = PolymorphicFunction = Function

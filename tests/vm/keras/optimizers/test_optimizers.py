@@ -198,7 +198,7 @@ def test_old_values_stay():
 
 def test_variables_of_tensorflow():
     """A `tf.Variable` is updated as one of Keras is."""
-    from dragon.vm.tensorflow.core.variable import Variable as Other
+    from dragon.vm.shared.tensors.variable import Variable as Other
     for name, arguments in (("SGD", {"momentum": 0.9}), ("AdamW", {}), ("RMSprop", {"use_ema": True})):
         ours, others = variables_of(Variable, name_scope), [Other(START[name], name=name) for name in SHAPES]
         for variables in (ours, others):

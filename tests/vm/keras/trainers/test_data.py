@@ -9,7 +9,7 @@ from dragon.vm.keras.trainers.data_adapters.data import (
     class_weight_to_sample_weights, pack_x_y_sample_weight, unpack_x_y_sample_weight)
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset
 from dragon.vm.keras.trainers.epochs import EpochIterator
-from dragon.vm.tensorflow.core import seed
+from dragon.vm.shared import seed
 from harness import genuine
 
 X = numpy.arange(20, dtype="float64").reshape(10, 2)

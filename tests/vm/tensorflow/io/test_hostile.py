@@ -6,8 +6,8 @@ import tracemalloc
 import pytest
 
 from dragon.vm import tensorflow as tf
-from dragon.vm.tensorflow.core.records import masked
-from dragon.vm.tensorflow.core.tensor_proto import TensorProto
+from dragon.vm.shared.files.records import masked
+from dragon.vm.shared.files.tensor_proto import TensorProto
 
 LITTLE = 1 << 29
 

@@ -1,7 +1,7 @@
 """Softmax as a layer, with a mask of what takes part."""
 from dragon.vm.keras import activations
 from dragon.vm.keras.layers.activations.elementwise import Elementwise
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # What masked numbers become: as good as minus infinity, but finite in the dtype.
 ALMOST_INFINITE = {"float16": -3e4}

@@ -1,7 +1,7 @@
 """Attention by sums in place of products."""
 
 from dragon.vm.keras.layers.attention.attention import Attention
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class AdditiveAttention(Attention):

@@ -5,7 +5,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.random.seed_generator import SeedGenerator
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Attention(Layer):

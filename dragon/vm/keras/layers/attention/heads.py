@@ -1,13 +1,13 @@
 """What attention with heads shares: masks merged into one, scores, projections."""
 
 from dragon.vm.keras import ops as keras_ops
-from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.core.config import is_flash_attention_enabled
+from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.activations.softmax import Softmax
 from dragon.vm.keras.layers.core.einsum_dense import EinsumDense
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.regularization.dropout import Dropout
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 WEIGHTS = ("kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer", "activity_regularizer",
            "kernel_constraint", "bias_constraint")

@@ -8,7 +8,7 @@ from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.attention.heads import WEIGHTS, HeadAttention, both, check_shapes
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class MultiHeadAttention(HeadAttention):

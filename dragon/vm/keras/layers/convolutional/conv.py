@@ -1,9 +1,9 @@
 """Convolutions along one, two and three axes."""
-from dragon.vm.tensorflow.core.convolution import convolve
 from dragon.vm.keras.core.settings import described, store
-from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 from dragon.vm.keras.layers.core.lowrank import LowRank
+from dragon.vm.shared.windows.convolution import convolve
+from dragon.vm.shared.windows.geometry import sliding_shape
 
 
 class BaseConv(LowRank, Sliding):
@@ -89,7 +89,7 @@ class BaseConv(LowRank, Sliding):
         if not self.use_bias:
             return made
         shape = (-1,) if self.data_format == "channels_last" else (-1, *(1,) * self.rank)
-        from dragon.vm.tensorflow.core.tensor import ops
+        from dragon.vm.shared.tensors.tensor import ops
         return ops.add(made, ops.reshape(self.bias.value, shape))
 
     def compute_output_shape(self, input_shape):

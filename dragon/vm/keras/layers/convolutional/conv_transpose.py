@@ -1,8 +1,8 @@
 """The adjoints of convolutions: what makes images larger."""
-from dragon.vm.tensorflow.core.convolution import convolve_transposed
 from dragon.vm.keras.core.settings import described, int_tuple, store
-from dragon.vm.tensorflow.core.windows import transposed_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
+from dragon.vm.shared.windows.convolution import convolve_transposed
+from dragon.vm.shared.windows.geometry import transposed_shape
 
 
 class BaseConvTranspose(Sliding):

@@ -1,8 +1,8 @@
 """Convolutions of every channel by itself."""
-from dragon.vm.tensorflow.core.convolution import convolve_each
 from dragon.vm.keras.core.settings import described, store
-from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
+from dragon.vm.shared.windows.convolution import convolve_each
+from dragon.vm.shared.windows.geometry import sliding_shape
 
 
 class BaseDepthwiseConv(Sliding):

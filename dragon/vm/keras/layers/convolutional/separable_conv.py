@@ -1,8 +1,8 @@
 """Convolutions of every channel by itself, followed by a mix of the channels."""
-from dragon.vm.tensorflow.core.convolution import convolve_separable
 from dragon.vm.keras.core.settings import described, store
-from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
+from dragon.vm.shared.windows.convolution import convolve_separable
+from dragon.vm.shared.windows.geometry import sliding_shape
 
 
 class BaseSeparableConv(Sliding):

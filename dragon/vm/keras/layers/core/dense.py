@@ -4,7 +4,7 @@ from dragon.vm.keras.core.settings import described, refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 _linear, _permute, _addmm, _mm = ops.linear, ops.permute, ops.addmm, ops.mm
 

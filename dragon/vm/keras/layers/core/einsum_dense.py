@@ -6,8 +6,8 @@ from dragon.vm.keras.core.settings import described, refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.tensor import ops
 
 # What may stand on the three places of an equation: plain, dots in front, dots behind.
 FORMS = (("none", r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]+)"),

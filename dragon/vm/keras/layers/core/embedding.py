@@ -5,7 +5,7 @@ from dragon.vm.keras.core.settings import described, refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.ops.numpy.indexing import counted
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 INDICES = ("int32", "int64")
 

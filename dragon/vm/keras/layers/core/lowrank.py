@@ -1,6 +1,6 @@
 """Low-rank adaptation: a layer's big weight stays as it is, and the product of two thin ones is added to it."""
 from dragon.vm.keras import initializers
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class LowRank:

@@ -1,7 +1,7 @@
 """The layer that says which steps are padding."""
 from dragon.vm.keras.core.masking import set_keras_mask
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Masking(Layer):

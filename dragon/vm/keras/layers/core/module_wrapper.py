@@ -5,7 +5,7 @@ from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import is_float_dtype
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import Tensor
+from dragon.vm.shared.tensors.tensor import Tensor
 
 
 def wrap_module(module):

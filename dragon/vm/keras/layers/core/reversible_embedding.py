@@ -1,7 +1,7 @@
 """A table of vectors that also scores vectors against its rows, as language models do at their end."""
 from dragon.vm.keras.core.masking import set_keras_mask
 from dragon.vm.keras.layers.core.embedding import Embedding
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class ReversibleEmbedding(Embedding):

@@ -1,6 +1,6 @@
 """Tensors one after the other."""
 from dragon.vm.keras.layers.merging.merge import Merge, require_list, require_masks
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def require_shapes(shapes):

@@ -2,7 +2,7 @@
 from dragon.vm.keras.layers.merging.merge import Merge, require_list
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
 from dragon.vm.keras.ops.common import canonical_axis
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def require_pair(name, values):

@@ -1,7 +1,7 @@
 """Sums, differences, products, means, maxima and minima of several tensors."""
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
 from dragon.vm.keras.layers.merging.merge import Merge, choose, wide_mask
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def total(inputs):

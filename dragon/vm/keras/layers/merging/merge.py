@@ -1,7 +1,7 @@
 """What layers share that make one tensor of several."""
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def joined_shape(first, second):

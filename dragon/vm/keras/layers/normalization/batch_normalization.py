@@ -6,8 +6,8 @@ from dragon.vm.keras.core.settings import described, store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.variable import not_recorded
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.variable import not_recorded
 
 _train, _infer = ops.native_batch_norm, ops.batch_norm
 

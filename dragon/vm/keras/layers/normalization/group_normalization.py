@@ -3,7 +3,7 @@ from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class GroupNormalization(Scaled):

@@ -4,7 +4,7 @@ import warnings
 from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, wide
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def axis_list(axis):

@@ -1,7 +1,7 @@
 """Batch renormalization: in training too, channels are brought near the averages that inference will use."""
 from dragon.vm.keras.layers.normalization.scaled import like
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.variable import not_recorded
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.variable import not_recorded
 
 
 def require_clipping(clipping):

@@ -4,7 +4,7 @@ from dragon.vm.keras.core.settings import described, require_axes
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.normalization.layer_normalization import over_axes
 from dragon.vm.keras.layers.normalization.scaled import like, wide
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class RMSNormalization(Layer):

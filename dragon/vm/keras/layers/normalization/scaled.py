@@ -2,7 +2,7 @@
 from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.core.settings import require_axes, store
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def wide(x):

@@ -4,8 +4,8 @@ from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.core.wrapper import Wrapper
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.variable import not_recorded
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.variable import not_recorded
 
 
 class SpectralNormalization(Wrapper):

@@ -1,7 +1,7 @@
 """Division by the length."""
 from dragon.vm.keras.core.settings import described, require_axes
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def unit(x, axis=None, epsilon=1e-7):

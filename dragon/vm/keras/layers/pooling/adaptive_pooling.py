@@ -1,9 +1,9 @@
 """Pools that give as many places as one asks for, whatever the size of the input."""
 from dragon.vm.keras.core.config import standardize_data_format
-from dragon.vm.tensorflow.core.pooling import adaptive_pool
 from dragon.vm.keras.core.settings import described
-from dragon.vm.tensorflow.core.windows import with_spatial
 from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.shared.windows.geometry import with_spatial
+from dragon.vm.shared.windows.pooling import adaptive_pool
 
 
 class AdaptivePooling(Layer):

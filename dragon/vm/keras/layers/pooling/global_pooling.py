@@ -4,7 +4,7 @@ from dragon.vm.keras.core.promotion import floating
 from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class GlobalPooling(Layer):

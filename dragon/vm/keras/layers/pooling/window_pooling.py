@@ -1,9 +1,9 @@
 """Means and maxima of windows."""
 from dragon.vm.keras.core.config import standardize_data_format
-from dragon.vm.tensorflow.core.pooling import average_pool, max_pool, pooled_shape
 from dragon.vm.keras.core.settings import described, int_tuple
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.shared.windows.pooling import average_pool, max_pool, pooled_shape
 
 
 class WindowPooling(Layer):

@@ -2,8 +2,8 @@
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class DataLayer(Layer):
@@ -47,8 +47,8 @@ def batches_of(data, steps=None):
 def as_host(x):
     """Return a tensor, an array or a list as an array of numbers, or of bytes where it holds strings."""
     import numpy as np
-    from dragon.vm.tensorflow.core.host import host_array
-    from dragon.vm.tensorflow.core.strings import StringTensor, to_array
+    from dragon.vm.shared.tensors.host import host_array
+    from dragon.vm.shared.tensors.strings import StringTensor, to_array
     if isinstance(x, StringTensor):
         return to_array(x)
     array = host_array(x) if hasattr(x, "is_contiguous") else np.asarray(x)
@@ -88,7 +88,7 @@ def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
         Return a sparse tensor.
 
     """
-    from dragon.vm.tensorflow.core.dtypes import as_dtype
+    from dragon.vm.shared.tensors.dtypes import as_dtype
     indices, dtype = convert_to_tensor(indices), as_dtype(dtype)
     if output_mode == "int":
         return ops.cast(indices, dtype)
@@ -107,5 +107,5 @@ def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
         made = ops.cast(made, dtype)
     if not sparse:
         return made
-    from dragon.vm.tensorflow.core.sparse_math import from_dense
+    from dragon.vm.shared.sparse.math import from_dense
     return from_dense(made)

@@ -3,7 +3,7 @@
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer, as_host, batches_of, check_choice, encode
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Discretization(DataLayer):

@@ -5,7 +5,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, check_choice, encode
 from dragon.vm.keras.layers.preprocessing.index_lookup import as_salt
-from dragon.vm.tensorflow.core.hashing import buckets, crossed_buckets
+from dragon.vm.shared.hashing import buckets, crossed_buckets
 
 
 class Hashing(HostLayer):
@@ -56,7 +56,7 @@ class Hashing(HostLayer):
         return encode(found, self.output_mode, self.num_bins, self.dtype, sparse=self.sparse)
 
     def _bins(self, array):
-        from dragon.vm.tensorflow.core.strings import as_bytes
+        from dragon.vm.shared.tensors.strings import as_bytes
         masked = self.mask_value is not None and self.num_bins > 1
         if array.dtype.kind not in "Oiubf":
             raise TypeError(f"Hashing takes strings or numbers. Received: an array of {array.dtype}")

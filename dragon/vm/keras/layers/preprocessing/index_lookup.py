@@ -7,8 +7,8 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, batches_of, check_choice, encode
-from dragon.vm.tensorflow.core.hashing import buckets
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.hashing import buckets
+from dragon.vm.shared.tensors.tensor import ops
 
 MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf")
 OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
@@ -375,7 +375,7 @@ class IndexLookup(HostLayer):
     def _unknown(self, keys):
         """Return for unknown tokens which of the numbers for such they get."""
         if not self.num_oov_indices:
-            from dragon.vm.tensorflow.core.errors import invalid_argument
+            from dragon.vm.shared.errors import invalid_argument
             raise invalid_argument("When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
                                    f"{keys}, consider setting `num_oov_indices=1`.")
         if self.vocabulary_dtype != "string" and self.oov_method != "farmhash":

@@ -2,7 +2,7 @@
 
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.preprocessing.index_lookup import NOWHERE, IndexLookup
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class IntegerLookup(IndexLookup):

@@ -6,7 +6,7 @@ import math
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer, as_host
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _features(batch):

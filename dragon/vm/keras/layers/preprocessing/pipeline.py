@@ -3,7 +3,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 class Pipeline(Layer):

@@ -4,7 +4,7 @@ from dragon.vm.keras.core.config import image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Rescaling(DataLayer):

@@ -2,7 +2,7 @@
 
 from dragon.vm.keras.layers.preprocessing.data_layer import as_strings
 from dragon.vm.keras.layers.preprocessing.index_lookup import IndexLookup
-from dragon.vm.tensorflow.core.strings import as_bytes
+from dragon.vm.shared.tensors.strings import as_bytes
 
 
 class StringLookup(IndexLookup):

@@ -139,7 +139,7 @@ class TextVectorization(HostLayer):
 
     def _standardized(self, inputs):
         """Return texts as an array of bytes."""
-        from dragon.vm.tensorflow.core.strings import StringTensor
+        from dragon.vm.shared.tensors.strings import StringTensor
         if callable(self._standardize):
             return as_host(self._standardize(StringTensor(as_host(inputs))))
         array = as_strings(inputs, "TextVectorization")
@@ -173,7 +173,7 @@ class TextVectorization(HostLayer):
         return self._joined(rows) if texts.ndim == 0 else [self._joined(row) for row in rows]
 
     def _split_by_user(self, texts):
-        from dragon.vm.tensorflow.core.strings import StringTensor
+        from dragon.vm.shared.tensors.strings import StringTensor
         made = self._split(StringTensor(texts))
         if hasattr(made, "row_splits"):
             flat, ends = as_host(made.flat_values).tolist(), as_host(made.row_splits).tolist()
@@ -208,7 +208,7 @@ class TextVectorization(HostLayer):
 
     def _ragged_rows(self, flat, lengths):
         import numpy as np
-        from dragon.vm.tensorflow.core.ragged import RaggedTensor
+        from dragon.vm.shared.ragged.tensor import RaggedTensor
         if self._output_sequence_length is not None:
             places = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
             flat, lengths = flat[places < self._output_sequence_length], np.minimum(lengths,

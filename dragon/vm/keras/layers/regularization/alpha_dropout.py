@@ -1,6 +1,6 @@
 """The dropout that goes with SELU."""
 from dragon.vm.keras.layers.regularization.noise import Noise
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # The limit that SELU tends to.
 LIMIT = -1.6732632423543772 * 1.0507009873554805

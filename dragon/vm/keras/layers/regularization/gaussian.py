@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.keras.layers.regularization.noise import Noise
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def draw(layer, inputs, mean, deviation):

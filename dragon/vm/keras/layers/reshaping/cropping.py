@@ -1,7 +1,7 @@
 """Cutting places off."""
 from dragon.vm.keras.core.settings import described, int_tuple
 from dragon.vm.keras.layers.reshaping.spatial import Spatial, both_sides
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class Cropping(Spatial):

@@ -4,7 +4,7 @@ import math
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def resolved_shape(shape, target):

@@ -1,8 +1,8 @@
 """Making images larger without weights."""
 from dragon.vm.keras.core.settings import described, int_tuple
 from dragon.vm.keras.layers.reshaping.spatial import Spatial
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def repeated(x, factors, first):

@@ -5,7 +5,7 @@ states, in order, without asking the mask anything on the way: the order is a te
 """
 
 from dragon.vm.keras.layers.rnn._settings import cast
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 # A gate's sum that saturates a sigmoid to zero or one, whatever the state adds to it.
 SHUT, OPEN = -1e4, 1e4

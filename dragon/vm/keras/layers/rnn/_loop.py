@@ -1,7 +1,7 @@
 """A recurrent layer as a loop over time: for any cell, and what the fused forms are held against."""
 
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _spread(mask, like):

@@ -1,7 +1,7 @@
 """What recurrent cells share: weights with an initializer, a regularizer and a constraint each, told once."""
 
 from dragon.vm.keras import activations, constraints, initializers, regularizers
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 KINDS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
 WEIGHTS = ("kernel", "recurrent", "bias")
@@ -83,6 +83,6 @@ def as_computed(layer, weight):
 
 def cast(x, dtype):
     """Return a tensor in the dtype of this name; the tensor itself where it has it."""
-    from dragon.vm.tensorflow.core.dtypes import as_dtype
+    from dragon.vm.shared.tensors.dtypes import as_dtype
     wanted = as_dtype(dtype)
     return x if x.dtype == wanted else ops.cast(x, wanted)

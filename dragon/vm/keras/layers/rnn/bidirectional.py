@@ -3,7 +3,7 @@
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._settings import cast
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 MERGES = {"concat": lambda y, back: ops.cat([y, back], -1), "sum": lambda y, back: y + back,
           "ave": lambda y, back: (y + back) / 2, "mul": lambda y, back: y * back, None: lambda y, back: (y, back)}

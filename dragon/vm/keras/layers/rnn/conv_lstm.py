@@ -9,8 +9,8 @@ from dragon.vm.keras.layers.rnn._settings import (
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.rnn import RNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.tensors.tensor import ops
 
 GEOMETRY = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate")
 NAMES = (*GEOMETRY, "activation", "recurrent_activation", "use_bias", "unit_forget_bias", *SETTINGS, "dropout",
@@ -119,7 +119,7 @@ class ConvLSTMCell(Layer, DropoutRNNCell):
 
     def get_initial_state(self, batch_size=None):
         """Return zeros for a batch of this size, output and cells."""
-        from dragon.vm.tensorflow.core.dtypes import as_dtype
+        from dragon.vm.shared.tensors.dtypes import as_dtype
         first = self.data_format == "channels_first"
         inputs = (self.input_dim, *self.spatial_dims) if first else (*self.spatial_dims, self.input_dim)
         shape = self.compute_output_shape((batch_size, *inputs))[0]

@@ -1,7 +1,7 @@
 """Dropout within recurrent cells: one mask for all steps of a sequence."""
 
 from dragon.vm.keras import random
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class DropoutRNNCell:

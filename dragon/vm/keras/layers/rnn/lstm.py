@@ -9,7 +9,7 @@ from dragon.vm.keras.layers.rnn._settings import (
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.rnn import RNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 NAMES = ("units", "activation", "recurrent_activation", "use_bias", "unit_forget_bias", *SETTINGS, "dropout",
          "recurrent_dropout")
@@ -95,7 +95,7 @@ class LSTMCell(Layer, DropoutRNNCell):
 
     def get_initial_state(self, batch_size=None):
         """Return zeros for a batch of this size, output and cells."""
-        from dragon.vm.tensorflow.core.dtypes import as_dtype
+        from dragon.vm.shared.tensors.dtypes import as_dtype
         return [ops.zeros((batch_size, size), dtype=as_dtype(self.compute_dtype)) for size in self.state_size]
 
     def get_config(self):

@@ -10,8 +10,8 @@ from dragon.vm.keras.layers.rnn._settings import cast
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.stacked_rnn_cells import StackedRNNCells, first_state
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.tensors.tensor import ops
 
 
 class RNN(Layer):
@@ -198,7 +198,7 @@ class RNN(Layer):
 
 
 def _dtype(name):
-    from dragon.vm.tensorflow.core.dtypes import as_dtype
+    from dragon.vm.shared.tensors.dtypes import as_dtype
     return as_dtype(name)
 
 

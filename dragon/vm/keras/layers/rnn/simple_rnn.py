@@ -9,7 +9,7 @@ from dragon.vm.keras.layers.rnn._settings import (
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.rnn import RNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 NAMES = ("units", "activation", "use_bias", *SETTINGS, "dropout", "recurrent_dropout")
 
@@ -83,7 +83,7 @@ class SimpleRNNCell(Layer, DropoutRNNCell):
 
     def get_initial_state(self, batch_size=None):
         """Return zeros for a batch of this size, in a list."""
-        from dragon.vm.tensorflow.core.dtypes import as_dtype
+        from dragon.vm.shared.tensors.dtypes import as_dtype
         return [ops.zeros((batch_size, self.state_size), dtype=as_dtype(self.compute_dtype))]
 
     def get_config(self):

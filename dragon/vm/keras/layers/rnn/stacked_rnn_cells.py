@@ -2,8 +2,8 @@
 
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def first_state(state):
@@ -49,7 +49,7 @@ class StackedRNNCells(Layer):
         return [self._initial_state_of(cell, batch_size) for cell in self.cells]
 
     def _initial_state_of(self, cell, batch_size):
-        from dragon.vm.tensorflow.core.dtypes import as_dtype
+        from dragon.vm.shared.tensors.dtypes import as_dtype
         if getattr(cell, "get_initial_state", None):
             return cell.get_initial_state(batch_size=batch_size)
         dtype = as_dtype(self.compute_dtype)

@@ -2,7 +2,7 @@
 
 from dragon.vm.keras.layers.core.wrapper import Wrapper
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.tensors.tensor import ops
 
 
 # Layers that treat every row of a batch alike and draw nothing: all steps may go through them at once.

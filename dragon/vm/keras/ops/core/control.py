@@ -273,5 +273,5 @@ def custom_gradient(f):
         The function, without the second result.
 
     """
-    from dragon.vm.tensorflow.core import gradient
+    from dragon.vm.shared.recording import gradient
     return gradient.custom_gradient(f)

@@ -1,7 +1,7 @@
 """Colours in other terms."""
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result_type, tensor
 from dragon.vm.keras.ops.image.common import Layout
-from dragon.vm.tensorflow.image.coloring import find_hue, find_shades
+from dragon.vm.shared.images.colors import find_hue, find_shades
 
 
 @operation

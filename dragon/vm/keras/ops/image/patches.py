@@ -1,6 +1,6 @@
 """Images and volumes cut into patches, which may overlap."""
-from dragon.vm.tensorflow.core.windows import same_padding
 from dragon.vm.keras.ops.common import as_list, operation, ops, standard_format, tensor
+from dragon.vm.shared.windows.geometry import same_padding
 
 
 def _cut(x, sizes, strides, dilation, padding, data_format):

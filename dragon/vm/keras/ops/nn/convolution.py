@@ -1,7 +1,7 @@
 """Convolutions of channels-last and channels-first images."""
-from dragon.vm.tensorflow.core.convolution import convolve, convolve_each, convolve_separable, convolve_transposed
-from dragon.vm.tensorflow.core.windows import sliding_shape
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, result_type, standard_format, tensor
+from dragon.vm.shared.windows.convolution import convolve, convolve_each, convolve_separable, convolve_transposed
+from dragon.vm.shared.windows.geometry import sliding_shape
 
 
 def _check_kinds(x, kernel, padding, rank=3):

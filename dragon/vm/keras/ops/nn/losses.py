@@ -1,7 +1,7 @@
 """Cross-entropies, as losses are made of them."""
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operation, ops, tensor
-from dragon.vm.tensorflow.nn.losses import NOTHING_IGNORED
+from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED
 
 
 def _logits_of(output, from_logits):

@@ -1,6 +1,6 @@
 """Pooling of channels-last and channels-first images."""
-from dragon.vm.tensorflow.core import pooling
 from dragon.vm.keras.ops.common import operation, standard_format, tensor
+from dragon.vm.shared.windows import pooling
 
 
 def _images(x, what):

@@ -1,7 +1,7 @@
 """Questions about numbers, and arithmetic on their bits."""
 from dragon.vm.keras.ops.common import (cast_to, dtype_of, is_ready, join_tensors, operation, ops, publish,
                                         result_type, tensor)
-from dragon.vm.tensorflow.core.operators import RUNS
+from dragon.vm.shared.tensors.operators import RUNS
 
 
 def _comparison(name, sentence, compute):

@@ -8,8 +8,8 @@ from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.convert import is_array, to_tensor
 from dragon.vm.keras.trainers.data_adapters.data import (
     check_cardinality, class_weight_to_sample_weights, pack_x_y_sample_weight)
-from dragon.vm.tensorflow.core.seed import first_stream, permutation
-from dragon.vm.tensorflow.core.tensor import Tensor
+from dragon.vm.shared.seed import first_stream, permutation
+from dragon.vm.shared.tensors.tensor import Tensor
 
 DEFAULT_BATCH = 32
 _take = _C.Tensor.__getitem__  # the engine's own reading, without the checks that users' subscripts need
@@ -93,9 +93,9 @@ def _rows_of(leaf, rows):
     if isinstance(rows, slice):
         return _take(leaf, rows) if is_tensor else leaf[rows]
     if is_tensor:
-        from dragon.vm.tensorflow.core.tensor import ops
+        from dragon.vm.shared.tensors.tensor import ops
         return ops.index_select(leaf, 0, rows)
-    from dragon.vm.tensorflow.core.gathering import gather  # strings, and rows of several lengths
+    from dragon.vm.shared.arrays.gathering import gather  # strings, and rows of several lengths
     return gather(leaf, rows)
 
 

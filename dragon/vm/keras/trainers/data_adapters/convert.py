@@ -61,11 +61,11 @@ def to_tensor(value, to_floatx=False):
 
 def _as_tensor(value, shares):
     """Return a tensor or an array as a tensor; where wanted, upon the array's own memory, which is only read."""
-    from dragon.vm.tensorflow.core.convert import convert_to_tensor, default_device
+    from dragon.vm.shared.tensors.convert import convert_to_tensor, default_device
     shares = shares and not isinstance(value, _C.Tensor) and value.dtype.isnative and (
         value.dtype.name in _SHARED and value.flags.c_contiguous)
     if shares and default_device().type == "cpu":
-        from dragon.vm.tensorflow.core.tensor import Tensor
+        from dragon.vm.shared.tensors.tensor import Tensor
         return _C.from_buffer(value, Tensor)
     return convert_to_tensor(value)
 

@@ -1,8 +1,8 @@
 """`tf.train.ExponentialMovingAverage`: averages of variables beside them."""
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import IdentityDictionary, ops
+from dragon.vm.shared.tensors.variable import Variable, not_recorded
 from dragon.vm.tensorflow.core.checkpoint.trackable import is_variable
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.tensor import IdentityDictionary, ops
-from dragon.vm.tensorflow.core.variable import Variable, not_recorded
 
 
 class ExponentialMovingAverage:

@@ -6,11 +6,10 @@ import os
 import struct
 
 from dragon.core import files
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.errors import DataLossError, NotFoundError
-from dragon.vm.tensorflow.core.protobuf import (BYTES, DecodeError, FIXED32, VARINT, read_fields, read_varint,
-                                                write_varint)
-from dragon.vm.tensorflow.core.records import masked
+from dragon.vm.shared.errors import DataLossError, NotFoundError
+from dragon.vm.shared.files.protobuf import BYTES, DecodeError, FIXED32, VARINT, read_fields, read_varint, write_varint
+from dragon.vm.shared.files.records import masked
+from dragon.vm.shared.tensors.dtypes import as_dtype
 
 MAGIC = 0xDB4775248B80FB57
 FOOTER = 48

@@ -5,11 +5,11 @@ import warnings
 
 from dragon import _C
 from dragon.core import files
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.host import host_array
+from dragon.vm.shared.tensors.variable import Variable, pending, write
 from dragon.vm.tensorflow.core.checkpoint import trackable
 from dragon.vm.tensorflow.core.checkpoint.bundle import Bundle, write_bundle
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.host import host_array
-from dragon.vm.tensorflow.core.variable import Variable, pending, write
 
 STATE = "checkpoint"
 LONGEST_LINE = 1 << 16  # of that file

@@ -1,9 +1,9 @@
 """Objects as trees of named parts, and what a checkpoint says of such a tree."""
 from dragon.core.module import Module as AnyModule
+from dragon.vm.shared.files.protobuf import BYTES, VARINT, read_fields, write_varint
+from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.tensorflow.core.checkpoint.bundle import field
 from dragon.vm.tensorflow.core.module import Module
-from dragon.vm.tensorflow.core.protobuf import BYTES, VARINT, read_fields, write_varint
-from dragon.vm.tensorflow.core.tensor import Base, Tensor
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"

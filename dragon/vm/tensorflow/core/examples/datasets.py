@@ -47,8 +47,8 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
         Whether to leave out a last batch that is smaller.
 
     """
-    from dragon.vm.tensorflow.core.data.readers import TFRecordDataset
-    from dragon.vm.tensorflow.core.data.sources import Files
+    from dragon.vm.shared.data.readers import TFRecordDataset
+    from dragon.vm.shared.data.sources import Files
     from dragon.vm.tensorflow.core.examples.parsing import parse_many
     if label_key is not None and label_key not in features:
         raise ValueError(f"make_batched_features_dataset: label_key must be one of the features. "

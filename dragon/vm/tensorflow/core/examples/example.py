@@ -1,6 +1,6 @@
 """`tf.train.Example` and what it is made of: the records that TFRecord files usually hold."""
-from dragon.vm.tensorflow.core.messages import make_message
-from dragon.vm.tensorflow.core.protobuf import Field
+from dragon.vm.shared.files.messages import make_message
+from dragon.vm.shared.files.protobuf import Field
 
 BytesList = make_message("BytesList", "A list of byte strings.", value=Field(1, "bytes", True))
 FloatList = make_message("FloatList", "A list of float32 numbers.", value=Field(1, "float", True))

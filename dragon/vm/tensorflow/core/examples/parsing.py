@@ -4,14 +4,14 @@ import struct
 from collections import namedtuple
 
 from dragon import _C
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import array_of, string_scalar, wrap_array
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.protobuf import read_fields, write_varint
-from dragon.vm.tensorflow.core.strings import StringTensor
-from dragon.vm.tensorflow.core.tensor import Tensor
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.rows import array_of, string_scalar, wrap_array
+from dragon.vm.shared.files.protobuf import read_fields, write_varint
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.strings import StringTensor
+from dragon.vm.shared.tensors.tensor import Tensor
 
 NUMBERS = {"string": 1, "float32": 2, "int64": 3}  # the dtype of a list of values, and its field in a Feature
 BYTES = 2
@@ -254,7 +254,7 @@ def _steps(records, name, feature, single):
 def _variable(records, name, feature, single):
     """Return a feature whose length differs as a sparse tensor."""
     import numpy as np
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.shared.sparse.tensor import SparseTensor
     counts, values = read_column(records, name, feature.dtype)
     if single:
         places = np.arange(len(values), dtype=np.int64)[:, None]
@@ -265,7 +265,7 @@ def _variable(records, name, feature, single):
 def _sparse_rows(counts, values):
     """Return rows of these lengths as a sparse matrix."""
     import numpy as np
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
+    from dragon.vm.shared.sparse.tensor import SparseTensor
     within = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
     places = np.stack([np.repeat(np.arange(len(counts)), counts), within], 1).astype(np.int64)
     return SparseTensor(wrap_array(places), _wrap(values), [len(counts), int(counts.max(initial=0))])
@@ -273,7 +273,7 @@ def _sparse_rows(counts, values):
 
 def _ragged(records, name, feature, single):
     """Return a feature whose length differs as a ragged tensor, that of one record as a vector."""
-    from dragon.vm.tensorflow.core.ragged_make import _from_lengths
+    from dragon.vm.shared.ragged.making import _from_lengths
     counts, values = read_column(records, feature.value_key or name, feature.dtype)
     values = _wrap(values)
     return values if single else _from_lengths(values, counts.clip(0), feature.row_splits_dtype)
@@ -282,8 +282,8 @@ def _ragged(records, name, feature, single):
 def _sparse(records, name, feature, single):
     """Return two features, of places and of values, as a sparse tensor."""
     import numpy as np
-    from dragon.vm.tensorflow.core.sparse import SparseTensor
-    from dragon.vm.tensorflow.core.sparse_math import reorder
+    from dragon.vm.shared.sparse.math import reorder
+    from dragon.vm.shared.sparse.tensor import SparseTensor
     keys = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
     sizes = [feature.size] if isinstance(feature.size, int) else list(feature.size)
     counts, values = read_column(records, feature.value_key, feature.dtype)
@@ -318,8 +318,8 @@ def _rows_of(steps, name, dtype):
 def parse_sequences(serialized, context_features=None, sequence_features=None, example_names=None):
     """Return (context, steps, lengths) of the bytes of several SequenceExamples, one row for each."""
     import numpy as np
-    from dragon.vm.tensorflow.core.ragged_make import stack_dense
-    from dragon.vm.tensorflow.core.tensor import ops
+    from dragon.vm.shared.ragged.making import stack_dense
+    from dragon.vm.shared.tensors.tensor import ops
     records, shape = as_records(serialized, "parse_sequence_example")
     if not shape:
         return (*parse_sequence(serialized, context_features, sequence_features), {})
@@ -349,7 +349,7 @@ def parse_sequences(serialized, context_features=None, sequence_features=None, e
 
 def parse_sequence(serialized, context_features=None, sequence_features=None, example_name=None):
     """Return ({name: tensor} of the context, {name: tensor} of the steps) of the bytes of one SequenceExample."""
-    from dragon.vm.tensorflow.core.ragged_make import _from_lengths
+    from dragon.vm.shared.ragged.making import _from_lengths
     if not context_features and not sequence_features:
         raise ValueError("Missing features: both `context_features` and `sequence_features` are None. "
                          "At least one should have values.")

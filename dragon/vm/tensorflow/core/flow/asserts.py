@@ -1,11 +1,11 @@
 """Claims about tensors, which raise where they do not hold."""
 from dragon import _C
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import is_text, take
-from dragon.vm.tensorflow.core.shape import TensorShape
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.moving import is_text, take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.shape import TensorShape
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def _fails(condition):

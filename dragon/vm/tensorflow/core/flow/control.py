@@ -1,10 +1,10 @@
 """Control flow in TensorFlow's words: Python's own, over tensors and structures of them."""
 from dragon import _C
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.tensor import Base, ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.tensor import Base, ops
 
 
 def _truth(pred, who):

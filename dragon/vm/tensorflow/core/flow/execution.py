@@ -7,13 +7,10 @@ import time
 
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.tensorflow.core import convert, nest
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.device import Device, parse_device
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.errors import invalid_argument
-
-_soft_placement = [True]
+from dragon.vm.shared import nest
+from dragon.vm.shared.tensors import convert
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
 
 
 class VariableAggregation(enum.Enum):
@@ -37,31 +34,6 @@ class AggregationMethod:
 
 
 # --- devices
-
-@contextlib.contextmanager
-def device(device_name):
-    """Name the device of new tensors within a `with` block.
-
-    Parameters
-    ----------
-    device_name : Optional[str]
-        Such as "/GPU:0", "gpu:1" or "CPU"; None leaves the choice to those outside.
-
-    """
-    where = parse_device(device_name)
-    if where is not None and where.type == "cuda" and where.index >= _C.device_count("cuda"):
-        if not _soft_placement[0]:
-            raise invalid_argument(f"Could not satisfy device specification '{where}': there are "
-                                   f"{_C.device_count('cuda')} GPUs")
-        where = Device("cpu")
-    convert._local_device.append(where or convert.default_device())
-    _C.set_default_device(convert.default_device())
-    try:
-        yield
-    finally:
-        convert._local_device.pop()
-        _C.set_default_device(convert._local_device[-1])
-
 
 class DeviceSpec:
     """A device's name in parts.

@@ -1,9 +1,9 @@
 """`tf.autodiff.ForwardAccumulator`: derivatives in a direction."""
 from dragon import _C
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.tape import GradientTape, UnconnectedGradients
-from dragon.vm.tensorflow.core.tensor import as_tensor, ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.recording.tape import GradientTape, UnconnectedGradients
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import as_tensor, ops
 
 
 class ForwardAccumulator:

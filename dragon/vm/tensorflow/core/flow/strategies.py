@@ -4,10 +4,10 @@ import enum
 import threading
 
 from dragon import _C
-from dragon.vm.tensorflow.core import nest
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.flow.execution import device
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared import nest
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.devices import device
 
 _local = threading.local()
 

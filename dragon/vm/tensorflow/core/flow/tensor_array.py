@@ -1,10 +1,10 @@
 """`tf.TensorArray`: tensors by number, which become one tensor in the end."""
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.errors import OutOfRangeError, invalid_argument
-from dragon.vm.tensorflow.core.shape import TensorShape
-from dragon.vm.tensorflow.core.tensor import ops
-from dragon.vm.tensorflow.core.type_spec import TypeSpec
+from dragon.vm.shared.errors import OutOfRangeError, invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.shape import TensorShape
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.type_spec import TypeSpec
 
 
 class TensorArray:

@@ -1,8 +1,8 @@
 """Tensors and gradients within bounds."""
 from dragon import _C
-from dragon.vm.tensorflow.core.moving import take
-from dragon.vm.tensorflow.core.slices import IndexedSlices
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.tensors.slices import IndexedSlices
+from dragon.vm.shared.tensors.tensor import ops
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):

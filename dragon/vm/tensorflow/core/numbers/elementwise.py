@@ -3,13 +3,13 @@ import builtins
 import math
 
 from dragon import _C
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.creation import cast
-from dragon.vm.tensorflow.core.dtypes import OBJECTS, as_dtype
-from dragon.vm.tensorflow.core.moving import is_ragged, is_text, take
-from dragon.vm.tensorflow.core.operators import (
-    BOOL, COMPLEX, FLOATS, INTEGERS, QUOTIENT, RUNS, apply, operand, refuse_dtype)
-from dragon.vm.tensorflow.core.tensor import ops
+from dragon.vm.shared.arrays.creation import cast
+from dragon.vm.shared.arrays.moving import is_ragged, is_text, take
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype
+from dragon.vm.shared.tensors.operators import (BOOL, COMPLEX, FLOATS, INTEGERS, QUOTIENT, RUNS, apply, operand,
+                                                refuse_dtype)
+from dragon.vm.shared.tensors.tensor import ops
 
 NUMBERS = INTEGERS | FLOATS | COMPLEX
 INEXACT = FLOATS | COMPLEX
@@ -94,7 +94,7 @@ PAIRS = {"n": NUMBERS, "o": INTEGERS | FLOATS, "r": FLOATS, "c": INEXACT, "b": {
 
 def of_ragged(function, *operands):
     """Return what a function of elements makes of ragged tensors."""
-    from dragon.vm.tensorflow.core.ragged_math import elementwise
+    from dragon.vm.shared.ragged.math import elementwise
     return elementwise(function, *operands)
 
 
@@ -413,7 +413,7 @@ def add_n(inputs, name=None):
     if not parts:
         raise ValueError(f"tf.math.add_n: expected one tensor at least. Received: inputs={inputs}")
     if any(part.shape != parts[0].shape for part in parts):
-        from dragon.vm.tensorflow.core.errors import invalid_argument
+        from dragon.vm.shared.errors import invalid_argument
         raise invalid_argument(f"Inputs to operation AddN must have the same size and shape. Received shapes "
                                f"{[tuple(part.shape) for part in parts]} [Op:AddN]")
     total = parts[0]

@@ -2,14 +2,14 @@
 import collections
 
 from dragon import _C
-from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype, int32
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import is_ragged, take
+from dragon.vm.shared.arrays.array import as_ints, at_least, check_axis
+from dragon.vm.shared.arrays.moving import is_ragged, take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype, int32
+from dragon.vm.shared.tensors.operators import BOOL, mismatch, operand, refuse_dtype
+from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.numbers.elementwise import check_pair
-from dragon.vm.tensorflow.core.operators import BOOL, mismatch, operand, refuse_dtype
-from dragon.vm.tensorflow.core.tensor import ops
 
 
 def _pair(a, b, node):

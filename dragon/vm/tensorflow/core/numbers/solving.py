@@ -1,10 +1,10 @@
 """Linear equations."""
 from dragon import _C
-from dragon.vm.tensorflow.core.array import at_least
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.shared.arrays.array import at_least
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.numbers.matrices import _pair, _square, diag, matmul
-from dragon.vm.tensorflow.core.tensor import ops
 
 
 def _guarded(run, *args):
@@ -48,7 +48,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
 
 
 def _joint(a, b):
-    from dragon.vm.tensorflow.core.array import broadcast_static_shape
+    from dragon.vm.shared.arrays.array import broadcast_static_shape
     return tuple(broadcast_static_shape(tuple(a.shape[:-2]), tuple(b.shape[:-2])))
 
 

@@ -1,14 +1,14 @@
 """Signals: Fourier and cosine transforms, windows, frames and spectrograms."""
 import math
 
-from dragon.vm.tensorflow.core.array import as_ints, at_least, check_axis
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.dtypes import as_dtype, float32
-from dragon.vm.tensorflow.core.errors import invalid_argument
-from dragon.vm.tensorflow.core.moving import take
+from dragon.vm.shared.arrays.array import as_ints, at_least, check_axis
+from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype, float32
+from dragon.vm.shared.tensors.operators import refuse_dtype
+from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.numbers.elementwise import COMPLEX
-from dragon.vm.tensorflow.core.operators import refuse_dtype
-from dragon.vm.tensorflow.core.tensor import ops
 
 
 # --- Fourier transforms

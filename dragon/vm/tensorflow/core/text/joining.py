@@ -1,12 +1,12 @@
 """`tf.strings`: strings made of several, or of numbers."""
 import collections
 
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import array_of, over_strings
-from dragon.vm.tensorflow.core.letters import expect
-from dragon.vm.tensorflow.core.ragged import RaggedTensor
-from dragon.vm.tensorflow.core.ragged_make import _from_lengths
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.rows import array_of, over_strings
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.ragged.making import _from_lengths
+from dragon.vm.shared.ragged.tensor import RaggedTensor
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.text.mapping import as_input, map_strings, object_array
 
 
@@ -23,7 +23,7 @@ def join(inputs, separator="", name=None):
     if not tensors:
         raise ValueError(f"join: at least one input is needed. Received: inputs={inputs!r}")
     if any(isinstance(tensor, RaggedTensor) for tensor in tensors):
-        from dragon.vm.tensorflow.core.ragged_math import elementwise
+        from dragon.vm.shared.ragged.math import elementwise
         return elementwise(lambda *flat: join(flat, separator), *tensors)
     arrays = [array_of(as_input(tensor, "join")) for tensor in tensors]
     shapes = {array.shape for array in arrays if array.ndim}

@@ -2,12 +2,12 @@
 import functools
 import re
 
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
-from dragon.vm.tensorflow.core.dtypes import as_dtype
-from dragon.vm.tensorflow.core.ragged import RaggedTensor
-from dragon.vm.tensorflow.core.ragged_make import _from_lengths
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
+from dragon.vm.shared.ragged.making import _from_lengths
+from dragon.vm.shared.ragged.tensor import RaggedTensor
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
 
 BAD_CHARACTER = 0xFFFD
 

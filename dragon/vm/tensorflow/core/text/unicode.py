@@ -1,10 +1,10 @@
 """`tf.strings`: text as characters and their numbers."""
-from dragon.vm.tensorflow.core import errors
-from dragon.vm.tensorflow.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.data.rows import array_of, over_strings, wrap_array
-from dragon.vm.tensorflow.core.ragged import RaggedTensor
-from dragon.vm.tensorflow.core.text.mapping import (
-    BAD_CHARACTER, codec_of, decoder, map_rows, map_strings, object_array, place_of_characters)
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
+from dragon.vm.shared.ragged.tensor import RaggedTensor
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.tensorflow.core.text.mapping import (BAD_CHARACTER, codec_of, decoder, map_rows, map_strings,
+                                                    object_array, place_of_characters)
 
 
 def _numbers(dtype):

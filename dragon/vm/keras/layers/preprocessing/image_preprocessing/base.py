@@ -6,7 +6,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer
 from dragon.vm.keras.layers.preprocessing.image_preprocessing import bounding_boxes as boxes_of
 from dragon.vm.keras.random.seed_generator import SeedGenerator
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 
 def range_of(factor, bounds, name="factor", is_open_below=False):

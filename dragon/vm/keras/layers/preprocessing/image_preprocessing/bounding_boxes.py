@@ -4,7 +4,7 @@ import math
 
 from dragon.vm.keras import ops as K
 from dragon.vm.keras.core.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.letters import expect
+from dragon.vm.shared.letters import expect
 
 FORMATS = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh",
            "rel_center_xywh")

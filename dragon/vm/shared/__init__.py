@@ -1,0 +1,1 @@
+"""What TensorFlow's guest and Keras's both stand on: tensors that do not change, and what is done with them."""

@@ -1,0 +1,1 @@
+"""Functions of tensors that both guests want: made, cut, joined, moved, gathered, reduced."""

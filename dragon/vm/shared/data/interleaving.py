@@ -1,0 +1,237 @@
+"""Datasets that read several others in turns."""
+import time
+
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
+from dragon.vm.shared.data.mapping import Given, as_dataset
+from dragon.vm.shared.data.probing import result_spec
+from dragon.vm.shared.data.seeds import Draws, get_seeds
+from dragon.vm.shared.data.specs import TensorSpec, merge_specs
+from dragon.vm.shared.data.structure import call
+from dragon.vm.shared.data.workers import AUTOTUNE, Ahead, thread_count
+from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+
+END = object()
+AHEAD = 16  # elements of one of several datasets that are read at a time
+# An item that takes less is not worth handing to another thread.
+WORTHWHILE_SECONDS = 1e-4
+TRIALS = 16
+
+
+def gives_texts(dataset):
+    """Return whether the elements of a dataset are known to be single strings."""
+    try:
+        spec = dataset.element_spec
+    except Exception:  # of a user's function, which will say so when it is given an element
+        return False
+    return type(spec) is TensorSpec and spec.dtype.name == "string" and spec.shape.rank == 0
+
+
+def texts_of(dataset):
+    """Return an iterator over the strings of a dataset as bytes."""
+    texts = dataset._texts()
+    return (element._array[()] for element in dataset._iterate()) if texts is None else iter(texts)
+
+
+class Meter:
+    """Whether datasets are read by threads: those that come after the first one turned out to be slow.
+
+    Parameters
+    ----------
+    wanted : bool
+        Whether there may be threads at all.
+
+    """
+
+    def __init__(self, wanted):
+        self._wanted, self._spent, self._seen, self._decided = wanted, 0.0, 0, False
+
+    def open(self, items):
+        """Return an iterator over the same items, made ahead if that pays."""
+        if not self._wanted:
+            return items
+        if self._decided:
+            return iter(Ahead(items, AHEAD))
+        return self._measured(items)
+
+    def _measured(self, items):
+        for item in self._time(items):
+            yield item
+            if self._decided:
+                break
+            if self._seen >= TRIALS:
+                if self._spent / self._seen < WORTHWHILE_SECONDS:
+                    self._wanted = False
+                    yield from items
+                    return
+                self._decided = True
+                break
+        yield from Ahead(items, AHEAD)
+
+    def _time(self, items):
+        while True:
+            begin = time.perf_counter()
+            item = next(items, END)
+            self._spent += time.perf_counter() - begin
+            self._seen += 1
+            if item is END:
+                return
+            yield item
+
+
+class Interleave(Given):
+    """Blocks of the elements of several datasets, in turns."""
+
+    def __init__(self, source, function, cycle_length=None, block_length=None, parallel=None, deterministic=None):
+        super().__init__(source)
+        self._function = function
+        self._threads = thread_count(parallel, "interleave")
+        cycle_length = AUTOTUNE if cycle_length is None else int(cycle_length)
+        if cycle_length == AUTOTUNE:
+            cycle_length = thread_count(AUTOTUNE, "interleave") if parallel is None or int(parallel) == AUTOTUNE else (
+                int(parallel))
+        block_length = 1 if block_length is None else int(block_length)
+        for name, value in (("cycle_length", cycle_length), ("block_length", block_length)):
+            if value < 1:
+                raise errors.InvalidArgumentError(
+                    None, None, f"interleave: {name} must be greater than zero. Received: {value}")
+        self._cycle, self._block = cycle_length, block_length
+
+    def _dataset(self, element):
+        """Return the dataset that the function gives."""
+        return as_dataset(call(self._function, element), "interleave")
+
+    def _iterate(self):
+        return self._turns(lambda element: iter(self._dataset(element)._iterate()))
+
+    def _texts(self):
+        if not gives_texts(self):
+            return None
+        return self._turns(lambda element: texts_of(self._dataset(element)))
+
+    def _turns(self, begin):
+        """Yield what the iterators over several datasets give in turns."""
+        sources, meter = self._sources[0]._iterate(), Meter(self._threads > 1)
+        slots, waiting = [None] * self._cycle, True
+        turn, taken, alive = 0, 0, 0
+        while waiting or alive:
+            if slots[turn] is None and waiting:
+                element = next(sources, END)
+                waiting = element is not END
+                if waiting:
+                    slots[turn] = meter.open(begin(element))
+                    alive += 1
+            if slots[turn] is not None:
+                item = next(slots[turn], END)
+                if item is not END:
+                    yield item
+                    taken += 1
+                    if taken < self._block:
+                        continue
+                else:
+                    slots[turn] = None
+                    alive -= 1
+            turn, taken = (turn + 1) % self._cycle, 0
+
+    def _make_spec(self):
+        return result_spec(self._function, self._sources[0]).element_spec
+
+    def _count(self):
+        count = self._sources[0]._count()
+        return 0 if count == 0 else UNKNOWN
+
+
+class Choose(Dataset):
+    """Elements of the datasets whose numbers a further dataset tells."""
+
+    def __init__(self, datasets, choices, stop_on_empty=False):
+        datasets = list(datasets)
+        if not datasets:
+            raise ValueError("choose_from_datasets: at least one dataset is needed. Received: an empty list")
+        for dataset in (choices, *datasets):
+            expect(dataset, Dataset, "choose_from_datasets", "a dataset")
+        super().__init__(choices, *datasets)
+        self._stop = bool(stop_on_empty)
+        spec = datasets[0].element_spec
+        for other in datasets[1:]:
+            spec = merge_specs(spec, other.element_spec, "choose_from_datasets")
+        self._spec = (spec,)
+        chosen = choices.element_spec
+        if getattr(chosen, "dtype", None) is None or chosen.dtype.name != "int64" or chosen.shape.rank not in (0, None):
+            raise TypeError("choose_from_datasets: choice_dataset must have scalar int64 elements. "
+                            f"Received: elements of {chosen}")
+
+    def _iterate(self):
+        choices, *datasets = self._sources
+        iterators = [dataset._iterate() for dataset in datasets]
+        alive = len(iterators)
+        for choice in choices._iterate():
+            number = int(choice)
+            if not 0 <= number < len(iterators):
+                raise errors.InvalidArgumentError(
+                    None, None, f"choose_from_datasets: selector index out of range: {number} >= {len(iterators)}.")
+            if iterators[number] is None:
+                continue
+            element = next(iterators[number], END)
+            if element is not END:
+                yield element
+                continue
+            alive -= 1
+            iterators[number] = None
+            if self._stop or not alive:
+                return
+
+    def _count(self):
+        counts = [dataset._count() for dataset in self._sources[1:]]
+        if not self._stop and INFINITE in counts:
+            return INFINITE
+        if self._stop and all(count == INFINITE for count in counts):
+            return self._sources[0]._count()
+        return UNKNOWN
+
+
+class Picks(Dataset):
+    """Numbers of datasets, drawn by their weights."""
+
+    def __init__(self, weights, seed, rerandomize):
+        from dragon.vm.shared.data.sources import Counter
+        super().__init__()
+        self._weights, self._seeds = weights, get_seeds(seed)
+        self._outer = Draws(*self._seeds) if rerandomize else None
+        self._spec = (Counter(0, 1, "int64").element_spec,)
+
+    def _iterate(self):
+        import numpy as np
+        from dragon.vm.shared.data.sources import Range
+        number = Range(1)._make_number()
+        draws = Draws(*self._seeds) if self._outer is None else Draws(self._outer.next(), self._outer.next())
+        steps = None if isinstance(self._weights, Dataset) else np.cumsum(self._weights)
+        for weights in self._all_weights():
+            levels = np.cumsum(weights) if steps is None else steps
+            place = int(np.searchsorted(levels, draws.next() / 2.0 ** 32 * levels[-1], side="right"))
+            yield number(min(place, len(levels) - 1))
+
+    def _all_weights(self):
+        if isinstance(self._weights, Dataset):
+            return (weights.numpy() for weights in self._weights._iterate())
+        from itertools import repeat
+        return repeat(self._weights)
+
+    def _count(self):
+        return self._weights._count() if isinstance(self._weights, Dataset) else INFINITE
+
+
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty=False, rerandomize=None):
+    """Return a dataset of elements of others, each taken from one that is drawn by its weight."""
+    datasets = list(datasets)
+    if not datasets:
+        raise ValueError("sample_from_datasets: at least one dataset is needed. Received: an empty list")
+    if weights is None:
+        weights = [1.0] * len(datasets)
+    if not isinstance(weights, Dataset):
+        weights = convert_to_tensor(weights).numpy().astype("float64")
+        if weights.shape != (len(datasets),):
+            raise ValueError("sample_from_datasets: as many weights as datasets are needed. Received: weights of shape "
+                             f"{weights.shape} for {len(datasets)} datasets")
+    return Choose(datasets, Picks(weights, seed, rerandomize), stop_on_empty)

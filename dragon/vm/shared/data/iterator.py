@@ -1,0 +1,96 @@
+"""Iterators over datasets: `tf.data.Iterator`, and the one that gives NumPy arrays."""
+import threading
+
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.rows import on_host
+from dragon.vm.shared.data.structure import map_structure
+from dragon.vm.shared.naming import known_as
+
+END = object()
+
+
+@known_as("tensorflow.data")
+class Iterator:
+    """An iterator over a dataset's elements, made by `iter(dataset)`."""
+
+    def __init__(self, dataset):
+        if not hasattr(dataset, "_iterate"):
+            raise TypeError(f"{type(self).__name__}: got {dataset!r}, expected a tf.data.Dataset")
+        self._dataset = dataset
+        self._elements = iter(dataset._iterate())
+        self._lock = threading.Lock()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with self._lock:
+            with on_host():
+                return next(self._elements)
+
+    def next(self):
+        """Return the next element; StopIteration tells the end."""
+        return self.__next__()
+
+    def get_next(self, name=None):
+        """Return the next element; `tf.errors.OutOfRangeError` tells the end."""
+        try:
+            return self.__next__()
+        except StopIteration:
+            raise errors.OutOfRangeError(None, None, "End of sequence") from None
+
+    def get_next_as_optional(self):
+        """Return the next element as an optional, which is empty at the end."""
+        from dragon.vm.shared.data.optional import Optional
+        with self._lock:
+            element = next(self._elements, END)
+        if element is END:
+            return Optional.empty(self.element_spec)
+        return Optional.from_value(element)
+
+    @property
+    def element_spec(self):
+        """The structure of specs of the elements."""
+        return self._dataset.element_spec
+
+    @property
+    def _type_spec(self):
+        from dragon.vm.shared.data.specs import IteratorSpec
+        return IteratorSpec(self.element_spec)
+
+    def __repr__(self):
+        return f"<tf.data.Iterator element_spec={self.element_spec}>"
+
+
+def to_numpy(component):
+    """Return a component as NumPy's, those that NumPy has no class for as tuples of arrays or as themselves."""
+    from dragon.vm.shared.data.dataset import Dataset
+    if component is None:
+        return None
+    if isinstance(component, Dataset):
+        return component.as_numpy_iterator()
+    convert = getattr(type(component), "_as_numpy_component", None)
+    if convert is not None:
+        return convert(component)
+    return component.numpy()
+
+
+@known_as("tensorflow.data")
+class NumpyIterator:
+    """An iterator over a dataset's elements as NumPy arrays, made by `dataset.as_numpy_iterator()`."""
+
+    def __init__(self, dataset):
+        self._elements = Iterator(dataset)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return map_structure(to_numpy, next(self._elements))
+
+    def next(self):
+        """Return the next element; StopIteration tells the end."""
+        return self.__next__()
+
+    def __repr__(self):
+        return "<tf.data.NumpyIterator>"

@@ -1,0 +1,217 @@
+"""Datasets that call a user's function with each element."""
+import time
+from collections import deque
+from itertools import chain
+
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
+from dragon.vm.shared.data.probing import result_spec
+from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
+from dragon.vm.shared.data.workers import map_in_threads, thread_count
+
+# A call that takes less is not worth handing to another thread.
+WORTHWHILE_SECONDS = 3e-4
+TRIALS = 4
+
+
+def applied(function):
+    """Return a function from an element to what a user's function gives for it, as an element."""
+    def apply(element):
+        return to_result(function(*element) if type(element) is tuple else function(element))
+    return apply
+
+
+class Given(Dataset):
+    """A dataset of what a user's function gives: nothing of the input's elements stays."""
+
+    def _ragged_rows(self):
+        return False
+
+
+class Map(Given):
+    """What a function gives for each element."""
+
+    def __init__(self, source, function, parallel=None, deterministic=None, synchronous=None):
+        super().__init__(source)
+        if not callable(function):
+            raise TypeError(f"map: map_func must be callable. Received: {function!r}")
+        self._function, self._deterministic = function, deterministic
+        self._threads = thread_count(parallel, "map") if not synchronous else 0
+
+    def _iterate(self):
+        elements, function = self._sources[0]._iterate(), applied(self._function)
+        if not self._threads:
+            return map(function, elements)
+        return self._in_threads(elements, function)
+
+    def _in_threads(self, elements, function):
+        """Yield results in order; in threads, once it is seen that calls take long enough."""
+        spent = 0.0
+        for trial, element in enumerate(elements):
+            begin = time.perf_counter()
+            result = function(element)
+            # The first call warms up what later ones find warm.
+            spent += (time.perf_counter() - begin) if trial else 0.0
+            yield result
+            if trial == TRIALS:
+                break
+        else:
+            return
+        if spent / TRIALS < WORTHWHILE_SECONDS:
+            yield from map(function, elements)
+        else:
+            yield from map_in_threads(function, elements, self._threads, self._deterministic is not False)
+
+    def _make_spec(self):
+        return result_spec(self._function, self._sources[0])
+
+    def _count(self):
+        return self._sources[0]._count()
+
+
+def as_decision(value, who):
+    """Return a predicate's result as a bool, or raise."""
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", ())
+    if tuple(shape) != () or (dtype is not None and getattr(dtype, "name", dtype) != "bool") or (
+            dtype is None and not isinstance(value, bool)):
+        raise ValueError(f"{who}: predicate must return a bool scalar. Received: {value!r}")
+    return bool(value)
+
+
+class Filter(Dataset):
+    """The elements of which a predicate holds."""
+
+    def __init__(self, source, predicate):
+        super().__init__(source)
+        self._predicate = predicate
+
+    def _iterate(self):
+        predicate = self._predicate
+        return (element for element in self._sources[0]._iterate()
+                if as_decision(call(predicate, element), "filter"))
+
+    def _count(self):
+        count = self._sources[0]._count()
+        return 0 if count == 0 else UNKNOWN
+
+
+class TakeWhile(Dataset):
+    """The elements before the first of which a predicate does not hold."""
+
+    def __init__(self, source, predicate):
+        super().__init__(source)
+        self._predicate = predicate
+
+    def _iterate(self):
+        for element in self._sources[0]._iterate():
+            if not as_decision(call(self._predicate, element), "take_while"):
+                return
+            yield element
+
+
+class FlatMap(Given):
+    """The elements of the datasets that a function gives."""
+
+    def __init__(self, source, function):
+        super().__init__(source)
+        self._function = function
+
+    def _datasets(self):
+        for element in self._sources[0]._iterate():
+            yield as_dataset(call(self._function, element), "flat_map")
+
+    def _iterate(self):
+        return chain.from_iterable(dataset._iterate() for dataset in self._datasets())
+
+    def _texts(self):
+        from dragon.vm.shared.data.interleaving import gives_texts, texts_of
+        if not gives_texts(self):
+            return None
+        return chain.from_iterable(map(texts_of, self._datasets()))
+
+    def _make_spec(self):
+        return result_spec(self._function, self._sources[0]).element_spec
+
+    def _count(self):
+        count = self._sources[0]._count()
+        return 0 if count == 0 else UNKNOWN
+
+
+def as_dataset(value, who):
+    """Return a function's result if it is a dataset, or raise."""
+    if not isinstance(value, Dataset):
+        raise TypeError(f"{who}: map_func must return a Dataset. Received: {value!r}")
+    return value
+
+
+class Scan(Given):
+    """What a function gives for a state and each element."""
+
+    def __init__(self, source, state, function):
+        super().__init__(source)
+        self._state, self._function = to_element(state), function
+
+    def _iterate(self):
+        state = self._state
+        for element in self._sources[0]._iterate():
+            given = self._function(state, element)
+            if not isinstance(given, (tuple, list)) or len(given) != 2:
+                raise TypeError(f"scan: scan_func must return a new state and an output. Received: {given!r}")
+            state, result = to_element(given[0]), to_element(given[1])
+            check_same(self._state, state, "scan")
+            yield result
+
+    def _make_spec(self):
+        from dragon.vm.shared.data.specs import spec_of
+        for element in self._sources[0]._iterate():
+            return spec_of(to_element(self._function(self._state, element)[1]))
+        raise ValueError("scan: the element_spec of a scan over no element is not known")
+
+    def _count(self):
+        return self._sources[0]._count()
+
+
+class Unique(Dataset):
+    """The first of all equal elements."""
+
+    def _iterate(self):
+        seen = set()
+        for element in self._sources[0]._iterate():
+            arrays = [leaf.numpy() for leaf in flatten(element)]
+            key = tuple(array if isinstance(array, bytes) else
+                        (array.dtype.str, array.shape, tuple(array.ravel().tolist())) for array in arrays)
+            if key not in seen:
+                seen.add(key)
+                yield element
+
+    def _count(self):
+        count = self._sources[0]._count()
+        return count if count in (0, 1) else UNKNOWN
+
+
+class IgnoreErrors(Dataset):
+    """The elements whose computation does not fail.
+
+    An iterator written as a generator ends with its first error; `map` and what is written as an iterator goes on.
+    """
+
+    def __init__(self, source, log_warning=False):
+        super().__init__(source)
+        self._log_warning = log_warning
+
+    def _iterate(self):
+        elements, failures = self._sources[0]._iterate(), deque(maxlen=1)
+        while True:
+            try:
+                yield next(elements)
+            except StopIteration:
+                return
+            except (errors.OpError, ValueError, TypeError, ArithmeticError, LookupError, OSError) as error:
+                failures.append(error)
+                if self._log_warning:
+                    import warnings
+                    warnings.warn(f"ignore_errors: left out an element: {error}", stacklevel=2)
+
+    def _count(self):
+        count = self._sources[0]._count()
+        return count if count in (0, INFINITE) else UNKNOWN

@@ -1,0 +1,81 @@
+"""`tf.experimental.Optional`: an element that may be missing."""
+from dragon.vm.shared import errors
+from dragon.vm.shared.data.specs import spec_of
+from dragon.vm.shared.data.structure import flatten, to_element
+from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.tensors.type_spec import TypeSpec
+
+
+class OptionalSpec(TypeSpec):
+    """The spec of an optional.
+
+    Parameters
+    ----------
+    element_spec : Any
+        The structure of specs of its value.
+
+    """
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @property
+    def value_type(self):
+        """`tf.experimental.Optional`."""
+        return Optional
+
+    @classmethod
+    def from_value(cls, value):
+        """Return the spec of an optional."""
+        return cls(value.element_spec)
+
+    def _parts(self):
+        return (self._element_spec,)
+
+    def __hash__(self):
+        return hash((type(self), tuple(flatten(self._element_spec))))
+
+    def __repr__(self):
+        return f"OptionalSpec({self._element_spec!r})"
+
+
+@known_as("tensorflow.data.experimental")
+class Optional:
+    """An element or its absence."""
+
+    def __init__(self, element_spec, *value):
+        self._element_spec, self._value = element_spec, value
+
+    @staticmethod
+    def empty(element_spec):
+        """Return an optional without a value."""
+        return Optional(element_spec)
+
+    @staticmethod
+    def from_value(value):
+        """Return an optional that has a value."""
+        element = to_element(value)
+        return Optional(spec_of(element), element)
+
+    @property
+    def element_spec(self):
+        """The structure of specs of the value."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self):
+        return OptionalSpec(self._element_spec)
+
+    def has_value(self, name=None):
+        """Return whether there is a value, as a tensor."""
+        from dragon.vm.shared.tensors.convert import convert_to_tensor
+        return convert_to_tensor(bool(self._value))
+
+    def get_value(self, name=None):
+        """Return the value, or raise."""
+        if not self._value:
+            raise errors.InvalidArgumentError(None, None, "get_value: the optional has no value.")
+        return self._value[0]
+
+    def __repr__(self):
+        return f"tf.experimental.Optional(element_spec={self._element_spec}, has_value={bool(self._value)})"

@@ -1,0 +1,1 @@
+"""Formats of files and messages: records, protocol buffers, events, pictures, sounds."""

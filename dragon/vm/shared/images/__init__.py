@@ -1,0 +1,1 @@
+"""What both guests do with images: geometry and colours."""

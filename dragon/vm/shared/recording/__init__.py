@@ -1,0 +1,1 @@
+"""What is recorded of a computation: tapes, gradients of users, functions that are captured."""

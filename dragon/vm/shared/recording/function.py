@@ -1,0 +1,419 @@
+"""`tf.function`: calls run as one optimised graph, with TensorFlow's signatures and results."""
+import functools
+import inspect
+import types
+import weakref
+
+from dragon import _C
+from dragon.core.capture.function import Function as Captured
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.shared import nest
+from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.tensors import variable
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import Base, Tensor
+from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
+
+SIZES = (960, 1920)  # two sizes that stand for an unknown one; both can be cut in many ways
+eagerly = [False]  # tf.config.run_functions_eagerly
+
+
+class _Graphs(Captured):
+    """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
+
+    first = None  # the arguments of the first capture, as specs
+
+    def clear(self):
+        """Forget all graphs."""
+        super().clear()
+        self.count = 0
+
+    def _capture(self, args, kwargs):
+        self.count += 1
+        if self.first is None and not kwargs:
+            self.first = nest.map_structure(_spec_of, tuple(args))
+        self._made = variable.living.added
+        return super()._capture(args, kwargs)
+
+    def _accepts(self, recording):
+        return variable.living.added == self._made and super()._accepts(recording)
+
+    def _keep(self, recording, args, kwargs):
+        if variable.living.added == self._made:
+            super()._keep(recording, args, kwargs)
+
+    def _say_once(self, kind, message):
+        # That Python's effects happen while tracing only is what users of tf.function expect.
+        if kind == "effects":
+            self._warned.add(kind)
+        elif kind != "eager":
+            super()._say_once(kind, message)
+
+
+def _result(value):
+    """Return what a graph returns in place of a Python value."""
+    if value is None or isinstance(value, Tensor):
+        return value
+    if isinstance(value, (Base, _C.Tensor, bool, int, float, complex, str, bytes)) or type(value).__module__ == "numpy":
+        return convert_to_tensor(value)
+    return value
+
+
+def _argument(value):
+    """Return what a graph takes in place of an argument: arrays become tensors."""
+    if type(value).__module__ == "numpy" and not isinstance(value, type) and hasattr(value, "dtype"):
+        return convert_to_tensor(value)
+    return value
+
+
+@known_as("tensorflow.types.experimental")
+class Function:
+    """A Python function whose calls run as graphs; made by `tf.function`.
+
+    Parameters
+    ----------
+    python_function : Callable
+        What is called.
+    input_signature : Sequence[TypeSpec], optional
+        What the arguments must be.
+    reduce_retracing : bool, optional, default=False
+        Whether one graph may serve all sizes of the first axis.
+    name : str, optional
+        How it is called in reports.
+
+    """
+
+    def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None):
+        self._python_function = python_function
+        self._signature = None if input_signature is None else _check_signature(input_signature)
+        self._reduce = bool(reduce_retracing)
+        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self._bound = weakref.WeakKeyDictionary()
+        self._kept = {}
+        free = self._reduce or self._signature is not None
+
+        @functools.wraps(python_function)
+        def traced(*args, **kwargs):
+            return nest.map_structure(_result, python_function(*args, **kwargs))
+        self._graphs = _Graphs(traced, dynamic_batch=free, name=self._name)
+        functools.update_wrapper(self, python_function, updated=())
+
+    def __call__(self, *args, **kwargs):
+        if self._signature is not None:
+            args, kwargs = self._bind(args, kwargs)
+        if eagerly[0] or is_capturing():
+            return self._python_function(*args, **kwargs)
+        args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
+                     for value in args)
+        if kwargs:
+            kwargs = nest.map_structure(_argument, kwargs)
+        return self._graphs(*args, **kwargs)
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        try:
+            found = self._bound.get(instance)
+            if found is None:
+                self._bound[instance] = found = self._bind_to(weakref.ref(instance))
+        except TypeError:  # an object that cannot be hashed or weakly referred to
+            return self._bind_to(lambda: instance)
+        return found
+
+    def _bind_to(self, reference):
+        """Return the function with its first argument given; graphs are the object's own."""
+        function = self._python_function
+
+        @functools.wraps(function)
+        def method(*args, **kwargs):
+            return types.MethodType(function, reference())(*args, **kwargs)
+        method.__signature__ = _without_first(function)
+        return Function(method, self._signature, self._reduce, self._name)
+
+    def __repr__(self):
+        return f"<dragon.vm.tensorflow Function {self._name}: {self._graphs.count} traces>"
+
+    # --- signatures
+
+    def _bind(self, args, kwargs):
+        """Return the arguments as the signature wants them, by position."""
+        signature = self._signature
+        try:
+            bound = inspect.signature(self._python_function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: "
+                            f"{kwargs} for signature: {self._describe()}.") from None
+        given = [*bound.args, *bound.kwargs.values()]
+        if len(given) > len(signature):
+            raise TypeError(f"Binding inputs to tf.function failed due to `too many positional arguments`. Received "
+                            f"args: {args} and kwargs: {kwargs} for signature: {self._describe()}.")
+        fit = functools.partial(_fit, self)
+        return tuple(nest.map_structure(fit, spec, value) if nest.is_nested(spec) else fit(spec, value)
+                     for spec, value in zip(signature, given)), {}
+
+    def _describe(self):
+        return f"({', '.join(map(str, self._signature or ()))})"
+
+    @property
+    def python_function(self):
+        """Callable: what is called."""
+        return self._python_function
+
+    @property
+    def input_signature(self):
+        """Optional[tuple]: what the arguments must be."""
+        return self._signature
+
+    @property
+    def first_signature(self):
+        """Optional[tuple]: the specs of the arguments that the function was traced with first."""
+        return self._graphs.first
+
+    @property
+    def name(self):
+        """str: the function's name."""
+        return self._name
+
+    @property
+    def function_spec(self):
+        """inspect.Signature: the parameters."""
+        return inspect.signature(self._python_function)
+
+    @property
+    def fallback(self):
+        """Optional[str]: why calls run as plain Python rather than as a graph, if they do."""
+        return self._graphs.fallback
+
+    def experimental_get_tracing_count(self):
+        """Return how many times the Python function was called for a graph."""
+        return self._graphs.count
+
+    def explain(self):
+        """Return a report on graphs and what they take for granted."""
+        return self._graphs.explain()
+
+    def pretty_printed_concrete_signatures(self, verbose=True):
+        """Return the signatures of all concrete functions as text."""
+        return "\n\n".join(str(concrete) for concrete in self._kept.values())
+
+    def get_concrete_function(self, *args, **kwargs):
+        """Return the function for arguments of one kind.
+
+        Parameters
+        ----------
+        *args : Any
+            Tensors, or specs that describe them, and Python values.
+        **kwargs : Any
+            The same by name.
+
+        Returns
+        -------
+        ConcreteFunction
+            Which takes tensors of that kind only.
+
+        """
+        if self._signature is not None and not args and not kwargs:
+            args = self._signature
+        specs = nest.map_structure(_spec_of, (list(args), kwargs))
+        key = repr(specs)
+        if key not in self._kept:
+            self._kept[key] = ConcreteFunction(self, *specs)
+        return self._kept[key]
+
+
+def _without_first(function):
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+def _check_signature(signature):
+    for spec in nest.flatten(signature):
+        if not isinstance(spec, TypeSpec):
+            raise TypeError(f"input_signature: all items in this structure should be TensorSpec; got {spec!r}")
+    return tuple(signature)
+
+
+def _fit(function, spec, value):
+    """Return an argument as a spec of the signature describes it."""
+    if not isinstance(spec, TensorSpec):
+        if not spec.is_compatible_with(value):
+            raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {value!r} to {spec}`.")
+        return value
+    try:
+        made = value if isinstance(value, _C.Tensor) else convert_to_tensor(value, spec.dtype)
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"Binding inputs to tf.function failed due to `{error}`. Received: {value!r} for signature: "
+                        f"{function._describe()}.") from None
+    if not spec.is_compatible_with(made):
+        found = TensorSpec(tuple(made.shape), made.dtype)
+        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {found} to {spec}`. Received: "
+                        f"{found} for signature: {function._describe()}.")
+    return made
+
+
+def _spec_of(value):
+    """Return the spec of an argument that is a tensor; other values stand for themselves."""
+    if isinstance(value, (TypeSpec, Base)):
+        return value if not type(value) is Tensor else TensorSpec(value.shape, value.dtype)
+    if isinstance(value, (_C.Tensor, Tensor)) or type(value).__module__ == "numpy":
+        return TensorSpec(tuple(value.shape), value.dtype)
+    return value
+
+
+@known_as("tensorflow.types.experimental")
+class ConcreteFunction:
+    """A function for arguments of one kind; see `Function.get_concrete_function`.
+
+    Parameters
+    ----------
+    function : Function
+        What is called.
+    args, kwargs : Any
+        Specs of tensors, and Python values.
+
+    """
+
+    def __init__(self, function, args, kwargs):
+        if not hasattr(function, "name") or not isinstance(args, (list, tuple)):
+            raise TypeError(f"ConcreteFunction: got {function!r}, expected what `tf.function` made; call its "
+                            "get_concrete_function")
+        self._function, self._args, self._kwargs = function, args, kwargs
+        self.name = self.__name__ = function.name
+        self._outputs = None
+
+    def __call__(self, *args, **kwargs):
+        slots = self._args
+        given = iter(args)
+        filled = [next(given, slot) if _is_open(slot) or len(args) == len(slots) else slot for slot in slots]
+        named = {**self._kwargs, **kwargs}
+        for place, name in enumerate(self._names()[:len(filled)]):
+            if name in kwargs:
+                filled[place] = named.pop(name)
+        return self._function(*[self._check(slot, value) for slot, value in zip(slots, filled)],
+                              **{name: self._check(self._kwargs.get(name), value) for name, value in named.items()})
+
+    def _names(self):
+        return [name for name in inspect.signature(self._function.python_function).parameters]
+
+    def _check(self, spec, value):
+        if isinstance(value, TypeSpec):
+            raise TypeError(f"{self.name}: signature wants a value for {value}, got none")
+        if isinstance(spec, TensorSpec):
+            value = value if isinstance(value, _C.Tensor) else convert_to_tensor(value, spec.dtype)
+            if not spec.is_compatible_with(value):
+                raise TypeError(f"{self.name}: got {TensorSpec(tuple(value.shape), value.dtype)}, expected {spec}")
+        return value
+
+    @property
+    def function_type(self):
+        """inspect.Signature: the parameters."""
+        return inspect.signature(self._function.python_function)
+
+    @property
+    def structured_input_signature(self):
+        """Tuple[tuple, dict]: specs of the arguments."""
+        return tuple(self._args), dict(self._kwargs)
+
+    @property
+    def inputs(self):
+        """List[TensorSpec]: specs of the tensors among the arguments."""
+        return [spec for spec in nest.flatten([self._args, self._kwargs]) if isinstance(spec, TensorSpec)]
+
+    @property
+    def structured_outputs(self):
+        """Any: specs of what is returned."""
+        if self._outputs is None:
+            found = [nest.map_structure(_spec_of, self._infer(size)) for size in SIZES]
+            self._outputs = nest.map_structure(_common, *found)
+        return self._outputs
+
+    @property
+    def outputs(self):
+        """List[TensorSpec]: specs of the tensors that are returned."""
+        return [spec for spec in nest.flatten(self.structured_outputs) if isinstance(spec, TensorSpec)]
+
+    output_shapes = property(lambda self: nest.map_structure(lambda spec: spec.shape, self.structured_outputs),
+                             doc="Any: shapes of what is returned.")
+    output_dtypes = property(lambda self: nest.map_structure(lambda spec: spec.dtype, self.structured_outputs),
+                             doc="Any: dtypes of what is returned.")
+
+    def _infer(self, unknown):
+        """Return what the function returns for tensors without numbers, in which unknown sizes are a certain one."""
+        from dragon.vm.shared.tensors.tensor import ops
+
+        def stand_in(value):
+            if not isinstance(value, TensorSpec):
+                return value
+            shape = tuple(unknown if size is None else size for size in value.shape)
+            return _C.phantom_like(ops.zeros((), dtype=value.dtype), shape)
+        args, kwargs = nest.map_structure(stand_in, (list(self._args), self._kwargs))
+        recorded, phantom = _C.set_grad_enabled(False), _C.set_phantom(True)
+        variable.inferring[0] = True
+        try:
+            return nest.map_structure(_result, self._function.python_function(*args, **kwargs))
+        finally:
+            variable.inferring[0] = False
+            _C.set_phantom(phantom)
+            _C.set_grad_enabled(recorded)
+
+    def __str__(self):
+        return f"{self.name}{tuple(self._args)}"
+
+
+def _common(one, other):
+    """Return the spec of results for two sizes of what is unknown."""
+    if not isinstance(one, TensorSpec):
+        return one
+    return TensorSpec([mine if mine == theirs else None for mine, theirs in zip(one.shape, other.shape)], one.dtype)
+
+
+def _is_open(slot):
+    return any(isinstance(spec, TypeSpec) for spec in nest.flatten(slot))
+
+
+def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
+             experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
+             experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
+    """Have a function's calls run as one optimised graph for each kind of arguments.
+
+    Parameters
+    ----------
+    func : Callable, optional
+        The function; without it, a decorator is returned.
+    input_signature : Sequence[TypeSpec], optional
+        What the arguments must be.
+    autograph : bool, optional, default=True
+        Not used: Python's own `if` and `while` are followed; where they depend on a tensor's numbers, calls run as
+        plain Python (`Function.fallback` says so).
+    jit_compile, experimental_compile : bool, optional
+        Not used: graphs are always optimised.
+    reduce_retracing, experimental_relax_shapes : bool, optional, default=False
+        Whether one graph may serve all sizes of the first axis.
+    experimental_implements, experimental_autograph_options, experimental_attributes : Any, optional
+        Not used.
+    experimental_follow_type_hints : bool, optional
+        Not used.
+
+    Returns
+    -------
+    Function
+        What is called instead.
+
+    Examples
+    --------
+    >>> @tf.function
+    ... def double(x):
+    ...     return x * 2
+
+    """
+    def decorate(python_function):
+        if not callable(python_function):
+            raise TypeError(f"tf.function: expected a callable. Received: {python_function!r}")
+        if isinstance(python_function, Function):
+            return python_function
+        name = getattr(python_function, "__name__", None)
+        return Function(python_function, input_signature, reduce_retracing or experimental_relax_shapes, name)
+    return decorate if func is None else decorate(func)

@@ -1,0 +1,1 @@
+"""Tensors most of whose numbers are zeros."""

@@ -1,0 +1,2 @@
+"""Tensors by value and all that describes them: dtypes, shapes, devices, variables, strings; what they are made of."""
+from dragon.vm.shared.tensors import convert, indexing, operators

@@ -1,0 +1,344 @@
+"""Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other doors."""
+from dragon import _C
+from dragon.vm.shared.tensors.device import Device
+from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
+from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
+
+CPU = Device("cpu")
+NATURAL = {bool: OBJECTS["bool"], int: OBJECTS["int32"], float: OBJECTS["float32"], complex: OBJECTS["complex128"]}
+NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+DEEPEST = 64  # lists in lists, as in NumPy
+TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
+INT32 = range(-2 ** 31, 2 ** 31)
+_local_device = [None]  # what `tf.device` names; a list, so that it is read by everybody
+_registered = []  # (class, function) of tf.register_tensor_conversion_function
+
+
+def default_device():
+    """Return the device of new tensors."""
+    return _local_device[-1] or CPU
+
+
+def is_tensor(x):
+    """Return whether something is a tensor of any kind, or a variable.
+
+    Parameters
+    ----------
+    x : Any
+        What is asked about.
+
+    Returns
+    -------
+    bool
+        True for ragged and sparse tensors as well.
+
+    """
+    return isinstance(x, _C.Tensor) or getattr(type(x), "is_string_tensor", False) or hasattr(x, "_component_tensors")
+
+
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """Return a value as a tensor.
+
+    Parameters
+    ----------
+    value : Any
+        A number, nested lists, an array, text, or a tensor of any door.
+    dtype : DType, optional
+        The dtype; a tensor must have it already. By default what the value has: Python's integers are int32, its
+        floats are float32.
+    dtype_hint : DType, optional
+        A dtype that is taken if the value can have it.
+    name : str, optional
+        Not used.
+
+    Returns
+    -------
+    Tensor
+        The value itself if it is one.
+
+    """
+    if type(value) is Tensor and dtype is None:
+        return value
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    elif dtype_hint is not None and not isinstance(value, _C.Tensor):
+        try:
+            return convert_to_tensor(value, dtype_hint)
+        except (TypeError, ValueError):
+            pass
+    if isinstance(value, _C.Tensor):
+        return _adopt(value, dtype)
+    return _from_python(value, dtype)
+
+
+def _adopt(value, dtype):
+    """Return a tensor or variable of any door as a Tensor with its dtype checked."""
+    if dtype is not None and value.dtype is not dtype and value.dtype != dtype:
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
+                         f"{value!r}")
+    if type(value) is Tensor:
+        return value
+    read = getattr(value, "_read", None)
+    return read() if read is not None else as_tensor(value)
+
+
+def _from_python(value, dtype):
+    kind = type(value)
+    if kind in NATURAL:
+        return _scalar(value, kind, dtype)
+    if isinstance(value, (str, bytes)):
+        return _strings(value, dtype)
+    if value is None:
+        raise ValueError(NO_VALUE)
+    if isinstance(value, (list, tuple, range)):
+        return _sequence(value, dtype)
+    if type(value).__module__ == "numpy":
+        return _array(value, dtype)
+    if hasattr(value, "__array_interface__"):
+        import numpy as np
+        return _array(np.asarray(value), dtype)
+    return _foreign(value, dtype)
+
+
+def _foreign(value, dtype):
+    """Return an object that knows how to become a tensor or an array as one."""
+    for kind, function in reversed(_registered):
+        if isinstance(value, kind):
+            made = function(value, dtype=dtype, name=None, as_ref=False)
+            if made is not NotImplemented:
+                return made
+    if getattr(type(value), "is_string_tensor", False):
+        return _strings(value, dtype)
+    if hasattr(value, "__tf_tensor__"):
+        return value.__tf_tensor__(dtype, None)
+    if hasattr(value, "_dense_tensor"):  # IndexedSlices and the like
+        return _adopt(value._dense_tensor(), dtype)
+    if hasattr(value, "__array__"):
+        return _array(told_array(value), dtype)
+    if isinstance(value, (int, float, complex)):  # a subclass, such as an enumeration
+        return _from_python(next(kind(value) for kind in (int, float, complex) if isinstance(value, kind)), dtype)
+    if hasattr(value, "__dlpack__"):
+        return _adopt(_C.from_dlpack(value, Tensor), dtype)
+    if hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (dict, set)):
+        return _sequence(list(value), dtype)
+    raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)!r}) to a Tensor.")
+
+
+def told_array(value):
+    """Return the array that an object says it is."""
+    import numpy as np
+    array = value.__array__()
+    if not isinstance(array, (np.ndarray, np.generic)):
+        raise ValueError(f"Expected an array of {type(value).__name__}.__array__(). Received: {_short(array)}")
+    return array
+
+
+def _refuse(value, dtype):
+    return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+
+
+def _scalar(value, kind, dtype):
+    """Return a Python number as a tensor without axes."""
+    natural = NATURAL[kind]
+    if dtype is None:
+        dtype = OBJECTS["int64"] if kind is int and value not in INT32 else natural
+    elif dtype is not natural:
+        _check_kind(value, natural, dtype)
+    if kind is int and dtype.is_integer:
+        value = wrapped(value, dtype)
+    return _C.tensor(value, dtype, default_device(), Tensor)
+
+
+def _check_kind(value, natural, dtype):
+    """Raise a TypeError if numbers of one kind are none of a dtype's."""
+    if natural.is_complex and not dtype.is_complex or natural.is_floating and not (
+            dtype.is_floating or dtype.is_complex) or dtype.is_bool and not natural.is_bool or not (
+            dtype.is_numeric or dtype.is_bool):
+        raise _refuse(value, dtype)
+    _check_exists(dtype)
+
+
+def _check_exists(dtype):
+    if dtype.name not in NUMBERED:
+        raise NotImplementedError(f"Tensors of dtype {dtype.name} are not supported; supported are "
+                                  f"{', '.join(NUMBERED)} and string. Received: dtype={dtype!r}")
+
+
+NUMBERED = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+            "complex64", "complex128")
+
+
+def _store(made, dtype):
+    """Return fresh numbers in a dtype, on the device of new tensors."""
+    if made.dtype is not dtype:
+        made = ops.cast(made, dtype)
+    device = default_device()
+    return made if device.type == "cpu" else ops.to_device(made, device)
+
+
+def _strings(value, dtype):
+    from dragon.vm.shared.tensors.strings import StringTensor
+    if dtype is not None and dtype.name != "string":
+        if isinstance(value, StringTensor):
+            raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype string: "
+                             f"{value!r}")
+        raise _refuse(value, dtype)
+    return value if isinstance(value, StringTensor) else StringTensor(value)
+
+
+def _array(array, dtype):
+    """Return a copy of a NumPy array, or of one of its numbers."""
+    kind = array.dtype.kind
+    if kind in "SUOT":
+        return _objects(array, dtype)
+    name = array.dtype.name
+    if name not in NUMBERED:
+        if dtype is None or name not in ("uint16", "uint32", "uint64"):
+            _check_exists(as_dtype(name))
+        array, name = array.astype(dtype.name), dtype.name
+    if dtype is not None and dtype.name == "string":
+        raise _refuse(array, dtype)
+    if name == "bfloat16":
+        made = ops.view_dtype(_C.tensor(array.view("int16"), OBJECTS["int16"], CPU, Tensor), OBJECTS["bfloat16"])
+    else:
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
+        if any(stride < 0 or stride % array.itemsize for stride in array.strides):
+            array = array.copy()
+        made = _C.tensor(array, OBJECTS[name], CPU, Tensor)
+    return _store(made, made.dtype if dtype is None else dtype)
+
+
+def _objects(array, dtype):
+    """Return an array of text or Python objects."""
+    first = array.reshape(-1)[0] if array.size else ""
+    if array.dtype.kind in "SUT" or isinstance(first, (str, bytes)):
+        return _strings(array, dtype)
+    return _sequence(array.tolist(), dtype) if array.ndim else _from_python(array[()], dtype)
+
+
+def first_leaf(value):
+    """Return what comes first in nested lists, or None; a list that holds itself has no end."""
+    for _ in range(DEEPEST):
+        if not isinstance(value, (list, tuple)):
+            return value
+        if not value:
+            return None
+        value = value[0]
+    raise ValueError(TOO_DEEP)
+
+
+def _holds_tensors(value, depth=DEEPEST):
+    """Return whether there are tensors among nested lists."""
+    if not depth:
+        raise ValueError(TOO_DEEP)
+    for item in value:
+        kind = type(item)
+        if kind is float or kind is int:
+            continue
+        if isinstance(item, (list, tuple)):
+            if _holds_tensors(item, depth - 1):
+                return True
+        elif isinstance(item, _C.Tensor):
+            return True
+    return False
+
+
+def _sequence(value, dtype):
+    """Return nested lists as a tensor."""
+    if isinstance(value, range):
+        value = list(value)
+    first = first_leaf(value)
+    wants_text = dtype is not None and dtype.name == "string" and first is None
+    if isinstance(first, (str, bytes)) or getattr(type(first), "is_string_tensor", False) or wants_text:
+        return _strings(value, dtype)
+    if _holds_tensors(value):
+        return _pack(value, dtype)
+    if isinstance(first, complex) or type(first).__module__ == "ml_dtypes":
+        import numpy as np
+        return _array(np.asarray(value), dtype)
+    try:
+        if dtype is not None and dtype.is_floating and type(first) in (float, int) and dtype.name in NUMBERED:
+            return _C.tensor(value, dtype, default_device(), Tensor)
+        # Python's numbers are read in the widest type, so that none is lost before its dtype is known.
+        made = _C.tensor(value, None, CPU, Tensor)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise _sequence_trouble(value, dtype, error) from None
+    natural = made.dtype
+    if natural.name == "int64" and type(first).__module__ != "numpy":
+        natural = OBJECTS["int32"] if _in_int32(made) else natural
+    elif natural.name == "float64" and type(first) is float:
+        natural = OBJECTS["float32"]
+    if dtype is not None and dtype is not natural:
+        if type(first).__module__ != "numpy" and made.size:
+            _check_kind(value, natural, dtype)
+        _check_exists(dtype)
+        natural = dtype
+        if dtype.name == "float64" and made.dtype.name == "float32" and type(first) in (float, bool):
+            made = _C.tensor(value, dtype, CPU, Tensor)
+    return _store(made, natural)
+
+
+def _sequence_trouble(value, dtype, error):
+    """Return TensorFlow's error for lists that are no box of numbers."""
+    if first_leaf(value) is None or "None" in str(error):
+        return ValueError(NO_VALUE)
+    if "lists" in str(error):
+        return ValueError(f"Can't convert non-rectangular Python sequence to Tensor. Received: {_short(value)}")
+    if dtype is not None:
+        return _refuse(value, dtype)
+    return ValueError(f"Can't convert Python sequence with mixed types to Tensor. Received: {_short(value)}")
+
+
+def _short(value):
+    text = repr(value)
+    return text if len(text) < 200 else text[:200] + "..."
+
+
+def _in_int32(made):
+    if not made.size:
+        return True
+    numbers = made if made.ndim == 0 else None
+    if numbers is not None:
+        return int(made) in INT32
+    low, high = ops.aminmax(made)
+    return int(low) in INT32 and int(high) in INT32
+
+
+def _pack(value, dtype):
+    """Return nested lists with tensors among them, stacked so that gradients reach those."""
+    found = next((item for item in _leaves(value) if isinstance(item, _C.Tensor)))
+    wanted = dtype or as_dtype(found.dtype)
+
+    def pack(item):
+        if isinstance(item, (list, tuple)):
+            return ops.stack([pack(part) for part in item])
+        if isinstance(item, _C.Tensor):
+            if item.dtype != wanted:
+                raise TypeError(f"Cannot convert a list containing a tensor of dtype {as_dtype(item.dtype)} to "
+                                f"{wanted} (Tensor is: {item!r})")
+            return item if isinstance(item, Base) else as_tensor(item)
+        return convert_to_tensor(item, wanted)
+    try:
+        return pack(value)
+    except _C.InvalidValue as error:
+        from dragon.vm.shared.errors import invalid_argument
+        raise invalid_argument(f"Shapes of all inputs must match [Op:Pack] name: packed; {error}") from None
+
+
+def _leaves(value):
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            yield from _leaves(item)
+        else:
+            yield item
+
+
+def adopt_array(array):
+    """Return a tensor over an array's memory, without a copy; whoever writes there writes into both."""
+    return _C.from_buffer(array, Tensor)
+
+
+def rebuild(array, dtype):
+    """Return a pickled tensor."""
+    return ops.cast(convert_to_tensor(array), as_dtype(dtype))

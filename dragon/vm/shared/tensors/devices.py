@@ -1,0 +1,132 @@
+"""The devices there are, which of them are used, and where new tensors go."""
+import collections
+import contextlib
+
+from dragon import _C
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors import convert
+from dragon.vm.shared.tensors.device import Device, ENGINE, parse_device
+
+PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
+PhysicalDevice.__doc__ = "A device of the machine."
+LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
+LogicalDevice.__doc__ = "A device that programs name."
+_hidden = set()
+_soft_placement = [True]
+
+
+class LogicalDeviceConfiguration:
+    """How a device is used.
+
+    Parameters
+    ----------
+    memory_limit : int, optional
+        Megabytes that may be taken.
+    experimental_priority, experimental_device_ordinal : int, optional
+        Must be None.
+
+    """
+
+    def __init__(self, memory_limit=None, experimental_priority=None, experimental_device_ordinal=None):
+        if experimental_priority is not None or experimental_device_ordinal is not None:
+            raise NotImplementedError("LogicalDeviceConfiguration: only memory_limit is supported. Received: "
+                                      f"experimental_priority={experimental_priority}, "
+                                      f"experimental_device_ordinal={experimental_device_ordinal}")
+        self.memory_limit = memory_limit
+
+
+def list_physical_devices(device_type=None):
+    """Return the machine's devices of a kind ("CPU", "GPU"), or all."""
+    found = [PhysicalDevice(f"/physical_device:{kind}:{index}", kind) for kind in ("CPU", "GPU")
+             for index in range(1 if kind == "CPU" else _C.device_count(ENGINE[kind]))]
+    return [item for item in found if device_type in (None, item.device_type)]
+
+
+def list_logical_devices(device_type=None):
+    """Return the devices that programs name, of a kind or all."""
+    return [LogicalDevice(item.name.replace("physical_", ""), item.device_type)
+            for item in list_physical_devices(device_type) if item.name not in _hidden]
+
+
+def get_visible_devices(device_type=None):
+    """Return the machine's devices that are used."""
+    return [item for item in list_physical_devices(device_type) if item.name not in _hidden]
+
+
+def set_visible_devices(devices, device_type=None):
+    """Use only some of the machine's devices.
+
+    Parameters
+    ----------
+    devices : Union[PhysicalDevice, Sequence[PhysicalDevice]]
+        Those to be used.
+    device_type : str, optional
+        The kind of which others are hidden; all by default.
+
+    """
+    wanted = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    known = list_physical_devices()
+    for item in wanted:
+        if item not in known:
+            raise ValueError(f"Unrecognized device: {item!r}")
+    for item in known:
+        if device_type in (None, item.device_type):
+            (_hidden.discard if item in wanted else _hidden.add)(item.name)
+
+
+def get_soft_device_placement():
+    """Return whether the CPU stands in for devices that are missing."""
+    return _soft_placement[0]
+
+
+def set_soft_device_placement(enabled):
+    """Have the CPU stand in for devices that are missing, or not."""
+    _soft_placement[0] = bool(enabled)
+
+
+def _check_device(device):
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    return device
+
+
+def get_logical_device_configuration(device):
+    """Return how a device is used."""
+    _check_device(device)
+    return None
+
+
+def set_logical_device_configuration(device, logical_devices):
+    """Limit the memory of a device; it cannot be cut in several."""
+    _check_device(device)
+    if len(logical_devices) != 1:
+        raise NotImplementedError(f"A device stays one device. Received: {len(logical_devices)} logical devices")
+    limit = logical_devices[0].memory_limit
+    if limit is not None:
+        kind, index = device.name.split(":")[1:]
+        _C.set_memory_limit(int(limit) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")
+
+
+@contextlib.contextmanager
+def device(device_name):
+    """Name the device of new tensors within a `with` block.
+
+    Parameters
+    ----------
+    device_name : Optional[str]
+        Such as "/GPU:0", "gpu:1" or "CPU"; None leaves the choice to those outside.
+
+    """
+    where = parse_device(device_name)
+    if where is not None and where.type == "cuda" and where.index >= _C.device_count("cuda"):
+        if not _soft_placement[0]:
+            raise invalid_argument(f"Could not satisfy device specification '{where}': there are "
+                                   f"{_C.device_count('cuda')} GPUs")
+        where = Device("cpu")
+    convert._local_device.append(where or convert.default_device())
+    _C.set_default_device(convert.default_device())
+    try:
+        yield
+    finally:
+        convert._local_device.pop()
+        _C.set_default_device(convert._local_device[-1])

@@ -1,0 +1,41 @@
+"""Numbers on their way to Python: NumPy arrays of tensors, and how tensors are shown."""
+from dragon import _C
+
+
+def host_array(x):
+    """Return a tensor's numbers as a NumPy array, over the same memory where that is possible."""
+    from dragon.vm.shared.tensors.tensor import ops
+    if x.requires_grad:
+        x = x.detach()
+    if x.device.type != "cpu":
+        if x.device.type == "meta":
+            raise NotImplementedError(f"numpy() is only available for tensors with numbers. Received: {x!r}")
+        x = ops.to_device(x, "cpu")
+    if getattr(x.dtype, "name", x.dtype) == "bfloat16":  # a variable of Keras tells its dtype by the name
+        from dragon.vm.shared.tensors.dtypes import ml_dtypes
+        return ops.view_dtype(ops.contiguous(x), "int16").numpy().view(ml_dtypes("bfloat16").bfloat16)
+    array = _C.Tensor.numpy(x)
+    # The engine's int64 is C's long long; where that is not NumPy's int64, reprs would tell its dtype.
+    return array.view("int64") if array.dtype.char == "q" else array
+
+
+def owned_array(x):
+    """Return a tensor's numbers as an array of its own; as a NumPy number if there is only one without axes."""
+    array = host_array(x)
+    return array.copy() if array.ndim else array[()]
+
+
+def show_numbers(x, is_repr):
+    """Return the text of a tensor's numbers: as NumPy's repr or str."""
+    if x.device.type == "meta":
+        return "<unprintable>"
+    array = host_array(x)
+    if array.ndim == 0:
+        return repr(array[()].item()) if is_repr else str(array[()])
+    return repr(array) if is_repr else str(array)
+
+
+def describe(x):
+    """Return `numpy=...` as the reprs of tensors and variables hold it."""
+    text = show_numbers(x, True)
+    return f"numpy={chr(10) if chr(10) in text else ''}{text}"
