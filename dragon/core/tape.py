@@ -45,6 +45,26 @@ class set_grad_enabled(_Switch):
         self.before = _C.set_grad_enabled(self.enabled)
 
 
+_asked = [False]  # whether users of a guest in this process expect recording where nobody asks for it
+
+
+def record_unasked():
+    """Record from now on where nobody asks for it, as users of PyTorch expect."""
+    _asked[0] = True
+    _C.set_grad_enabled(True)
+
+
+def record_when_asked():
+    """Record from now on only where it is asked for, unless users of another guest expect more."""
+    if not _asked[0]:
+        _C.set_grad_enabled(False)
+
+
+def is_recorded_unasked():
+    """Return whether calls are recorded where nobody asks for it."""
+    return _asked[0]
+
+
 def no_grad():
     """Record nothing within a `with` block or a decorated function."""
     return _Switch(False)

@@ -3,6 +3,7 @@ import sys as _sys
 from math import e, inf, nan, pi
 
 from dragon import _C as _engine
+from dragon.core.tape import record_unasked as _record_unasked
 from dragon.vm.guest import lookup as _lookup
 from dragon.vm.torch.core.device import device, get_default_device, set_default_device
 from dragon.vm.torch.core.dtypes import NAMES as _dtypes, dtype
@@ -61,4 +62,4 @@ __getattr__, __dir__ = _lookup(globals(), {
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)
 # Another door may have turned recording off, as its users expect; PyTorch's expect it to be on.
-_engine.set_grad_enabled(True)
+_record_unasked()

@@ -1,11 +1,11 @@
 """`tf.GradientTape`: recording is off but within tapes; gradients of what they saw."""
 import contextlib
 import enum
-import sys
 import threading
 import warnings
 
 from dragon import _C
+from dragon.core.tape import is_recorded_unasked
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -84,7 +84,7 @@ class GradientTape:
             self._shared, self._floor = True, others[0]._floor
             for other in others:
                 other._shared = True
-        elif "dragon.vm.torch" in sys.modules:
+        elif is_recorded_unasked():
             # PyTorch records outside of tapes too; what it did since the last tape may be differentiated with this one.
             self._floor = getattr(_local, "end", 0)
         else:
