@@ -2,6 +2,7 @@
 import itertools
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -31,7 +32,8 @@ print("recorded")
 
 
 def run(script):
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300,
+                          cwd=tempfile.gettempdir())
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
