@@ -1,6 +1,8 @@
 """The kinds of datasets behind `tf.data.Dataset`; each is imported when a dataset of it is first made."""
 import importlib
 
+from dragon.vm.shared.data import kinds
+
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
@@ -22,6 +24,9 @@ KINDS = {
     "options": ("Options", "ThreadingOptions"),
     "optional": ("Optional", "OptionalSpec"),
     "specs": ("DatasetSpec", "IteratorSpec"),
+    "dataset": ("Dataset",),
+    "iterator": ("Iterator", "NumpyIterator"),
+    "probing": ("make_element",),
 }
 HOMES = {name: module for module, names in KINDS.items() for name in names}
 
@@ -32,3 +37,6 @@ def __getattr__(name):
     value = getattr(importlib.import_module(f"{__name__}.{HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+kinds.find.append(__getattr__)

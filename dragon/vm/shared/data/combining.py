@@ -1,5 +1,5 @@
 """`tf.data.Dataset`: methods that make one out of several elements."""
-from dragon.vm.shared import data as kinds
+from dragon.vm.shared.data import kinds
 
 
 class Combining:

@@ -1,5 +1,5 @@
 """`tf.data.Dataset`: what every dataset can do, whatever kind it is."""
-from dragon.vm.shared import data as kinds
+from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.combining import Combining
 from dragon.vm.shared.data.making import Making
 from dragon.vm.shared.data.transforming import Transforming

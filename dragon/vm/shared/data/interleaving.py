@@ -3,10 +3,10 @@ import time
 
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
-from dragon.vm.shared.data.mapping import Given, as_dataset
+from dragon.vm.shared.data.mapping import Given, as_dataset, gives_texts, texts_of
 from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.seeds import Draws, get_seeds
-from dragon.vm.shared.data.specs import TensorSpec, merge_specs
+from dragon.vm.shared.data.specs import merge_specs
 from dragon.vm.shared.data.structure import call
 from dragon.vm.shared.data.workers import AUTOTUNE, Ahead, thread_count
 from dragon.vm.shared.letters import expect
@@ -17,21 +17,6 @@ AHEAD = 16  # elements of one of several datasets that are read at a time
 # An item that takes less is not worth handing to another thread.
 WORTHWHILE_SECONDS = 1e-4
 TRIALS = 16
-
-
-def gives_texts(dataset):
-    """Return whether the elements of a dataset are known to be single strings."""
-    try:
-        spec = dataset.element_spec
-    except Exception:  # of a user's function, which will say so when it is given an element
-        return False
-    return type(spec) is TensorSpec and spec.dtype.name == "string" and spec.shape.rank == 0
-
-
-def texts_of(dataset):
-    """Return an iterator over the strings of a dataset as bytes."""
-    texts = dataset._texts()
-    return (element._array[()] for element in dataset._iterate()) if texts is None else iter(texts)
 
 
 class Meter:

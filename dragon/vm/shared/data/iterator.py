@@ -2,6 +2,7 @@
 import threading
 
 from dragon.vm.shared import errors
+from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.rows import on_host
 from dragon.vm.shared.data.structure import map_structure
 from dragon.vm.shared.naming import known_as
@@ -41,12 +42,11 @@ class Iterator:
 
     def get_next_as_optional(self):
         """Return the next element as an optional, which is empty at the end."""
-        from dragon.vm.shared.data.optional import Optional
         with self._lock:
             element = next(self._elements, END)
         if element is END:
-            return Optional.empty(self.element_spec)
-        return Optional.from_value(element)
+            return kinds.Optional.empty(self.element_spec)
+        return kinds.Optional.from_value(element)
 
     @property
     def element_spec(self):
@@ -55,8 +55,7 @@ class Iterator:
 
     @property
     def _type_spec(self):
-        from dragon.vm.shared.data.specs import IteratorSpec
-        return IteratorSpec(self.element_spec)
+        return kinds.IteratorSpec(self.element_spec)
 
     def __repr__(self):
         return f"<tf.data.Iterator element_spec={self.element_spec}>"
@@ -64,10 +63,9 @@ class Iterator:
 
 def to_numpy(component):
     """Return a component as NumPy's, those that NumPy has no class for as tuples of arrays or as themselves."""
-    from dragon.vm.shared.data.dataset import Dataset
     if component is None:
         return None
-    if isinstance(component, Dataset):
+    if isinstance(component, kinds.Dataset):
         return component.as_numpy_iterator()
     convert = getattr(type(component), "_as_numpy_component", None)
     if convert is not None:

@@ -1,5 +1,5 @@
 """`tf.data.Dataset`: where datasets come from."""
-from dragon.vm.shared import data as kinds
+from dragon.vm.shared.data import kinds
 
 
 class Making:

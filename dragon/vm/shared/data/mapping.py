@@ -6,6 +6,7 @@ from itertools import chain
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
 from dragon.vm.shared.data.probing import result_spec
+from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
 from dragon.vm.shared.data.workers import map_in_threads, thread_count
 
@@ -124,7 +125,6 @@ class FlatMap(Given):
         return chain.from_iterable(dataset._iterate() for dataset in self._datasets())
 
     def _texts(self):
-        from dragon.vm.shared.data.interleaving import gives_texts, texts_of
         if not gives_texts(self):
             return None
         return chain.from_iterable(map(texts_of, self._datasets()))
@@ -215,3 +215,18 @@ class IgnoreErrors(Dataset):
     def _count(self):
         count = self._sources[0]._count()
         return count if count in (0, INFINITE) else UNKNOWN
+
+
+def gives_texts(dataset):
+    """Return whether the elements of a dataset are known to be single strings."""
+    try:
+        spec = dataset.element_spec
+    except Exception:  # of a user's function, which will say so when it is given an element
+        return False
+    return type(spec) is TensorSpec and spec.dtype.name == "string" and spec.shape.rank == 0
+
+
+def texts_of(dataset):
+    """Return an iterator over the strings of a dataset as bytes."""
+    texts = dataset._texts()
+    return (element._array[()] for element in dataset._iterate()) if texts is None else iter(texts)

@@ -4,6 +4,7 @@ import os
 
 from dragon import _C
 from dragon.vm.shared import errors
+from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.dataset import Dataset, INFINITE
 from dragon.vm.shared.data.rows import Rows, on_host, wrap_array
 from dragon.vm.shared.data.seeds import Draws, get_seeds
@@ -182,8 +183,7 @@ class Files(Dataset):
             raise errors.InvalidArgumentError(None, None, f"list_files: no file matches. Received: {pattern!r}")
         self._order = None
         if shuffle is None or shuffle:
-            from dragon.vm.shared.data.shuffling import Shuffle
-            self._order = Shuffle(Range(len(self._names)), len(self._names), seed)
+            self._order = kinds.Shuffle(Range(len(self._names)), len(self._names), seed)
 
     def _rows(self):
         if getattr(self, "_table", None) is None:

@@ -1,4 +1,5 @@
 """What a dataset says of its elements: specs of components, with and without the axis of the batch."""
+from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.structure import flatten, map_structure
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.shape import TensorShape
@@ -28,15 +29,12 @@ class DatasetSpec(TypeSpec):
 
     def _make_up(self, size, number, text):
         """Return a dataset of made-up elements."""
-        from dragon.vm.shared.data import Listed
-        from dragon.vm.shared.data.probing import make_element
-        return Listed([make_element(self._element_spec, size, number, text)] * size, self._element_spec)
+        return kinds.Listed([kinds.make_element(self._element_spec, size, number, text)] * size, self._element_spec)
 
     @property
     def value_type(self):
         """`tf.data.Dataset`."""
-        from dragon.vm.shared.data.dataset import Dataset
-        return Dataset
+        return kinds.Dataset
 
     @classmethod
     def from_value(cls, value):
@@ -70,8 +68,7 @@ class IteratorSpec(TypeSpec):
     @property
     def value_type(self):
         """`tf.data.Iterator`."""
-        from dragon.vm.shared.data.iterator import Iterator
-        return Iterator
+        return kinds.Iterator
 
     @classmethod
     def from_value(cls, value):

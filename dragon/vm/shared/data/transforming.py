@@ -1,5 +1,5 @@
 """`tf.data.Dataset`: methods that choose or change single elements."""
-from dragon.vm.shared import data as kinds
+from dragon.vm.shared.data import kinds
 
 
 class Transforming:
@@ -119,7 +119,6 @@ class Transforming:
     def apply(self, transformation_func):
         """Return what a function from datasets to datasets gives for this one."""
         made = transformation_func(self)
-        from dragon.vm.shared.data.dataset import Dataset
-        if not isinstance(made, Dataset):
+        if not isinstance(made, kinds.Dataset):
             raise TypeError(f"apply: the function must return a Dataset. Received: {made!r}")
         return made

@@ -1,5 +1,17 @@
 """Tensors by value and all that describes them: dtypes, shapes, devices, variables, strings; what they are made of."""
+import functools
+
 from dragon.core.tape import record_when_asked
 from dragon.vm.shared.tensors import convert, indexing, operators
 
 record_when_asked()  # by tapes
+
+
+@functools.cache
+def _string_class():
+    """Return the class of tensors of strings, which only programs that have text read."""
+    from dragon.vm.shared.tensors.strings import StringTensor
+    return StringTensor
+
+
+convert.string_class.append(_string_class)

@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
+from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 
 CPU = Device("cpu")
@@ -11,6 +12,7 @@ DEEPEST = 64  # lists in lists, as in NumPy
 TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
 _local_device = [None]  # what `tf.device` names; a list, so that it is read by everybody
+string_class = []  # how to get the class of tensors of strings, which stands upon this: the package says so
 _registered = []  # (class, function) of tf.register_tensor_conversion_function
 
 
@@ -177,7 +179,7 @@ def _store(made, dtype):
 
 
 def _strings(value, dtype):
-    from dragon.vm.shared.tensors.strings import StringTensor
+    StringTensor = string_class[0]()
     if dtype is not None and dtype.name != "string":
         if isinstance(value, StringTensor):
             raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype string: "
@@ -337,6 +339,14 @@ def _leaves(value):
 def adopt_array(array):
     """Return a tensor over an array's memory, without a copy; whoever writes there writes into both."""
     return _C.from_buffer(array, Tensor)
+
+
+def _reduce(self):
+    numbers = ops.cast(self.detach(), "float32") if self.dtype.name == "bfloat16" else self
+    return rebuild, (host_array(numbers).copy(), self.dtype.name)
+
+
+Tensor.__reduce__ = _reduce
 
 
 def rebuild(array, dtype):

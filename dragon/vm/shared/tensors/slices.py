@@ -4,7 +4,9 @@ Gradients of look-ups come dense from the tape; only what a program makes itself
 """
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype, float32
 from dragon.vm.shared.tensors.shape import TensorShape
+from dragon.vm.shared.tensors.type_spec import TypeSpec
 
 
 @known_as("tensorflow")
@@ -59,3 +61,34 @@ class IndexedSlices:
 
     def _from_components(self, parts):
         return IndexedSlices(*parts)
+
+
+@known_as("tensorflow")
+class IndexedSlicesSpec(TypeSpec):
+    """What is known of rows of a tensor; see `tf.IndexedSlices`.
+
+    Parameters
+    ----------
+    shape : TensorShape, optional
+        Of the whole tensor.
+    dtype : DType, optional, default=float32
+        Of the rows.
+    indices_dtype : DType, optional, default=int64
+        Of the rows' places.
+
+    """
+
+    def __init__(self, shape=None, dtype=float32, indices_dtype="int64"):
+        self._shape, self._dtype, self._indices = TensorShape(shape), as_dtype(dtype), as_dtype(indices_dtype)
+
+    def _parts(self):
+        return self._shape, self._dtype, self._indices
+
+    @property
+    def value_type(self):
+        """type: the class of such values."""
+        return IndexedSlices
+
+    def __repr__(self):
+        return (f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "
+                f"indices_dtype={self._indices!r})")

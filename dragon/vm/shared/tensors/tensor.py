@@ -3,6 +3,7 @@ import weakref
 
 from dragon import _C
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.tensors import host
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import DType, OBJECTS
 from dragon.vm.shared.tensors.shape import TensorShape
@@ -38,25 +39,21 @@ class Base(_C.Tensor):
     __array_priority__ = 100  # NumPy's arrays leave arithmetic with tensors to the tensors
 
     def __repr__(self):
-        from dragon.vm.shared.tensors.host import describe
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {describe(self)}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {host.describe(self)}>"
 
     def __str__(self):
-        from dragon.vm.shared.tensors.host import show_numbers
-        text = show_numbers(self, False)
+        text = host.show_numbers(self, False)
         line = "\n" if "\n" in text else ""
         return f"tf.Tensor({line}{text}{', ' if not line else ', '}shape={self.shape}, dtype={self.dtype.name})"
 
     def __array__(self, dtype=None, copy=None):
         import numpy as np
-        from dragon.vm.shared.tensors.host import host_array
-        array = host_array(self)
+        array = host.host_array(self)
         return np.array(array, dtype=dtype, copy=True if copy is None else copy)
 
     def numpy(self):
         """Return a NumPy array with a copy of the numbers; a NumPy number if there are no axes."""
-        from dragon.vm.shared.tensors.host import owned_array
-        return owned_array(self)
+        return host.owned_array(self)
 
     def get_shape(self):
         """Return the shape."""
@@ -128,12 +125,6 @@ class Tensor(Base, metaclass=TensorKind):
     def __deepcopy__(self, memo):
         return ops.clone(self.detach())
 
-    def __reduce__(self):
-        from dragon.vm.shared.tensors.convert import rebuild
-        from dragon.vm.shared.tensors.host import host_array
-        numbers = ops.cast(self.detach(), "float32") if self.dtype.name == "bfloat16" else self
-        return rebuild, (host_array(numbers).copy(), self.dtype.name)
-
     def set_shape(self, shape):
         """Say what the shape is; it must agree with the one that the tensor has."""
         if not self.shape.is_compatible_with(shape):
@@ -173,6 +164,7 @@ for _name in ("name", "op", "graph", "value_index"):
 # results of operators are Tensors.
 _own = _C.Ops(Base, OBJECTS, Device, TensorShape)
 ops = _C.Ops(Tensor, OBJECTS, Device, TensorShape)
+host.operators.append(ops)
 dtype_class = DType
 
 _as_class = _C.as_class

@@ -135,38 +135,6 @@ class NoneTensorSpec(TypeSpec):
         return "NoneTensorSpec()"
 
 
-@known_as("tensorflow")
-class IndexedSlicesSpec(TypeSpec):
-    """What is known of rows of a tensor; see `tf.IndexedSlices`.
-
-    Parameters
-    ----------
-    shape : TensorShape, optional
-        Of the whole tensor.
-    dtype : DType, optional, default=float32
-        Of the rows.
-    indices_dtype : DType, optional, default=int64
-        Of the rows' places.
-
-    """
-
-    def __init__(self, shape=None, dtype=float32, indices_dtype="int64"):
-        self._shape, self._dtype, self._indices = TensorShape(shape), as_dtype(dtype), as_dtype(indices_dtype)
-
-    def _parts(self):
-        return self._shape, self._dtype, self._indices
-
-    @property
-    def value_type(self):
-        """type: the class of such values."""
-        from dragon.vm.shared.tensors.slices import IndexedSlices
-        return IndexedSlices
-
-    def __repr__(self):
-        return (f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "
-                f"indices_dtype={self._indices!r})")
-
-
 def type_spec_from_value(value):
     """Return the spec that describes a value.
 

@@ -16,8 +16,8 @@ PLACES = {
     "dragon.vm.shared.tensors.devices": "device",
     "core.flow.control": "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop",
     "core.flow.tensor_array": "TensorArray TensorArraySpec",
-    "dragon.vm.shared.tensors.type_spec": "IndexedSlicesSpec NoneTensorSpec TensorSpec TypeSpec type_spec_from_value",
-    "dragon.vm.shared.tensors.slices": "IndexedSlices",
+    "dragon.vm.shared.tensors.type_spec": "NoneTensorSpec TensorSpec TypeSpec type_spec_from_value",
+    "dragon.vm.shared.tensors.slices": "IndexedSlices IndexedSlicesSpec",
     "core.flow.execution": "AggregationMethod DeviceSpec VariableAggregation VariableSynchronization "
                            "control_dependencies executing_eagerly get_logger get_static_value group "
                            "guarantee_const init_scope inside_function is_symbolic_tensor no_op numpy_function "
