@@ -1,1 +1,21 @@
 """Tensors whose rows differ in length."""
+from dragon.vm.shared.ragged import later
+
+
+def _ragged_class():
+    from dragon.vm.shared.ragged.tensor import RaggedTensor
+    return RaggedTensor
+
+
+def _sparse_math():
+    from dragon.vm.shared.sparse import math
+    return math
+
+
+def _teach():
+    from dragon.vm.shared.ragged import dispatch  # noqa: F401: it is done by importing it, and the arithmetic with it
+
+
+later.ragged_class.append(_ragged_class)
+later.sparse_math.append(_sparse_math)
+later.teach.append(_teach)

@@ -1,6 +1,7 @@
 """How ragged tensors are made, cut, and turned into dense ones."""
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
+from dragon.vm.shared.ragged import later
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.strings import StringTensor
@@ -8,8 +9,7 @@ from dragon.vm.shared.tensors.tensor import ops
 
 
 def _class():
-    from dragon.vm.shared.ragged.tensor import RaggedTensor
-    return RaggedTensor
+    return later.ragged_class[0]()
 
 
 def _values(values):

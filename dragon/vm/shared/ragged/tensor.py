@@ -1,9 +1,7 @@
 """`tf.RaggedTensor`: rows of different lengths, held as the values of all rows and the places where rows end."""
-import importlib
-
 from dragon.vm.shared.data.rows import array_of, wrap_array
 from dragon.vm.shared.naming import known_as
-from dragon.vm.shared.ragged import making as ragged_make
+from dragon.vm.shared.ragged import later, making as ragged_make
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.shape import TensorShape
@@ -333,5 +331,4 @@ class RaggedTensor:
 
 
 # Operators are added to the class by the module of its arithmetic; TensorFlow's functions are told of it.
-for _module in ("math", "dispatch"):
-    importlib.import_module(f"dragon.vm.shared.ragged.{_module}")
+later.teach[0]()

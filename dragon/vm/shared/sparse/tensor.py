@@ -1,8 +1,7 @@
 """`tf.SparseTensor`: the values that are not zero, and their places."""
-import importlib
-
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.ragged import later
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.shape import TensorShape
@@ -151,11 +150,11 @@ class SparseTensor:
 
     @staticmethod
     def _stack(tensors):
-        from dragon.vm.shared.sparse import math as sparse_math
+        sparse_math = later.sparse_math[0]()
         return sparse_math.concat([sparse_math.expand_dims(tensor, 0) for tensor in tensors], 0)
 
     def __getitem__(self, key):
-        from dragon.vm.shared.sparse import math as sparse_math
+        sparse_math = later.sparse_math[0]()
         return sparse_math.get_item(self, key)
 
     def _as_numpy_component(self):
@@ -170,7 +169,7 @@ class SparseTensor:
     __str__ = __repr__
 
     def _elementwise(self, other, operate):
-        from dragon.vm.shared.sparse import math as sparse_math
+        sparse_math = later.sparse_math[0]()
         return sparse_math.with_dense(self, other, operate)
 
     def __mul__(self, other):
@@ -197,4 +196,4 @@ def take(values, order):
 
 
 # TensorFlow's functions are told of the class.
-importlib.import_module("dragon.vm.shared.ragged.dispatch")
+later.teach[0]()
