@@ -4,6 +4,8 @@ from dragon.vm.shared.arrays.array import as_ints, pad
 from dragon.vm.shared.arrays.creation import cast, saturate_cast
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.images.edges import find_edges
+from dragon.vm.shared.images.patches import cut_patches
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
 from dragon.vm.shared.tensors.tensor import ops
@@ -199,30 +201,16 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
         (batch, rows, columns, pixels of a window times channels).
 
     """
-    x = images = take(images)
+    x = take(images)
     _check_patches(x, (sizes, strides, rates), padding)
-    for axis in (1, 2):
-        size, step, rate = sizes[axis], strides[axis], rates[axis]
+    sizes, strides, rates = list(sizes[1:3]), list(strides[1:3]), list(rates[1:3])
+    if padding.upper() == "SAME":
+        return cut_patches(x, sizes, strides, rates, "same")
+    for length, size, step, rate in zip(x.shape[1:3], sizes, strides, rates):
         reach = (size - 1) * rate + 1
-        place = 1 if axis == 1 else 3
-        length = x.shape[place]
-        if padding.upper() == "SAME":
-            count = -(-length // step)
-            missing = max((count - 1) * step + reach - length, 0)
-            pairs = [[0, 0]] * x.ndim
-            pairs[place] = [missing // 2, missing - missing // 2]
-            x = pad(x, pairs)
-        else:
-            count = int((length - reach) / step + 1)
-            if count < 0:
-                raise invalid_argument(f"extract_patches: windows of {reach} pixels do not fit. Received shape "
-                                       f"{images.shape}")
-        starts = ops.unsqueeze(ops.arange(0, count, dtype="int64") * step, -1)
-        index = starts + ops.arange(0, size, dtype="int64") * rate
-        found = ops.index_select(x, place, ops.reshape(index, (-1,)))
-        x = ops.reshape(found, (*x.shape[:place], count, size, *x.shape[place + 1:]))
-    batch, rows, high, columns, wide, channels = x.shape
-    return ops.reshape(ops.permute(x, [0, 1, 3, 2, 4, 5]), (batch, rows, columns, high * wide * channels))
+        if int((length - reach) / step + 1) < 0:
+            raise invalid_argument(f"extract_patches: windows of {reach} pixels do not fit. Received shape {x.shape}")
+    return cut_patches(x, sizes, strides, rates, "valid")
 
 
 def image_gradients(image):
@@ -236,14 +224,7 @@ def image_gradients(image):
 
 def sobel_edges(image):
     """Return the edges of pictures in both directions, along a new last axis: down, then right."""
-    x = pad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
-    rows, columns = x.shape[1] - 2, x.shape[2] - 2
-
-    def part(row, column):
-        return x[:, row:row + rows, column:column + columns]
-    down = part(2, 0) + 2 * part(2, 1) + part(2, 2) - part(0, 0) - 2 * part(0, 1) - part(0, 2)
-    right = part(0, 2) + 2 * part(1, 2) + part(2, 2) - part(0, 0) - 2 * part(1, 0) - part(2, 0)
-    return ops.stack([down, right], -1)
+    return find_edges(take(image))
 
 
 def total_variation(images, name=None):

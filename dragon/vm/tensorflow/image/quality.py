@@ -1,6 +1,7 @@
 """How alike pictures are."""
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.images.similarity import find_similarities
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import float32
 from dragon.vm.shared.tensors.tensor import ops
@@ -29,34 +30,6 @@ def psnr(a, b, max_val, name=None):
     return 20.0 * ops.log10(limit) - 10.0 * ops.log10(error)
 
 
-def _blurred(x, weights):
-    """Return weighted sums of windows of pictures."""
-    for axis in (-3, -2):
-        count = x.shape[axis] - len(weights) + 1
-        x = sum(weight * ops.narrow(x, axis, place, count) for place, weight in enumerate(weights))
-    return x
-
-
-def _similarities(a, b, limit, size, sigma, k1, k2):
-    """Return the similarity and the contrast part of it, for each channel and window."""
-    import math
-    for x in (a, b):
-        if x.shape[-3] < size or x.shape[-2] < size:
-            raise invalid_argument(f"Pictures must be at least as large as the filter, {size}. Received shape "
-                                   f"{x.shape}")
-    bell = [math.exp(-0.5 * ((place - (size - 1) / 2) / sigma) ** 2) for place in range(size)]
-    weights = [value / sum(bell) for value in bell]
-    first, second = (k1 * limit) ** 2, (k2 * limit) ** 2
-    one, other = _blurred(a, weights), _blurred(b, weights)
-    products = one * other * 2.0
-    squares = one * one + other * other
-    light = (products + first) / (squares + first)
-    product = _blurred(a * b, weights) * 2.0
-    square = _blurred(a * a + b * b, weights)
-    contrast = (product - products + second) / (square - squares + second)
-    return light * contrast, contrast
-
-
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
     """Return the structural similarity of pictures.
 
@@ -82,7 +55,7 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
 
     """
     a, b, limit = _pair(img1, img2, max_val)
-    found, _ = _similarities(a, b, limit, int(filter_size), filter_sigma, k1, k2)
+    found, _ = find_similarities(a, b, limit, int(filter_size), filter_sigma, k1, k2)
     return ops.mean(found, -1) if return_index_map else ops.mean(ops.mean(found, [-3, -2]), -1)
 
 
@@ -117,7 +90,7 @@ def ssim_multiscale(img1, img2, max_val, power_factors=SCALES, filter_size=11, f
         if number:
             a, b = (_halved(pad(x, [[0, 0]] * (x.ndim - 3) + [[0, x.shape[-3] % 2], [0, x.shape[-2] % 2], [0, 0]],
                                 "SYMMETRIC")) for x in (a, b))
-        whole, contrast = _similarities(a, b, limit, int(filter_size), filter_sigma, k1, k2)
+        whole, contrast = find_similarities(a, b, limit, int(filter_size), filter_sigma, k1, k2)
         part = whole if number == len(power_factors) - 1 else contrast
         parts.append(ops.relu(ops.mean(part, [-3, -2])) ** power)
     product = parts[0]

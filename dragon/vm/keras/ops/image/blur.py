@@ -2,6 +2,7 @@
 from dragon.vm.keras.ops.common import dtype_of, operation, ops, tensor
 from dragon.vm.keras.ops.image.common import Layout
 from dragon.vm.keras.ops.nn.convolution import depthwise_conv
+from dragon.vm.shared.images.edges import find_edges
 
 
 def make_bell(size, sigma, dtype):
@@ -61,14 +62,4 @@ def sobel_edges(images, data_format=None):
     """
     images = tensor(images)
     layout = Layout(images, data_format)
-    x = layout.enter(images)
-    front = ops.permute(x, [0, 3, 1, 2])
-    front = ops.pad(front, [1, 1, 1, 1], "reflect")
-
-    def along(axis, other):
-        after, before = (ops.slice(front, axis, start, stop) for start, stop in ((2, None), (0, -2)))
-        change = ops.sub(after, before)
-        sides = [ops.slice(change, other, start, stop) for start, stop in ((0, -2), (1, -1), (2, None))]
-        return ops.add(ops.add(sides[0], ops.mul(sides[1], 2)), sides[2])
-    edges = ops.stack([along(2, 3), along(3, 2)], -1)
-    return layout.leave(ops.permute(edges, [0, 2, 3, 1, 4]))
+    return layout.leave(find_edges(layout.enter(images)))

@@ -1,6 +1,6 @@
 """Images and volumes cut into patches, which may overlap."""
 from dragon.vm.keras.ops.common import as_list, operation, ops, standard_format, tensor
-from dragon.vm.shared.windows.geometry import same_padding
+from dragon.vm.shared.images.patches import cut_patches
 
 
 def _cut(x, sizes, strides, dilation, padding, data_format):
@@ -13,16 +13,10 @@ def _cut(x, sizes, strides, dilation, padding, data_format):
     first = standard_format(data_format) == "channels_first"
     x = ops.moveaxis(x, 1, -1) if first else x
     spans = [(size - 1) * step + 1 for size, step in zip(sizes, dilation)]
-    if padding == "same":
-        pairs = [same_padding(*how) for how in zip(x.shape[1:-1], sizes, strides, dilation)]
-        x = ops.pad(x, [0, 0] + [item for pair in reversed(pairs) for item in pair])
-    if any(size < span for size, span in zip(x.shape[1:-1], spans)):
+    if padding == "valid" and any(size < span for size, span in zip(x.shape[1:-1], spans)):
         raise ValueError("Patches are larger than what they are cut from. "
                          f"Received: size={tuple(sizes)}, images.shape={tuple(x.shape)}")
-    for axis, (span, stride, step) in enumerate(zip(spans, strides, dilation), 1):
-        x = ops.slice(ops.unfold(x, axis, span, stride), -1, None, None, step)
-    # Places, channels, elements of patches -> places, elements, channels.
-    x = ops.flatten(ops.moveaxis(x, axes + 1, -1), axes + 1, -1)
+    x = cut_patches(x, sizes, strides, dilation, padding)
     return ops.moveaxis(x, -1, 1) if first else x
 
 

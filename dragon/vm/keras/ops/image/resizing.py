@@ -1,8 +1,9 @@
-"""Images of other sizes: every axis is a product with a matrix of weights; the usual cases have kernels."""
+"""Images of other sizes, and images scaled and moved: every axis is a product with a matrix of weights."""
 import math
 
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result_type, tensor
 from dragon.vm.keras.ops.image.common import Layout, check_choice
+from dragon.vm.shared.images.resizing import resize_batch
 
 INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
 METHODS = {**dict.fromkeys(("linear", "bilinear", "trilinear", "triangle"), "linear"),
@@ -33,20 +34,13 @@ def _lanczos(radius):
 _KERNELS = {"linear": _triangle, "cubic": _cubic, "lanczos3": _lanczos(3.0), "lanczos5": _lanczos(5.0)}
 
 
-def _weights(size, wanted, scale, translation, method, antialias, dtype, steps=None):
-    """Return the share of each old place in each new one: [old, new].
-
-    `steps` says how fine distances are told apart, for cubics from a table.
-    """
+def _weights(size, wanted, scale, translation, method, antialias, dtype):
+    """Return the share of each old place in each new one: [old, new]."""
     inverse = ops.div(1.0, tensor(scale, dtype))
     spread = ops.maximum(inverse, 1.0) if antialias else 1.0
     middles = ops.mul(ops.add(ops.arange(wanted, dtype=dtype), 0.5), inverse)
     places = ops.sub(ops.sub(middles, ops.mul(tensor(translation, dtype), inverse)), 0.5)
-    shown = places
-    if steps is not None:
-        floor = ops.floor(places)
-        shown = ops.add(floor, ops.div(ops.round(ops.mul(ops.sub(places, floor), steps)), steps))
-    distance = ops.abs(ops.sub(ops.unsqueeze(shown, 0), ops.unsqueeze(ops.arange(size, dtype=dtype), 1)))
+    distance = ops.abs(ops.sub(ops.unsqueeze(places, 0), ops.unsqueeze(ops.arange(size, dtype=dtype), 1)))
     weights = _KERNELS[method](ops.div(distance, spread))
     total = ops.sum(weights, 0, True)
     known = ops.gt(ops.abs(total), _NEGLIGIBLE)
@@ -123,29 +117,8 @@ def _pad(x, size, value):
     return ops.pad(x, [0, 0, left, left, above, above], "constant", value) if above or left else x
 
 
-def _nearest(x, axis, wanted):
-    size = x.shape[axis]
-    if size == wanted:
-        return x
-    places = ops.floor(ops.mul(ops.add(ops.arange(wanted, dtype="float32"), 0.5), size / wanted))
-    return ops.index_select(x, axis, ops.clamp(ops.cast(places, "int64"), 0, size - 1))
-
-
 def _resample(x, size, interpolation, antialias):
-    if interpolation == "nearest":
-        return _nearest(_nearest(x, 1, size[0]), 2, size[1])
-    x = cast_to(x, "float32")
-    if tuple(x.shape[1:3]) == size:
-        return x
-    if interpolation == "bilinear" and not antialias:
-        front = ops.permute(x, [0, 3, 1, 2])
-        return ops.permute(ops.interpolate(front, list(size), mode="bilinear", align_corners=False), [0, 2, 3, 1])
-    steps = 1024 if interpolation == "bicubic" and not antialias else None
-    for axis, wanted in zip((1, 2), size):
-        length = x.shape[axis]
-        weights = _weights(length, wanted, wanted / length, 0.0, METHODS[interpolation], antialias, "float32", steps)
-        x = _apply(x, axis, weights)
-    return x
+    return x if tuple(x.shape[1:3]) == size else resize_batch(x, *size, interpolation, antialias)
 
 
 @operation
