@@ -6,8 +6,10 @@ that there is, and where coverage is listed. A module that takes names from else
 so by `__getattr__, __dir__ = lookup(globals(), {...})`. Packages know their modules; workshops (`core/`) are plain.
 """
 import importlib
+import inspect
 import pkgutil
 from importlib.machinery import SourceFileLoader
+from types import FunctionType
 
 ROOM = "dragon.vm."
 WORKSHOP = "core"
@@ -89,6 +91,25 @@ def lookup(namespace, places=None):
         modules = {module.name for module in pkgutil.iter_modules(namespace.get("__path__", ()))} - {WORKSHOP}
         return sorted({*namespace, *later, *modules})
     return find, list_names
+
+
+def gather(namespace, *modules):
+    """Give a package every function of its modules: what a family's file defines without a mark is its guest's.
+
+    Parameters
+    ----------
+    namespace : dict
+        The package's globals.
+    modules : module
+        Files, whose own functions are meant, or packages, which have gathered theirs.
+
+    """
+    for module in modules:
+        is_package = hasattr(module, "__path__")
+        for name, value in vars(module).items():
+            if not name.startswith("_") and isinstance(value, FunctionType):
+                if is_package or inspect.unwrap(value).__module__ == module.__name__:
+                    namespace[name] = value
 
 
 def full_name(place, module):

@@ -10,7 +10,7 @@ NAMES = {
     "ctc_decode": "CTCDecode", "ctc_loss": "CTCLoss", "fft": "FFT", "fft2": "FFT2", "ifft2": "IFFT2",
     "irfft": "IRFFT", "rfft": "RFFT", "isin": "IsIn", "istft": "ISTFT", "stft": "STFT", "jvp": "JVP",
     "layer_normalization": "LayerNorm", "psnr": "PSNR", "rms_normalization": "RMSNorm",
-    "searchsorted": "SearchSorted", "svd": "SVD", "hard_swish": "HardSilu", "swish": "Silu", "einsum_of": "Einsum",
+    "searchsorted": "SearchSorted", "svd": "SVD", "hard_swish": "HardSilu", "swish": "Silu", "_einsum": "Einsum",
     "rgb_to_hsv": "RGBToHSV", "hsv_to_rgb": "HSVToRGB", "rgb_to_grayscale": "RGBToGrayscale",
     "extract_patches_3d": "ExtractPatches3D", "ssim": "SSIM",
 }
@@ -38,7 +38,7 @@ TENSORS = {
     "x weights": "average bincount",
     "x mean variance offset scale": "batch_normalization", "inputs sequence_lengths": "ctc_decode",
     "target output target_length output_length": "ctc_loss", "x bins": "digitize", "pred true_fn false_fn": "cond",
-    "query key value bias mask scale": "dot_product_attention", "operands": "einsum_of", "init_val": "fori_loop",
+    "query key value bias mask scale": "dot_product_attention", "operands": "_einsum", "init_val": "fori_loop",
     "fill_value": "full", "x fill_value": "full_like", "x key": "get_item", "targets predictions": "in_top_k",
     "x1 x2 rtol atol": "isclose", "fun primals tangents": "jvp", "x gamma beta": "layer_normalization",
     "f xs": "map", "abs_ angle": "polar", "tensor pattern axes_lengths": "rearrange", "x scale": "rms_normalization",

@@ -3,7 +3,7 @@ from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concre
                                         result_type, tensor)
 
 
-def join_list(xs):
+def _join_list(xs):
     """Return tensors in the dtype they have in common."""
     xs = [tensor(x) for x in (xs if isinstance(xs, (list, tuple)) else ops.unbind(tensor(xs)))]
     dtypes = list(map(dtype_of, xs))
@@ -28,19 +28,19 @@ def concatenate(xs, axis=0):
         The result.
 
     """
-    return ops.cat(join_list(xs), axis)
+    return ops.cat(_join_list(xs), axis)
 
 
 @operation
 def stack(x, axis=0):
     """Join tensors along a new axis; the arguments are those of `concatenate`."""
-    return ops.stack(join_list(x), axis)
+    return ops.stack(_join_list(x), axis)
 
 
 @operation
 def append(x1, x2, axis=None):
     """Join two tensors along an axis; as rows by default."""
-    x1, x2 = join_list([x1, x2])
+    x1, x2 = _join_list([x1, x2])
     if axis is None:
         x1, x2, axis = ops.reshape(x1, (-1,)), ops.reshape(x2, (-1,)), 0
     return ops.cat([x1, x2], axis)
@@ -49,23 +49,23 @@ def append(x1, x2, axis=None):
 @operation
 def hstack(xs):
     """Join tensors along their second axis; rows along the first."""
-    xs = join_list(xs)
+    xs = _join_list(xs)
     return ops.cat(xs, 0 if xs[0].ndim == 1 else 1)
 
 
 @operation
 def vstack(xs):
     """Join tensors along their first axis."""
-    return ops.cat(join_list(xs), 0)
+    return ops.cat(_join_list(xs), 0)
 
 
 @operation
 def dstack(xs):
     """Join tensors along their third axis."""
-    return ops.dstack(join_list(xs))
+    return ops.dstack(_join_list(xs))
 
 
-def split_places(size, sections):
+def _split_places(size, sections):
     """Return the sizes of the pieces that places of an axis are cut into."""
     ends = [0, *[min(int(place), size) for place in sections], size]
     return [max(end - start, 0) for start, end in zip(ends, ends[1:])]
@@ -93,7 +93,7 @@ def split(x, indices_or_sections, axis=0):
     x = tensor(x)
     size = x.shape[axis]
     if not isinstance(indices_or_sections, int):
-        return list(ops.split_with_sizes(x, split_places(size, indices_or_sections), axis))
+        return list(ops.split_with_sizes(x, _split_places(size, indices_or_sections), axis))
     if size % indices_or_sections:
         raise ValueError("`x` size along `axis` must be divisible by `indices_or_sections`. "
                          f"Received: indices_or_sections={indices_or_sections}, x.shape={tuple(x.shape)}, axis={axis}")

@@ -2,7 +2,6 @@
 from dragon.vm.keras.ops.common import (along, as_axes, cast_to, dtype_of, operation, ops, publish, result_type,
                                         tensor, total)
 from dragon.vm.keras.ops.numpy import reductions
-from dragon.vm.keras.ops.numpy.sorting import nan_quantiles
 
 
 def _is_floating(x):
@@ -79,8 +78,6 @@ nanstd = _reduction("nanstd", "Return the standard deviation of elements that ar
                     lambda *how: ops.sqrt(_nanvar(*how)))
 nanprod = _reduction("nanprod", "Return the product of elements that are no NaN.",
                      lambda x, *how: reductions.prod(_without(x, 1.0), *how))
-nanmedian = _reduction("nanmedian", "Return the median of elements that are no NaN.",
-                       lambda x, axis, keepdims: nan_quantiles(x, 0.5, axis, "linear", keepdims))
 
 
 @operation
@@ -93,15 +90,3 @@ def nancumsum(x, axis=None, dtype=None):
 def nancumprod(x, axis=None, dtype=None):
     """Return the running product, NaN counted as 1; the arguments are those of `cumsum`."""
     return reductions.cumprod(_without(x, 1.0), axis, dtype)
-
-
-@operation
-def nanquantile(x, q, axis=None, method="linear", keepdims=False):
-    """Return quantiles of elements that are no NaN; the arguments are those of `quantile`."""
-    return nan_quantiles(x, q, axis, method, keepdims)
-
-
-@operation
-def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
-    """Return percentiles of elements that are no NaN; the arguments are those of `percentile`."""
-    return nan_quantiles(x, ops.div(tensor(q, "float32"), 100.0), axis, method, keepdims)

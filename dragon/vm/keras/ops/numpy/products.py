@@ -109,11 +109,11 @@ def einsum(subscripts, *operands, **kwargs):
     unknown = set(kwargs) - {"optimize"}
     if unknown:
         raise TypeError(f"einsum: unsupported keyword arguments. Received: {sorted(unknown)}")
-    return einsum_of(*operands, subscripts=subscripts)
+    return _einsum(*operands, subscripts=subscripts)
 
 
 @operation
-def einsum_of(*operands, subscripts):
+def _einsum(*operands, subscripts):
     """Return `einsum`: in graphs, the letters are what is configured."""
     if not isinstance(subscripts, str):
         raise TypeError(f"einsum: `subscripts` must be a string. Received: subscripts={subscripts}")

@@ -241,7 +241,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
 
     """
     x = tensor(x)
-    pairs = pad_pairs(pad_width, x.ndim)
+    pairs = _pad_pairs(pad_width, x.ndim)
     if mode == "constant":
         flat = [int(size) for pair in reversed(pairs) for size in pair]
         return ops.pad(x, flat, "constant", fitted(constant_values or 0, dtype_of(x)))
@@ -255,7 +255,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
     return x
 
 
-def pad_pairs(pad_width, rank):
+def _pad_pairs(pad_width, rank):
     """Return how many elements stand before and after, for each axis."""
     if isinstance(pad_width, int):
         return [(pad_width, pad_width)] * rank
