@@ -41,10 +41,6 @@ class StochasticDepth(Layer):
         shape = (ops.shape(x)[0],) + (1,) * (len(x.shape) - 1)
         return (x / kept) * ops.floor(kept + random.uniform(shape, 0, 1))
 
-    def get_config(self):
-        """Return the arguments that make a layer like this one."""
-        return {**super().get_config(), "drop_path_rate": self.drop_path_rate}
-
 
 class LayerScale(Layer):
     """Multiply every channel by a weight that is small at first.
@@ -70,10 +66,6 @@ class LayerScale(Layer):
     def call(self, x):
         """Return the scaled channels."""
         return x * self.gamma
-
-    def get_config(self):
-        """Return the arguments that make a layer like this one."""
-        return {**super().get_config(), "init_values": self.init_values, "projection_dim": self.projection_dim}
 
 
 def _block(inputs, width, name):

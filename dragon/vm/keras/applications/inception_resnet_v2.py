@@ -29,10 +29,6 @@ class CustomScaleLayer(Layer):
         """Return the sum."""
         return inputs[0] + inputs[1] * self.scale
 
-    def get_config(self):
-        """Return the arguments that make a layer like this one."""
-        return {**super().get_config(), "scale": self.scale}
-
 
 def _conv(x, width, kernel, stride=1, padding="same", name=None):
     x = layers.Conv2D(width, kernel, strides=stride, padding=padding, use_bias=False, name=name)(x)

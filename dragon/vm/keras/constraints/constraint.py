@@ -1,10 +1,11 @@
 """What weights are brought back to after each update."""
 from dragon.vm.keras.core.config import epsilon
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 
 
-class Constraint:
+class Constraint(Configured):
     """Base of constraints: called with a weight, it returns the nearest one that is allowed."""
 
     def __call__(self, w):
@@ -12,13 +13,8 @@ class Constraint:
         return w
 
     def get_config(self):
-        """Return the arguments that make the same constraint again."""
+        """Return the arguments that make an equal one: none."""
         return {}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return the constraint that `get_config` described."""
-        return cls(**config)
 
 
 def _norms(w, axis):
@@ -45,10 +41,6 @@ class MaxNorm(Constraint):
         w = convert_to_tensor(w)
         norms = _norms(w, self.axis)
         return w * (ops.clamp(norms, 0, self.max_value) / (epsilon() + norms))
-
-    def get_config(self):
-        """Return the arguments that make the same constraint again."""
-        return {"max_value": self.max_value, "axis": self.axis}
 
 
 class NonNeg(Constraint):
@@ -77,10 +69,6 @@ class UnitNorm(Constraint):
         w = convert_to_tensor(w)
         return w / (epsilon() + _norms(w, self.axis))
 
-    def get_config(self):
-        """Return the arguments that make the same constraint again."""
-        return {"axis": self.axis}
-
 
 class MinMaxNorm(Constraint):
     """Weights whose norms along an axis lie in a range.
@@ -107,7 +95,3 @@ class MinMaxNorm(Constraint):
         norms = _norms(w, self.axis)
         wanted = self.rate * ops.clamp(norms, self.min_value, self.max_value) + (1 - self.rate) * norms
         return w * (wanted / (epsilon() + norms))
-
-    def get_config(self):
-        """Return the arguments that make the same constraint again."""
-        return {"min_value": self.min_value, "max_value": self.max_value, "rate": self.rate, "axis": self.axis}

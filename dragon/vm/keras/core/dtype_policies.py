@@ -3,6 +3,7 @@ import re
 from collections.abc import MutableMapping
 
 from dragon.vm.keras.core import config as settings, global_state
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
@@ -12,7 +13,7 @@ QUANTIZATION_MODES = ("int8", "float8", "int4", "gptq", "awq")
 MIXED = {"mixed_float16": ("float16", "float32"), "mixed_bfloat16": ("bfloat16", "float32")}
 
 
-class DTypePolicy:
+class DTypePolicy(Configured):
     """A compute dtype and a variable dtype.
 
     Parameters
@@ -69,11 +70,6 @@ class DTypePolicy:
         """Return the name in a dict."""
         return {"name": self.name}
 
-    @classmethod
-    def from_config(cls, config):
-        """Make a policy of what `get_config` returned."""
-        return cls(**config)
-
     def __repr__(self):
         name = type(self).__name__
         return f'<{"DTypePolicy" if name == "FloatDTypePolicy" else name} "{self._name}">'
@@ -104,6 +100,8 @@ class QuantizedDTypePolicy(DTypePolicy):
 
     """
 
+    _arguments = "mode=_quantization_mode ..."
+
     def __init__(self, mode, source_name=None):
         source_name = dtype_policy().name if source_name is None else source_name
         self._compute_dtype, self._variable_dtype = self._parse_name(source_name)
@@ -118,10 +116,6 @@ class QuantizedDTypePolicy(DTypePolicy):
         return super().__eq__(other) and self.get_config() == other.get_config()
 
     __hash__ = DTypePolicy.__hash__
-
-    def get_config(self):
-        """Return the mode and the policy before."""
-        return {"mode": self._quantization_mode, "source_name": self._source_name}
 
 
 class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
@@ -148,10 +142,6 @@ class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
         self._amax_history_length = amax_history_length
 
     amax_history_length = property(lambda self: self._amax_history_length, doc="How many greatest values are kept.")
-
-    def get_config(self):
-        """Return the arguments."""
-        return {**super().get_config(), "amax_history_length": self._amax_history_length}
 
 
 class _Blocked(QuantizedDTypePolicy):
@@ -219,6 +209,8 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
 
     """
 
+    _arguments = "default_policy=_default_policy_arg ..."
+
     def __init__(self, default_policy=None, policy_map=None):
         if isinstance(default_policy, DTypePolicyMap):
             raise ValueError(f"`default_policy` cannot be a `DTypePolicyMap`. Received: {default_policy}")
@@ -262,11 +254,6 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
 
     def __iter__(self):
         return iter(self._policy_map)
-
-    def get_config(self):
-        """Return the default policy and the map."""
-        from dragon.vm.keras.saving.serialization import serialize_keras_object
-        return {"default_policy": self._default_policy_arg, "policy_map": serialize_keras_object(self._policy_map)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -25,6 +25,8 @@ class Function(Operation):
         Operation.__init__(self, name=name)
         self._make_graph(inputs, outputs)
 
+    get_config = Operation.get_config  # a graph is no argument
+
     def _make_graph(self, inputs, outputs):
         fields = self.__dict__
         fields["_inputs_struct"] = tree.map_structure(lambda x: x, inputs)

@@ -4,6 +4,7 @@ import inspect
 
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.above import above
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.keras_tensor import KerasTensor, any_symbolic_tensors
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.node import Node
@@ -34,7 +35,7 @@ def _signature_of(initializer):
                               for parameter in list(signature.parameters.values())[1:])
 
 
-class Operation:
+class Operation(Configured):
     """Something that makes tensors of tensors, or a node of a graph when called with symbolic ones.
 
     Parameters

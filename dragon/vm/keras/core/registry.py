@@ -3,6 +3,8 @@ import inspect
 
 from dragon.vm.keras.core.naming import to_snake_case
 
+KINDS = {}  # all registries, each by the first word of its kind
+
 
 class Registry:
     """The things of a namespace, each by its name; a namespace's `get`, `serialize` and `deserialize` are the methods.
@@ -26,6 +28,7 @@ class Registry:
         if snake_case:
             self.table.update({to_snake_case(thing.__name__): thing for thing in self.things})
         self.table.update(spellings)
+        KINDS[kind.partition(" ")[0]] = self
 
     def serialize(self, thing):
         """Return the configuration of a thing.

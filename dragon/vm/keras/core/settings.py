@@ -1,13 +1,6 @@
 """What most layers do with their arguments: names become objects when they come in, and data when they go out."""
-from dragon.vm.keras import activations, constraints, initializers, regularizers
-
-KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers,
-         "constraint": constraints}
-
-
-def kind_of(name):
-    """Return the module that knows an argument's objects, from the last word of its name, or None."""
-    return KINDS.get(name.rpartition("_")[2])
+from dragon.vm.keras import activations, constraints, initializers, regularizers  # noqa: F401: to be known by kind
+from dragon.vm.keras.core.configuration import kind_of
 
 
 def store(layer, **values):
@@ -15,15 +8,6 @@ def store(layer, **values):
     for name, value in values.items():
         kind = kind_of(name)
         setattr(layer, name, value if kind is None else kind.get(value))
-
-
-def described(layer, *names):
-    """Return attributes as what a config holds, in the order of the names."""
-    config = {}
-    for name in names:
-        value, kind = getattr(layer, name), kind_of(name)
-        config[name] = value if kind is None else kind.serialize(value)
-    return config
 
 
 def refuse_quantization(layer, quantization_config):

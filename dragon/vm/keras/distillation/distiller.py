@@ -197,14 +197,6 @@ class Distiller(Model):
         for tracker in (self.student_loss_tracker, self.distillation_loss_tracker, self.total_loss_tracker):
             tracker.reset_state()
 
-    def get_config(self):
-        """Return what the model was made with."""
-        serialize = serialization.serialize_keras_object
-        return {**super().get_config(), "teacher": serialize(self.teacher), "student": serialize(self.student),
-                "distillation_losses": [serialize(loss) for loss in self.distillation_losses],
-                "distillation_loss_weights": self.distillation_loss_weights,
-                "student_loss_weight": self.student_loss_weight}
-
     @classmethod
     def from_config(cls, config):
         """Make a model from its configuration."""

@@ -1,6 +1,7 @@
 """What a student loses by answering otherwise than its teacher."""
 from dragon.vm.keras import losses, ops
 from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.saving import serialization
 
 
@@ -14,7 +15,7 @@ def summed(values):
     return ops.sum(ops.stack(tree.flatten(values)))
 
 
-class DistillationLoss:
+class DistillationLoss(Configured):
     """Base of the losses between a teacher's outputs and a student's."""
 
     def compute_loss(self, teacher_outputs, student_outputs, **kwargs):
@@ -95,11 +96,6 @@ class FeatureDistillation(DistillationLoss):
             return 0.0 if loss is None else ops.mean(loss(teacher_features, student_features))
         return summed(tree.map_structure(distance, self.loss, teacher_outputs, student_outputs))
 
-    def get_config(self):
-        """Return what the loss was made with."""
-        return {"loss": serialization.serialize_keras_object(self.loss),
-                "teacher_layer_name": self.teacher_layer_name, "student_layer_name": self.student_layer_name}
-
 
 class LogitsDistillation(DistillationLoss):
     """A distance between a teacher's and a student's logits, both softened by a temperature.
@@ -135,7 +131,3 @@ class LogitsDistillation(DistillationLoss):
             apart = loss(ops.softmax(teacher_logits, axis=-1), ops.softmax(student_logits, axis=-1))
             return ops.mean(apart) * (self.temperature ** 2)
         return summed(tree.map_structure(distance, self.loss, teacher_outputs, student_outputs))
-
-    def get_config(self):
-        """Return what the loss was made with."""
-        return {"temperature": self.temperature, "loss": serialization.serialize_keras_object(self.loss)}

@@ -71,10 +71,6 @@ class RandomNormal(RandomInitializer):
         """Return what a weight of that shape starts with."""
         return draw(self.distribution, shape, mean=self.mean, stddev=self.stddev, seed=self.seed, dtype=dtype)
 
-    def get_config(self):
-        """Return the arguments that make the same initializer again."""
-        return {**super().get_config(), "mean": self.mean, "stddev": self.stddev}
-
 
 class TruncatedNormal(RandomNormal):
     """Normally distributed numbers, drawn anew where they are further than two deviations from the mean."""
@@ -103,10 +99,6 @@ class RandomUniform(RandomInitializer):
     def __call__(self, shape, dtype=None):
         """Return what a weight of that shape starts with."""
         return draw("uniform", shape, minval=self.minval, maxval=self.maxval, seed=self.seed, dtype=dtype)
-
-    def get_config(self):
-        """Return the arguments that make the same initializer again."""
-        return {**super().get_config(), "minval": self.minval, "maxval": self.maxval}
 
 
 class VarianceScaling(RandomInitializer):
@@ -157,11 +149,6 @@ class VarianceScaling(RandomInitializer):
         deviation = math.sqrt(scale) / TRUNCATED_DEVIATION
         return draw("truncated_normal", shape, mean=0.0, stddev=deviation, dtype=dtype, seed=self.seed)
 
-    def get_config(self):
-        """Return the arguments that make the same initializer again."""
-        return {**super().get_config(), "scale": self.scale, "mode": self.mode, "distribution": self.distribution,
-                "input_axes": self.input_axes, "output_axes": self.output_axes}
-
 
 class NamedScaling(VarianceScaling):
     """A `VarianceScaling` known by name: seed and axes are its only arguments."""
@@ -170,10 +157,6 @@ class NamedScaling(VarianceScaling):
 
     def __init__(self, seed=None, input_axes=None, output_axes=None):
         super().__init__(*self.rule, seed=seed, input_axes=input_axes, output_axes=output_axes)
-
-    def get_config(self):
-        """Return the arguments that make the same initializer again."""
-        return {**RandomInitializer.get_config(self), "input_axes": self.input_axes, "output_axes": self.output_axes}
 
 
 class GlorotUniform(NamedScaling):
@@ -238,10 +221,6 @@ class Orthogonal(RandomInitializer):
         if rows < columns:
             q = ops.transpose(q, 0, 1)
         return self.gain * ops.reshape(q, tuple(shape))
-
-    def get_config(self):
-        """Return the arguments that make the same initializer again."""
-        return {**super().get_config(), "gain": self.gain}
 
 
 def compute_fans(shape, input_axes=None, output_axes=None):

@@ -65,6 +65,8 @@ class Identity(Initializer):
 
     """
 
+    _left_out = "gain"  # as Keras does
+
     def __init__(self, gain=1.0):
         self.gain = gain
 
@@ -91,6 +93,8 @@ class STFT(Initializer):
         The window is periodic.
 
     """
+
+    _arguments = "side window periodic ..."
 
     def __init__(self, side="real", window="hann", scaling="density", periodic=False):
         if side not in ("real", "imag"):
@@ -120,10 +124,6 @@ class STFT(Initializer):
         scale = {"density": lambda w: ops.sqrt(ops.sum(ops.square(w))), "spectrum": lambda w: ops.sum(ops.abs(w)),
                  None: lambda w: 1}[self.scaling](window)
         return kernel * ops.reshape(window, (length, 1, 1)) / scale
-
-    def get_config(self):
-        """Return the arguments that make the same initializer again."""
-        return {"side": self.side, "window": self.window, "periodic": self.periodic, "scaling": self.scaling}
 
 
 def _window(name, length, periodic):

@@ -1,7 +1,8 @@
 """What all initializers share."""
+from dragon.vm.keras.core.configuration import Configured
 
 
-class Initializer:
+class Initializer(Configured):
     """Base of initializers: called with a shape and a dtype, it returns what a weight starts with."""
 
     def __call__(self, shape, dtype=None):
@@ -9,13 +10,8 @@ class Initializer:
         raise NotImplementedError(f"{type(self).__name__}: an initializer needs a method __call__(shape, dtype=None)")
 
     def get_config(self):
-        """Return the arguments that make the same initializer again."""
+        """Return the arguments that make an equal one: none."""
         return {}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return the initializer that `get_config` described."""
-        return cls(**config)
 
     def clone(self):
         """Return another one like it."""

@@ -1,11 +1,12 @@
 """What a layer expects of its inputs, and the errors of inputs that are something else."""
 from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.shapes import standardize_shape
 from dragon.vm.shared.letters import expect
 
 
-class InputSpec:
+class InputSpec(Configured):
     """What a layer expects of one input.
 
     Parameters
@@ -31,6 +32,8 @@ class InputSpec:
 
     """
 
+    _left_out = "allow_last_axis_squeeze name"
+
     def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None,
                  allow_last_axis_squeeze=False, name=None, optional=False):
         self.dtype = None if dtype is None else standardize_dtype(dtype)
@@ -52,16 +55,6 @@ class InputSpec:
     def __repr__(self):
         fields = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
         return f"InputSpec({', '.join(f'{name}={getattr(self, name)}' for name in fields if getattr(self, name))})"
-
-    def get_config(self):
-        """Return the arguments that make a spec like this one."""
-        fields = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes", "optional")
-        return {name: getattr(self, name) for name in fields}
-
-    @classmethod
-    def from_config(cls, config):
-        """Make a spec of what `get_config` returned."""
-        return cls(**config)
 
 
 def _in_order(specs, inputs, layer_name):

@@ -239,7 +239,7 @@ class CategoricalFocalCrossentropy(NamedLoss):
 class SparseCategoricalCrossentropy(NamedLoss):
     """The cross entropy of classes by number; arguments as `sparse_categorical_crossentropy` and `Loss` have them."""
 
-    unsaved = ("axis",)
+    _left_out = "axis"
 
     def __init__(self, from_logits=False, ignore_class=None, reduction="sum_over_batch_size", axis=-1,
                  name="sparse_categorical_crossentropy", dtype=None):

@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.vm.keras.core import dtype_policies
 from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.core.naming import own_name
@@ -11,7 +12,7 @@ REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "
 MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
 
 
-class Loss:
+class Loss(Configured):
     """Base of losses: subclasses write `call(y_true, y_pred)`, which returns one value per sample.
 
     Parameters
@@ -76,11 +77,6 @@ class Loss:
     def get_config(self):
         """Return the arguments that make the same loss again."""
         return {"name": self.name, "reduction": self.reduction}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return the loss that `get_config` described."""
-        return cls(**config)
 
     def _obj_type(self):
         return "Loss"

@@ -112,7 +112,7 @@ class CategoricalHinge(NamedLoss):
 class CosineSimilarity(NamedLoss):
     """Minus the cosine of the angle between vectors along `axis`; the other arguments as `Loss` has them."""
 
-    unsaved = ("axis",)
+    _left_out = "axis"
 
     def __init__(self, axis=-1, reduction="sum_over_batch_size", name="cosine_similarity", dtype=None):
         super().__init__(cosine_similarity, reduction, name, dtype, axis=axis)

@@ -122,7 +122,7 @@ class MeanSquaredLogarithmicError(NamedLoss):
 class Huber(NamedLoss):
     """Half the square of small differences, a line beyond `delta`; the other arguments as `Loss` has them."""
 
-    unsaved = ("delta",)
+    _left_out = "delta"
 
     def __init__(self, delta=1.0, reduction="sum_over_batch_size", name="huber_loss", dtype=None):
         super().__init__(huber, reduction, name, dtype, delta=delta)

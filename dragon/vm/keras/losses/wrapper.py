@@ -61,14 +61,7 @@ class LossFunctionWrapper(Loss):
 class NamedLoss(LossFunctionWrapper):
     """A loss whose function is its own: the options are attributes, and are what a file keeps."""
 
-    unsaved = ()  # options that Keras's files leave out
-
     def __init__(self, fn, reduction, name, dtype, **options):
         super().__init__(fn, reduction=reduction, name=name, dtype=dtype, **options)
         for option, value in options.items():
             setattr(self, option, value)
-
-    def get_config(self):
-        """Return the arguments that make the same loss again."""
-        options = {name: value for name, value in self._fn_kwargs.items() if name not in self.unsaved}
-        return {**Loss.get_config(self), **options}

@@ -3,6 +3,7 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
 from dragon.vm.keras.losses.loss import squeeze_or_expand_to_same_rank
+from dragon.vm.keras.metrics.metric import Metric
 from dragon.vm.keras.metrics.reduction import NamedMetric
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -167,7 +168,5 @@ class SparseTopKCategoricalAccuracy(NamedMetric):
 
     def get_config(self):
         """Return the arguments that make the same metric again."""
-        config = super().get_config()
-        if not self.from_sorted_ids:
-            del config["from_sorted_ids"]
-        return config
+        config = {**Metric.get_config(self), "k": self.k}
+        return {**config, "from_sorted_ids": True} if self.from_sorted_ids else config

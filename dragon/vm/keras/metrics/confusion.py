@@ -61,6 +61,8 @@ class ConditionCount(Counts):
 
     counts = None
 
+    _arguments = "thresholds=init_thresholds"
+
     def __init__(self, thresholds=None, name=None, dtype=None):
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
@@ -73,10 +75,6 @@ class ConditionCount(Counts):
         """Return the count: one number for one threshold."""
         count = convert_to_tensor(self.accumulator)
         return ops.select(count, 0, 0) if len(self.thresholds) == 1 else ops.clone(count)
-
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return {**super().get_config(), "thresholds": self.init_thresholds}
 
 
 class FalsePositives(ConditionCount):
@@ -123,6 +121,8 @@ class PositiveShare(Counts):
 
     wrong = None
 
+    _arguments = "thresholds=init_thresholds ..."
+
     def __init__(self, thresholds=None, top_k=None, class_id=None, name=None, dtype=None):
         super().__init__(name=name, dtype=dtype)
         self._direction = "up"
@@ -134,11 +134,6 @@ class PositiveShare(Counts):
         """Return the share: one number for one threshold."""
         share = self._share(counting.TRUE_POSITIVES, self.wrong)
         return ops.select(share, 0, 0) if len(self.thresholds) == 1 else share
-
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return {**super().get_config(), "thresholds": self.init_thresholds, "top_k": self.top_k,
-                "class_id": self.class_id}
 
 
 class Precision(PositiveShare):

@@ -83,12 +83,6 @@ class IoU(Metric):
         share = ops.where(valid, overlap / (union + epsilon()), 0.0)
         return ops.sum(share) / (ops.sum(ops.cast(valid, "float32")) + epsilon())
 
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return {**super().get_config(), "num_classes": self.num_classes, "target_class_ids": self.target_class_ids,
-                "ignore_class": self.ignore_class, "sparse_y_true": self.sparse_y_true,
-                "sparse_y_pred": self.sparse_y_pred, "axis": self.axis}
-
     def _config_without(self, *names):
         return {name: value for name, value in IoU.get_config(self).items() if name not in names}
 
@@ -132,10 +126,6 @@ class MeanIoU(IoU):
         super().__init__(num_classes, range(num_classes), name=name, dtype=dtype, ignore_class=ignore_class,
                          sparse_y_true=sparse_y_true, sparse_y_pred=sparse_y_pred, axis=axis)
 
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return self._config_without("target_class_ids")
-
 
 class OneHotIoU(IoU):
     """`IoU` of targets that are one and zeros; the other arguments as `IoU` has them."""
@@ -145,10 +135,6 @@ class OneHotIoU(IoU):
         super().__init__(num_classes, target_class_ids, name=name, dtype=dtype, ignore_class=ignore_class,
                          sparse_y_true=False, sparse_y_pred=sparse_y_pred, axis=axis)
 
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return self._config_without("sparse_y_true")
-
 
 class OneHotMeanIoU(MeanIoU):
     """`MeanIoU` of targets that are one and zeros; the other arguments as `IoU` has them."""
@@ -156,7 +142,3 @@ class OneHotMeanIoU(MeanIoU):
     def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1):
         super().__init__(num_classes, name=name, dtype=dtype, ignore_class=ignore_class, sparse_y_true=False,
                          sparse_y_pred=sparse_y_pred, axis=axis)
-
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return self._config_without("sparse_y_true", "target_class_ids")

@@ -88,7 +88,7 @@ class CosineSimilarity(NamedMetric):
     """The cosine of the angle between vectors along `axis`; the other arguments as `Mean` has them."""
 
     direction = "up"
-    unsaved = ("axis",)
+    _left_out = "axis"
 
     def __init__(self, name="cosine_similarity", dtype=None, axis=-1):
         super().__init__(cosine_similarity, name, dtype, axis=axis)

@@ -3,12 +3,13 @@ from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import dtype_policies, scopes
 from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.naming import own_name
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.shared.tensors.tensor import ops
 
 
-class Metric:
+class Metric(Configured):
     """Base of metrics: subclasses write `update_state` and `result`.
 
     Parameters
@@ -153,11 +154,6 @@ class Metric:
     def get_config(self):
         """Return the arguments that make the same metric again."""
         return {"name": self.name, "dtype": self.dtype}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return the metric that `get_config` described."""
-        return cls(**config)
 
     def _check_super_called(self):
         if "_variables" not in self.__dict__:

@@ -149,7 +149,6 @@ class MeanMetricWrapper(Mean):
 class NamedMetric(MeanMetricWrapper):
     """A mean whose function is its own: the options are attributes, and are what a file keeps."""
 
-    unsaved = ()  # options that Keras's files leave out
     direction = None  # "up" where more is better, "down" where less is
 
     def __init__(self, fn, name, dtype, **options):
@@ -158,8 +157,3 @@ class NamedMetric(MeanMetricWrapper):
             self._direction = self.direction
         for option, value in options.items():
             setattr(self, option, value)
-
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        options = {name: value for name, value in self._fn_kwargs.items() if name not in self.unsaved}
-        return {**Metric.get_config(self), **options}

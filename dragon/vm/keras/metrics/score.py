@@ -92,11 +92,6 @@ class R2Score(Metric):
         safe = ops.where(freedom > 0, freedom, 1.0)
         return ops.where(freedom > 0, 1.0 - (1.0 - score) * (samples - 1.0) / safe, score)
 
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return {**super().get_config(), "class_aggregation": self.class_aggregation,
-                "num_regressors": self.num_regressors}
-
 
 class FBetaScore(Metric):
     """The weighted harmonic mean of precision and recall.
@@ -178,19 +173,9 @@ class FBetaScore(Metric):
             return ops.sum(score * (weights / (ops.sum(weights) + epsilon())))
         return score if self.average is None else ops.mean(score)
 
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        return {**super().get_config(), "average": self.average, "beta": self.beta, "threshold": self.threshold}
-
 
 class F1Score(FBetaScore):
     """The harmonic mean of precision and recall; arguments as `FBetaScore` has them."""
 
     def __init__(self, average=None, threshold=None, name="f1_score", dtype=None):
         super().__init__(average=average, beta=1.0, threshold=threshold, name=name, dtype=dtype)
-
-    def get_config(self):
-        """Return the arguments that make the same metric again."""
-        config = super().get_config()
-        del config["beta"]
-        return config

@@ -36,7 +36,6 @@ class Moments(Rule):
 
     """
 
-    saved = ("beta_1", "beta_2", "epsilon")
     states = ("momentum", "velocity")
 
     @with_shared_arguments
@@ -76,8 +75,6 @@ class Adam(Moments):
         What all optimizers have, see `Optimizer`.
 
     """
-
-    saved = ("beta_1", "beta_2", "epsilon", "amsgrad")
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, *shared, **named):
@@ -224,8 +221,6 @@ class ScheduleFreeAdamW(Moments):
         What all optimizers have, see `Optimizer`.
 
     """
-
-    saved = ("beta_1", "beta_2", "epsilon", "warmup_steps")
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.0025, beta_1=0.9, beta_2=0.999, epsilon=1e-8, warmup_steps=0, *shared, **named):

@@ -26,8 +26,6 @@ class RMSprop(Rule):
 
     """
 
-    saved = ("rho", "momentum", "epsilon", "centered")
-
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, *shared, **named):
         super().__init__(learning_rate, *shared, **named)
@@ -69,8 +67,6 @@ class Adagrad(Rule):
 
     """
 
-    saved = ("initial_accumulator_value", "epsilon")
-
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, *shared, **named):
         super().__init__(learning_rate, *shared, **named)
@@ -107,8 +103,6 @@ class Adadelta(Rule):
         What all optimizers have, see `Optimizer`.
 
     """
-
-    saved = ("rho", "epsilon")
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, *shared, **named):
@@ -152,8 +146,6 @@ class Adafactor(Rule):
         What all optimizers have, see `Optimizer`.
 
     """
-
-    saved = ("beta_2_decay", "epsilon_1", "epsilon_2", "clip_threshold", "relative_step")
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, beta_2_decay=-0.8, epsilon_1=1e-30, epsilon_2=1e-3, clip_threshold=1.0,

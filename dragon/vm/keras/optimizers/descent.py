@@ -21,8 +21,6 @@ class SGD(Rule):
 
     """
 
-    saved = ("momentum", "nesterov")
-
     @with_shared_arguments
     def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, *shared, **named):
         super().__init__(learning_rate, *shared, **named)
@@ -79,8 +77,6 @@ class Lion(Rule):
 
     """
 
-    saved = ("beta_1", "beta_2")
-
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.99, *shared, **named):
         super().__init__(learning_rate, *shared, **named)
@@ -124,9 +120,6 @@ class Ftrl(Rule):
 
     """
 
-    saved = ("learning_rate_power", "initial_accumulator_value", "l1_regularization_strength",
-             "l2_regularization_strength", "l2_shrinkage_regularization_strength", "beta")
-
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, learning_rate_power=-0.5, initial_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0,
@@ -139,7 +132,8 @@ class Ftrl(Rule):
         self.l1_regularization_strength, self.beta = l1_regularization_strength, beta
         self.l2_regularization_strength = l2_regularization_strength
         self.l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
-        for name in self.saved[1:5]:
+        for name in ("initial_accumulator_value", "l1_regularization_strength", "l2_regularization_strength",
+                     "l2_shrinkage_regularization_strength"):
             if getattr(self, name) < 0.0:
                 raise ValueError(f"`{name}` needs to be positive or zero. Received: {name}={getattr(self, name)}.")
 

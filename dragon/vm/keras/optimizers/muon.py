@@ -44,8 +44,8 @@ class Muon(Rule):
 
     """
 
-    saved = ("adam_beta_1", "adam_beta_2", "epsilon", "exclude_layers", "muon_a", "muon_b", "muon_c", "adam_lr_ratio",
-             "momentum", "ns_steps", "nesterov", "exclude_embeddings", "adam_weight_decay", "rms_rate")
+    _arguments = ("adam_beta_1 adam_beta_2 epsilon exclude_layers muon_a muon_b muon_c adam_lr_ratio momentum ns_steps "
+                  "nesterov exclude_embeddings ...")
 
     def __init__(self, learning_rate=0.001, adam_beta_1=0.9, adam_beta_2=0.999, adam_weight_decay=0.004, epsilon=1e-7,
                  weight_decay=0.004, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False,

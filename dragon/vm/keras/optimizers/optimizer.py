@@ -4,6 +4,7 @@ import warnings
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.variable import Variable
@@ -21,7 +22,7 @@ SHARED = {"weight_decay": None, "clipnorm": None, "global_clipnorm": None, "clip
           "gradient_accumulation_steps": None}
 
 
-class Optimizer(State, WeightDecay):
+class Optimizer(State, WeightDecay, Configured):
     """Base of optimizers: subclasses write `build` and `update_step(gradient, variable, learning_rate)`.
 
     Parameters

@@ -25,9 +25,7 @@ def is_swept(variable):
 
 
 class Rule(Optimizer):
-    """Base of optimizers with a formula: subclasses write `_numbers` and `_change`, and name what files keep."""
-
-    saved = ()
+    """Base of optimizers with a formula: subclasses write `_numbers` and `_change`, and take what is their own."""
 
     def _numbers(self, rate, dtype):
         """Return what a step's formula needs that is the same for all variables of a dtype; the rate by default."""
@@ -103,7 +101,3 @@ class Rule(Optimizer):
         moved = before + (towards - before) * share
         self._put(kept, moved)
         return moved
-
-    def get_config(self):
-        """Return the arguments that make the same optimizer again."""
-        return {**super().get_config(), **{name: getattr(self, name) for name in self.saved}}

@@ -2,11 +2,12 @@
 import re
 from collections.abc import MutableMapping
 
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.optimizers.optimizer import Optimizer
 from dragon.vm.keras.optimizers.scaling import LossScaleOptimizer
 
 
-class OptimizerMap(MutableMapping):
+class OptimizerMap(Configured, MutableMapping):
     """Which optimizer a variable has: patterns of whole paths, and a default.
 
     Parameters
@@ -63,13 +64,6 @@ class OptimizerMap(MutableMapping):
     def __call__(self, variable):
         """Return the optimizer of a variable."""
         return self[variable.path]
-
-    def get_config(self):
-        """Return the arguments that make the same map again."""
-        from dragon.vm.keras.core.registry import serialize
-
-        return {"default_optimizer": serialize(self._default_optimizer),
-                "optimizer_map": serialize(self._optimizer_map)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

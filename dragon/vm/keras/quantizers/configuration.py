@@ -1,7 +1,8 @@
 """How a model shall be quantized."""
+from dragon.vm.keras.core.configuration import Configured
 
 
-class QuantizationConfig:
+class QuantizationConfig(Configured):
     """Base of configurations.
 
     Parameters
@@ -21,13 +22,6 @@ class QuantizationConfig:
         """The name of the kind of quantization; subclasses have one."""
         raise NotImplementedError("Subclasses must implement this property. Do not instantiate QuantizationConfig "
                                   "directly.")
-
-    def get_config(self):
-        """Return the arguments that make the same configuration again."""
-        from dragon.vm.keras.core.registry import serialize
-
-        return {"weight_quantizer": serialize(self.weight_quantizer),
-                "activation_quantizer": serialize(self.activation_quantizer)}
 
     @classmethod
     def from_config(cls, config):
@@ -96,10 +90,6 @@ class Int4QuantizationConfig(QuantizationConfig):
                              f"value_range={getattr(weight_quantizer, 'value_range', None)} of {weight_quantizer!r}")
         _check_output("Int4QuantizationConfig", weight_quantizer)
 
-    def get_config(self):
-        """Return the arguments that make the same configuration again."""
-        return {**super().get_config(), "block_size": self.block_size}
-
 
 class Float8QuantizationConfig(QuantizationConfig):
     """Training with floats of eight bits."""
@@ -109,15 +99,9 @@ class Float8QuantizationConfig(QuantizationConfig):
     def __init__(self):
         super().__init__()
 
-    def get_config(self):
-        """Return the arguments that make the same configuration again: none."""
-        return {}
-
 
 class Calibrated(QuantizationConfig):
     """Base of configurations that want data to be quantized by."""
-
-    saved = ()
 
     def __init__(self, dataset, tokenizer, **options):
         super().__init__()
@@ -134,7 +118,7 @@ class Calibrated(QuantizationConfig):
 
     def get_config(self):
         """Return the arguments that make the same configuration again, without data."""
-        return {"dataset": None, "tokenizer": None, **{name: getattr(self, name) for name in self.saved}}
+        return {"dataset": None, "tokenizer": None}
 
     @classmethod
     def from_config(cls, config):
@@ -173,8 +157,6 @@ class GPTQConfig(Calibrated):
     """
 
     mode = "gptq"
-    saved = ("weight_bits", "num_samples", "per_channel", "sequence_length", "hessian_damping", "group_size",
-             "symmetric", "activation_order", "quantization_layer_structure")
 
     def __init__(self, dataset, tokenizer, *, weight_bits=4, num_samples=128, per_channel=True, sequence_length=512,
                  hessian_damping=0.01, group_size=128, symmetric=False, activation_order=False,
@@ -213,8 +195,6 @@ class AWQConfig(Calibrated):
     """
 
     mode = "awq"
-    saved = ("weight_bits", "num_samples", "sequence_length", "group_size", "num_grid_points",
-             "quantization_layer_structure")
 
     def __init__(self, dataset, tokenizer, *, weight_bits=4, num_samples=128, sequence_length=512, group_size=128,
                  num_grid_points=20, quantization_layer_structure=None):

@@ -2,6 +2,7 @@
 import math
 
 from dragon.vm.keras.core.config import epsilon as fuzz
+from dragon.vm.keras.core.configuration import Configured, unwritten
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.shared.tensors.tensor import ops
@@ -9,7 +10,7 @@ from dragon.vm.shared.tensors.tensor import ops
 EPSILON = fuzz()
 
 
-class Quantizer:
+class Quantizer(Configured):
     """Base of quantizers: called with numbers, they return what stands for them.
 
     Parameters
@@ -26,11 +27,7 @@ class Quantizer:
         """Return what stands for numbers."""
         return x
 
-    @classmethod
-    def from_config(cls, config):
-        """Return the quantizer that `get_config` described."""
-        return cls(**config)
-
+    @unwritten
     def get_config(self):
         """Return the arguments that make the same quantizer again; subclasses write it."""
         raise NotImplementedError(f"{self} does not implement get_config()")
@@ -51,6 +48,8 @@ class AbsMaxQuantizer(Quantizer):
         The dtype of the integers.
 
     """
+
+    _arguments = "value_range epsilon output_dtype axis?"
 
     def __init__(self, axis=None, value_range=(-127, 127), epsilon=EPSILON, output_dtype="int8"):
         super().__init__(output_dtype)
@@ -75,11 +74,6 @@ class AbsMaxQuantizer(Quantizer):
         """
         axis = axis if axis is not None else self.axis if self.axis is not None else -1
         return abs_max_quantize(x, axis, self.value_range, self.output_dtype, self.epsilon, to_numpy)
-
-    def get_config(self):
-        """Return the arguments that make the same quantizer again."""
-        config = {"value_range": self.value_range, "epsilon": self.epsilon, "output_dtype": self.output_dtype}
-        return config if self.axis is None else {**config, "axis": self.axis}
 
 
 def abs_max_quantize(inputs, axis, value_range=(-127, 127), dtype="int8", epsilon=EPSILON, to_numpy=False):

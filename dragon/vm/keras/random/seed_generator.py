@@ -4,6 +4,7 @@ import random
 from dragon import _C
 from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.scopes import name_scope
 from dragon.vm.keras.core.variable import Variable
@@ -14,7 +15,7 @@ GLOBAL_SEED_GENERATOR = "global_seed_generator"
 _MODULUS = 2 ** 31 - 2
 
 
-class SeedGenerator:
+class SeedGenerator(Configured):
     """A source of seeds, each another one.
 
     Parameters
@@ -25,6 +26,8 @@ class SeedGenerator:
         The name.
 
     """
+
+    _arguments = "seed=_initial_seed ..."
 
     def __init__(self, seed=None, name=None, **kwargs):
         self.name = auto_name(type(self).__name__) if name is None else name
@@ -60,15 +63,6 @@ class SeedGenerator:
         else:
             self.state.assign(ops.remainder(ops.mul(ops.add(state, 1), 5387), 933199))
         return seed
-
-    def get_config(self):
-        """Return the arguments that make the same generator again."""
-        return {"seed": self._initial_seed, "name": self.name}
-
-    @classmethod
-    def from_config(cls, config):
-        """Make a generator of what `get_config` returned."""
-        return cls(**config)
 
 
 _steps = []

@@ -1,23 +1,20 @@
 """Penalties on weights, added to the loss."""
 import math
 
+from dragon.vm.keras.core.configuration import Configured, unwritten
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.losses.margins import normalize
 from dragon.vm.shared.tensors.tensor import ops
 
 
-class Regularizer:
+class Regularizer(Configured):
     """Base of regularizers: called with a weight, it returns the penalty."""
 
     def __call__(self, x):
         """Return the penalty of a weight."""
         return 0.0
 
-    @classmethod
-    def from_config(cls, config):
-        """Return the regularizer that `get_config` described."""
-        return cls(**config)
-
+    @unwritten
     def get_config(self):
         """Return the arguments that make the same regularizer again; subclasses write it."""
         raise NotImplementedError(f"{self} does not implement get_config()")
@@ -53,10 +50,6 @@ class L1L2(Regularizer):
         terms = [factor * ops.sum(size(x)) for factor, size in ((self.l1, ops.abs), (self.l2, ops.square)) if factor]
         return sum(terms[1:], terms[0]) if terms else ops.zeros((), dtype=x.dtype)
 
-    def get_config(self):
-        """Return the factors."""
-        return {"l1": self.l1, "l2": self.l2}
-
 
 class L1(Regularizer):
     """`l1` times the sum of magnitudes.
@@ -75,10 +68,6 @@ class L1(Regularizer):
         """Return the penalty of a weight."""
         return self.l1 * ops.sum(ops.abs(convert_to_tensor(x)))
 
-    def get_config(self):
-        """Return the factor."""
-        return {"l1": self.l1}
-
 
 class L2(Regularizer):
     """`l2` times the sum of squares.
@@ -96,10 +85,6 @@ class L2(Regularizer):
     def __call__(self, x):
         """Return the penalty of a weight."""
         return self.l2 * ops.sum(ops.square(convert_to_tensor(x)))
-
-    def get_config(self):
-        """Return the factor."""
-        return {"l2": self.l2}
 
 
 class OrthogonalRegularizer(Regularizer):
@@ -132,7 +117,3 @@ class OrthogonalRegularizer(Regularizer):
         size = rows.shape[0]
         cosines = ops.matmul(rows, ops.transpose(rows, 0, 1)) * (1.0 - ops.eye(size, dtype=rows.dtype))
         return self.factor * 0.5 * ops.sum(ops.abs(cosines)) / (size * (size - 1.0) / 2.0)
-
-    def get_config(self):
-        """Return the factor and the mode."""
-        return {"factor": self.factor, "mode": self.mode}

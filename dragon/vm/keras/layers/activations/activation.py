@@ -21,7 +21,3 @@ class Activation(Elementwise):
     def call(self, inputs):
         """Apply the layer."""
         return self.activation(inputs)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "activation": activations.serialize(self.activation)}

@@ -21,7 +21,3 @@ class ELU(Elementwise):
     def call(self, inputs):
         """Apply the layer."""
         return activations.elu(inputs, alpha=self.alpha)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "alpha": self.alpha}

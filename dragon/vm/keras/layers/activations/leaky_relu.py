@@ -29,7 +29,3 @@ class LeakyReLU(Elementwise):
     def call(self, inputs):
         """Apply the layer."""
         return activations.leaky_relu(inputs, negative_slope=self.negative_slope)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "negative_slope": self.negative_slope}

@@ -1,5 +1,5 @@
 """The leaky rectifier whose slopes are trained."""
-from dragon.vm.keras.core.settings import described, store
+from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -47,8 +47,3 @@ class PReLU(Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return input_shape
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(),
-                **described(self, "alpha_initializer", "alpha_regularizer", "alpha_constraint", "shared_axes")}

@@ -36,8 +36,3 @@ class ReLU(Elementwise):
         """Apply the layer."""
         return activations.relu(inputs, negative_slope=self.negative_slope, max_value=self.max_value,
                                 threshold=self.threshold)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "max_value": self.max_value, "negative_slope": self.negative_slope,
-                "threshold": self.threshold}

@@ -48,7 +48,3 @@ class Softmax(Elementwise):
         if len(self.axis) == 1:
             return activations.softmax(inputs, axis=self.axis[0])
         return ops.exp(ops.sub(inputs, ops.logsumexp(inputs, list(self.axis), True)))
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "axis": self.axis}

@@ -16,6 +16,8 @@ class AdditiveAttention(Attention):
 
     """
 
+    _left_out = "score_mode"
+
     def __init__(self, use_scale=True, dropout=0.0, **kwargs):
         super().__init__(use_scale=use_scale, dropout=dropout, **kwargs)
 
@@ -30,9 +32,3 @@ class AdditiveAttention(Attention):
     def _calculate_scores(self, query, key):
         made = ops.tanh(ops.add(ops.unsqueeze(query, -2), ops.unsqueeze(key, -3)))
         return ops.sum(made if self.scale is None else ops.mul(self.scale.value, made), -1)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = super().get_config()
-        del config["score_mode"]
-        return config

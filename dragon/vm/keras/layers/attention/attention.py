@@ -124,8 +124,3 @@ class Attention(Layer):
         if mask is not None and not 2 <= len(mask) <= 3:
             raise ValueError(f"{name} layer accepts mask list of length 2 or 3. "
                              f"Received: inputs={inputs}, mask={mask}.")
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        return {**super().get_config(), "use_scale": self.use_scale, "score_mode": self.score_mode,
-                "dropout": self.dropout, "seed": self.seed}

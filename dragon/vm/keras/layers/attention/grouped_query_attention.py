@@ -4,8 +4,7 @@ import math
 
 from dragon.vm.keras import ops as keras_ops
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.keras.core.settings import described
-from dragon.vm.keras.layers.attention.heads import WEIGHTS, HeadAttention, both, check_shapes
+from dragon.vm.keras.layers.attention.heads import HeadAttention, both, check_shapes
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -22,6 +21,10 @@ class GroupedQueryAttention(HeadAttention):
         See MultiHeadAttention, as for initializers, regularizers and constraints.
 
     """
+
+    _arguments = ("head_dim num_query_heads num_key_value_heads use_bias use_gate sliding_window dropout "
+                  "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer ...")
+    _left_out = "flash_attention"
 
     def __init__(self, head_dim, num_query_heads, num_key_value_heads, dropout=0.0, use_bias=True,
                  sliding_window=None, flash_attention=None, kernel_initializer="glorot_uniform",
@@ -120,9 +123,3 @@ class GroupedQueryAttention(HeadAttention):
             return output
         shape = (query.shape[0], self.num_query_heads, query.shape[1], value.shape[1] if key is None else key.shape[1])
         return output, KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = described(self, "head_dim", "num_query_heads", "num_key_value_heads", "use_bias", "use_gate",
-                           "sliding_window", "dropout", *WEIGHTS)
-        return {**super().get_config(), **config, "seed": self.seed}

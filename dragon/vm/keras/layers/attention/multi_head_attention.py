@@ -6,8 +6,7 @@ import string
 from dragon.vm.keras import ops as keras_ops
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
-from dragon.vm.keras.core.settings import described
-from dragon.vm.keras.layers.attention.heads import WEIGHTS, HeadAttention, both, check_shapes
+from dragon.vm.keras.layers.attention.heads import HeadAttention, both, check_shapes
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -44,6 +43,11 @@ class MultiHeadAttention(HeadAttention):
         Of the dropout.
 
     """
+
+    _arguments = ("num_heads key_dim value_dim dropout use_bias use_gate output_shape=_output_shape attention_axes "
+                  "sliding_window kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
+                  "activity_regularizer=_activity_regularizer ...")
+    _left_out = "flash_attention"
 
     def __init__(self, num_heads, key_dim, value_dim=None, dropout=0.0, use_bias=True, output_shape=None,
                  attention_axes=None, sliding_window=None, flash_attention=None, kernel_initializer="glorot_uniform",
@@ -197,13 +201,6 @@ class MultiHeadAttention(HeadAttention):
             return output
         shape = (query.shape[0], self._num_heads, query.shape[1], value.shape[1])
         return output, KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        names = ("num_heads", "key_dim", "value_dim", "dropout", "use_bias", "use_gate", "output_shape",
-                 "attention_axes", "sliding_window", *WEIGHTS)
-        config = described(self, *("_" + name for name in names))
-        return {**super().get_config(), **{name[1:]: value for name, value in config.items()}, "seed": self.seed}
 
 
 def _shape_of(output_shape):

@@ -1,5 +1,5 @@
 """Convolutions along one, two and three axes."""
-from dragon.vm.keras.core.settings import described, store
+from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.shared.windows.convolution import convolve
@@ -31,6 +31,9 @@ class BaseConv(LowRank, Sliding):
         As for `Dense`.
 
     """
+
+    _arguments = ("... activity_regularizer kernel_constraint bias_constraint "
+                  "lora_rank=_told_rank? lora_alpha=_told_alpha?")
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, groups=1,
                  activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
@@ -96,14 +99,6 @@ class BaseConv(LowRank, Sliding):
         """Return the shape of the result."""
         return sliding_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
                              self.data_format, self.dilation_rate)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = described(
-            self, "filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups",
-            "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer",
-            "bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint")
-        return {**super().get_config(), **config, **self.lora_config()}
 
 
 class Conv1D(BaseConv):

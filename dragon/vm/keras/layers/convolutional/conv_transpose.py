@@ -1,5 +1,5 @@
 """The adjoints of convolutions: what makes images larger."""
-from dragon.vm.keras.core.settings import described, int_tuple, store
+from dragon.vm.keras.core.settings import int_tuple, store
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 from dragon.vm.shared.windows.convolution import convolve_transposed
 from dragon.vm.shared.windows.geometry import transposed_shape
@@ -24,6 +24,8 @@ class BaseConvTranspose(Sliding):
         As for `Dense`.
 
     """
+
+    _arguments = "... activity_regularizer kernel_constraint bias_constraint"
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid", output_padding=None, data_format=None,
                  dilation_rate=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
@@ -61,13 +63,6 @@ class BaseConvTranspose(Sliding):
         """Return the shape of the result."""
         return transposed_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
                                 self.output_padding, self.data_format, self.dilation_rate)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(
-            self, "filters", "kernel_size", "strides", "padding", "output_padding", "data_format", "dilation_rate",
-            "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer",
-            "bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint")}
 
 
 class Conv1DTranspose(BaseConvTranspose):

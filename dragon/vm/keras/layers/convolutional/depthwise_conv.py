@@ -1,5 +1,5 @@
 """Convolutions of every channel by itself."""
-from dragon.vm.keras.core.settings import described, store
+from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 from dragon.vm.shared.windows.convolution import convolve_each
 from dragon.vm.shared.windows.geometry import sliding_shape
@@ -22,6 +22,8 @@ class BaseDepthwiseConv(Sliding):
         As for `Dense`.
 
     """
+
+    _arguments = "depth_multiplier ... activity_regularizer depthwise_constraint bias_constraint"
 
     def __init__(self, kernel_size, strides=1, padding="valid", depth_multiplier=1, data_format=None, dilation_rate=1,
                  activation=None, use_bias=True, depthwise_initializer="glorot_uniform", bias_initializer="zeros",
@@ -54,13 +56,6 @@ class BaseDepthwiseConv(Sliding):
         channels = input_shape[-1 if self.data_format == "channels_last" else 1]
         return sliding_shape(input_shape, self.depth_multiplier * channels, self.kernel_size, self.strides,
                              self.padding, self.data_format, self.dilation_rate)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(
-            self, "depth_multiplier", "kernel_size", "strides", "padding", "data_format", "dilation_rate",
-            "activation", "use_bias", "depthwise_initializer", "bias_initializer", "depthwise_regularizer",
-            "bias_regularizer", "activity_regularizer", "depthwise_constraint", "bias_constraint")}
 
 
 class DepthwiseConv1D(BaseDepthwiseConv):

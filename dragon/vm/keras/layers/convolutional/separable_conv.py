@@ -1,5 +1,5 @@
 """Convolutions of every channel by itself, followed by a mix of the channels."""
-from dragon.vm.keras.core.settings import described, store
+from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.convolutional.sliding import Sliding, require_positive
 from dragon.vm.shared.windows.convolution import convolve_separable
 from dragon.vm.shared.windows.geometry import sliding_shape
@@ -26,6 +26,8 @@ class BaseSeparableConv(Sliding):
         Of the mix, as for `Dense`.
 
     """
+
+    _arguments = "depth_multiplier ... activity_regularizer depthwise_constraint pointwise_constraint bias_constraint"
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
                  depth_multiplier=1, activation=None, use_bias=True, depthwise_initializer="glorot_uniform",
@@ -65,14 +67,6 @@ class BaseSeparableConv(Sliding):
         """Return the shape of the result."""
         return sliding_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
                              self.data_format, self.dilation_rate)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(
-            self, "depth_multiplier", "filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate",
-            "activation", "use_bias", "depthwise_initializer", "pointwise_initializer", "bias_initializer",
-            "depthwise_regularizer", "pointwise_regularizer", "bias_regularizer", "activity_regularizer",
-            "depthwise_constraint", "pointwise_constraint", "bias_constraint")}
 
 
 class SeparableConv1D(BaseSeparableConv):

@@ -1,6 +1,6 @@
 """The layer that most nets are made of."""
 from dragon.vm.keras.core.promotion import alike
-from dragon.vm.keras.core.settings import described, refuse_quantization, store
+from dragon.vm.keras.core.settings import refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
@@ -40,6 +40,8 @@ class Dense(LowRank, Layer):
         The product is scaled by `lora_alpha / lora_rank`.
 
     """
+
+    _arguments = "... lora_rank=_told_rank? lora_alpha=_told_alpha?"
 
     def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
                  bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
@@ -87,10 +89,3 @@ class Dense(LowRank, Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return (*input_shape[:-1], self.units)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = described(
-            self, "units", "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer",
-            "bias_regularizer", "kernel_constraint", "bias_constraint", "quantization_config")
-        return {**super().get_config(), **config, **self.lora_config()}

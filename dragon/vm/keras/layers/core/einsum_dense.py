@@ -2,7 +2,7 @@
 import re
 
 from dragon.vm.keras.core.promotion import alike
-from dragon.vm.keras.core.settings import described, refuse_quantization, store
+from dragon.vm.keras.core.settings import refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
@@ -114,6 +114,10 @@ class EinsumDense(LowRank, Layer):
 
     """
 
+    _arguments = ("output_shape=partial_output_shape ... activity_regularizer kernel_constraint "
+                  "bias_constraint quantization_config lora_rank=_told_rank? lora_alpha=_told_alpha?")
+    _left_out = "gptq_unpacked_column_size"
+
     def __init__(self, equation, output_shape, activation=None, bias_axes=None, kernel_initializer="glorot_uniform",
                  bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, kernel_constraint=None,
                  bias_constraint=None, lora_rank=None, lora_alpha=None, gptq_unpacked_column_size=None,
@@ -173,11 +177,3 @@ class EinsumDense(LowRank, Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return self.shapes(input_shape).output
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = described(
-            self, "equation", "activation", "bias_axes", "kernel_initializer", "bias_initializer",
-            "kernel_regularizer", "bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint",
-            "quantization_config")
-        return {**super().get_config(), "output_shape": self.partial_output_shape, **config, **self.lora_config()}

@@ -1,7 +1,7 @@
 """Tables of vectors by number."""
 import warnings
 
-from dragon.vm.keras.core.settings import described, refuse_quantization, store
+from dragon.vm.keras.core.settings import refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.ops.numpy.indexing import counted
@@ -38,6 +38,10 @@ class Embedding(LowRank, Layer):
         As for `Dense`.
 
     """
+
+    _arguments = ("input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer ... "
+                  "lora_rank=_told_rank? lora_alpha=_told_alpha?")
+    _left_out = "weights"
 
     lora_target = "embeddings"
 
@@ -90,9 +94,3 @@ class Embedding(LowRank, Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return (*input_shape, self.output_dim)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = described(self, "input_dim", "output_dim", "embeddings_initializer", "embeddings_regularizer",
-                           "activity_regularizer", "embeddings_constraint", "mask_zero", "quantization_config")
-        return {**super().get_config(), **config, **self.lora_config()}

@@ -93,6 +93,6 @@ class LowRank:
                 weight = getattr(self, f"lora_{self.lora_target}_{part}")
                 weight.assign(ops.zeros_like(weight))
 
-    def lora_config(self):
-        """Return what a config says of the low-rank product."""
-        return {"lora_rank": self.lora_rank, "lora_alpha": self.lora_alpha} if self.lora_rank else {}
+    # What configurations say: nothing of a product that there is not.
+    _told_rank = property(lambda self: self.lora_rank or None)
+    _told_alpha = property(lambda self: self.lora_alpha if self.lora_rank else None)

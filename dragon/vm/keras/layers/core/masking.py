@@ -38,7 +38,3 @@ class Masking(Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return input_shape
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "mask_value": self.mask_value}

@@ -73,8 +73,3 @@ class ReversibleEmbedding(Embedding):
         """Return the result's shape and dtype."""
         from dragon.vm.keras.core.keras_tensor import KerasTensor
         return KerasTensor(self.compute_output_shape(inputs.shape, reverse), dtype=self.compute_dtype)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "tie_weights": self.tie_weights, "reverse_dtype": self.reverse_dtype,
-                "logit_soft_cap": self.logit_soft_cap}

@@ -26,11 +26,6 @@ class Wrapper(Layer):
             self.layer.built = True
         self.built = True
 
-    def get_config(self):
-        """Return the arguments that make a layer like this one."""
-        from dragon.vm.keras.saving.serialization import serialize_keras_object
-        return {**super().get_config(), "layer": serialize_keras_object(self.layer)}
-
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Make a layer of what `get_config` returned."""

@@ -70,7 +70,3 @@ class Concatenate(Merge):
                 part = ops.logical_or(ops.expand_dims(part, -1), ops.zeros_like(x, dtype="bool"))
             parts.append(part)
         return ops.any(ops.concatenate(parts, axis=self.axis), axis=-1)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "axis": self.axis}

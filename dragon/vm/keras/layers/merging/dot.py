@@ -115,7 +115,3 @@ class Dot(Merge):
     def compute_mask(self, inputs, mask=None):
         """Return None: a sum has no steps."""
         return None
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "axes": self.axes, "normalize": self.normalize}

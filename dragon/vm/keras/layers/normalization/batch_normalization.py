@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.keras.core.promotion import cast_to
-from dragon.vm.keras.core.settings import described, store
+from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
@@ -42,6 +42,8 @@ class BatchNormalization(Renorm, Scaled):
         Whether statistics are shared by replicas: with one replica they are.
 
     """
+
+    _arguments = "... renorm renorm_clipping renorm_momentum"
 
     def __init__(self, axis=-1, momentum=0.99, epsilon=0.001, center=True, scale=True, beta_initializer="zeros",
                  gamma_initializer="ones", moving_mean_initializer="zeros", moving_variance_initializer="ones",
@@ -141,10 +143,3 @@ class BatchNormalization(Renorm, Scaled):
         distance = ops.where(mask, ops.sub(x, mean), zeros)
         variance = ops.div(ops.sum(ops.square(distance), axes, True), count)
         return ops.squeeze(mean, axes), ops.squeeze(variance, axes)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(
-            self, "axis", "momentum", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer",
-            "moving_mean_initializer", "moving_variance_initializer", "beta_regularizer", "gamma_regularizer",
-            "beta_constraint", "gamma_constraint", "synchronized", "renorm", "renorm_clipping", "renorm_momentum")}

@@ -1,6 +1,5 @@
 """Normalization of groups of channels of every sample."""
 from dragon.vm.keras.core.promotion import cast_to
-from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
 from dragon.vm.shared.tensors.tensor import ops
@@ -62,9 +61,3 @@ class GroupNormalization(Scaled):
         made = ops.group_norm(x if axis == 1 else moved(x, axis, 1), self.groups, like(self.gamma, x),
                               like(self.beta, x), self.epsilon)
         return cast_to(made if axis == 1 else moved(made, 1, axis), self.compute_dtype)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(
-            self, "groups", "axis", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer",
-            "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")}

@@ -2,7 +2,6 @@
 import warnings
 
 from dragon.vm.keras.core.promotion import cast_to
-from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, wide
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -45,6 +44,8 @@ class LayerNormalization(Scaled):
 
     """
 
+    _arguments = "axis epsilon center scale rms_scaling ..."
+
     def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros",
                  gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None,
                  gamma_constraint=None, **kwargs):
@@ -81,9 +82,3 @@ class LayerNormalization(Scaled):
             shape[axis] = x.shape[axis]
         made = ops.mul(x, ops.rsqrt(ops.add(ops.var(x, list(self.axis), correction=0, keepdims=True), self.epsilon)))
         return made if gamma is None else ops.mul(made, ops.reshape(gamma, shape))
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(
-            self, "axis", "epsilon", "center", "scale", "rms_scaling", "beta_initializer", "gamma_initializer",
-            "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")}

@@ -1,6 +1,6 @@
 """Division by the root mean square, as language models prefer it."""
 from dragon.vm.keras.core.promotion import cast_to, dtype_of
-from dragon.vm.keras.core.settings import described, require_axes
+from dragon.vm.keras.core.settings import require_axes
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.normalization.layer_normalization import over_axes
 from dragon.vm.keras.layers.normalization.scaled import like, wide
@@ -42,7 +42,3 @@ class RMSNormalization(Layer):
         """Return the shape of the result."""
         require_axes(self.axis, input_shape)
         return input_shape
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "axis", "epsilon")}

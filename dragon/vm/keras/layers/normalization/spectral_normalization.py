@@ -1,6 +1,5 @@
 """A wrapper that keeps the largest singular value of a layer's weight near 1."""
 from dragon.vm.keras.core.promotion import cast_to, dtype_of
-from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.core.wrapper import Wrapper
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
@@ -68,7 +67,3 @@ class SpectralNormalization(Wrapper):
             vector = unit(ops.matmul(other, weights))
         sigma = ops.matmul(ops.matmul(other, weights), ops.permute(vector, (1, 0)))
         return vector, ops.reshape(ops.div(weights, sigma), self.kernel_shape)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "power_iterations")}

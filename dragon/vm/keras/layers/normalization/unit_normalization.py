@@ -1,5 +1,5 @@
 """Division by the length."""
-from dragon.vm.keras.core.settings import described, require_axes
+from dragon.vm.keras.core.settings import require_axes
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -37,7 +37,3 @@ class UnitNormalization(Layer):
         """Return the shape of the result."""
         require_axes(self.axis, input_shape)
         return input_shape
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "axis")}

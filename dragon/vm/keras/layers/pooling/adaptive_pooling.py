@@ -1,6 +1,5 @@
 """Pools that give as many places as one asks for, whatever the size of the input."""
 from dragon.vm.keras.core.config import standardize_data_format
-from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.windows.geometry import with_spatial
 from dragon.vm.shared.windows.pooling import adaptive_pool
@@ -41,10 +40,6 @@ class AdaptivePooling(Layer):
         """Return the shape of the result."""
         channels = input_shape[-1 if self.data_format == "channels_last" else 1]
         return with_spatial(input_shape, channels, self.output_size, self.data_format)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "output_size", "data_format")}
 
 
 class AdaptiveAveragePooling1D(AdaptivePooling):

@@ -1,7 +1,6 @@
 """Means and maxima of whole images or sequences."""
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.core.promotion import floating
-from dragon.vm.keras.core.settings import described
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -35,10 +34,6 @@ class GlobalPooling(Layer):
         kept = 1 if self.keepdims else None
         sizes = [kept if axis in self._axes else size for axis, size in enumerate(input_shape)]
         return tuple(size for axis, size in enumerate(sizes) if self.keepdims or axis not in self._axes)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "data_format", "keepdims")}
 
 
 class GlobalAveragePooling(GlobalPooling):

@@ -1,6 +1,6 @@
 """Means and maxima of windows."""
 from dragon.vm.keras.core.config import standardize_data_format
-from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.windows.pooling import average_pool, max_pool, pooled_shape
@@ -22,6 +22,8 @@ class WindowPooling(Layer):
 
     """
 
+    _arguments = "pool_size padding ..."
+
     rank = None
 
     def __init__(self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs):
@@ -36,10 +38,6 @@ class WindowPooling(Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return pooled_shape(input_shape, self.pool_size, self.strides, self.padding, self.data_format)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "pool_size", "padding", "strides", "data_format")}
 
 
 class AveragePooling(WindowPooling):

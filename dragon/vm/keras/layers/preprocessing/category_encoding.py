@@ -19,6 +19,8 @@ class CategoryEncoding(DataLayer):
 
     """
 
+    _left_out = "sparse"
+
     def __init__(self, num_tokens=None, output_mode="multi_hot", sparse=False, **kwargs):
         super().__init__(**kwargs)
         output_mode = "multi_hot" if output_mode == "binary" else output_mode
@@ -56,7 +58,3 @@ class CategoryEncoding(DataLayer):
     def compute_output_spec(self, inputs, count_weights=None):
         """Return what a call would, as a symbolic tensor."""
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.compute_dtype, sparse=self.sparse)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        return {**super().get_config(), "num_tokens": self.num_tokens, "output_mode": self.output_mode}

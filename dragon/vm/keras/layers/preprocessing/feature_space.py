@@ -1,8 +1,9 @@
 """What a FeatureSpace is made of: features, crosses of features, and layers without weights."""
 
 from dragon.vm.keras import ops as K
+from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer
-from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
+from dragon.vm.keras.saving.serialization import deserialize_keras_object
 
 
 def _check_mode(output_mode, choices):
@@ -11,7 +12,7 @@ def _check_mode(output_mode, choices):
                          f"Received: output_mode={output_mode}")
 
 
-class Cross:
+class Cross(Configured):
     """Features whose combinations are one feature.
 
     Parameters
@@ -36,18 +37,8 @@ class Cross:
         """str: the names of the features, joined."""
         return "_X_".join(self.feature_names)
 
-    def get_config(self):
-        """Return the arguments that make an equal cross."""
-        return {"feature_names": self.feature_names, "crossing_dim": self.crossing_dim,
-                "output_mode": self.output_mode}
 
-    @classmethod
-    def from_config(cls, config):
-        """Return a cross made from its configuration."""
-        return cls(**config)
-
-
-class Feature:
+class Feature(Configured):
     """A column of data, and the layer that prepares it.
 
     Parameters
@@ -67,16 +58,6 @@ class Feature:
         self.preprocessor = deserialize_keras_object(preprocessor) if isinstance(preprocessor, dict) else preprocessor
         self.output_mode = output_mode
 
-    def get_config(self):
-        """Return the arguments that make an equal feature."""
-        return {"dtype": self.dtype, "preprocessor": serialize_keras_object(self.preprocessor),
-                "output_mode": self.output_mode}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return a feature made from its configuration."""
-        return cls(**config)
-
 
 class TFDConcat(DataLayer):
     """Put tensors side by side along an axis."""
@@ -84,6 +65,8 @@ class TFDConcat(DataLayer):
     def __init__(self, axis, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
+
+    get_config = DataLayer.get_config  # the arguments that were kept, as of a class of the user
 
     def call(self, xs):
         """Return the tensors as one."""

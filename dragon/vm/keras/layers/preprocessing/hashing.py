@@ -26,6 +26,8 @@ class Hashing(HostLayer):
 
     """
 
+    _arguments = "num_bins salt ..."
+
     def __init__(self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs):
         if kwargs.get("dtype") is None:
             kwargs["dtype"] = "int64" if output_mode == "int" else floatx()
@@ -78,11 +80,6 @@ class Hashing(HostLayer):
     def compute_output_spec(self, inputs):
         """Return what a call would, as a symbolic tensor."""
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.dtype)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        names = ("num_bins", "salt", "mask_value", "output_mode", "sparse")
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
 
 
 class HashedCrossing(HostLayer):

@@ -5,6 +5,7 @@ import warnings
 
 from dragon.vm.keras import ops as K
 from dragon.vm.keras.core.config import epsilon, image_data_format
+from dragon.vm.keras.core.configuration import parameters
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
@@ -49,9 +50,6 @@ class MelSpectrogram(DataLayer):
 
     """
 
-    _ARGUMENTS = ("fft_length", "sequence_stride", "sequence_length", "window", "sampling_rate", "num_mel_bins",
-                  "min_freq", "max_freq", "power_to_db", "top_db", "mag_exp", "min_power", "ref_power")
-
     def __init__(self, fft_length=2048, sequence_stride=512, sequence_length=None, window="hann", sampling_rate=16000,
                  num_mel_bins=128, min_freq=20.0, max_freq=None, power_to_db=True, top_db=80.0, mag_exp=2.0,
                  min_power=1e-10, ref_power=1.0, **kwargs):
@@ -62,7 +60,7 @@ class MelSpectrogram(DataLayer):
         if fft_length < given["sequence_length"]:
             raise ValueError("`fft_length` must be greater than or equal to `sequence_length`. Received: "
                              f"`sequence_length`={sequence_length}, `fft_length`={fft_length}.")
-        for name in self._ARGUMENTS:
+        for name in parameters(MelSpectrogram.__init__):
             setattr(self, name, given[name])
 
     def call(self, inputs):
@@ -115,10 +113,6 @@ class MelSpectrogram(DataLayer):
         steps = None if length is None else (length + self.sequence_stride + 1) // self.sequence_stride
         return [*input_shape[:-1][:1], self.num_mel_bins, steps]
 
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        return {**super().get_config(), **{name: getattr(self, name) for name in self._ARGUMENTS}}
-
 
 class STFTSpectrogram(Layer):
     """The frequencies of signals over time, by convolutions whose kernels may be trained.
@@ -148,8 +142,7 @@ class STFTSpectrogram(Layer):
 
     """
 
-    _ARGUMENTS = ("mode", "frame_length", "frame_step", "fft_length", "window", "periodic", "scaling", "padding",
-                  "data_format", "expand_dims")
+    _arguments = "... expand_dims"
 
     def __init__(self, mode="log", frame_length=256, frame_step=None, fft_length=None, window="hann", periodic=False,
                  scaling="density", padding="valid", expand_dims=False, data_format=None, **kwargs):
@@ -170,7 +163,7 @@ class STFTSpectrogram(Layer):
                                  f"Received: {name}={given[name]}")
         super().__init__(**kwargs)
         given["data_format"] = data_format or image_data_format()
-        for name in self._ARGUMENTS:
+        for name in parameters(STFTSpectrogram.__init__):
             setattr(self, name, given[name])
         self._frame_step = frame_step or frame_length // 2
         self._fft_length = fft_length or 2 ** math.ceil(math.log2(frame_length))
@@ -235,7 +228,3 @@ class STFTSpectrogram(Layer):
             return (batch, length, frequencies, channels) if last else (batch, channels, length, frequencies)
         joined = None if channels is None else frequencies * channels
         return (batch, length, joined) if last else (batch, joined, length)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        return {**super().get_config(), **{name: getattr(self, name) for name in self._ARGUMENTS}}

@@ -37,6 +37,8 @@ class StringLookup(IndexLookup):
 
     """
 
+    _left_out = "vocabulary_dtype"
+
     _array_dtype = object
 
     def __init__(self, max_tokens=None, num_oov_indices=1, mask_token=None, oov_token="[UNK]", vocabulary=None,
@@ -60,9 +62,3 @@ class StringLookup(IndexLookup):
 
     def _parsed(self, line):
         return line
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = super().get_config()
-        del config["vocabulary_dtype"]
-        return {**config, "encoding": self.encoding}

@@ -12,6 +12,8 @@ class ActivityRegularization(Elementwise):
 
     """
 
+    _left_out = "activity_regularizer"
+
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         from dragon.vm.keras.regularizers import L1L2
         super().__init__(activity_regularizer=L1L2(l1=l1, l2=l2), **kwargs)
@@ -22,9 +24,3 @@ class ActivityRegularization(Elementwise):
     def call(self, inputs):
         """Apply the layer."""
         return inputs
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = super().get_config()
-        config.pop("activity_regularizer", None)
-        return {**config, "l1": self.l1, "l2": self.l2}

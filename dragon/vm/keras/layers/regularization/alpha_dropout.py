@@ -34,7 +34,3 @@ class AlphaDropout(Noise):
         factor = ((1 - self.rate) * (1 + self.rate * LIMIT ** 2)) ** -0.5
         made = ops.where(kept, inputs, ops.full((), LIMIT, dtype=inputs.dtype))
         return ops.add(ops.mul(made, factor), -factor * LIMIT * self.rate)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "noise_shape": self.noise_shape}

@@ -49,10 +49,6 @@ class Dropout(Noise):
         """Return the shape of what is drawn, None for that of the input."""
         return self.noise_shape
 
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "noise_shape": self.noise_shape}
-
 
 class BaseSpatialDropout(Dropout):
     """A dropout of whole channels of `rank` axes.
@@ -93,12 +89,6 @@ class SpatialDropout1D(BaseSpatialDropout):
 
     def __init__(self, rate, seed=None, name=None, dtype=None):
         super().__init__(rate, "channels_last", seed=seed, name=name, dtype=dtype)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = super().get_config()
-        del config["data_format"]
-        return config
 
 
 class SpatialDropout2D(BaseSpatialDropout):

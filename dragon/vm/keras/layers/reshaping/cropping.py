@@ -1,5 +1,5 @@
 """Cutting places off."""
-from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.reshaping.spatial import Spatial, both_sides
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -38,10 +38,6 @@ class Cropping(Spatial):
                 inputs = ops.narrow(inputs, axis, start, shape[axis])
         return inputs
 
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "cropping", "data_format")}
-
 
 class Cropping1D(Cropping):
     """Cut steps off sequences.
@@ -53,6 +49,8 @@ class Cropping1D(Cropping):
 
     """
 
+    _left_out = "data_format"
+
     rank = 1
 
     def __init__(self, cropping=(1, 1), **kwargs):
@@ -63,12 +61,6 @@ class Cropping1D(Cropping):
     def sides(self):
         """What is cut off at the start and the end."""
         return (self.cropping,)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = super().get_config()
-        del config["data_format"]
-        return config
 
 
 class Cropping2D(Cropping):

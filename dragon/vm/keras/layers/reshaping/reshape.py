@@ -74,10 +74,6 @@ class Reshape(SameDtype):
         made = resolved_shape(tuple(inputs.shape)[1:], self.target_shape)
         return ops.reshape(inputs, (inputs.shape[0], *(-1 if size is None else size for size in made)))
 
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "target_shape": self.target_shape}
-
 
 class Flatten(SameDtype):
     """Give samples one axis.
@@ -105,10 +101,6 @@ class Flatten(SameDtype):
         rest = input_shape[1:]
         return input_shape[0], None if None in rest else math.prod(rest)
 
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "data_format": self.data_format}
-
 
 class Permute(SameDtype):
     """Put the axes of samples in another order; nothing is copied.
@@ -135,10 +127,6 @@ class Permute(SameDtype):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return tuple(input_shape[axis] for axis in (0, *self.dims))
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "dims": self.dims}
 
 
 class RepeatVector(Layer):
@@ -168,7 +156,3 @@ class RepeatVector(Layer):
     def compute_output_shape(self, input_shape):
         """Return the shape of the result."""
         return input_shape[0], self.n, input_shape[1]
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), "n": self.n}

@@ -1,5 +1,5 @@
 """Making images larger without weights."""
-from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.reshaping.spatial import Spatial
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.tensor import ops
@@ -42,10 +42,6 @@ class UpSampling(Spatial):
         """Apply the layer."""
         return repeated(inputs, self.size, self.first_axis)
 
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "size", "data_format")}
-
 
 class UpSampling1D(UpSampling):
     """Repeat every step of sequences.
@@ -56,6 +52,8 @@ class UpSampling1D(UpSampling):
         How often.
 
     """
+
+    _left_out = "data_format"
 
     rank = 1
 
@@ -74,12 +72,6 @@ class UpSampling1D(UpSampling):
     def call(self, inputs):
         """Apply the layer."""
         return repeated(inputs, (self.size,), 1)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        config = super().get_config()
-        del config["data_format"]
-        return config
 
 
 class UpSampling2D(UpSampling):
@@ -110,10 +102,6 @@ class UpSampling2D(UpSampling):
         shape = self.compute_output_shape(tuple(inputs.shape))
         return resize(inputs, shape[self.first_axis:self.first_axis + 2], data_format=self.data_format,
                       interpolation=self.interpolation)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "interpolation")}
 
 
 class UpSampling3D(UpSampling):

@@ -1,5 +1,5 @@
 """Adding zeros around images and their like."""
-from dragon.vm.keras.core.settings import described, int_tuple
+from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.reshaping.spatial import Spatial, both_sides
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -37,10 +37,6 @@ class ZeroPadding(Spatial):
         for start, end in reversed(self.sides):
             widths += [start, end]
         return ops.pad(inputs, widths)
-
-    def get_config(self):
-        """Return the arguments as data."""
-        return {**super().get_config(), **described(self, "padding", "data_format")}
 
 
 class ZeroPadding1D(ZeroPadding):

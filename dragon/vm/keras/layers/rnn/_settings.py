@@ -1,11 +1,12 @@
 """What recurrent cells share: weights with an initializer, a regularizer and a constraint each, told once."""
 
-from dragon.vm.keras import activations, constraints, initializers, regularizers
+from dragon.vm.keras import initializers
+from dragon.vm.keras.core.configuration import parameters
+from dragon.vm.keras.core.settings import store
 from dragon.vm.shared.tensors.tensor import ops
 
-KINDS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
-WEIGHTS = ("kernel", "recurrent", "bias")
-SETTINGS = tuple(f"{weight}_{kind}" for kind in KINDS for weight in WEIGHTS)
+SETTINGS = tuple(f"{weight}_{kind}" for kind in ("initializer", "regularizer", "constraint")
+                 for weight in ("kernel", "recurrent", "bias"))
 
 
 def keep_settings(cell, given):
@@ -13,37 +14,25 @@ def keep_settings(cell, given):
     if "units" in given and given["units"] <= 0:
         raise ValueError(f"Received an invalid value for argument `units`, expected a positive integer, "
                          f"got {given['units']}.")
-    for name in ("activation", "recurrent_activation"):
+    others = ("units", "use_bias", "unit_forget_bias", "reset_after", "seed")
+    for name in ("activation", "recurrent_activation", *SETTINGS, *others):
         if name in given:
-            setattr(cell, name, activations.get(given[name]))
-    for name in SETTINGS:
-        setattr(cell, name, KINDS[name.split("_")[1]].get(given[name]))
+            store(cell, **{name: given[name]})
     for name in ("dropout", "recurrent_dropout"):
         setattr(cell, name, min(1.0, max(0.0, given[name])))
-    for name in ("units", "use_bias", "unit_forget_bias", "reset_after", "seed"):
-        if name in given:
-            setattr(cell, name, given[name])
 
 
-def settings_config(owner, names):
-    """Return the named settings of a cell, or of the layer around it, as a configuration holds them."""
-    config = {}
-    for name in names:
-        value = getattr(owner, name)
-        kind = name.split("_")[-1]
-        if kind == "activation":
-            value = activations.serialize(value)
-        elif kind in KINDS:
-            value = KINDS[kind].serialize(value)
-        config[name] = value
-    return config
+def arguments_of(cell_class, given):
+    """Return what a layer was given for its cell."""
+    return {name: given[name] for name in parameters(cell_class.__init__) if name in given}
 
 
-def delegate(*names):
-    """Return a class decorator that reads these attributes from `self.cell`."""
+def delegate(cell_class):
+    """Return a class decorator that reads the settings of a cell from `self.cell`."""
     def decorate(cls):
-        for name in names:
-            setattr(cls, name, property(lambda self, name=name: getattr(self.cell, name)))
+        for name in parameters(cell_class.__init__):
+            if name not in ("seed", "rank"):
+                setattr(cls, name, property(lambda self, name=name: getattr(self.cell, name)))
         return cls
     return decorate
 

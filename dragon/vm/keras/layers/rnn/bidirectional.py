@@ -34,6 +34,8 @@ class Bidirectional(Layer):
 
     """
 
+    _arguments = "merge_mode layer=forward_layer backward_layer"
+
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
         if not isinstance(layer, Layer):
             raise ValueError("Please initialize `Bidirectional` layer with a `keras.layers.Layer` instance. "
@@ -144,12 +146,6 @@ class Bidirectional(Layer):
         if not self.return_state or self.states is None:
             return mask
         return (mask,) + (None,) * len(self.states)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        return {**super().get_config(), "merge_mode": self.merge_mode,
-                "layer": serialize_keras_object(self.forward_layer),
-                "backward_layer": serialize_keras_object(self.backward_layer)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

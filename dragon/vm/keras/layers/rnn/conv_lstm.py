@@ -4,17 +4,15 @@ from dragon.vm.keras import ops as keras_ops
 from dragon.vm.keras.core.config import image_data_format
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.keras.layers.rnn._settings import (
-    SETTINGS, add_weights, as_computed, delegate, keep_settings, settings_config)
+from dragon.vm.keras.layers.rnn._settings import add_weights, arguments_of, as_computed, delegate, keep_settings
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
-from dragon.vm.keras.layers.rnn.rnn import RNN
+from dragon.vm.keras.layers.rnn.rnn import CellRNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.tensor import ops
 
-GEOMETRY = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate")
-NAMES = (*GEOMETRY, "activation", "recurrent_activation", "use_bias", "unit_forget_bias", *SETTINGS, "dropout",
-         "recurrent_dropout")
+CONFIGURATION = ("filters kernel_size strides padding data_format dilation_rate activation recurrent_activation "
+                 "use_bias unit_forget_bias ...")
 
 
 def _sizes(value, rank, name, least=1):
@@ -34,6 +32,9 @@ def _extent(size, kernel, stride, dilation, padding):
 
 class ConvLSTMCell(Layer, DropoutRNNCell):
     """A step of a convolutional LSTM; see ConvLSTM1D for the parameters."""
+
+    _arguments = CONFIGURATION
+    _left_out = "rank"
 
     def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
                  activation="tanh", recurrent_activation="sigmoid", use_bias=True,
@@ -125,27 +126,27 @@ class ConvLSTMCell(Layer, DropoutRNNCell):
         shape = self.compute_output_shape((batch_size, *inputs))[0]
         return [ops.zeros(shape, dtype=as_dtype(self.compute_dtype)) for _ in range(2)]
 
-    def get_config(self):
-        """Return the arguments that make an equal cell."""
-        return {**super().get_config(), **settings_config(self, (*NAMES, "seed"))}
 
-
-@delegate(*NAMES)
-class ConvLSTM(RNN):
+@delegate(ConvLSTMCell)
+class ConvLSTM(CellRNN):
     """What convolutional LSTMs of all ranks share; see ConvLSTM1D for the parameters."""
 
-    def __init__(self, rank, given):
-        kwargs = given["kwargs"]
-        cell = ConvLSTMCell(rank, **{name: given[name] for name in (*NAMES, "seed")}, name="conv_lstm_cell",
-                            dtype=kwargs.get("dtype"))
-        runs = {name: given[name] for name in ("return_sequences", "return_state", "go_backwards", "stateful",
-                                               "activity_regularizer")}
-        super().__init__(cell, **runs, **kwargs)
-        self.input_spec = InputSpec(ndim=rank + 3)
+    _arguments = CONFIGURATION + " activity_regularizer seed=_seed"
+    _left_out = "cell"
+    _rank = None
 
-    def call(self, sequences, initial_state=None, mask=None, training=False):
-        """Run the cell over the sequences, whose second axis is time."""
-        return super().call(sequences, initial_state=initial_state, mask=mask, training=training)
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
+                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
+                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
+                 go_backwards=False, stateful=False, **kwargs):
+        cell = ConvLSTMCell(self._rank, **arguments_of(ConvLSTMCell, dict(locals())), name="conv_lstm_cell",
+                            dtype=kwargs.get("dtype"))
+        super().__init__(cell, return_sequences=return_sequences, return_state=return_state, go_backwards=go_backwards,
+                         stateful=stateful, activity_regularizer=activity_regularizer, **kwargs)
+        self.input_spec = InputSpec(ndim=self._rank + 3)
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
         """Return the shape of the output, and of the states where they are returned."""
@@ -158,17 +159,6 @@ class ConvLSTM(RNN):
         """Return the mask of the output: that of the steps, where all are returned."""
         mask = nest.flatten(mask)[0] if self.return_sequences else None
         return [mask, None, None] if self.return_state else mask
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = super().get_config()
-        del config["cell"]
-        return {**config, **settings_config(self, (*NAMES, "activity_regularizer")), "seed": self.cell.seed}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return a layer made from its configuration."""
-        return cls(**config)
 
 
 class ConvLSTM1D(ConvLSTM):
@@ -191,40 +181,16 @@ class ConvLSTM1D(ConvLSTM):
 
     """
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
-                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
-                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
-                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
-                 go_backwards=False, stateful=False, **kwargs):
-        given = dict(locals())
-        super().__init__(1, given)
+    _rank = 1
 
 
 class ConvLSTM2D(ConvLSTM):
     """A convolutional LSTM over sequences of images; see ConvLSTM1D for the parameters."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
-                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
-                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
-                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
-                 go_backwards=False, stateful=False, **kwargs):
-        given = dict(locals())
-        super().__init__(2, given)
+    _rank = 2
 
 
 class ConvLSTM3D(ConvLSTM):
     """A convolutional LSTM over sequences of volumes; see ConvLSTM1D for the parameters."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1,
-                 activation="tanh", recurrent_activation="sigmoid", use_bias=True,
-                 kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
-                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-                 dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
-                 go_backwards=False, stateful=False, **kwargs):
-        given = dict(locals())
-        super().__init__(3, given)
+    _rank = 3

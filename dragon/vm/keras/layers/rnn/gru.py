@@ -4,16 +4,12 @@ from dragon.vm.keras import activations
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._fused import run_fused, swap_gates
-from dragon.vm.keras.layers.rnn._settings import (
-    SETTINGS, add_weights, as_computed, delegate, keep_settings, settings_config)
+from dragon.vm.keras.layers.rnn._settings import add_weights, arguments_of, as_computed, delegate, keep_settings
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.lstm import check_use_cudnn
-from dragon.vm.keras.layers.rnn.rnn import RNN
+from dragon.vm.keras.layers.rnn.rnn import CellRNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
 from dragon.vm.shared.tensors.tensor import ops
-
-NAMES = ("units", "activation", "recurrent_activation", "use_bias", *SETTINGS, "dropout", "recurrent_dropout",
-         "reset_after")
 
 
 class GRUCell(Layer, DropoutRNNCell):
@@ -111,18 +107,14 @@ class GRUCell(Layer, DropoutRNNCell):
         from dragon.vm.shared.tensors.dtypes import as_dtype
         return [ops.zeros((batch_size, self.state_size), dtype=as_dtype(self.compute_dtype))]
 
-    def get_config(self):
-        """Return the arguments that make an equal cell."""
-        return {**super().get_config(), **settings_config(self, (*NAMES, "seed"))}
-
 
 def _product(x, kernel, bias):
     made = ops.matmul(x, kernel)
     return made if bias is None else made + bias
 
 
-@delegate(*NAMES)
-class GRU(RNN):
+@delegate(GRUCell)
+class GRU(CellRNN):
     """Gated recurrent units over sequences.
 
     Parameters
@@ -138,6 +130,9 @@ class GRU(RNN):
 
     """
 
+    _arguments = "... activity_regularizer seed=_seed"
+    _left_out = "cell use_cudnn"
+
     def __init__(self, units, activation="tanh", recurrent_activation="sigmoid", use_bias=True,
                  kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
                  kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None,
@@ -145,7 +140,7 @@ class GRU(RNN):
                  recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False, go_backwards=False,
                  stateful=False, unroll=False, reset_after=True, use_cudnn="auto", **kwargs):
         given = dict(locals())
-        cell = GRUCell(**{name: given[name] for name in (*NAMES, "seed")}, dtype=kwargs.get("dtype"),
+        cell = GRUCell(**arguments_of(GRUCell, given), dtype=kwargs.get("dtype"),
                        trainable=kwargs.get("trainable", True), name="gru_cell",
                        implementation=kwargs.pop("implementation", 2))
         super().__init__(cell, return_sequences=return_sequences, return_state=return_state,
@@ -154,18 +149,3 @@ class GRU(RNN):
         self.input_spec = InputSpec(ndim=3)
         check_use_cudnn(use_cudnn)
         self.use_cudnn = use_cudnn
-
-    def call(self, sequences, initial_state=None, mask=None, training=False):
-        """Run the cell over the sequences of shape `(batch, time, features)`."""
-        return super().call(sequences, mask=mask, training=training, initial_state=initial_state)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = super().get_config()
-        del config["cell"]
-        return {**config, **settings_config(self, (*NAMES, "activity_regularizer")), "seed": self.cell.seed}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return a layer made from its configuration."""
-        return cls(**config)

@@ -4,15 +4,11 @@ from dragon.vm.keras import activations
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._fused import run_fused
-from dragon.vm.keras.layers.rnn._settings import (
-    SETTINGS, add_weights, as_computed, delegate, keep_settings, settings_config)
+from dragon.vm.keras.layers.rnn._settings import add_weights, arguments_of, as_computed, delegate, keep_settings
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
-from dragon.vm.keras.layers.rnn.rnn import RNN
+from dragon.vm.keras.layers.rnn.rnn import CellRNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
 from dragon.vm.shared.tensors.tensor import ops
-
-NAMES = ("units", "activation", "recurrent_activation", "use_bias", "unit_forget_bias", *SETTINGS, "dropout",
-         "recurrent_dropout")
 
 
 class LSTMCell(Layer, DropoutRNNCell):
@@ -40,6 +36,8 @@ class LSTMCell(Layer, DropoutRNNCell):
         Of the dropout.
 
     """
+
+    _arguments = "units activation recurrent_activation use_bias unit_forget_bias ..."
 
     def __init__(self, units, activation="tanh", recurrent_activation="sigmoid", use_bias=True,
                  kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
@@ -98,10 +96,6 @@ class LSTMCell(Layer, DropoutRNNCell):
         from dragon.vm.shared.tensors.dtypes import as_dtype
         return [ops.zeros((batch_size, size), dtype=as_dtype(self.compute_dtype)) for size in self.state_size]
 
-    def get_config(self):
-        """Return the arguments that make an equal cell."""
-        return {**super().get_config(), **settings_config(self, (*NAMES, "seed"))}
-
 
 def check_use_cudnn(value):
     """Raise unless the argument is one that Keras takes."""
@@ -110,8 +104,8 @@ def check_use_cudnn(value):
                          f"Received: use_cudnn={value}")
 
 
-@delegate(*NAMES)
-class LSTM(RNN):
+@delegate(LSTMCell)
+class LSTM(CellRNN):
     """Long short-term memory over sequences.
 
     Parameters
@@ -128,6 +122,9 @@ class LSTM(RNN):
 
     """
 
+    _arguments = "units activation recurrent_activation use_bias unit_forget_bias ... activity_regularizer seed=_seed"
+    _left_out = "cell use_cudnn"
+
     def __init__(self, units, activation="tanh", recurrent_activation="sigmoid", use_bias=True,
                  kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
                  unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
@@ -135,7 +132,7 @@ class LSTM(RNN):
                  dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
                  go_backwards=False, stateful=False, unroll=False, use_cudnn="auto", **kwargs):
         given = dict(locals())
-        cell = LSTMCell(**{name: given[name] for name in (*NAMES, "seed")}, dtype=kwargs.get("dtype"),
+        cell = LSTMCell(**arguments_of(LSTMCell, given), dtype=kwargs.get("dtype"),
                         trainable=kwargs.get("trainable", True), name="lstm_cell",
                         implementation=kwargs.pop("implementation", 2))
         super().__init__(cell, return_sequences=return_sequences, return_state=return_state,
@@ -144,18 +141,3 @@ class LSTM(RNN):
         self.input_spec = InputSpec(ndim=3)
         check_use_cudnn(use_cudnn)
         self.use_cudnn = use_cudnn
-
-    def call(self, sequences, initial_state=None, mask=None, training=False):
-        """Run the cell over the sequences of shape `(batch, time, features)`."""
-        return super().call(sequences, mask=mask, training=training, initial_state=initial_state)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = super().get_config()
-        del config["cell"]
-        return {**config, **settings_config(self, (*NAMES, "activity_regularizer")), "seed": self.cell.seed}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return a layer made from its configuration."""
-        return cls(**config)

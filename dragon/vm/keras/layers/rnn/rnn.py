@@ -9,7 +9,7 @@ from dragon.vm.keras.layers.rnn import _loop
 from dragon.vm.keras.layers.rnn._settings import cast
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.stacked_rnn_cells import StackedRNNCells, first_state
-from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
+from dragon.vm.keras.saving.serialization import deserialize_keras_object
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -36,6 +36,8 @@ class RNN(Layer):
         Outputs at masked steps are zeros in place of the outputs before.
 
     """
+
+    _arguments = "... cell"
 
     def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False,
                  unroll=False, zero_output_for_mask=False, **kwargs):
@@ -183,18 +185,23 @@ class RNN(Layer):
         # The next states are written before gradients are asked for: these need the numbers of now.
         return cast(x.snapshot() if isinstance(x, Variable) else convert_to_tensor(x), self.cell.compute_dtype)
 
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "zero_output_for_mask")
-        config = {name: getattr(self, name) for name in names}
-        return {**super().get_config(), **config, "cell": serialize_keras_object(self.cell)}
-
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Return a layer made from its configuration."""
         config = dict(config)
         cell = deserialize_keras_object(config.pop("cell"), custom_objects=custom_objects)
         return cls(cell, **config)
+
+
+class CellRNN(RNN):
+    """A layer that makes its cell of its own arguments."""
+
+    _seed = property(lambda self: self.cell.seed, doc="Of the cell's dropout.")
+
+    @classmethod
+    def from_config(cls, config):
+        """Return a layer made from its configuration."""
+        return cls(**config)
 
 
 def _dtype(name):

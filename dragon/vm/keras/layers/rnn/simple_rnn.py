@@ -4,14 +4,11 @@ from dragon.vm.keras import activations
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._fused import run_fused
-from dragon.vm.keras.layers.rnn._settings import (
-    SETTINGS, add_weights, as_computed, delegate, keep_settings, settings_config)
+from dragon.vm.keras.layers.rnn._settings import add_weights, arguments_of, as_computed, delegate, keep_settings
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
-from dragon.vm.keras.layers.rnn.rnn import RNN
+from dragon.vm.keras.layers.rnn.rnn import CellRNN
 from dragon.vm.keras.random.seed_generator import SeedGenerator
 from dragon.vm.shared.tensors.tensor import ops
-
-NAMES = ("units", "activation", "use_bias", *SETTINGS, "dropout", "recurrent_dropout")
 
 
 class SimpleRNNCell(Layer, DropoutRNNCell):
@@ -86,13 +83,9 @@ class SimpleRNNCell(Layer, DropoutRNNCell):
         from dragon.vm.shared.tensors.dtypes import as_dtype
         return [ops.zeros((batch_size, self.state_size), dtype=as_dtype(self.compute_dtype))]
 
-    def get_config(self):
-        """Return the arguments that make an equal cell."""
-        return {**super().get_config(), **settings_config(self, (*NAMES, "seed"))}
 
-
-@delegate(*NAMES)
-class SimpleRNN(RNN):
+@delegate(SimpleRNNCell)
+class SimpleRNN(CellRNN):
     """Elman's recurrent layer.
 
     Parameters
@@ -106,6 +99,9 @@ class SimpleRNN(RNN):
 
     """
 
+    _arguments = "... activity_regularizer"
+    _left_out = "cell seed"
+
     def __init__(self, units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform",
                  recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None,
                  recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
@@ -113,24 +109,9 @@ class SimpleRNN(RNN):
                  return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
                  seed=None, **kwargs):
         given = dict(locals())
-        cell = SimpleRNNCell(**{name: given[name] for name in (*NAMES, "seed")}, dtype=kwargs.get("dtype"),
+        cell = SimpleRNNCell(**arguments_of(SimpleRNNCell, given), dtype=kwargs.get("dtype"),
                              trainable=kwargs.get("trainable", True), name="simple_rnn_cell")
         super().__init__(cell, return_sequences=return_sequences, return_state=return_state,
                          go_backwards=go_backwards, stateful=stateful, unroll=unroll,
                          activity_regularizer=activity_regularizer, **kwargs)
         self.input_spec = [InputSpec(ndim=3)]
-
-    def call(self, sequences, initial_state=None, mask=None, training=False):
-        """Run the cell over the sequences of shape `(batch, time, features)`."""
-        return super().call(sequences, mask=mask, training=training, initial_state=initial_state)
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = super().get_config()
-        del config["cell"]
-        return {**config, **settings_config(self, (*NAMES, "activity_regularizer"))}
-
-    @classmethod
-    def from_config(cls, config):
-        """Return a layer made from its configuration."""
-        return cls(**config)

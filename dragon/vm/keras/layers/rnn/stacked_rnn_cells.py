@@ -1,7 +1,7 @@
 """Cells upon each other, as one cell."""
 
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
+from dragon.vm.keras.saving.serialization import deserialize_keras_object
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -95,10 +95,6 @@ class StackedRNNCells(Layer):
                 mask = options["mask"]
                 options = {**options, "go_backwards": False, "mask": mask if mask is None else ops.flip(mask, 1)}
         return output, outputs, found
-
-    def get_config(self):
-        """Return the arguments that make an equal stack."""
-        return {**super().get_config(), "cells": [serialize_keras_object(cell) for cell in self.cells]}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -2,11 +2,12 @@
 import math
 
 from dragon.vm.keras.core.config import floatx
+from dragon.vm.keras.core.configuration import Configured, unwritten
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """Base of schedules: called with the count of steps so far, they return the learning rate as a tensor."""
 
     def __call__(self, step):
@@ -14,25 +15,11 @@ class LearningRateSchedule:
         raise NotImplementedError(f"Learning rate schedule '{type(self).__name__}' must override "
                                   "`__call__(self, step)`.")
 
+    @unwritten
     def get_config(self):
         """Return the arguments that make the same schedule again; subclasses write it."""
         raise NotImplementedError(f"Learning rate schedule '{type(self).__name__}' must override `get_config()` in "
                                   "order to be serializable.")
-
-    @classmethod
-    def from_config(cls, config):
-        """Return the schedule that `get_config` described."""
-        return cls(**config)
-
-
-class NamedSchedule(LearningRateSchedule):
-    """A schedule whose arguments are its attributes."""
-
-    saved = ()
-
-    def get_config(self):
-        """Return the arguments that make the same schedule again."""
-        return {name: getattr(self, name) for name in self.saved}
 
 
 def _check_steps(name, value):
@@ -49,7 +36,7 @@ def _rate_and_step(rate, step):
     return rate, convert_to_tensor(step, dtype=rate.dtype)
 
 
-class ExponentialDecay(NamedSchedule):
+class ExponentialDecay(LearningRateSchedule):
     """`initial_learning_rate * decay_rate ** (step / decay_steps)`.
 
     Parameters
@@ -66,8 +53,6 @@ class ExponentialDecay(NamedSchedule):
         Its name.
 
     """
-
-    saved = ("initial_learning_rate", "decay_steps", "decay_rate", "staircase", "name")
 
     def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="ExponentialDecay"):
         self.initial_learning_rate, self.decay_rate = initial_learning_rate, decay_rate
@@ -95,7 +80,7 @@ class InverseTimeDecay(ExponentialDecay):
         return rate / (1 + self.decay_rate * self._decays(step))
 
 
-class PiecewiseConstantDecay(NamedSchedule):
+class PiecewiseConstantDecay(LearningRateSchedule):
     """One of several rates, by between which boundaries the step is.
 
     Parameters
@@ -108,8 +93,6 @@ class PiecewiseConstantDecay(NamedSchedule):
         Its name.
 
     """
-
-    saved = ("boundaries", "values", "name")
 
     def __init__(self, boundaries, values, name="PiecewiseConstant"):
         if len(boundaries) != len(values) - 1:
@@ -128,7 +111,7 @@ class PiecewiseConstantDecay(NamedSchedule):
         return rate
 
 
-class PolynomialDecay(NamedSchedule):
+class PolynomialDecay(LearningRateSchedule):
     """From one rate to another within some steps, along a power of what is left.
 
     Parameters
@@ -148,8 +131,6 @@ class PolynomialDecay(NamedSchedule):
 
     """
 
-    saved = ("initial_learning_rate", "decay_steps", "end_learning_rate", "power", "cycle", "name")
-
     def __init__(self, initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False,
                  name="PolynomialDecay"):
         self.initial_learning_rate, self.end_learning_rate = initial_learning_rate, end_learning_rate
@@ -167,7 +148,7 @@ class PolynomialDecay(NamedSchedule):
         return (rate - self.end_learning_rate) * ops.pow(1 - step / length, self.power) + self.end_learning_rate
 
 
-class CosineDecay(NamedSchedule):
+class CosineDecay(LearningRateSchedule):
     """Along half a cosine, after a line up to where it begins.
 
     Parameters
@@ -186,8 +167,6 @@ class CosineDecay(NamedSchedule):
         How many steps the line takes.
 
     """
-
-    saved = ("initial_learning_rate", "decay_steps", "alpha", "name", "warmup_target", "warmup_steps")
 
     def __init__(self, initial_learning_rate, decay_steps, alpha=0.0, name="CosineDecay", warmup_target=None,
                  warmup_steps=0):
@@ -212,7 +191,7 @@ class CosineDecay(NamedSchedule):
         return ops.where(step < self.warmup_steps, rising, after)
 
 
-class CosineDecayRestarts(NamedSchedule):
+class CosineDecayRestarts(LearningRateSchedule):
     """Along half a cosine again and again, each time longer and lower (Loshchilov and Hutter, 2016).
 
     Parameters
@@ -251,8 +230,3 @@ class CosineDecayRestarts(NamedSchedule):
         height = ops.pow(convert_to_tensor(self._m_mul, dtype=rate.dtype), restarts)
         share = 0.5 * height * (1.0 + ops.cos(math.pi * done))
         return rate * ((1 - self.alpha) * share + self.alpha)
-
-    def get_config(self):
-        """Return the arguments that make the same schedule again."""
-        return {"initial_learning_rate": self.initial_learning_rate, "first_decay_steps": self.first_decay_steps,
-                "t_mul": self._t_mul, "m_mul": self._m_mul, "alpha": self.alpha, "name": self.name}

@@ -67,7 +67,7 @@ class RandomRotation(AffineLayer):
     """
 
     _USE_BASE_FACTOR = True
-    _ARGUMENTS = ("factor", "data_format", "fill_mode", "fill_value", "interpolation", "seed")
+    _arguments = "factor fill_mode fill_value ..."
 
     def __init__(self, factor, fill_mode="reflect", interpolation="bilinear", seed=None, fill_value=0.0,
                  data_format=None, **kwargs):
@@ -110,8 +110,6 @@ class RandomTranslation(AffineLayer):
         See RandomRotation.
 
     """
-
-    _ARGUMENTS = ("height_factor", "width_factor", "fill_mode", "interpolation", "seed", "fill_value", "data_format")
 
     def __init__(self, height_factor, width_factor, fill_mode="reflect", interpolation="bilinear", seed=None,
                  fill_value=0.0, data_format=None, **kwargs):
@@ -161,8 +159,6 @@ class RandomZoom(AffineLayer):
         See RandomRotation.
 
     """
-
-    _ARGUMENTS = ("height_factor", "width_factor", "fill_mode", "interpolation", "seed", "fill_value", "data_format")
 
     def __init__(self, height_factor, width_factor=None, fill_mode="reflect", interpolation="bilinear", seed=None,
                  fill_value=0.0, data_format=None, **kwargs):
@@ -219,7 +215,7 @@ class RandomShear(AffineLayer):
 
     """
 
-    _ARGUMENTS = ("x_factor", "y_factor", "fill_mode", "interpolation", "seed", "fill_value", "data_format")
+    _arguments = "x_factor y_factor fill_mode interpolation seed ..."
 
     def __init__(self, x_factor=0.0, y_factor=0.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
                  data_format=None, seed=None, **kwargs):

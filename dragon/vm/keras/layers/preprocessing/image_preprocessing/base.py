@@ -57,8 +57,7 @@ class BaseImagePreprocessingLayer(DataLayer):
 
     _USE_BASE_FACTOR = True
     _FACTOR_BOUNDS = (-1, 1)
-    # Names of the arguments that a configuration holds.
-    _ARGUMENTS = ()
+    _arguments = "data_format bounding_box_format?"
 
     def __init__(self, factor=None, bounding_box_format=None, data_format=None, **kwargs):
         super().__init__(**kwargs)
@@ -216,13 +215,6 @@ class BaseImagePreprocessingLayer(DataLayer):
         if a == c and b == d:
             return images
         return (K.cast(images, dtype) - a) / (b - a) * (d - c) + c
-
-    def get_config(self):
-        """Return the arguments that make an equal layer."""
-        config = {**super().get_config(), "data_format": self.data_format}
-        if self.bounding_box_format is not None:
-            config["bounding_box_format"] = self.bounding_box_format
-        return {**config, **{name: getattr(self, name) for name in self._ARGUMENTS}}
 
 
 class ColorLayer(BaseImagePreprocessingLayer):

@@ -11,7 +11,7 @@ class _FactorLayer(ColorLayer):
     """A layer with a factor drawn for each image, whose least and greatest value is told."""
 
     _FACTOR_BOUNDS = (0, 1)
-    _ARGUMENTS = ("factor", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor, value_range=(0, 255), data_format=None, seed=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -203,7 +203,7 @@ class RandomGrayscale(ColorLayer):
 
     """
 
-    _ARGUMENTS = ("factor",)
+    _arguments = "factor"
 
     def __init__(self, factor=0.5, data_format=None, seed=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -254,8 +254,6 @@ class RandomColorJitter(ColorLayer):
         "channels_last" or "channels_first".
 
     """
-
-    _ARGUMENTS = ("value_range", "brightness_factor", "contrast_factor", "saturation_factor", "hue_factor", "seed")
 
     def __init__(self, value_range=(0, 255), brightness_factor=None, contrast_factor=None, saturation_factor=None,
                  hue_factor=None, seed=None, data_format=None, **kwargs):

@@ -48,8 +48,6 @@ class CenterCrop(_SizedLayer):
 
     """
 
-    _ARGUMENTS = ("height", "width", "data_format")
-
     def __init__(self, height, width, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
         self.height = height
@@ -103,8 +101,6 @@ class RandomCrop(_SizedLayer):
         "channels_last" or "channels_first".
 
     """
-
-    _ARGUMENTS = ("height", "width", "seed", "data_format")
 
     def __init__(self, height, width, seed=None, data_format=None, name=None, **kwargs):
         super().__init__(name=name, data_format=data_format, **kwargs)
@@ -180,9 +176,6 @@ class Resizing(_SizedLayer):
         "channels_last" or "channels_first".
 
     """
-
-    _ARGUMENTS = ("height", "width", "interpolation", "crop_to_aspect_ratio", "pad_to_aspect_ratio", "fill_mode",
-                  "fill_value", "antialias", "data_format")
 
     def __init__(self, height, width, interpolation="bilinear", crop_to_aspect_ratio=False, pad_to_aspect_ratio=False,
                  fill_mode="constant", fill_value=0.0, antialias=False, data_format=None, **kwargs):

@@ -23,7 +23,7 @@ class RandomFlip(BaseImagePreprocessingLayer):
     """
 
     _USE_BASE_FACTOR = False
-    _ARGUMENTS = ("seed", "mode", "data_format")
+    _arguments = "seed ..."
 
     def __init__(self, mode="horizontal_and_vertical", seed=None, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)

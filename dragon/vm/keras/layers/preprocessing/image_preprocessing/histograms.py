@@ -19,7 +19,7 @@ class Equalization(ColorLayer):
 
     """
 
-    _ARGUMENTS = ("bins", "value_range")
+    _arguments = "bins ..."
 
     def __init__(self, value_range=(0, 255), bins=256, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -70,8 +70,6 @@ class ContrastLimitedAdaptiveHistogramEqualization(ColorLayer):
         "channels_last" or "channels_first".
 
     """
-
-    _ARGUMENTS = ("value_range", "clip_limit", "tile_grid_size", "data_format")
 
     def __init__(self, value_range=(0, 255), clip_limit=4.0, tile_grid_size=(8, 8), data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)

@@ -18,7 +18,7 @@ class RandomBrightness(ColorLayer):
 
     """
 
-    _ARGUMENTS = ("factor", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor, value_range=(0, 255), seed=None, **kwargs):
         super().__init__(factor=factor, **kwargs)
@@ -54,7 +54,7 @@ class RandomContrast(ColorLayer):
     """
 
     _FACTOR_BOUNDS = (0, 1)
-    _ARGUMENTS = ("factor", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor, value_range=(0, 255), seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -94,7 +94,7 @@ class RandomInvert(ColorLayer):
 
     _USE_BASE_FACTOR = False
     _FACTOR_BOUNDS = (0, 1)
-    _ARGUMENTS = ("factor", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor=1.0, value_range=(0, 255), seed=None, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -130,7 +130,7 @@ class Solarization(ColorLayer):
     """
 
     _USE_BASE_FACTOR = False
-    _ARGUMENTS = ("value_range", "addition_factor", "threshold_factor", "seed")
+    _arguments = "value_range ..."
 
     def __init__(self, addition_factor=0.0, threshold_factor=0.0, value_range=(0, 255), seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -172,7 +172,6 @@ class AutoContrast(ColorLayer):
     """
 
     _USE_BASE_FACTOR = False
-    _ARGUMENTS = ("value_range",)
 
     def __init__(self, value_range=(0, 255), **kwargs):
         super().__init__(**kwargs)

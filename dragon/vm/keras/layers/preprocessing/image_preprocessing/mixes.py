@@ -46,7 +46,7 @@ class CutMix(RectangleLayer):
 
     """
 
-    _ARGUMENTS = ("factor", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor=1.0, seed=None, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -105,7 +105,6 @@ class MixUp(RectangleLayer):
 
     _USE_BASE_FACTOR = True
     _FACTOR_BOUNDS = (-1, 1)
-    _ARGUMENTS = ("alpha", "seed")
 
     def __init__(self, alpha=0.2, data_format=None, seed=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -165,7 +164,7 @@ class RandomErasing(RectangleLayer):
 
     """
 
-    _ARGUMENTS = ("factor", "scale", "fill_value", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor=1.0, scale=(0.02, 0.33), fill_value=None, value_range=(0, 255), seed=None,
                  data_format=None, **kwargs):

@@ -71,7 +71,7 @@ class RandAugment(_PolicyLayer):
 
     """
 
-    _ARGUMENTS = ("value_range", "num_ops", "factor", "interpolation", "seed")
+    _arguments = "... factor interpolation seed"
     _AUGMENT_LAYERS = ["random_shear", "random_translation", "random_rotation", "random_brightness",
                        "random_color_degeneration", "random_contrast", "random_sharpness", "random_posterization",
                        "solarization", "auto_contrast", "equalization"]
@@ -148,7 +148,7 @@ class AugMix(_PolicyLayer):
 
     """
 
-    _ARGUMENTS = ("value_range", "num_chains", "chain_depth", "factor", "alpha", "all_ops", "interpolation", "seed")
+    _arguments = "value_range num_chains chain_depth factor ..."
 
     def __init__(self, value_range=(0, 255), num_chains=3, chain_depth=3, factor=0.3, alpha=1.0, all_ops=True,
                  interpolation="bilinear", seed=None, data_format=None, **kwargs):
@@ -228,7 +228,7 @@ class MaxNumBoundingBoxes(ColorLayer):
 
     """
 
-    _ARGUMENTS = ("max_number",)
+    _arguments = "max_number"
 
     def __init__(self, max_number, fill_value=-1, **kwargs):
         super().__init__(**kwargs)

@@ -31,7 +31,7 @@ class RandomPerspective(ColorLayer):
 
     _USE_BASE_FACTOR = False
     _FACTOR_BOUNDS = (0, 1)
-    _ARGUMENTS = ("factor", "scale", "interpolation", "fill_value", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor=1.0, scale=1.0, interpolation="bilinear", fill_value=0.0, seed=None, data_format=None,
                  **kwargs):
@@ -131,7 +131,7 @@ class RandomElasticTransform(BaseImagePreprocessingLayer):
 
     _USE_BASE_FACTOR = False
     _FACTOR_BOUNDS = (0, 1)
-    _ARGUMENTS = ("factor", "scale", "interpolation", "fill_mode", "fill_value", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor=1.0, scale=1.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
                  value_range=(0, 255), seed=None, data_format=None, **kwargs):
@@ -187,7 +187,7 @@ class RandomGaussianBlur(ColorLayer):
 
     _USE_BASE_FACTOR = False
     _FACTOR_BOUNDS = (0, 1)
-    _ARGUMENTS = ("factor", "kernel_size", "sigma", "value_range", "seed")
+    _arguments = "factor ..."
 
     def __init__(self, factor=1.0, kernel_size=3, sigma=1.0, value_range=(0, 255), data_format=None, seed=None,
                  **kwargs):
