@@ -26,13 +26,28 @@ myst_heading_anchors = 3
 GENERATED = pathlib.Path(__file__).parent / "api" / "generated"
 
 
+PRECISIONS = {"lower": "in 16 bits", "float32": "in float32", "plain": "as given, with its parts"}
+BATCHES = {"numbers": "number by number", "rows": "as rows", "samples": "as samples", "own": "by a rule of its own"}
+
+
+def describe_facts(operator):
+    """Return what an operator says of itself besides its signature, as a sentence; empty if that is nothing."""
+    facts = [f"autocast: {PRECISIONS[operator['autocast']]}" if operator["autocast"] else "",
+             "commutes" if operator["commutes"] else "",
+             f"writes when {operator['writes_when']}" if operator["writes_when"] else "",
+             "a tail of products" if operator["tail"] else "",
+             f"batches: {BATCHES[operator['batches']]}" if operator["batches"] else ""]
+    found = "; ".join(fact for fact in facts if fact)
+    return f" {found[:1].upper()}{found[1:]}." if found else ""
+
+
 def write_operators(app):
-    """Print the registry as one list: the signature and the sentence that each operator was declared with."""
+    """Print the registry as one list: the signature, the sentence and the facts of each operator."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     lines = []
     for name in dragon._C.op_names():
         operator = dragon._C.schema(name)
-        sentence = re.sub(r"([*|`_\\])", r"\\\1", operator["doc"])  # plain text, not markup
+        sentence = re.sub(r"([*|`_\\])", r"\\\1", operator["doc"] + describe_facts(operator))  # plain text, not markup
         lines += [f".. describe:: {operator['line']}", "", f"   {sentence}", ""]
     (GENERATED / "operators.inc").write_text("\n".join(lines), encoding="utf-8")
 

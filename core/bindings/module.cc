@@ -2,6 +2,7 @@
 #include "core/bindings/python.h"
 
 namespace dragon::python {
+void RegisterBatching(py::module_& m);
 void RegisterErrors(py::module_& m);
 void RegisterFusion(py::module_& m);
 void RegisterGuard(py::module_& m);
@@ -28,6 +29,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterDoor(m);
   RegisterGuard(m);
   RegisterSymbolic(m);
+  RegisterBatching(m);
   RegisterShared(m);
   RegisterTrace(m);
   RegisterGraph(m);

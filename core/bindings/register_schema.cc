@@ -17,6 +17,17 @@ py::dict DescribeArgument(const Argument& argument) {
   return description;
 }
 
+/// What autocast, passes and vmap ask of an operator.
+void DescribeFacts(const Operator& op, py::dict* description) {
+  static const char* const precisions[] = {"", "lower", "float32", "plain"};
+  static const char* const batchings[] = {"", "numbers", "rows", "samples", "own"};
+  (*description)["autocast"] = precisions[static_cast<int>(op.autocast)];
+  (*description)["commutes"] = op.commutes;
+  (*description)["writes_when"] = op.writes_when < 0 ? "" : op.schema.attr(op.writes_when).name;
+  (*description)["tail"] = static_cast<bool>(op.tail);
+  (*description)["batches"] = batchings[static_cast<int>(op.batching)];
+}
+
 py::dict Describe(const std::string& name) {
   const Operator& op = GetOp(name);
   py::dict description;
@@ -26,7 +37,6 @@ py::dict Describe(const std::string& name) {
   description["name"] = name;
   description["line"] = op.schema.line();
   description["doc"] = op.doc;
-  description["onnx"] = op.onnx;
   description["arguments"] = arguments;
   description["returns"] = returns;
   description["returns_list"] = op.schema.returns_list();
@@ -35,6 +45,7 @@ py::dict Describe(const std::string& name) {
   description["composite"] = static_cast<bool>(op.compose);
   description["dynamic"] = op.dynamic;
   description["view"] = static_cast<bool>(op.view);
+  DescribeFacts(op, &description);
   return description;
 }
 

@@ -3,6 +3,7 @@
 #include "core/bindings/other_memory.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
+#include "core/framework/batching.h"
 #include "core/framework/trace.h"
 
 namespace dragon::python {
@@ -209,6 +210,7 @@ int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
   return GuardedInt([&] {
     const int wanted = value ? PyObject_IsTrue(value) : -1;
     if (wanted < 0) throw TypeError("requires_grad").Got("no truth value").Expected("a bool");
+    RefuseHistory(AsTensor(self), "requires_grad");
     AsTensor(self).set_requires_grad(wanted == 1);
     return 0;
   });
@@ -248,15 +250,18 @@ PyGetSetDef fields[] = {
     {"ndim", DRAGON_FIELD(PyLong_FromLong(x.ndim())), nullptr, "Number of axes.", nullptr},
     {"size", DRAGON_FIELD(WrapSize(x.numel())), nullptr, "Number of elements.", nullptr},
     {"dtype", DRAGON_FIELD(WrapDType(x.dtype(), f)), nullptr, "Type of the elements.", nullptr},
-    {"device", DRAGON_FIELD(WrapDevice(x.device(), f)), nullptr, "Where the elements are.", nullptr},
+    {"device", DRAGON_FIELD(WrapDevice(DeviceOfNumbers(x), f)), nullptr, "Where the elements are.", nullptr},
     {"itemsize", DRAGON_FIELD(PyLong_FromLongLong(x.item_size())), nullptr, "Bytes per element.", nullptr},
     {"nbytes", DRAGON_FIELD(PyLong_FromLongLong(x.numel() * x.item_size())), nullptr, "Bytes of all elements.",
      nullptr},
-    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(x.requires_grad())), SetRequiresGrad, "Gradients are wanted.",
+    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(RequiresGrad(x))), SetRequiresGrad, "Gradients are wanted.",
      nullptr},
-    {"is_leaf", DRAGON_FIELD(PyBool_FromLong(x.is_leaf())), nullptr, "Not the result of a recorded call.", nullptr},
-    {"grad", DRAGON_FIELD(Wrap(x.grad(), f)), SetGrad, "The accumulated gradient, or None.", nullptr},
-    {"grad_fn", DRAGON_FIELD(GradFn(x)), nullptr, "The node that made the tensor, or None.", nullptr},
+    {"is_leaf", DRAGON_FIELD((RefuseHistory(x, "is_leaf"), PyBool_FromLong(x.is_leaf()))), nullptr,
+     "Not the result of a recorded call.", nullptr},
+    {"grad", DRAGON_FIELD((RefuseHistory(x, "grad"), Wrap(x.grad(), f))), SetGrad, "The accumulated gradient, or None.",
+     nullptr},
+    {"grad_fn", DRAGON_FIELD((RefuseHistory(x, "grad_fn"), GradFn(x))), nullptr,
+     "The node that made the tensor, or None.", nullptr},
     {"data", DRAGON_FIELD(Wrap(UnversionedAlias(x), f)), SetData, "The same memory without autograd.", nullptr},
     {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr,
      "Shares another tensor's memory.", nullptr},

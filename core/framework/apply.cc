@@ -67,9 +67,7 @@ bool NeedsPromotion(const Call& call, DType* dtype) {
 }  // namespace
 
 bool Writes(const Operator& op, std::span<const Value> attrs) {
-  if (!op.schema.mutates()) return false;
-  const int training = op.schema.Find("training");
-  return training < 0 || attrs[op.schema.arguments()[training].slot].boolean();
+  return op.schema.mutates() && (op.writes_when < 0 || attrs[op.writes_when].boolean());
 }
 
 Call Promote(const Call& call, InlineVector<Tensor, 4>* storage) {

@@ -1,4 +1,4 @@
-// Which operators gain from 16 bits and which need 32, and the casts between, recorded like any other call.
+// Casts before operators that gain from 16 bits or need 32, as each says of itself, recorded like any other call.
 #include "core/framework/autocast.h"
 
 #include <unordered_map>
@@ -8,139 +8,6 @@
 namespace dragon {
 
 namespace {
-
-/// kPlain: its parts are not cast either, though they would be by themselves.
-enum class Policy : uint8_t { kLower, kFloat32, kPlain };
-
-/// PyTorch's choices on the CPU.
-constexpr const char* kLower[] = {"conv",
-                                  "conv1d",
-                                  "conv2d",
-                                  "conv3d",
-                                  "conv_transpose",
-                                  "conv_transpose1d",
-                                  "conv_transpose2d",
-                                  "conv_transpose3d",
-                                  "matmul",
-                                  "mm",
-                                  "bmm",
-                                  "addmm",
-                                  "addbmm",
-                                  "baddbmm",
-                                  "linear",
-                                  "prelu",
-                                  "linalg_vecdot",
-                                  "scaled_dot_product_attention",
-                                  "lstm",
-                                  "lstm_packed",
-                                  "rnn_tanh",
-                                  "rnn_tanh_packed",
-                                  "rnn_relu",
-                                  "rnn_relu_packed"};
-
-constexpr const char* kFloat32[] = {"avg_pool3d",
-                                    "max_pool3d",
-                                    "max_pool3d_with_indices",
-                                    "adaptive_avg_pool3d",
-                                    "adaptive_max_pool3d",
-                                    "adaptive_max_pool3d_with_indices",
-                                    "max_unpool2d",
-                                    "max_unpool3d",
-                                    "fractional_max_pool2d",
-                                    "fractional_max_pool2d_with_indices",
-                                    "fractional_max_pool3d",
-                                    "fractional_max_pool3d_with_indices",
-                                    "binary_cross_entropy",
-                                    "binary_cross_entropy_with_logits",
-                                    "cosine_embedding_loss",
-                                    "cross_entropy",
-                                    "ctc_loss",
-                                    "hinge_embedding_loss",
-                                    "huber_loss",
-                                    "kl_div",
-                                    "l1_loss",
-                                    "margin_ranking_loss",
-                                    "mse_loss",
-                                    "multi_margin_loss",
-                                    "multilabel_margin_loss",
-                                    "nll_loss",
-                                    "poisson_nll_loss",
-                                    "smooth_l1_loss",
-                                    "soft_margin_loss",
-                                    "triplet_margin_loss",
-                                    "grid_sample",
-                                    "polar",
-                                    "prod",
-                                    "quantile",
-                                    "nanquantile",
-                                    "stft",
-                                    "cdist",
-                                    "trace",
-                                    "view_as_complex",
-                                    "cholesky",
-                                    "cholesky_inverse",
-                                    "cholesky_solve",
-                                    "inverse",
-                                    "lu_solve",
-                                    "orgqr",
-                                    "ormqr",
-                                    "pinverse",
-                                    "linalg_cholesky",
-                                    "linalg_cholesky_ex",
-                                    "linalg_cond",
-                                    "linalg_eig",
-                                    "linalg_eigh",
-                                    "linalg_eigvals",
-                                    "linalg_eigvalsh",
-                                    "linalg_householder_product",
-                                    "linalg_inv",
-                                    "linalg_inv_ex",
-                                    "linalg_lstsq",
-                                    "linalg_matrix_rank",
-                                    "linalg_qr",
-                                    "linalg_solve",
-                                    "linalg_svd",
-                                    "linalg_svdvals",
-                                    "linalg_tensorinv",
-                                    "linalg_tensorsolve",
-                                    "fft_fft",
-                                    "fft_ifft",
-                                    "fft_fft2",
-                                    "fft_ifft2",
-                                    "fft_fftn",
-                                    "fft_ifftn",
-                                    "fft_rfft",
-                                    "fft_irfft",
-                                    "fft_rfft2",
-                                    "fft_irfft2",
-                                    "fft_rfftn",
-                                    "fft_irfftn",
-                                    "fft_hfft",
-                                    "fft_ihfft"};
-
-constexpr const char* kPlain[] = {"dot",         "vdot",          "mv",       "addmv",
-                                  "addr",        "outer",         "bilinear", "kron",
-                                  "matrix_exp",  "gru",           "gru_cell", "gru_packed",
-                                  "lstm_cell",   "rnn_tanh_cell", "det",      "linalg_matrix_exp",
-                                  "linalg_pinv", "rnn_relu_cell", "logdet",   "linalg_det",
-                                  "slogdet",     "linalg_slogdet"};
-
-const Policy* PolicyOf(const Operator* op) {
-  static const auto* policies = [] {
-    auto* table = new std::unordered_map<const Operator*, Policy>;
-    const auto enter = [&](std::span<const char* const> names, Policy policy) {
-      for (const char* name : names) {
-        if (const Operator* found = FindOp(name)) table->emplace(found, policy);
-      }
-    };
-    enter(kLower, Policy::kLower);
-    enter(kFloat32, Policy::kFloat32);
-    enter(kPlain, Policy::kPlain);
-    return table;
-  }();
-  const auto found = policies->find(op);
-  return found == policies->end() ? nullptr : &found->second;
-}
 
 class Autocast final : public Interpreter {
  public:
@@ -188,16 +55,16 @@ Tensor Autocast::Cast(const Tensor& x, DType dtype) {
 }
 
 Tensors Autocast::Handle(const Call& call, std::span<const Tensor> outs) {
-  const Policy* policy = inside_ || !outs.empty() ? nullptr : PolicyOf(call.op);
-  if (!policy) return Through(call, outs);
+  const Precision policy = inside_ || !outs.empty() ? Precision::kAsGiven : call.op->autocast;
+  if (policy == Precision::kAsGiven) return Through(call, outs);
   struct Inside {
     explicit Inside(bool* flag) : flag(flag) { *flag = true; }
     ~Inside() { *flag = false; }
     bool* flag;
   } inside(&inside_);
-  if (*policy == Policy::kPlain) return Through(call, outs);
+  if (policy == Precision::kPlain) return Through(call, outs);
   InlineVector<Tensor, 4> inputs(call.inputs);
-  for (Tensor& x : inputs) x = Cast(x, *policy == Policy::kLower ? *dtype_ : DType::kFloat32);
+  for (Tensor& x : inputs) x = Cast(x, policy == Precision::kLower ? *dtype_ : DType::kFloat32);
   return Through(Call{call.op, inputs, call.attrs, call.list_sizes}, outs);
 }
 

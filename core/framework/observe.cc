@@ -1,10 +1,20 @@
 // Looking at a tensor's numbers, or at how they lie: whoever traces hears of it, and they may have to be moved first.
+#include "core/framework/batching.h"
 #include "core/framework/op.h"
 
 namespace dragon {
 
 void Tensor::Observe(const char* how) const {
   if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !impl_->weak) Door().tracer->Observe(*this, how);
+}
+
+Tensor Tensor::Detach() const {
+  if (DRAGON_UNLIKELY(is_meta())) {
+    if (Tensor stand_in = DetachSlices(*this)) return stand_in;
+  }
+  Tensor alias = Alias(shape(), strides(), offset(), dtype());
+  alias.impl()->free_layout = impl_->free_layout;
+  return alias;
 }
 
 Tensor Tensor::Scalar(const Value& number, DType dtype) {

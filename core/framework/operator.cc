@@ -67,6 +67,62 @@ Operator& Operator::Gradient(const char* saves, GradFn fn) {
   return *this;
 }
 
+namespace {
+
+/// The place among the attributes of one that must be there, and of one of these types.
+int8_t AttributeNamed(const Schema& schema, const char* fact, const std::string& word,
+                      std::initializer_list<ArgumentType> types) {
+  const int found = schema.Find(word);
+  const Argument* argument = found < 0 ? nullptr : &schema.arguments()[found];
+  if (!argument || std::find(types.begin(), types.end(), argument->type) == types.end()) {
+    throw ValueError(schema.name())
+        .Got("'", word, "' in ", fact, "(), ", argument ? "of type " + argument->type_name() : "which is no argument")
+        .Expected("the name of an argument of the right type");
+  }
+  return static_cast<int8_t>(argument->slot);
+}
+
+/// Calls `enter` for the words of a list: "weight, bias".
+template <typename F>
+void ForWords(const char* list, F&& enter) {
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    std::istringstream trimmed(word);
+    if (trimmed >> word) enter(word);
+  }
+}
+
+}  // namespace
+
+Operator& Operator::Commutes(const char* factor) {
+  const bool pair = schema.tensor_count() >= 2 && schema.tensor(0).type == ArgumentType::kTensor &&
+                    schema.tensor(1).type == ArgumentType::kTensor;
+  if (!pair) throw ValueError(name()).Got("Commutes()").Expected("an operator whose first two inputs are tensors");
+  commutes = true;
+  if (factor) {
+    commutes_factor = AttributeNamed(schema, "Commutes", factor, {ArgumentType::kScalar, ArgumentType::kFloat});
+  }
+  return *this;
+}
+
+Operator& Operator::WritesWhen(const char* attribute) {
+  if (!schema.mutates()) throw ValueError(name()).Got("WritesWhen()").Expected("an operator that writes an argument");
+  writes_when = AttributeNamed(schema, "WritesWhen", attribute, {ArgumentType::kBool});
+  return *this;
+}
+
+Operator& Operator::Batches(Batching how, const char* axes, const char* shared) {
+  batching = how;
+  ForWords(axes, [&](const std::string& word) {
+    if (how != Batching::kRows) throw ValueError(name()).Got("axes in Batches()").Expected("Batching::kRows with them");
+    batch_axes |= uint64_t{1} << AttributeNamed(schema, "Batches", word, {ArgumentType::kInt, ArgumentType::kInts});
+  });
+  ForWords(shared, [&](const std::string& word) {
+    batch_shared |= uint64_t{1} << AttributeNamed(schema, "Batches", word, {ArgumentType::kTensor});
+  });
+  return *this;
+}
+
 Operator& DefineOp(const std::string& schema_line) {
   auto op = std::make_unique<Operator>(Schema::Parse(schema_line));
   Registry& registry = AllOps();

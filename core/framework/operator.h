@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -170,6 +171,40 @@ enum class Promotion : uint8_t {
   kFloat,   ///< the same, and integers become the default float dtype
 };
 
+/// What autocast makes of an operator's inputs: PyTorch's choices on the CPU.
+enum class Precision : uint8_t {
+  kAsGiven,  ///< nothing; parts of a composition have policies of their own
+  kLower,    ///< the region's 16 bits
+  kFloat32,  ///< float32
+  kPlain,    ///< nothing, and its parts are not cast either, though they would be by themselves
+};
+
+/// How a call for many slices at once is made of the call for one. Batches have their slices along the first axis.
+enum class Batching : uint8_t {
+  kApart,    ///< no rule: slice by slice
+  kNumbers,  ///< every number by itself; axes of slices are aligned behind the batch's
+  kRows,     ///< whatever axes stand in front are rows of their own, and so the batch's is; named axes move by one
+  kSamples,  ///< the first axis counts samples already: slices are laid end to end
+  kOwn,      ///< a function of its own
+};
+class Slices;  // core/framework/batching.h
+using BatchFn = std::function<InlineVector<Tensor, 2>(const Slices&)>;
+
+/// activation(sum; alpha, beta), as the attributes of fused products say it.
+struct Tail {
+  const char* activation = "none";
+  double alpha = 0, beta = 0;
+  bool drops_nan = false;  ///< oneDNN's minima and maxima do
+};
+/// A call that might be a tail: its attributes, and the numbers that its inputs are known to be.
+struct TailCall {
+  std::span<const Value> attrs;
+  std::span<const std::optional<double>> numbers;
+  double Real(int i) const { return attrs[i].real(); }
+};
+/// What such a call makes of its first input; nothing where it is no tail.
+using TailFn = std::function<std::optional<Tail>(const TailCall&)>;
+
 /// Refuses a bare number, given for the tensor in a slot, that the dtype in which an operator's inputs meet does not
 /// take.
 using NumberCheck = void (*)(const char* who, int slot, DType dtype, const Value& number);
@@ -205,7 +240,10 @@ class DRAGON_API Operator {
   /// What bare numbers must be before they take on the dtype in which the inputs meet; without this, integers wrap.
   Operator& ChecksNumbers(NumberCheck check) { return number_check = check, *this; }
   /// Result i, j, k... pointwise of inputs: the shape rule is broadcasting, in-place writing is safe.
-  Operator& Pointwise() { return pointwise = true, *this; }
+  Operator& Pointwise() {
+    if (batching == Batching::kApart) batching = Batching::kNumbers;
+    return pointwise = true, *this;
+  }
   /// The result is the first input with some places changed: given that input as destination, it is edited where it is.
   /// Runs() then finds the result's memory to be the first input's.
   Operator& Edits() { return edits = true, *this; }
@@ -213,13 +251,26 @@ class DRAGON_API Operator {
   Operator& CastsOutput() { return casts_output = true, *this; }
   /// Results whose bit is set carry no gradient though the operator is differentiable (saved statistics).
   Operator& NoGradientFor(uint64_t results) { return nondifferentiable_outputs = results, *this; }
-  Operator& Onnx(const char* type) { return onnx = type, *this; }
+  /// What autocast makes of the inputs.
+  Operator& Autocast(Precision how) { return autocast = how, *this; }
+  /// f(x, y) is f(y, x), to the bit; with `factor`, where that attribute, which multiplies y, is 1.
+  Operator& Commutes(const char* factor = nullptr);
+  /// `Tensor!` arguments are written only in calls where this bool attribute is true.
+  Operator& WritesWhen(const char* attribute);
+  /// A product may do this to the numbers it stores.
+  Operator& Tails(TailFn fn) { return tail = std::move(fn), *this; }
+  Operator& Tails(Tail always) {
+    return Tails([always](const TailCall&) { return always; });
+  }
+  /// How slices are computed at once. `axes` names the attributes that are axes of the first tensor; `shared` the
+  /// tensors that must be the same for all slices, which go one by one otherwise: "weight, bias".
+  Operator& Batches(Batching how, const char* axes = "", const char* shared = "");
+  Operator& Batches(BatchFn fn) { return batching = Batching::kOwn, batch = std::move(fn), *this; }
 
   const std::string& name() const { return schema.name(); }
 
   Schema schema;
   const char* doc = "";
-  const char* onnx = "";
   InferFn infer;
   RunFn run;
   ViewFn view;
@@ -231,6 +282,14 @@ class DRAGON_API Operator {
   Promotion promotion = Promotion::kNone;
   uint32_t promoted_slots = ~0u;
   NumberCheck number_check = nullptr;
+  Precision autocast = Precision::kAsGiven;
+  Batching batching = Batching::kApart;
+  BatchFn batch;
+  uint64_t batch_axes = 0, batch_shared = 0;  ///< bit i: attribute i, tensor argument i
+  TailFn tail;
+  int8_t writes_when = -1;      ///< the attribute that says whether `Tensor!` arguments are written; -1: they are
+  int8_t commutes_factor = -1;  ///< the attribute that must be 1 for the first two inputs to change places; -1: none
+  bool commutes = false;
   bool differentiable = true;
   bool dynamic = false;
   bool pointwise = false;

@@ -200,10 +200,4 @@ Tensor Tensor::Alias(Dims shape, Dims strides, int64_t offset, DType dtype) cons
   return Tensor(std::move(alias));
 }
 
-Tensor Tensor::Detach() const {
-  Tensor alias = Alias(shape(), strides(), offset(), dtype());
-  alias.impl()->free_layout = impl_->free_layout;
-  return alias;
-}
-
 }  // namespace dragon

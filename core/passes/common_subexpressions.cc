@@ -3,18 +3,12 @@
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "core/passes/pass.h"
 #include "core/passes/rewrite.h"
 
 namespace dragon {
 namespace {
-
-/// f(x, y) is f(y, x), to the bit.
-const std::unordered_set<std::string_view> kCommutative = {
-    "mul",         "maximum",    "minimum",     "eq",  "ne",  "logical_and", "logical_or", "logical_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "logaddexp",   "hypot"};
 
 size_t Mix(size_t seed, size_t value) { return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2)); }
 
@@ -49,8 +43,8 @@ class Merging {
   /// The inputs in an order that does not depend on how they were written.
   static std::vector<ValueId> Operands(const GraphCall& call) {
     std::vector<ValueId> operands = call.inputs;
-    const std::string& name = call.op->name();
-    const bool commutes = kCommutative.contains(name) || (name == "add" && IsOne(call.attrs[0]));
+    const int factor = call.op->commutes_factor;
+    const bool commutes = call.op->commutes && (factor < 0 || IsOne(call.attrs[factor]));
     if (commutes && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
     return operands;
   }

@@ -48,7 +48,7 @@ void AsLinear(Graph& graph) {
 
 void FuseLinear(Graph& graph) {
   AsLinear(graph);
-  tails::Fuse(graph, {Begin, 0});
+  tails::Fuse(graph, {Begin, 0, -1});
 }
 
 DRAGON_PASS(FuseLinear, 3, 251, "Let products with matrices add biases and residuals and activate what they store.");

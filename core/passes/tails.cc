@@ -37,28 +37,14 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
   return constant.Item().real();
 }
 
-/// The activation that a call computes of its first input.
-std::optional<Tail> ActivationOf(const Graph& graph, const GraphCall& call) {
-  const std::string& name = call.op->name();
-  // oneDNN's minima and maxima drop NaN. In inference that is a matter of taste; a training step has to show that it
-  // has diverged.
-  const bool drops_nan =
-      name == "relu" || name == "relu6" || name == "hardtanh" || name == "clamp" || name == "hardsigmoid";
-  if (drops_nan && !graph.updates.empty()) return std::nullopt;
-  for (const char* plain : {"relu", "hardsigmoid", "hardswish", "sigmoid", "silu", "tanh"}) {
-    if (name == plain) return Tail{kNoValue, name, 0, 0};
-  }
-  const auto real = [&](int i) { return call.attrs[i].real(); };
-  if (name == "relu6") return Tail{kNoValue, "hardtanh", 0, 6};
-  if (name == "hardtanh") return Tail{kNoValue, name, real(0), real(1)};
-  if (name == "leaky_relu") return Tail{kNoValue, name, real(0), 0};
-  if (name == "elu" && real(1) == 1 && real(2) == 1) return Tail{kNoValue, name, real(0), 0};
-  if (name == "gelu") return Tail{kNoValue, call.attrs[0].string() == "tanh" ? "gelu_tanh" : "gelu", 0, 0};
-  if (name == "clamp" && call.inputs[1] != kNoValue && call.inputs[2] != kNoValue) {
-    const auto low = NumberOf(graph, call.inputs[1]), high = NumberOf(graph, call.inputs[2]);
-    if (low && high && *low <= *high) return Tail{kNoValue, "hardtanh", *low, *high};
-  }
-  return std::nullopt;
+/// What a call computes of its first input, if a product can do it while it stores.
+std::optional<Tail> TailOf(const Graph& graph, const GraphCall& call) {
+  if (!call.op->tail) return std::nullopt;
+  std::vector<std::optional<double>> numbers;
+  for (ValueId id : call.inputs) numbers.push_back(id == kNoValue ? std::nullopt : NumberOf(graph, id));
+  const std::optional<Tail> tail = call.op->tail({call.attrs, numbers});
+  // In inference NaN is a matter of taste; a training step has to show that it has diverged.
+  return tail && tail->drops_nan && !graph.updates.empty() ? std::nullopt : tail;
 }
 
 /// A constant that adds one number to each channel of `shape`, as a vector.
@@ -132,9 +118,9 @@ class Fusion {
 
   bool Take(GraphCall& call, const GraphCall& next, ValueId result) {
     Value& activation = call.attrs[rule_.first];
-    if (activation.string() != "none") return false;
-    if (next.op->name() == "add" && next.attrs[0].complex() == complex128(1)) return TakeSum(call, next, result);
-    const auto tail = ActivationOf(graph_, next);
+    if (activation.string() != Tail().activation) return false;
+    if (next.op == &OpNamed<"add">() && next.attrs[0].complex() == complex128(1)) return TakeSum(call, next, result);
+    const auto tail = TailOf(graph_, next);
     if (!tail || next.inputs[0] != result) return false;
     activation = Value(tail->activation);
     call.attrs[rule_.first + 1] = Value(tail->alpha);
@@ -152,8 +138,8 @@ class Fusion {
       return true;
     }
     if (call.inputs[2] != kNoValue) return false;
-    const int channel_axis = call.op->name() == "conv_fused" ? 1 : info.shape.size() - 1;
-    const auto bias = BiasOf(graph_, other, info.shape, channel_axis);
+    const int axis = rule_.channel_axis < 0 ? info.shape.size() + rule_.channel_axis : rule_.channel_axis;
+    const auto bias = BiasOf(graph_, other, info.shape, axis);
     if (!bias) return false;
     call.inputs[2] = graph_.AddConstant(*bias);
     readers_.push_back(1);

@@ -2,19 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/framework/graph.h"
 
 namespace dragon::tails {
-
-/// activation(sum + residual; alpha, beta), as the attributes of fused operators say it.
-struct Tail {
-  ValueId residual = kNoValue;
-  std::string activation = "none";
-  double alpha = 0, beta = 0;
-};
 
 /// How a kind of call becomes a fused one.
 struct Rule {
@@ -22,6 +14,7 @@ struct Rule {
   std::optional<GraphCall> (*begin)(Graph& graph, const GraphCall& call);
   /// Position of the tail's attributes: activation, alpha, beta, weight_shape, weight_layout.
   int first;
+  int channel_axis;  ///< where the result has one number of the bias each; from the end if negative
 };
 
 /// Calls with one reader each become fused calls together with what reads them, at the place of the last.

@@ -4,6 +4,12 @@ import functools
 from dragon import _C
 
 MAPPINGS = {}
+# Operators that are one node without attributes, of inputs of one dtype.
+DIRECT = {
+    "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh", "atan": "Atan", "atanh": "Atanh", "cos": "Cos",
+    "cosh": "Cosh", "div": "Div", "erf": "Erf", "exp": "Exp", "hardswish": "HardSwish", "log": "Log", "mish": "Mish",
+    "pow": "Pow", "reciprocal": "Reciprocal", "relu": "Relu", "selu": "Selu", "sigmoid": "Sigmoid", "sin": "Sin",
+    "sinh": "Sinh", "softsign": "Softsign", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh"}
 
 
 class Inexpressible(Exception):
@@ -31,9 +37,8 @@ def schema(name):
 
 
 def write_direct(name, w, **arguments):
-    """Write the one node that the operator's schema names: all arguments are tensors of one dtype."""
-    inputs = w.promoted(*arguments.values())
-    return w.add(schema(name)["onnx"], *inputs)
+    """Write the one node that an operator is."""
+    return w.add(DIRECT[name], *w.promoted(*arguments.values()))
 
 
 def find_mapping(name):
@@ -50,10 +55,4 @@ def find_mapping(name):
         Called with the writer and the operator's arguments by name.
 
     """
-    if name in MAPPINGS:
-        return MAPPINGS[name]
-    line = schema(name)
-    plain = all(argument["type"] == "Tensor" and not argument["mutated"] for argument in line["arguments"])
-    if line["onnx"] and plain and len(line["returns"]) == 1:
-        return functools.partial(write_direct, name)
-    return None
+    return MAPPINGS.get(name) or (functools.partial(write_direct, name) if name in DIRECT else None)

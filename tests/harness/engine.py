@@ -123,3 +123,8 @@ def tensor_of(number):
 def multiply(x, y):
     """Return the product of two tensors."""
     return dragon.ops.mul(x, y)
+
+
+def stack(tensors):
+    """Return tensors side by side, along a new first axis."""
+    return dragon.ops.stack(list(tensors), 0)

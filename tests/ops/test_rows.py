@@ -5,7 +5,7 @@ import pathlib
 import pytest
 
 from dragon import _C
-from harness import checks, engine, gradients
+from harness import checks, engine, gradients, slices
 from harness.row import Row
 from ops.parts import WHOLE_OF
 
@@ -111,6 +111,13 @@ def test_gradient_by_differences(row, dtype):
 @pytest.mark.parametrize("row, dtype", in_double(row for row in ROWS if row.second is True))
 def test_second_derivative(row, dtype):
     gradients.check_second(row, dtype)
+
+
+# Where its memory lies matters to a view of any strides, and so where a slice lies.
+@pytest.mark.parametrize("row, dtype", in_first_dtype(
+    row for row in ROWS if not row.random and not row.name.startswith("as_strided")))
+def test_batches(row, dtype):
+    slices.check_batched(row, dtype)
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS if row.errors])

@@ -22,8 +22,8 @@ struct Row {
   const char* doc;
   ReadParameters parameters = [](const CallReader&) { return Parameters{}; };
   Curvature curvature = nullptr;
+  TailFn tail = nullptr;
   bool from_result = false;  // the slope at x equals the slope at f(x): the result is saved, which others keep anyway
-  const char* onnx = "";
 };
 
 Tensor Square(const Tensor& x) { return Op<"square">(x); }
@@ -71,32 +71,46 @@ Tensor SoftsignCurvature(const CallReader&, const Tensor& x) {
   return Op<"sgn">(x) * -2.0 / (Square(length) * length);
 }
 
+/// The same tail whatever the attributes.
+TailFn Always(Tail tail) {
+  return [tail](const TailCall&) { return tail; };
+}
+std::optional<Tail> EluTail(const TailCall& c) {
+  if (c.Real(1) != 1 || c.Real(2) != 1) return std::nullopt;
+  return Tail{"elu", c.Real(0)};
+}
+
 const Row kRows[] = {
-    {.name = "relu", .arguments = "", .doc = "max(x, 0).", .from_result = true, .onnx = "Relu"},
-    {.name = "relu6", .arguments = "", .doc = "min(max(x, 0), 6)."},
+    {.name = "relu",
+     .arguments = "",
+     .doc = "max(x, 0).",
+     .tail = Always({"relu", 0, 0, /*drops_nan=*/true}),
+     .from_result = true},
+    {.name = "relu6",
+     .arguments = "",
+     .doc = "min(max(x, 0), 6).",
+     .tail = Always({"hardtanh", 0, 6, /*drops_nan=*/true})},
     {.name = "leaky_relu",
      .arguments = "float negative_slope=0.01",
      .doc = "x, multiplied by the slope below 0.",
      .parameters = OneReal,
-     .onnx = "LeakyRelu"},
+     .tail = [](const TailCall& c) -> std::optional<Tail> { return Tail{"leaky_relu", c.Real(0)}; }},
     {.name = "elu",
      .arguments = "float alpha=1.0, float scale=1.0, float input_scale=1.0",
      .doc = "scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below.",
      .parameters = [](const CallReader& c) { return Parameters{c.Real(0), c.Real(2)}; },
      .curvature = [](const CallReader& c, const Tensor& x) { return ExponentialCurvature(x, c.Real(0), c.Real(2)); },
-     .onnx = "Elu"},
+     .tail = EluTail},
     {.name = "celu",
      .arguments = "float alpha=1.0",
      .doc = "x above 0, alpha * (exp(x / alpha) - 1) below.",
      .parameters = CeluAlpha,
      .curvature = [](const CallReader& c,
-                     const Tensor& x) { return ExponentialCurvature(x, c.Real(0), 1 / c.Real(0)); },
-     .onnx = "Celu"},
+                     const Tensor& x) { return ExponentialCurvature(x, c.Real(0), 1 / c.Real(0)); }},
     {.name = "selu",
      .arguments = "",
      .doc = "elu, scaled so that mean 0 and variance 1 stay what they are.",
-     .curvature = [](const CallReader&, const Tensor& x) { return ExponentialCurvature(x, 1.7580993408473766, 1); },
-     .onnx = "Selu"},
+     .curvature = [](const CallReader&, const Tensor& x) { return ExponentialCurvature(x, 1.7580993408473766, 1); }},
     {.name = "silu",
      .arguments = "",
      .doc = "x * sigmoid(x).",
@@ -104,14 +118,14 @@ const Row kRows[] = {
          [](const CallReader&, const Tensor& x) {
            const Tensor s = Sigmoid(x);
            return s * (1.0 - s) * (x * (1.0 - s * 2.0) + 2.0);
-         }},
-    {.name = "mish", .arguments = "", .doc = "x * tanh(softplus(x)).", .curvature = MishCurvature, .onnx = "Mish"},
+         },
+     .tail = Always({"silu"})},
+    {.name = "mish", .arguments = "", .doc = "x * tanh(softplus(x)).", .curvature = MishCurvature},
     {.name = "softplus",
      .arguments = "float beta=1.0, float threshold=20.0",
      .doc = "log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds the threshold.",
      .parameters = TwoReals,
-     .curvature = SoftplusCurvature,
-     .onnx = "Softplus"},
+     .curvature = SoftplusCurvature},
     {.name = "logsigmoid",
      .arguments = "",
      .doc = "log(sigmoid(x)), without overflow.",
@@ -120,18 +134,24 @@ const Row kRows[] = {
            const Tensor s = Sigmoid(x);
            return s * (s - 1.0);
          }},
-    {.name = "softsign", .arguments = "", .doc = "x / (1 + |x|).", .curvature = SoftsignCurvature, .onnx = "Softsign"},
+    {.name = "softsign", .arguments = "", .doc = "x / (1 + |x|).", .curvature = SoftsignCurvature},
     {.name = "hardtanh",
      .arguments = "float min_val=-1.0, float max_val=1.0",
      .doc = "x, but at least min_val and at most max_val.",
-     .parameters = Bounds},
-    {.name = "hardsigmoid", .arguments = "", .doc = "relu6(x + 3) / 6."},
+     .parameters = Bounds,
+     .tail = [](const TailCall& c) -> std::optional<Tail> {
+       return Tail{"hardtanh", c.Real(0), c.Real(1), /*drops_nan=*/true};
+     }},
+    {.name = "hardsigmoid",
+     .arguments = "",
+     .doc = "relu6(x + 3) / 6.",
+     .tail = Always({"hardsigmoid", 0, 0, /*drops_nan=*/true})},
     {.name = "hardswish",
      .arguments = "",
      .doc = "x * hardsigmoid(x).",
      .curvature = [](const CallReader&,
                      const Tensor& x) { return Masked(IsBelow(Op<"abs">(x), 3), Op<"ones_like">(x) / 3.0); },
-     .onnx = "HardSwish"},
+     .tail = Always({"hardswish"})},
     {.name = "hardshrink",
      .arguments = "float lambd=0.5",
      .doc = "x, but 0 where |x| <= lambd.",
@@ -139,8 +159,7 @@ const Row kRows[] = {
     {.name = "softshrink",
      .arguments = "float lambd=0.5",
      .doc = "x moved towards 0 by lambd, and 0 where |x| <= lambd.",
-     .parameters = ShrinkLambda,
-     .onnx = "Shrink"},
+     .parameters = ShrinkLambda},
     {.name = "tanhshrink",
      .arguments = "",
      .doc = "x - tanh(x).",
@@ -153,7 +172,9 @@ const Row kRows[] = {
      .arguments = "str approximate=\"none\"",
      .doc = "x times the normal distribution's area up to x, or its approximation by tanh.",
      .curvature = GeluCurvature,
-     .onnx = "Gelu"},
+     .tail = [](const TailCall& c) -> std::optional<Tail> {
+       return Tail{c.attrs[0].string() == "tanh" ? "gelu_tanh" : "gelu"};
+     }},
 };
 
 /// The operator `op` on tensors, with the attributes of `c`.
@@ -190,7 +211,7 @@ void DefineRow(const Row& row) {
                           .Doc(row.doc)
                           .Pointwise()
                           .Infers(InferPointwise)
-                          .Onnx(row.onnx);
+                          .Tails(row.tail);
   Operator& backward =
       DefineOp(name + "_backward(Tensor dy, Tensor x" + separator + arguments + ") -> Tensor")
           .Doc("Gradient of the activation, from its input (or from its result, where that says as much).")

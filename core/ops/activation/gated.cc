@@ -25,6 +25,7 @@ Tensor WeightFor(const CallReader& c) {
 void DefinePrelu() {
   DefineOp("prelu(Tensor x, Tensor weight) -> Tensor")
       .Doc("x, multiplied below 0 by a weight: one for all, or one per channel of axis 1.")
+      .Autocast(Precision::kLower)
       .As([](const CallReader& c) -> Tensors {
         if (c.x(1).dtype() != c.x(0).dtype()) {
           throw TypeError(c.name())
@@ -32,8 +33,7 @@ void DefinePrelu() {
               .Expected("one dtype");
         }
         return {Op<"broadcast_prelu">(c.x(0), WeightFor(c))};
-      })
-      .Onnx("PRelu");
+      });
   DefineOp("broadcast_prelu(Tensor x, Tensor weight) -> Tensor")
       .Doc("x, multiplied below 0 by a weight that broadcasts to it.")
       .Pointwise()
@@ -110,8 +110,7 @@ void RunThreshold(Run& r) {
         InferPointwise(i);
       })
       .Runs(RunThreshold)
-      .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.attr(0))), Number(0), g.dy())); })
-      .Onnx("ThresholdedRelu");
+      .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.attr(0))), Number(0), g.dy())); });
   return true;
 }();
 

@@ -39,6 +39,7 @@ Plan FlipPlan(const char* who, const Dims& shape, const Dims& axes) {
 
 [[maybe_unused]] const auto& flip = DefineOp("flip(Tensor x, int[1] axis) -> Tensor")
                                         .Doc("The elements of some axes in reverse order.")
+                                        .Batches(Batching::kRows, "axis")
                                         .Infers([](Infer& i) {
                                           FlipPlan(i.name(), i.x(0).shape(), i.Ints(0));
                                           i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -93,6 +94,7 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
 [[maybe_unused]] const auto& roll_axes =
     DefineOp("roll_axes(Tensor x, int[] shifts, int[] axis) -> Tensor")
         .Doc("Shift the elements along axes; those pushed out come in at the other end.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           RollPlan("roll", i.x(0).shape(), i.Ints(0), i.Ints(1));
           i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -165,6 +167,7 @@ Tensor PadBack(const Tensor& dy, const Dims& shape, const Dims& pad, const std::
 [[maybe_unused]] const auto& pad =
     DefineOp("pad(Tensor x, int[] pad, str mode=\"constant\", Scalar? value=None) -> Tensor")
         .Doc("x with places added around it; negative amounts cut places off.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           if (i.Given(2) && i.String(1) != "constant" && i.attr(2).complex() != complex128(0)) {
             throw ValueError("pad").Got("a value in mode ", i.String(1)).Expected("a value in mode constant only");

@@ -81,7 +81,7 @@ void RunCat(Run& r) {
 
 [[maybe_unused]] const auto& cat = DefineOp("cat(Tensor[] xs, int axis=0) -> Tensor")
                                        .Doc("Join tensors along an axis they have.")
-                                       .Onnx("Concat")
+                                       .Batches(Batching::kRows, "axis")
                                        .Promotes(Promotion::kCommon)
                                        .Infers(InferCat)
                                        .Runs(RunCat)

@@ -17,24 +17,21 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
         .CastsOutput()
         .Infers(InferSame)
         .Runs(RunCopy)
-        .Gradient("", PassGrad)
-        .Onnx("Identity");
+        .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& clone = DefineOp("clone(Tensor x) -> Tensor")
                                          .Doc("Return a copy with the same layout.")
                                          .Pointwise()
                                          .Infers(InferSame)
                                          .Runs(RunCopy)
-                                         .Gradient("", PassGrad)
-                                         .Onnx("Identity");
+                                         .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& to_row_major = DefineOp("to_row_major(Tensor x) -> Tensor")
                                                 .Doc("Return a copy in row-major order.")
                                                 .Pointwise()
                                                 .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.x(0).dtype()); })
                                                 .Runs(RunCopy)
-                                                .Gradient("", PassGrad)
-                                                .Onnx("Identity");
+                                                .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& contiguous =
     DefineOp("contiguous(Tensor x) -> Tensor")
@@ -55,12 +52,12 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                           i.outputs[0].dtype = i.attr(0).dtype();
                                         })
                                         .Runs(RunCopy)
-                                        .Gradient("", PassGrad)
-                                        .Onnx("Cast");
+                                        .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& to_device =
     DefineOp("to_device(Tensor x, device device) -> Tensor")
         .Doc("Return a copy of the tensor on a device.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           i.y(0, i.x(0).shape(), i.x(0).dtype());
           i.device = i.attr(0).device();

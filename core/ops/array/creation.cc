@@ -195,6 +195,7 @@ void DefineRamps() {
 Operator& Triangle(const char* name, const char* doc, bool upper) {
   return DefineOp(std::string(name) + "(Tensor x, int diagonal=0) -> Tensor")
       .Doc(doc)
+      .Batches(Batching::kRows)
       .Infers([](Infer& i) {
         if (i.x(0).ndim() < 2) throw ValueError(i.name()).Got("shape ", i.x(0).shape()).Expected("at least two axes");
         i.y(0, i.x(0).shape(), i.x(0).dtype());

@@ -48,10 +48,14 @@ Tensor DiagEmbed(const char* who, const Tensor& x, int64_t offset, int64_t axis1
         });
 
 [[maybe_unused]] const auto& trace =
-    DefineOp("trace(Tensor x) -> Tensor").Doc("The sum of a matrix' diagonal.").As([](const CallReader& c) -> Tensors {
-      if (c.x(0).ndim() != 2) throw ValueError("trace").Got("a tensor of shape ", c.x(0).shape()).Expected("a matrix");
-      return {Op<"sum">(Op<"diagonal">(c.x(0)))};
-    });
+    DefineOp("trace(Tensor x) -> Tensor")
+        .Doc("The sum of a matrix' diagonal.")
+        .Autocast(Precision::kFloat32)
+        .As([](const CallReader& c) -> Tensors {
+          if (c.x(0).ndim() != 2)
+            throw ValueError("trace").Got("a tensor of shape ", c.x(0).shape()).Expected("a matrix");
+          return {Op<"sum">(Op<"diagonal">(c.x(0)))};
+        });
 
 /// The places of a triangle of ones, as two rows.
 template <OpName triangle>

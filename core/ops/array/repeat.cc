@@ -42,7 +42,6 @@ Tensor Repeated(const char* who, const Tensor& x, Dims repeats) {
 
 [[maybe_unused]] const auto& tile = DefineOp("tile(Tensor x, int[1] repeats) -> Tensor")
                                         .Doc("repeat, where missing repeats in front are 1.")
-                                        .Onnx("Tile")
                                         .As([](const CallReader& c) -> Tensors {
                                           Dims repeats = c.Ints(0);
                                           while (repeats.size() < c.x(0).ndim()) repeats.insert(0, 1);
@@ -127,6 +126,7 @@ Tensor Widened(Tensor x, int ndim) {
 [[maybe_unused]] const auto& kron =
     DefineOp("kron(Tensor x, Tensor y) -> Tensor")
         .Doc("The Kronecker product: every element of x times the whole of y.")
+        .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
           const int ndim = std::max(c.x(0).ndim(), c.x(1).ndim());
           const Tensor x = Widened(c.x(0), ndim), y = Widened(c.x(1), ndim);

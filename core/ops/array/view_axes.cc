@@ -1,4 +1,5 @@
 // Views that see the axes in another order: permute, transpose, movedim and the transposes of matrices.
+#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/ops/array/geometry.h"
 
@@ -52,7 +53,11 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
 [[maybe_unused]] const auto& permute =
     DefineOp("permute(Tensor x, int[] axes) -> Tensor")
         .Doc("A view with the axes in another order.")
-        .Onnx("Transpose")
+        .Batches([](const Slices& s) -> Tensors {
+          Dims axes{0};
+          for (int64_t axis : s.Ints(0)) axes.push_back(axis < 0 ? axis : axis + 1);
+          return {Op<"permute">(s.batch(0), axes)};
+        })
         .Views([](ViewOf& v) {
           const Tensor& x = v.x(0);
           Geometry to{{}, {}, x.offset()};
@@ -96,6 +101,7 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
 [[maybe_unused]] const auto& transpose =
     DefineOp("transpose(Tensor x, int axis0, int axis1) -> Tensor")
         .Doc("A view with two axes exchanged.")
+        .Batches(Batching::kRows, "axis0, axis1")
         .Views([](ViewOf& v) {
           Geometry to = GeometryOf(v.x(0));
           const int ndim = to.shape.size();

@@ -67,11 +67,14 @@ void SetAsDType(ViewOf& v) {
 [[maybe_unused]] const auto& view_as_real =
     DefineOp("view_as_real(Tensor x) -> Tensor")
         .Doc("A view of complex numbers as a last axis of real and imaginary parts.")
+        .Batches(Batching::kRows)
         .Views(SetAsReal)
         .Gradient("", [](Grad& g) { g.dx(0, Op<"view_as_complex">(Op<"contiguous">(g.dy()))); });
 
 [[maybe_unused]] const auto& view_as_complex = DefineOp("view_as_complex(Tensor x) -> Tensor")
                                                    .Doc("A view of a last axis of pairs as complex numbers.")
+                                                   .Batches(Batching::kRows)
+                                                   .Autocast(Precision::kFloat32)
                                                    .Views(SetAsComplex)
                                                    .Gradient("", [](Grad& g) { g.dx(0, Op<"view_as_real">(g.dy())); });
 
@@ -89,6 +92,7 @@ void SetAsDType(ViewOf& v) {
 
 [[maybe_unused]] const auto& view_dtype = DefineOp("view_dtype(Tensor x, dtype dtype) -> Tensor")
                                               .Doc("A view of the same bytes as another dtype.")
+                                              .Batches(Batching::kRows)
                                               .Views(SetAsDType)
                                               .NotDifferentiable();
 

@@ -1,4 +1,5 @@
 // Views of a part: select, slice, diagonal, windows, as_strided, and several subscripts at once.
+#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/ops/array/geometry.h"
 
@@ -8,6 +9,7 @@ namespace {
 [[maybe_unused]] const auto& select =
     DefineOp("select(Tensor x, int axis, int index) -> Tensor")
         .Doc("A view of one place of an axis.")
+        .Batches(Batching::kRows, "axis")
         .Views([](ViewOf& v) {
           const Tensor& x = v.x(0);
           Set(v, Selected("select", x.shape(), x.strides(), x.offset(), v.Int(0), v.Int(1)));
@@ -21,6 +23,7 @@ namespace {
 [[maybe_unused]] const auto& slice =
     DefineOp("slice(Tensor x, int axis=0, int? start=None, int? stop=None, int step=1) -> Tensor")
         .Doc("A view of every step-th place of an axis from start to before stop.")
+        .Batches(Batching::kRows, "axis")
         .Views(
             [](ViewOf& v) { Set(v, Sliced(v.name(), GeometryOf(v.x(0)), v.Int(0), v.attr(1), v.attr(2), v.Int(3))); })
         .Gradient("", [](Grad& g) {
@@ -32,6 +35,11 @@ namespace {
 [[maybe_unused]] const auto& subview =
     DefineOp("subview(Tensor x, int[] items) -> Tensor")
         .Doc("A view by several subscripts at once: 0 index | 1 start count step | 2 (new axis) | 3 count (kept axes).")
+        .Batches([](const Slices& s) -> Tensors {
+          Dims items{3, 1};
+          for (int64_t item : s.Ints(0)) items.push_back(item);
+          return {Op<"subview">(s.batch(0), items)};
+        })
         .Views([](ViewOf& v) { Set(v, Subview(v.name(), GeometryOf(v.x(0)), v.Ints(0))); })
         .Gradient("", [](Grad& g) {
           g.dx(0, ViewBackward(g.dy(), g.x_shape(0), Subview(g.name(), RowMajor(g.x_shape(0)), g.Ints(0))));
@@ -56,6 +64,7 @@ namespace {
 [[maybe_unused]] const auto& diagonal =
     DefineOp("diagonal(Tensor x, int offset=0, int axis1=0, int axis2=1) -> Tensor")
         .Doc("A view of the places (i, i + offset) of two axes, as the last axis.")
+        .Batches(Batching::kRows, "axis1, axis2")
         .Views([](ViewOf& v) { Set(v, Diagonal(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1), v.Int(2))); })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
@@ -65,6 +74,7 @@ namespace {
 [[maybe_unused]] const auto& unfold =
     DefineOp("unfold(Tensor x, int axis, int size, int step) -> Tensor")
         .Doc("A view of all windows of an axis; a window's elements become the last axis.")
+        .Batches(Batching::kRows, "axis")
         .Views([](ViewOf& v) { Set(v, Windows(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1), v.Int(2))); })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
@@ -97,6 +107,7 @@ void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims&
 [[maybe_unused]] const auto& as_strided =
     DefineOp("as_strided(Tensor x, int[] shape, int[] strides, int? offset=None) -> Tensor")
         .Doc("A view of x's memory at any shape, strides and offset.")
+        .Batches(SliceBySlice)
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           x.Settle();

@@ -1,4 +1,5 @@
 // Views that see the same elements in another shape: view, reshape, expand, squeeze and their kin.
+#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/ops/array/geometry.h"
 
@@ -109,29 +110,33 @@ void SetUnsqueezed(ViewOf& v) {
 
 [[maybe_unused]] const auto& view = DefineOp("view(Tensor x, int[] shape) -> Tensor")
                                         .Doc("The same elements in another shape, without a copy.")
+                                        .Batches(ReshapeSlices)
                                         .Views([](ViewOf& v) { SetReshaped(v, Resolved(v.name(), v.Ints(0), v.x(0))); })
                                         .Gradient("", ReshapeBack);
 
 [[maybe_unused]] const auto& reshape =
     DefineOp("reshape(Tensor x, int[] shape) -> Tensor")
         .Doc("The same elements in another shape: a view where strides allow it, else a copy.")
-        .Onnx("Reshape")
         .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x(0), c.Ints(0))}; });
 
 [[maybe_unused]] const auto& expand =
     DefineOp("expand(Tensor x, int[] shape) -> Tensor")
         .Doc("A view that repeats axes of size 1; -1 keeps a size.")
-        .Onnx("Expand")
+        .Batches([](const Slices& s) -> Tensors {
+          return {Op<"expand">(s.Raised(0, s.result(0).shape.size()), s.ResultShape())};
+        })
         .Views([](ViewOf& v) { Set(v, Expanded(v.name(), GeometryOf(v.x(0)), v.Ints(0))); })
         .Gradient("", [](Grad& g) { g.dx(0, g.dy()); });
 
 [[maybe_unused]] const auto& squeeze = DefineOp("squeeze(Tensor x, int[1]? axis=None) -> Tensor")
                                            .Doc("A view without axes of size 1, or without those listed.")
+                                           .Batches(ReshapeSlices)
                                            .Views(SetSqueezed)
                                            .Gradient("", ReshapeBack);
 
 [[maybe_unused]] const auto& unsqueeze = DefineOp("unsqueeze(Tensor x, int axis) -> Tensor")
                                              .Doc("A view with a new axis of size 1.")
+                                             .Batches(Batching::kRows, "axis")
                                              .Views(SetUnsqueezed)
                                              .Gradient("", ReshapeBack);
 

@@ -122,6 +122,7 @@ Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k
             "Attention of (B, H, L, E) queries by tiles; each query's largest score, and the log-sum of exponentials "
             "of "
             "its scores relative to that. A query that sees nothing gives zeros, or NaN as the formula does.")
+        .Batches(Batching::kSamples)
         .NoGradientFor(0b110)
         .Infers([](Infer& i) {
           CheckHeads(i);
@@ -242,6 +243,7 @@ Tensors ScaledDotProductAttention(const CallReader& c) {
         "scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor? attn_mask=None, float dropout_p=0.0, bool "
         "is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
         .Doc("softmax(q @ k^T * scale + mask) @ v over the last two axes; a bool mask says what is seen.")
+        .Autocast(Precision::kLower)
         .As(ScaledDotProductAttention);
 
 }  // namespace

@@ -28,35 +28,35 @@ void InferForward(Infer& i) {
         "conv_forward(Tensor x, Tensor weight, Tensor? bias, int[] size, int[] stride, int[] padding, int[] dilation, "
         "int groups) -> Tensor")
         .Doc("Convolution whose result has the spatial size given; padding after the last element follows from it.")
+        .Batches(Batching::kSamples, "", "weight, bias")
         .Infers(InferForward)
         .Runs([](Run& r) {
           kernels::Conv(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2), GeometryOf(r, r.x(0).ndim() - 2),
                         Activation::kNone);
         })
-        .Gradient("x, weight",
-                  [](Grad& g) {
-                    const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
-                    if (g.needs(0)) {
-                      g.dx(0, Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2),
-                                                       g.Ints(3), g.Int(4)));
-                    }
-                    if (g.needs(1)) {
-                      g.dx(1, Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.Ints(1), g.Ints(2),
-                                                          g.Ints(3), g.Int(4)));
-                    }
-                    if (g.needs(2)) {
-                      Dims axes{0};
-                      for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
-                      g.dx(2, Op<"sum">(dy, axes));
-                    }
-                  })
-        .Onnx("Conv");
+        .Gradient("x, weight", [](Grad& g) {
+          const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
+          if (g.needs(0)) {
+            g.dx(0, Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
+                                             g.Int(4)));
+          }
+          if (g.needs(1)) {
+            g.dx(1, Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
+                                                g.Int(4)));
+          }
+          if (g.needs(2)) {
+            Dims axes{0};
+            for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
+            g.dx(2, Op<"sum">(dy, axes));
+          }
+        });
 
 [[maybe_unused]] const auto& backward_data =
     DefineOp(
         "conv_backward_data(Tensor dy, Tensor weight, Tensor? bias, int[] size, int[] stride, int[] padding, int[] "
         "dilation, int groups) -> Tensor")
         .Doc("The adjoint of conv_forward in x: a transposed convolution onto the spatial size given, plus a bias.")
+        .Batches(Batching::kSamples, "", "weight, bias")
         .Infers([](Infer& i) {
           const Tensor &dy = i.x(0), &w = i.x(1);
           CheckDTypes(i);
@@ -75,24 +75,22 @@ void InferForward(Infer& i) {
           kernels::ConvBackwardData(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2),
                                     GeometryOf(r, r.x(0).ndim() - 2));
         })
-        .Gradient("dy, weight",
-                  [](Grad& g) {
-                    const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
-                    if (g.needs(0)) {
-                      g.dx(0, Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2),
-                                                 g.Ints(3), g.Int(4)));
-                    }
-                    if (g.needs(1)) {
-                      g.dx(1, Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.Ints(1), g.Ints(2),
-                                                          g.Ints(3), g.Int(4)));
-                    }
-                    if (g.needs(2)) {
-                      Dims axes{0};
-                      for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
-                      g.dx(2, Op<"sum">(dy, axes));
-                    }
-                  })
-        .Onnx("ConvTranspose");
+        .Gradient("dy, weight", [](Grad& g) {
+          const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
+          if (g.needs(0)) {
+            g.dx(0, Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
+                                       g.Int(4)));
+          }
+          if (g.needs(1)) {
+            g.dx(1, Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
+                                                g.Int(4)));
+          }
+          if (g.needs(2)) {
+            Dims axes{0};
+            for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
+            g.dx(2, Op<"sum">(dy, axes));
+          }
+        });
 
 [[maybe_unused]] const auto& backward_weights =
     DefineOp(
@@ -201,6 +199,7 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
         .Doc(
             "Convolve (N, C, spatial...) with (O, C / groups, window...) over 1 to 3 axes; padding may differ at the "
             "end.")
+        .Autocast(Precision::kLower)
         .As([](const CallReader& c) { return Conv(c, c.x(0), c.x(1).ndim() - 2, c.Given(4) ? c.Ints(4) : Dims()); });
 
 [[maybe_unused]] const auto& conv_transpose =
@@ -208,6 +207,7 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
         "conv_transpose(Tensor x, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
         "output_padding=0, int groups=1, int[1] dilation=1) -> Tensor")
         .Doc("The adjoint of a convolution over 1 to 3 axes, from (N, C, spatial...) with (C, O / groups, window...).")
+        .Autocast(Precision::kLower)
         .As([](const CallReader& c) { return ConvTranspose(c, c.x(0), c.x(1).ndim() - 2); });
 
 /// conv1d, conv2d, conv3d and their transposes: the rank in the name, and images without a batch axis.
@@ -217,6 +217,7 @@ bool DefineRanks() {
     DefineOp("conv" + n + "d(Tensor x, Tensor weight, Tensor? bias=None, " + ints + "stride=1, " + ints +
              "padding=0, " + ints + "dilation=1, int groups=1) -> Tensor")
         .Doc("Convolve (N, C, spatial...) or (C, spatial...) with (O, C / groups, window...).")
+        .Autocast(Precision::kLower)
         .As([spatial](const CallReader& c) {
           return WithBatch(c.x(0), spatial, [&](const Tensor& x) { return Conv(c, x, spatial, {}); });
         });
@@ -224,6 +225,7 @@ bool DefineRanks() {
              "padding=0, " + ints + "output_padding=0, int groups=1, " + ints + "dilation=1) -> Tensor")
         .Doc(
             "The adjoint of a convolution, from (N, C, spatial...) or (C, spatial...) with (C, O / groups, window...).")
+        .Autocast(Precision::kLower)
         .As([spatial](const CallReader& c) {
           return WithBatch(c.x(0), spatial, [&](const Tensor& x) { return ConvTranspose(c, x, spatial); });
         });

@@ -63,17 +63,20 @@ Tensors ManyAxes(const CallReader& c) {
   return {others.empty() ? x : Op<"fft_c2c">(x, others, forward)};
 }
 
-/// Declares a transform's three forms.
+/// Declares a transform's three forms; `many`: what autocast makes of those over several axes.
 template <Kind kind, bool forward>
-bool Define(const std::string& name, const char* doc) {
+bool Define(const std::string& name, const char* doc, Precision many = Precision::kFloat32) {
   DefineOp("fft_" + name + "(Tensor x, int? n=None, int axis=-1, str? norm=None) -> Tensor")
       .Doc(doc)
+      .Autocast(Precision::kFloat32)
       .As(OneAxis<kind, forward>);
   DefineOp("fft_" + name + "2(Tensor x, int[1]? s=None, int[1] axis=[-2, -1], str? norm=None) -> Tensor")
       .Doc(doc)
+      .Autocast(many)
       .As(ManyAxes<kind, forward>);
   DefineOp("fft_" + name + "n(Tensor x, int[1]? s=None, int[1]? axis=None, str? norm=None) -> Tensor")
       .Doc(doc)
+      .Autocast(many)
       .As(ManyAxes<kind, forward>);
   return true;
 }
@@ -83,8 +86,9 @@ bool Define(const std::string& name, const char* doc) {
     Define<Kind::kComplex, false>("ifft", "The inverse Fourier transform."),
     Define<Kind::kFromReal, true>("rfft", "The Fourier transform of reals: half of it determines the rest."),
     Define<Kind::kToReal, false>("irfft", "The reals whose Fourier transform's half is given."),
-    Define<Kind::kToReal, true>("hfft", "The real Fourier transform of numbers whose second half mirrors the first."),
-    Define<Kind::kFromReal, false>("ihfft", "The inverse of hfft."),
+    Define<Kind::kToReal, true>("hfft", "The real Fourier transform of numbers whose second half mirrors the first.",
+                                Precision::kAsGiven),
+    Define<Kind::kFromReal, false>("ihfft", "The inverse of hfft.", Precision::kAsGiven),
 };
 
 }  // namespace

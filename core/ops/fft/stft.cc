@@ -64,6 +64,7 @@ Tensors Stft(const CallReader& c) {
         "stft(Tensor x, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
         "str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool return_complex=True) -> Tensor")
         .Doc("The Fourier transforms of overlapping windows of signals: (..., frequency, time).")
+        .Autocast(Precision::kFloat32)
         .As(Stft);
 
 /// Windows (batch, n, time) added at every `hop` samples: (batch, n + hop (time - 1)).

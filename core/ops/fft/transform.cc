@@ -27,6 +27,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
 [[maybe_unused]] const auto& fft_c2c =
     DefineOp("fft_c2c(Tensor x, int[] axis, bool forward, float scale=1.0) -> Tensor")
         .Doc("The complex Fourier transform over some axes, times a scale.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           CheckDType(i, /*complex=*/true);
           NormalizeAxes(i.name(), i.Ints(0), i.x(0).ndim(), /*empty_is_all=*/false);
@@ -42,6 +43,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
 [[maybe_unused]] const auto& fft_r2c =
     DefineOp("fft_r2c(Tensor x, int axis, bool forward, float scale=1.0) -> Tensor")
         .Doc("The first n / 2 + 1 numbers of the Fourier transform of reals, which determine the others.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           CheckDType(i, /*complex=*/false);
           const int64_t axis = AxisOf(i), n = i.x(0).size(axis);
@@ -63,6 +65,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
 [[maybe_unused]] const auto& fft_c2r =
     DefineOp("fft_c2r(Tensor x, int axis, int n, bool forward, float scale=1.0) -> Tensor")
         .Doc("The n reals whose spectrum, or half of it, is given.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           CheckDType(i, /*complex=*/true);
           const int64_t axis = AxisOf(i), n = i.Int(1);

@@ -31,6 +31,7 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
 [[maybe_unused]] const auto& embedding =
     DefineOp("embedding(Tensor weight, Tensor index, int? padding_idx=None, bool scale_grad_by_freq=False) -> Tensor")
         .Doc("The rows of a table that integers list.")
+        .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
           const Tensor &weight = i.x(0), &index = i.x(1);
           CheckTable("embedding", weight, index);

@@ -1,6 +1,7 @@
 // Advanced indexing: reading and writing at any mix of integer tensors and masks, and its flat forms take and put.
 #include "core/kernels/index.h"
 
+#include "core/framework/batching.h"
 #include "core/framework/number.h"
 #include "core/ops/index/indices.h"
 
@@ -21,11 +22,40 @@ void RunIndexRead(Run& r) {
   kernels::IndexRead(r.ctx(), r.dtype(), r.out(), r.in(0), indices.views(), shape.at, {"index", r.Bool(0)});
 }
 
+/// Places that differ between slices are looked up together with the slices' own places. NumPy puts the axes of places
+/// in front where they are apart: of those, and of places after a whole axis, nothing is said here.
+Tensors ReadSlices(const Slices& s) {
+  const auto count = static_cast<int>(s.list(0).size());
+  int first = 0, last = count;
+  while (first < count && !s.x(first + 1).defined()) ++first;
+  while (last > first && !s.x(last).defined()) --last;
+  bool varies = false;
+  int rank = 0;
+  for (int i = first + 1; i <= last; ++i) {
+    if (!s.x(i).defined()) return {};
+    varies |= s.Varies(i);
+    rank = std::max(rank, s.x(i).ndim());
+  }
+  if (varies && first > 0) return {};
+  std::vector<Tensor> indices;
+  if (s.Varies(0) && varies) {
+    Dims shape = Dims::Filled(rank + 1, 1);
+    shape[0] = s.size();
+    indices.push_back(Op<"reshape">(
+        Op<"arange">(int64_t{0}, s.size(), int64_t{1}, DType::kInt64, DeviceOfNumbers(s.batch(0))), shape));
+  } else if (s.Varies(0)) {
+    indices.emplace_back();
+  }
+  for (int i = 1; i <= count; ++i) indices.push_back(s.x(i).defined() ? s.Raised(i, rank) : Tensor());
+  return {Op<"index_read">(s.batch(0), indices, s.Bool(0))};
+}
+
 [[maybe_unused]] const auto& index_read =
     DefineOp("index_read(Tensor x, Tensor?[] indices, *, bool from_end=True) -> Tensor")
         .Doc(
             "x at integer tensors, one per axis; an axis whose index is None is kept. Without from_end, no index may "
             "be negative.")
+        .Batches(ReadSlices)
         .Infers([](Infer& i) { i.y(0, ShapeOfIndexed("index", i.x(0), i.list(0)).shape, i.x(0).dtype()); })
         .Runs(RunIndexRead)
         .Gradient("indices", [](Grad& g) {
@@ -138,7 +168,7 @@ void RunGather(Run& r) {
 [[maybe_unused]] const auto& gather =
     DefineOp("gather(Tensor x, int axis, Tensor index, *, bool from_end=False) -> Tensor")
         .Doc("y[i][j] = x[index[i][j]][j] along an axis; with from_end, negative indices count from its end.")
-        .Onnx("GatherElements")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           const Tensor &x = i.x(0), &index = i.x(1);
           CheckIndexDType("gather", index);
@@ -197,7 +227,7 @@ void RunIndexSelect(Run& r) {
 [[maybe_unused]] const auto& index_select =
     DefineOp("index_select(Tensor x, int axis, Tensor index) -> Tensor")
         .Doc("The places of an axis that a vector of integers lists.")
-        .Onnx("Gather")
+        .Batches(Batching::kRows, "axis", "index")
         .Infers([](Infer& i) {
           const Tensor &x = i.x(0), &index = i.x(1);
           CheckIndexDType("index_select", index);

@@ -101,7 +101,6 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
         .Doc("The places of the elements that are not zero, one row each.")
         .Dynamic()
         .NotDifferentiable()
-        .Onnx("NonZero")
         .Runs([](Run& r) {
           int64_t count = 0;
           kernels::CountMarked(r.ctx(), r.dtype(), &count, r.in(0));

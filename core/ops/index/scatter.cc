@@ -126,11 +126,13 @@ Operator& Scatter(const char* name, const char* doc) {
   // Two operators, since what assigns or adds need not keep x: it may be written in place as often as one likes.
   Scatter("scatter_write", "x with src assigned or added at index along an axis; index and src have one shape.")
       .Edits()
+      .Batches(Batching::kRows, "axis")
       .Infers(InferScatter)
       .Runs(RunScatter)
       .Gradient("index", ScatterGradient);
   Scatter("scatter_combine", "x with src multiplied or compared at index along an axis; index and src have one shape.")
       .Edits()
+      .Batches(Batching::kRows, "axis")
       .Infers(InferScatter)
       .Runs(RunScatter)
       .Gradient("x, index, src, out", CombineGradient);
@@ -211,7 +213,6 @@ Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tenso
 [[maybe_unused]] const auto& scatter =
     DefineOp("scatter(Tensor x, int axis, Tensor index, Tensor src, *, str? reduce=None) -> Tensor")
         .Doc("x with src written (or added, or multiplied) at index along an axis; the last of equal places wins.")
-        .Onnx("ScatterElements")
         .As([](const CallReader& c) -> Tensors {
           if (!c.Given(1)) return {ScatterInto(c, "assign")};
           if (c.String(1) != "add" && c.String(1) != "multiply") {

@@ -27,6 +27,8 @@ void GradientOfCholesky(Grad& g) {
 [[maybe_unused]] const auto& linalg_cholesky =
     DefineOp("linalg_cholesky(Tensor x, *, bool upper=False) -> Tensor")
         .Doc("The triangular L with L L^H = x (or U with U^H U = x) of Hermitian positive-definite matrices.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers(InferCholesky)
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -38,6 +40,8 @@ void GradientOfCholesky(Grad& g) {
 [[maybe_unused]] const auto& linalg_cholesky_ex =
     DefineOp("linalg_cholesky_ex(Tensor x, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)")
         .Doc("linalg_cholesky that tells trouble in `info` instead of raising it.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           InferCholesky(i);
           i.y(1, BatchOf(i.x(0).shape()), DType::kInt32);
@@ -52,6 +56,7 @@ void GradientOfCholesky(Grad& g) {
 [[maybe_unused]] const auto& cholesky =
     DefineOp("cholesky(Tensor x, bool upper=False) -> Tensor")
         .Doc("linalg_cholesky by its older name.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors { return {Op<"linalg_cholesky">(c.x(0), c.Bool(0))}; });
 
 /// Solve L L^H X = B (or U^H U X = B).
@@ -72,6 +77,8 @@ Tensor FactorGradient(const Tensor& factor, const Tensor& da, bool upper) {
 [[maybe_unused]] const auto& cholesky_solve =
     DefineOp("cholesky_solve(Tensor x, Tensor L, bool upper=False) -> Tensor")
         .Doc("The solution Y of A Y = x, where L is the Cholesky factor of A.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckMatrix(i, 0);
           CheckSquare(i, 1);
@@ -94,6 +101,8 @@ Tensor FactorGradient(const Tensor& factor, const Tensor& da, bool upper) {
 [[maybe_unused]] const auto& cholesky_inverse =
     DefineOp("cholesky_inverse(Tensor L, bool upper=False) -> Tensor")
         .Doc("The inverse of A from its Cholesky factor L.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers(InferCholesky)
         .Runs([](Run& r) {
           const Tensor l = Triangle(r.x(0), r.Bool(0)), one = Identity(l.size(-1), l.dtype(), l.device());

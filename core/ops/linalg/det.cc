@@ -14,6 +14,8 @@ Tensors FactorsOf(Run& r) { return OpN<"linalg_lu_factor_ex">(r.x(0), true, fals
 [[maybe_unused]] const auto& linalg_det =
     DefineOp("linalg_det(Tensor x) -> Tensor")
         .Doc("The determinants of square matrices.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
           CheckSquare(i, 0);
           i.y(0, BatchOf(i.x(0).shape()), i.x(0).dtype());
@@ -47,6 +49,7 @@ Tensor Lift(const Tensor& x) {
 [[maybe_unused]] const auto& linalg_cofactors =
     DefineOp("linalg_cofactors(Tensor x) -> Tensor")
         .Doc("The matrices of cofactors: the derivative of the determinant.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           CheckSquare(i, 0);
           i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -82,6 +85,8 @@ void GradientOfSlogdet(Grad& g) {
 [[maybe_unused]] const auto& linalg_slogdet =
     DefineOp("linalg_slogdet(Tensor x) -> (Tensor sign, Tensor logabsdet)")
         .Doc("The sign (or the phase) of the determinants and the logarithms of their magnitudes.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
           CheckSquare(i, 0);
           i.y(0, BatchOf(i.x(0).shape()), i.x(0).dtype());
@@ -95,15 +100,17 @@ void GradientOfSlogdet(Grad& g) {
 
 [[maybe_unused]] const auto& slogdet = DefineOp("slogdet(Tensor x) -> (Tensor sign, Tensor logabsdet)")
                                            .Doc("linalg_slogdet by its older name.")
+                                           .Autocast(Precision::kPlain)
                                            .As([](const CallReader& c) { return OpN<"linalg_slogdet">(c.x(0)); });
 
-[[maybe_unused]] const auto& det =
-    DefineOp("det(Tensor x) -> Tensor").Doc("linalg_det by its older name.").As([](const CallReader& c) -> Tensors {
-      return {Op<"linalg_det">(c.x(0))};
-    });
+[[maybe_unused]] const auto& det = DefineOp("det(Tensor x) -> Tensor")
+                                       .Doc("linalg_det by its older name.")
+                                       .Autocast(Precision::kPlain)
+                                       .As([](const CallReader& c) -> Tensors { return {Op<"linalg_det">(c.x(0))}; });
 
 [[maybe_unused]] const auto& logdet = DefineOp("logdet(Tensor x) -> Tensor")
                                           .Doc("The logarithms of determinants; NaN where a real one is negative.")
+                                          .Autocast(Precision::kPlain)
                                           .As([](const CallReader& c) -> Tensors {
                                             CheckSquare(c, 0);
                                             const Tensors parts = OpN<"linalg_slogdet">(c.x(0));

@@ -42,6 +42,8 @@ void InferEigh(Infer& i, bool vectors) {
 [[maybe_unused]] const auto& linalg_eigh =
     DefineOp("linalg_eigh(Tensor x, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)")
         .Doc("The eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one half is read.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) { InferEigh(i, /*vectors=*/true); })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -52,6 +54,8 @@ void InferEigh(Infer& i, bool vectors) {
 [[maybe_unused]] const auto& linalg_eigvalsh =
     DefineOp("linalg_eigvalsh(Tensor x, str UPLO=\"L\") -> Tensor")
         .Doc("The eigenvalues of Hermitian matrices, rising.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) { InferEigh(i, /*vectors=*/false); })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -80,6 +84,8 @@ Tensor EigGradient(const Tensor& w, const Tensor& v, const Tensor& dw, const Ten
 [[maybe_unused]] const auto& linalg_eig =
     DefineOp("linalg_eig(Tensor x) -> (Tensor eigenvalues, Tensor eigenvectors)")
         .Doc("The complex eigenvalues and eigenvectors of square matrices; the vectors have unit length.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckSquare(i, 0);
           const Tensor& x = i.x(0);
@@ -97,6 +103,8 @@ Tensor EigGradient(const Tensor& w, const Tensor& v, const Tensor& dw, const Ten
 [[maybe_unused]] const auto& linalg_eigvals =
     DefineOp("linalg_eigvals(Tensor x) -> Tensor")
         .Doc("The complex eigenvalues of square matrices.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckSquare(i, 0);
           const Tensor& x = i.x(0);

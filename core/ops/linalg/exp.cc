@@ -18,6 +18,8 @@ Tensor ExpDerivative(const Tensor& a, const Tensor& direction) {
 [[maybe_unused]] const auto& matrix_exp =
     DefineOp("matrix_exp(Tensor x) -> Tensor")
         .Doc("The exponentials of square matrices.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
           CheckSquare(i, 0);
           i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -31,6 +33,7 @@ Tensor ExpDerivative(const Tensor& a, const Tensor& direction) {
 [[maybe_unused]] const auto& linalg_matrix_exp =
     DefineOp("linalg_matrix_exp(Tensor x) -> Tensor")
         .Doc("matrix_exp by its newer name.")
+        .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors { return {Op<"matrix_exp">(c.x(0))}; });
 
 }  // namespace

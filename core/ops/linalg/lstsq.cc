@@ -1,6 +1,7 @@
 // Least squares, and the factors of indefinite symmetric matrices.
 #include <limits>
 
+#include "core/framework/batching.h"
 #include "core/ops/linalg/common.h"
 
 namespace dragon {
@@ -93,6 +94,8 @@ bool HasResiduals(const CallReader& c, const Tensor& rank) {
         "linalg_lstsq(Tensor x, Tensor y, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
         "Tensor residuals, Tensor rank, Tensor singular_values)")
         .Doc("Z with the least |x Z - y|, the squared residuals, and x's rank and singular values where found.")
+        .Batches(SliceBySlice)
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &a = c.x(0), &b = c.x(1);
           CheckMatrix(c, 0);
@@ -119,6 +122,7 @@ void InferLdl(Infer& i) {
 [[maybe_unused]] const auto& linalg_ldl_factor =
     DefineOp("linalg_ldl_factor(Tensor x, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)")
         .Doc("Packed factors of x = L D L^T (or L D L^H) of symmetric matrices that need not be positive-definite.")
+        .Batches(Batching::kRows)
         .Infers(InferLdl)
         .Runs([](Run& r) {
           const Tensor x = Op<"contiguous">(Tril(r.x(0)));
@@ -131,6 +135,7 @@ void InferLdl(Infer& i) {
         "linalg_ldl_factor_ex(Tensor x, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, "
         "Tensor pivots, Tensor info)")
         .Doc("linalg_ldl_factor that tells trouble in `info` instead of raising it.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           InferLdl(i);
           i.y(2, BatchOf(i.x(0).shape()), DType::kInt32);

@@ -68,6 +68,7 @@ void GradientOfLu(Grad& g) {
 [[maybe_unused]] const auto& linalg_lu_factor =
     DefineOp("linalg_lu_factor(Tensor x, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
         .Doc("The factors of x = P L U, L (without its unit diagonal) and U in one matrix, and P as row swaps.")
+        .Batches(Batching::kRows)
         .Infers(InferLu)
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -81,6 +82,7 @@ void GradientOfLu(Grad& g) {
         "linalg_lu_factor_ex(Tensor x, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, "
         "Tensor info)")
         .Doc("linalg_lu_factor that tells of singular factors in `info` instead of raising it.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           InferLu(i);
           i.y(2, BatchOf(i.x(0).shape()), DType::kInt32);
@@ -95,6 +97,7 @@ void GradientOfLu(Grad& g) {
 [[maybe_unused]] const auto& lu_permutation =
     DefineOp("lu_permutation(Tensor pivots, int rows, dtype dtype) -> Tensor")
         .Doc("The permutation matrix that row swaps stand for.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           const Tensor& pivots = i.x(0);
           if (pivots.dtype() != DType::kInt32) {
@@ -171,6 +174,7 @@ void GradientOfLuSolve(Grad& g) {
 [[maybe_unused]] const auto& linalg_lu_solve =
     DefineOp("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor y, *, bool left=True, bool adjoint=False) -> Tensor")
         .Doc("The solution X of A X = y (or X A = y, or with A^H) from the factors of A.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           const Tensor& b = i.x(2);
           const Dims batch = LuSystemBatch(i);
@@ -188,6 +192,7 @@ void GradientOfLuSolve(Grad& g) {
 [[maybe_unused]] const auto& lu_solve =
     DefineOp("lu_solve(Tensor y, Tensor LU, Tensor pivots) -> Tensor")
         .Doc("linalg_lu_solve with the right-hand side first.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors { return {Op<"linalg_lu_solve">(c.x(1), c.x(2), c.x(0))}; });
 
 }  // namespace

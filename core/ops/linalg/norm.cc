@@ -120,6 +120,7 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
 [[maybe_unused]] const auto& linalg_cond =
     DefineOp("linalg_cond(Tensor x, Scalar? p=None) -> Tensor")
         .Doc("The condition number: the ratio of the extreme singular values, or the product of two norms.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const double order = c.Given(0) ? c.Real(0) : 2;
           const Dims axes{-2, -1};

@@ -61,6 +61,8 @@ void GradientOfQr(Grad& g) {
 [[maybe_unused]] const auto& linalg_qr =
     DefineOp("linalg_qr(Tensor x, str mode=\"reduced\") -> (Tensor Q, Tensor R)")
         .Doc("x = Q R with orthonormal columns in Q and an upper triangle R.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckMatrix(i, 0);
           const Tensor& x = i.x(0);
@@ -85,6 +87,7 @@ void GradientOfQr(Grad& g) {
 [[maybe_unused]] const auto& geqrf =
     DefineOp("geqrf(Tensor x) -> (Tensor a, Tensor tau)")
         .Doc("The reflections that make up Q, below R, and their scales, as LAPACK keeps them.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           CheckMatrix(i, 0);
           const Tensor& x = i.x(0);
@@ -158,6 +161,8 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
 [[maybe_unused]] const auto& householder_product =
     DefineOp("linalg_householder_product(Tensor x, Tensor tau) -> Tensor")
         .Doc("The first columns of the product of the reflections that geqrf gives.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);
           i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -175,11 +180,14 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
 [[maybe_unused]] const auto& orgqr =
     DefineOp("orgqr(Tensor x, Tensor tau) -> Tensor")
         .Doc("linalg_householder_product by its older name.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors { return {Op<"linalg_householder_product">(c.x(0), c.x(1))}; });
 
 [[maybe_unused]] const auto& ormqr =
     DefineOp("ormqr(Tensor x, Tensor tau, Tensor y, bool left=True, bool transpose=False) -> Tensor")
         .Doc("The product of y with the Q that the reflections in x make, or with its adjoint.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);
           CheckMatrix(i, 2);

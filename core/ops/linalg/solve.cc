@@ -29,6 +29,7 @@ void InferSystem(Infer& i, bool left) {
         "linalg_solve_triangular(Tensor x, Tensor y, *, bool upper, bool left=True, bool unitriangular=False) -> "
         "Tensor")
         .Doc("The solution Z of x Z = y (or Z x = y), where x is triangular; its other half is not read.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) { InferSystem(i, i.Bool(1)); })
         .Runs([](Run& r) {
           const Dims batch = SystemBatch(r, r.Bool(1));
@@ -71,6 +72,7 @@ void GradientOfSolve(Grad& g) {
     DefineOp(
         "linalg_solve_matrices(Tensor x, Tensor y, bool left=True, bool check_errors=True) -> (Tensor z, Tensor info)")
         .Doc("The solution of x Z = y (or Z x = y) for matrices; linalg_solve also takes vectors.")
+        .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           InferSystem(i, i.Bool(0));
           i.y(1, SystemBatch(i, i.Bool(0)), DType::kInt32);
@@ -105,6 +107,7 @@ Tensors SolveAny(const CallReader& c, bool left, bool check_errors) {
 [[maybe_unused]] const auto& linalg_solve =
     DefineOp("linalg_solve(Tensor x, Tensor y, *, bool left=True) -> Tensor")
         .Doc("The solution Z of x Z = y (or Z x = y) for square matrices x and matrices or vectors y.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors { return {SolveAny(c, c.Bool(0), /*check_errors=*/true)[0]}; });
 
 [[maybe_unused]] const auto& linalg_solve_ex =
@@ -128,6 +131,8 @@ void InferInverse(Infer& i) {
 [[maybe_unused]] const auto& linalg_inv =
     DefineOp("linalg_inv(Tensor x) -> Tensor")
         .Doc("The inverses of square matrices.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers(InferInverse)
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -139,6 +144,8 @@ void InferInverse(Infer& i) {
 [[maybe_unused]] const auto& linalg_inv_ex =
     DefineOp("linalg_inv_ex(Tensor x, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")
         .Doc("linalg_inv that tells trouble in `info` instead of raising it.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           InferInverse(i);
           i.y(1, BatchOf(i.x(0).shape()), DType::kInt32);
@@ -150,9 +157,10 @@ void InferInverse(Infer& i) {
         .Gradient("inverse", GradientOfInverse);
 
 [[maybe_unused]] const auto& inverse =
-    DefineOp("inverse(Tensor x) -> Tensor").Doc("linalg_inv by its older name.").As([](const CallReader& c) -> Tensors {
-      return {Op<"linalg_inv">(c.x(0))};
-    });
+    DefineOp("inverse(Tensor x) -> Tensor")
+        .Doc("linalg_inv by its older name.")
+        .Autocast(Precision::kFloat32)
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_inv">(c.x(0))}; });
 
 }  // namespace
 }  // namespace dragon

@@ -66,6 +66,8 @@ void GradientOfSvd(Grad& g) {
 [[maybe_unused]] const auto& linalg_svd =
     DefineOp("linalg_svd(Tensor x, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)")
         .Doc("x = U diag(S) Vh with orthonormal columns in U and rows in Vh, and S falling.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckMatrix(i, 0);
           CheckDriver(i, 1);
@@ -85,6 +87,8 @@ void GradientOfSvd(Grad& g) {
 [[maybe_unused]] const auto& linalg_svdvals =
     DefineOp("linalg_svdvals(Tensor x, *, str? driver=None) -> Tensor")
         .Doc("The singular values, falling.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckMatrix(i, 0);
           CheckDriver(i, 0);
@@ -157,6 +161,8 @@ void RunPinv(Run& r) {
 [[maybe_unused]] const auto& linalg_pinv =
     DefineOp("linalg_pinv(Tensor x, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor")
         .Doc("The Moore-Penrose pseudoinverse; singular values within the tolerance count as zero.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
           i.Bool(2) ? CheckSquare(i, 0) : CheckMatrix(i, 0);
           const Tensor& x = i.x(0);
@@ -168,11 +174,14 @@ void RunPinv(Run& r) {
 [[maybe_unused]] const auto& pinverse =
     DefineOp("pinverse(Tensor x, float rcond=1e-15) -> Tensor")
         .Doc("linalg_pinv with a relative tolerance.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors { return {Op<"linalg_pinv">(c.x(0), None, c.Real(0))}; });
 
 [[maybe_unused]] const auto& matrix_rank =
     DefineOp("linalg_matrix_rank(Tensor x, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor")
         .Doc("How many singular values exceed the tolerance.")
+        .Batches(Batching::kRows)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           i.Bool(2) ? CheckSquare(i, 0) : CheckMatrix(i, 0);
           i.y(0, BatchOf(i.x(0).shape()), DType::kInt64);

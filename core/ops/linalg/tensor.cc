@@ -15,6 +15,7 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
 [[maybe_unused]] const auto& tensorinv =
     DefineOp("linalg_tensorinv(Tensor x, int ind=2) -> Tensor")
         .Doc("The inverse of x as a map from its axes from `ind` on to those before.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           const int64_t ind = c.Int(0);
@@ -32,6 +33,7 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
 [[maybe_unused]] const auto& tensorsolve =
     DefineOp("linalg_tensorsolve(Tensor x, Tensor y, int[]? axis=None) -> Tensor")
         .Doc("Z with tensordot(x, Z) = y; the axes given go to the end of x first.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           Tensor x = c.x(0);
           const Tensor& y = c.x(1);
@@ -100,6 +102,7 @@ Tensor Powers(const CallReader& c, const Tensor& given, int64_t n) {
 [[maybe_unused]] const auto& linalg_vecdot =
     DefineOp("linalg_vecdot(Tensor x, Tensor y, *, int axis=-1) -> Tensor")
         .Doc("The inner products of vectors along an axis, the first conjugated.")
+        .Autocast(Precision::kLower)
         .As([](const CallReader& c) -> Tensors { return {Op<"sum">(Conj(c.x(0)) * c.x(1), Dims{c.Int(0)}, false)}; });
 
 [[maybe_unused]] const auto& linalg_diagonal =

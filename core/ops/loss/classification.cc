@@ -29,6 +29,7 @@ void RequireProbabilities(const Tensor& x, const char* what) {
 [[maybe_unused]] const auto& binary_cross_entropy_terms =
     DefineOp("binary_cross_entropy_terms(Tensor x, Tensor y) -> Tensor")
         .Doc("-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100.")
+        .Batches(Batching::kRows)
         .Promotes(Promotion::kCommon)
         .Infers(InferTerms)
         .Runs([](Run& r) {
@@ -46,6 +47,7 @@ void RequireProbabilities(const Tensor& x, const char* what) {
 [[maybe_unused]] const auto& binary_cross_entropy =
     DefineOp("binary_cross_entropy(Tensor x, Tensor y, Tensor? weight=None, str reduction=\"mean\") -> Tensor")
         .Doc("The cross entropy of probabilities x with targets y of two classes.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           Tensor errors = Op<"binary_cross_entropy_terms">(c.x(0), c.x(1));
           if (c.has(2)) errors = errors * c.x(2);
@@ -57,6 +59,7 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         "binary_cross_entropy_with_logits(Tensor x, Tensor y, Tensor? weight=None, str reduction=\"mean\", Tensor? "
         "pos_weight=None) -> Tensor")
         .Doc("The cross entropy of sigmoid(x) with targets y of two classes.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           if (x.shape() != y.shape()) {
@@ -76,6 +79,7 @@ void RequireProbabilities(const Tensor& x, const char* what) {
 [[maybe_unused]] const auto& soft_margin_loss =
     DefineOp("soft_margin_loss(Tensor x, Tensor y, str reduction=\"mean\") -> Tensor")
         .Doc("log(1 + exp(-y x)) for y of 1 or -1.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           return {ReduceLoss(c.name(), SoftPlus(-(c.x(1) * c.x(0))), c.String(0))};
         });
@@ -94,6 +98,7 @@ void RequireProbabilities(const Tensor& x, const char* what) {
 [[maybe_unused]] const auto& hinge_embedding_loss =
     DefineOp("hinge_embedding_loss(Tensor x, Tensor y, float margin=1.0, str reduction=\"mean\") -> Tensor")
         .Doc("x where y is 1, max(0, margin - x) where y is -1.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           const Tensor apart = Op<"where">(Op<"ne">(y, Number(1)), Positive(c.Real(0) - x), Number(0.0));
@@ -104,6 +109,7 @@ void RequireProbabilities(const Tensor& x, const char* what) {
 [[maybe_unused]] const auto& margin_ranking_loss =
     DefineOp("margin_ranking_loss(Tensor x1, Tensor x2, Tensor y, float margin=0.0, str reduction=\"mean\") -> Tensor")
         .Doc("max(0, margin - y (x1 - x2)).")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor errors = Positive(c.Real(0) - c.x(2) * (c.x(0) - c.x(1)));
           return {ReduceLoss(c.name(), errors, c.String(1))};
@@ -120,6 +126,7 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
         "multi_margin_loss(Tensor x, Tensor y, Scalar p=1, float margin=1.0, Tensor? weight=None, str "
         "reduction=\"mean\") -> Tensor")
         .Doc("The mean over other classes of max(0, margin - x[target] + x[class]) ** p.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           const double p = c.Real(0);
@@ -145,6 +152,7 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
         .Doc(
             "The sum over targets t and other classes c of max(0, 1 - x[t] + x[c]), over the number of classes. The "
             "targets of a row end at its first negative number.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           if (x.ndim() < 1 || x.ndim() > 2 || x.shape() != y.shape()) {

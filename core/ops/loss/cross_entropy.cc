@@ -96,17 +96,18 @@ void CheckTerms(const CallReader& c, int x) {
                                             "nll_loss(Tensor x, Tensor target, Tensor? weight=None, int "
                                             "ignore_index=-100, str reduction=\"mean\") -> Tensor")
                                             .Doc("-weight[target] x[target], for logarithms x of probabilities.")
+                                            .Autocast(Precision::kFloat32)
                                             .As([](const CallReader& c) -> Tensors {
                                               const Flat flat = Flatten(c);
                                               const Tensor terms =
                                                   Op<"nll_loss_terms">(flat.x, flat.target, flat.weight, c.Int(0));
                                               return {ReduceTerms(c, terms, flat, c.Int(0), c.String(1))};
-                                            })
-                                            .Onnx("NegativeLogLikelihoodLoss");
+                                            });
 
 [[maybe_unused]] const auto& nll_loss_terms =
     DefineOp("nll_loss_terms(Tensor x, Tensor target, Tensor? weight, int ignore_index) -> Tensor")
         .Doc("nll_loss of (outer, classes, inner), place by place.")
+        .Batches(Batching::kSamples, "", "weight")
         .Infers([](Infer& i) {
           CheckPlaces(i, i.x(0), i.x(1), i.x(2));
           i.y(0, i.x(1).shape(), i.x(0).dtype());
@@ -147,6 +148,7 @@ void CheckTerms(const CallReader& c, int x) {
 [[maybe_unused]] const auto& target_weights =
     DefineOp("target_weights(Tensor target, Tensor? weight, int ignore_index, dtype dtype) -> Tensor")
         .Doc("The weight of every target's class, 0 where the target is ignored.")
+        .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
           CheckTarget(i, i.x(0), i.x(1), i.attr(1).dtype(), -1);
           i.y(0, i.x(0).shape(), i.attr(1).dtype());
@@ -184,6 +186,7 @@ Tensor SoftTargets(const CallReader& c) {
         "float "
         "label_smoothing=0.0) -> Tensor")
         .Doc("The cross entropy of softmax(x) with class indices, or with probabilities of x's own shape.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const double smoothing = c.Real(2);
           if (!(smoothing >= 0 && smoothing <= 1)) {
@@ -193,8 +196,7 @@ Tensor SoftTargets(const CallReader& c) {
           const Flat flat = Flatten(c);
           const Tensor terms = Op<"cross_entropy_terms">(flat.x, flat.target, flat.weight, c.Int(0), smoothing);
           return {ReduceTerms(c, terms, flat, c.Int(0), c.String(1))};
-        })
-        .Onnx("SoftmaxCrossEntropyLoss");
+        });
 
 /// dx = a softmax(x) - own onehot(target) - share w, with factors that are 0 at ignored targets.
 Tensor DifferentiableSlope(const Grad& g) {
@@ -217,6 +219,7 @@ Tensor DifferentiableSlope(const Grad& g) {
         "(Tensor "
         "out, Tensor lse)")
         .Doc("cross_entropy of (outer, classes, inner), place by place, and log(sum(exp(x))).")
+        .Batches(Batching::kSamples, "", "weight")
         .Infers([](Infer& i) {
           CheckPlaces(i, i.x(0), i.x(1), i.x(2));
           const DType wide = i.x(0).dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;

@@ -21,6 +21,7 @@ Tensor Lengths(const CallReader& c, const Tensor& lengths, int64_t batch) {
             "The negative log-likelihood of label sequences under (time, batch, classes) log-probabilities. Targets "
             "are "
             "(batch, longest) or all samples' labels in a row.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const bool single = c.x(0).ndim() == 2;
           const Tensor log_probs = single ? Op<"unsqueeze">(c.x(0), 1) : c.x(0);

@@ -24,6 +24,7 @@ namespace {
     DefineOp(
         "cosine_embedding_loss(Tensor x1, Tensor x2, Tensor y, float margin=0.0, str reduction=\"mean\") -> Tensor")
         .Doc("1 - cos(x1, x2) where y is 1, max(0, cos(x1, x2) - margin) where y is -1.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           constexpr double kTiny = 1e-12;
           const Tensor &x1 = c.x(0), &x2 = c.x(1), &y = c.x(2);
@@ -52,6 +53,7 @@ namespace {
         "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float "
         "eps=1e-6, bool swap=False, str reduction=\"mean\") -> Tensor")
         .Doc("max(0, margin + distance to the positive - distance to the negative).")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const auto distance = [&](const Tensor& a, const Tensor& b) {
             return Op<"pairwise_distance">(a, b, c.Real(1), c.Real(2));
@@ -68,6 +70,7 @@ namespace {
 [[maybe_unused]] const auto& cdist =
     DefineOp("cdist(Tensor x1, Tensor x2, Scalar p=2.0) -> Tensor")
         .Doc("The distances of order p between all rows of x1 and all rows of x2.")
+        .Autocast(Precision::kFloat32)
         .Promotes(Promotion::kCommon)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x1 = c.x(0), &x2 = c.x(1);
@@ -137,6 +140,7 @@ void CheckRows(const CallReader& c, int first) {
 [[maybe_unused]] const auto& cdist_rows =
     DefineOp("cdist_rows(Tensor x1, Tensor x2, float p) -> Tensor")
         .Doc("cdist of (batch, rows, size) tensors.")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
           CheckRows(i, 0);
           i.y(0, Dims{i.x(0).size(0), i.x(0).size(1), i.x(1).size(1)}, i.x(0).dtype());

@@ -20,6 +20,7 @@ Tensor ReduceWeighted(const char* who, const Tensor& errors, const Tensor& weigh
 [[maybe_unused]] const auto& mse_loss =
     DefineOp("mse_loss(Tensor x, Tensor y, str reduction=\"mean\", Tensor? weight=None) -> Tensor")
         .Doc("The squared difference.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           return {ReduceWeighted(c.name(), Op<"square">(c.x(0) - c.x(1)), c.x(2), c.String(0))};
         });
@@ -27,6 +28,7 @@ Tensor ReduceWeighted(const char* who, const Tensor& errors, const Tensor& weigh
 [[maybe_unused]] const auto& l1_loss =
     DefineOp("l1_loss(Tensor x, Tensor y, str reduction=\"mean\", Tensor? weight=None) -> Tensor")
         .Doc("The absolute difference.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           return {ReduceWeighted(c.name(), Op<"abs">(c.x(0) - c.x(1)), c.x(2), c.String(0))};
         });
@@ -41,6 +43,7 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
 [[maybe_unused]] const auto& smooth_l1_loss =
     DefineOp("smooth_l1_loss(Tensor x, Tensor y, str reduction=\"mean\", float beta=1.0) -> Tensor")
         .Doc("The square of the difference over 2 beta where it is below beta, else the difference minus beta / 2.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const double beta = c.Real(1);
           if (!(beta >= 0)) throw ValueError(c.name()).Got("beta ", beta).Expected("at least 0");
@@ -52,6 +55,7 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
 [[maybe_unused]] const auto& huber_loss =
     DefineOp("huber_loss(Tensor x, Tensor y, str reduction=\"mean\", float delta=1.0, Tensor? weight=None) -> Tensor")
         .Doc("Half the squared difference where it is below delta, else delta times (the difference - delta / 2).")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const double delta = c.Real(1);
           if (!(delta > 0)) throw ValueError(c.name()).Got("delta ", delta).Expected("more than 0");
@@ -63,6 +67,7 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
 [[maybe_unused]] const auto& kl_div =
     DefineOp("kl_div(Tensor x, Tensor y, str reduction=\"mean\", bool log_target=False) -> Tensor")
         .Doc("y (log(y) - x) for logarithms x of probabilities; y itself may be given as logarithms.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           const Tensor errors = c.Bool(1) ? Op<"exp">(y) * (y - x) : Op<"xlogy">(y, y) - y * x;
@@ -76,6 +81,7 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
         "poisson_nll_loss(Tensor x, Tensor y, bool log_input=True, bool full=False, float eps=1e-8, str "
         "reduction=\"mean\") -> Tensor")
         .Doc("The negative log-likelihood of counts y under Poisson rates x (or exp(x) with log_input).")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1);
           Tensor errors = c.Bool(0) ? Op<"exp">(x) - y * x : x - y * Op<"log">(x + c.Real(2));

@@ -123,23 +123,20 @@ void FmaxGrad(Grad& g) {
 
 void DefineSums() {
   Promoted("add(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor", "x + alpha * y.", Promotion::kCommon)
+      .Commutes("alpha")
       .Infers([](Infer& i) { InferSum(i, /*subtracts=*/false); })
       .Runs(RunAdd<false>)
-      .Gradient("",
-                [](Grad& g) {
-                  if (g.needs(0)) g.dx(0, g.dy());
-                  if (g.needs(1)) g.dx(1, Times(g.dy(), ConjugateOf(g.attr(0))));
-                })
-      .Onnx("Add");
+      .Gradient("", [](Grad& g) {
+        if (g.needs(0)) g.dx(0, g.dy());
+        if (g.needs(1)) g.dx(1, Times(g.dy(), ConjugateOf(g.attr(0))));
+      });
   Promoted("sub(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor", "x - alpha * y.", Promotion::kCommon)
       .Infers(InferSub)
       .Runs(RunAdd<true>)
-      .Gradient("",
-                [](Grad& g) {
-                  if (g.needs(0)) g.dx(0, g.dy());
-                  if (g.needs(1)) g.dx(1, -Times(g.dy(), ConjugateOf(g.attr(0))));
-                })
-      .Onnx("Sub");
+      .Gradient("", [](Grad& g) {
+        if (g.needs(0)) g.dx(0, g.dy());
+        if (g.needs(1)) g.dx(1, -Times(g.dy(), ConjugateOf(g.attr(0))));
+      });
   DefineOp("rsub(Tensor x, Tensor y, *, Scalar alpha=1) -> Tensor")
       .Doc("y - alpha * x.")
       .As([](const CallReader& c) -> Tensors { return {Op<"sub">(c.x(1), c.x(0), c.attr(0))}; });
@@ -179,13 +176,10 @@ void DefineSums() {
 }
 
 void DefineProducts() {
-  Binary("mul", "x * y.")
-      .Gradient("x for y, y for x",
-                [](Grad& g) {
-                  if (g.needs(0)) g.dx(0, g.dy() * Conjugate(g.x(1)));
-                  if (g.needs(1)) g.dx(1, g.dy() * Conjugate(g.x(0)));
-                })
-      .Onnx("Mul");
+  Binary("mul", "x * y.").Commutes().Gradient("x for y, y for x", [](Grad& g) {
+    if (g.needs(0)) g.dx(0, g.dy() * Conjugate(g.x(1)));
+    if (g.needs(1)) g.dx(1, g.dy() * Conjugate(g.x(0)));
+  });
   Binary("div", "x / y; of integers a float.", Promotion::kFloat)
       .Gradient("y, x for y",  // not the result, which users may go on to change in place
                 [](Grad& g) {
@@ -193,8 +187,7 @@ void DefineProducts() {
                   if (g.needs(0)) g.dx(0, g.dy() / divisor);
                   // The quotient comes first: of 0 over a tiny number it is 0, where dy over that is infinite.
                   if (g.needs(1)) g.dx(1, -(g.dy() * Conjugate(g.x(0) / g.x(1))) / divisor);
-                })
-      .Onnx("Div");
+                });
   Binary("trunc_divide", "x / y rounded towards 0.").Gradient("", ZeroGrad);
   Binary("floor_divide", "x / y rounded down, as Python's //.").Gradient("", ZeroGrad);
   DefineOp("divide(Tensor x, Tensor y, *, str? rounding_mode=None) -> Tensor")
@@ -216,8 +209,7 @@ void DefineProducts() {
   Binary("pow", "x to the power of y.")
       .ChecksNumbers(CheckExponent)
       .Infers(InferPower)
-      .Gradient("x, y, out for y", PowGrad)
-      .Onnx("Pow");
+      .Gradient("x, y, out for y", PowGrad);
   DefineOp("float_power(Tensor x, Tensor y) -> Tensor")
       .Doc("x to the power of y, computed in double precision.")
       .As([](const CallReader& c) -> Tensors {
@@ -229,13 +221,13 @@ void DefineProducts() {
     const Tensor& y = c.x(1);
     return {c.x(0) * Op<"exp2">(y.impl()->weak && IsFloating(y.dtype()) ? Op<"cast">(y, DefaultDType()) : y)};
   });
-  Binary("gcd", "Greatest common divisor of integers.").NotDifferentiable();
-  Binary("lcm", "Least common multiple of integers.").NotDifferentiable();
+  Binary("gcd", "Greatest common divisor of integers.").Commutes().NotDifferentiable();
+  Binary("lcm", "Least common multiple of integers.").Commutes().NotDifferentiable();
 }
 
 void DefineExtremes() {
-  Binary("maximum", "The larger of x and y; NaN if either is.").Gradient("x, y", ExtremeGrad).Onnx("Max");
-  Binary("minimum", "The smaller of x and y; NaN if either is.").Gradient("x, y", ExtremeGrad).Onnx("Min");
+  Binary("maximum", "The larger of x and y; NaN if either is.").Commutes().Gradient("x, y", ExtremeGrad);
+  Binary("minimum", "The smaller of x and y; NaN if either is.").Commutes().Gradient("x, y", ExtremeGrad);
   Binary("fmax", "The larger of x and y; a number wins over NaN.").Gradient("x, y", FmaxGrad);
   Binary("fmin", "The smaller of x and y; a number wins over NaN.").Gradient("x, y", FmaxGrad);
   Binary("heaviside", "0 below 0, 1 above, y at 0.", Promotion::kCommon);

@@ -57,6 +57,13 @@ void ClampGrad(Grad& g) {
   }
 }
 
+/// Between two known bounds.
+std::optional<Tail> ClampTail(const TailCall& c) {
+  const auto &low = c.numbers[1], &high = c.numbers[2];
+  if (!low || !high || !(*low <= *high)) return std::nullopt;
+  return Tail{"hardtanh", *low, *high, /*drops_nan=*/true};
+}
+
 /// |x - y| <= atol + rtol |y|; equal infinities are close, and NaN to NaN if asked for.
 Tensors IsClose(const CallReader& c) {
   const Tensor &x = c.x(0), &y = c.x(1);
@@ -78,15 +85,15 @@ Tensors IsClose(const CallReader& c) {
 }
 
 void DefineComparisons() {
-  Compare("eq", "Whether x equals y.").Onnx("Equal");
-  Compare("ne", "Whether x differs from y; true for NaN.");
-  Compare("lt", "Whether x is less than y.").Onnx("Less");
-  Compare("le", "Whether x is at most y.").Onnx("LessOrEqual");
-  Compare("gt", "Whether x is greater than y.").Onnx("Greater");
-  Compare("ge", "Whether x is at least y.").Onnx("GreaterOrEqual");
-  Compare("logical_and", "Whether x and y both differ from 0.").Onnx("And");
-  Compare("logical_or", "Whether x or y differs from 0.").Onnx("Or");
-  Compare("logical_xor", "Whether exactly one of x and y differs from 0.").Onnx("Xor");
+  Compare("eq", "Whether x equals y.").Commutes();
+  Compare("ne", "Whether x differs from y; true for NaN.").Commutes();
+  Compare("lt", "Whether x is less than y.");
+  Compare("le", "Whether x is at most y.");
+  Compare("gt", "Whether x is greater than y.");
+  Compare("ge", "Whether x is at least y.");
+  Compare("logical_and", "Whether x and y both differ from 0.").Commutes();
+  Compare("logical_or", "Whether x or y differs from 0.").Commutes();
+  Compare("logical_xor", "Whether exactly one of x and y differs from 0.").Commutes();
   DefineOp("isclose(Tensor x, Tensor y, float rtol=1e-5, float atol=1e-8, bool equal_nan=False) -> Tensor")
       .Doc("Whether |x - y| <= atol + rtol * |y|.")
       .As(IsClose);
@@ -96,10 +103,10 @@ void DefineComparisons() {
 }
 
 void DefineBits() {
-  Unary("bitwise_not", "Every bit inverted.", Promotion::kNone).NotDifferentiable().Onnx("BitwiseNot");
-  Bitwise("bitwise_and", "Bits set in both x and y.").Onnx("BitwiseAnd");
-  Bitwise("bitwise_or", "Bits set in x or y.").Onnx("BitwiseOr");
-  Bitwise("bitwise_xor", "Bits set in one of x and y.").Onnx("BitwiseXor");
+  Unary("bitwise_not", "Every bit inverted.", Promotion::kNone).NotDifferentiable();
+  Bitwise("bitwise_and", "Bits set in both x and y.").Commutes();
+  Bitwise("bitwise_or", "Bits set in x or y.").Commutes();
+  Bitwise("bitwise_xor", "Bits set in one of x and y.").Commutes();
   Bitwise("bitwise_left_shift", "x with its bits moved y places up.");
   Bitwise("bitwise_right_shift", "x with its bits moved y places down, keeping the sign.");
 }
@@ -113,12 +120,10 @@ void DefineChoices() {
       .Pointwise()
       .Infers(InferWhere)
       .Runs([](Run& r) { RunOwnKernel<3>(r, r.x(1).dtype()); })
-      .Gradient("condition",
-                [](Grad& g) {
-                  if (g.needs(1)) g.dx(1, Masked(g.x(0), g.dy()));
-                  if (g.needs(2)) g.dx(2, Op<"where">(g.x(0), Number(0), g.dy()));
-                })
-      .Onnx("Where");
+      .Gradient("condition", [](Grad& g) {
+        if (g.needs(1)) g.dx(1, Masked(g.x(0), g.dy()));
+        if (g.needs(2)) g.dx(2, Op<"where">(g.x(0), Number(0), g.dy()));
+      });
   DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor")
       .Doc("x, but at least min and at most max; max wins where they cross.")
       .Promotes(Promotion::kCommon)
@@ -126,8 +131,8 @@ void DefineChoices() {
       .Pointwise()
       .Infers(InferClamp)
       .Runs(RunClamp)
-      .Gradient("x, min, max", ClampGrad)
-      .Onnx("Clip");
+      .Tails(ClampTail)
+      .Gradient("x, min, max", ClampGrad);
 }
 
 [[maybe_unused]] const bool defined = (DefineComparisons(), DefineBits(), DefineChoices(), true);

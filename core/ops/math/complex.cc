@@ -25,6 +25,7 @@ void InferComplex(Infer& i) {
       });
   DefineOp("polar(Tensor abs, Tensor angle) -> Tensor")
       .Doc("The number of a given length and angle.")
+      .Autocast(Precision::kFloat32)
       .Pointwise()
       .Infers(InferComplex)
       .Runs(RunPointwise<2>)

@@ -26,23 +26,23 @@ Tensor LogitSlope(Grad& g) {
 }
 
 [[maybe_unused]] const bool defined = [] {
-  Unary("exp", "e to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y(); })).Onnx("Exp");
+  Unary("exp", "e to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y(); }));
   Unary("exp2", "2 to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y() * kLn2; }));
   Unary("expm1", "exp(x) - 1, exact near 0.").Gradient("out", Slope([](Grad& g) { return g.y() + 1.0; }));
-  Unary("log", "Natural logarithm.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0); })).Onnx("Log");
+  Unary("log", "Natural logarithm.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0); }));
   Unary("log2", "Logarithm to base 2.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0) * kLn2; }));
   Unary("log10", "Logarithm to base 10.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0) * kLn10; }));
   Unary("log1p", "log(1 + x), exact near 0.").Gradient("x", SlopeOver([](Grad& g) { return g.x(0) + 1.0; }));
-  Unary("sqrt", "Square root.").Gradient("out", SlopeOver([](Grad& g) { return 2.0 * g.y(); })).Onnx("Sqrt");
+  Unary("sqrt", "Square root.").Gradient("out", SlopeOver([](Grad& g) { return 2.0 * g.y(); }));
   Unary("rsqrt", "One over the square root.").Gradient("out", Slope([](Grad& g) {
                                                          return -0.5 * (Square(g.y()) * g.y());
                                                        }));
   Unary("cbrt", "Cube root.").Gradient("out", SlopeOver([](Grad& g) { return 3.0 * Square(g.y()); }));
-  Unary("reciprocal", "One over x.").Gradient("out", Slope([](Grad& g) { return -Square(g.y()); })).Onnx("Reciprocal");
+  Unary("reciprocal", "One over x.").Gradient("out", Slope([](Grad& g) { return -Square(g.y()); }));
   Unary("square", "x times x.", Promotion::kNone).Gradient("x", Slope([](Grad& g) { return g.x(0) * 2.0; }));
-  Unary("erf", "Error function.")
-      .Gradient("x", Slope([](Grad& g) { return kTwoOverSqrtPi * Op<"exp">(-Square(g.x(0))); }))
-      .Onnx("Erf");
+  Unary("erf", "Error function.").Gradient("x", Slope([](Grad& g) {
+                                             return kTwoOverSqrtPi * Op<"exp">(-Square(g.x(0)));
+                                           }));
   Unary("erfc", "1 - erf(x), exact for large x.").Gradient("x", Slope([](Grad& g) {
                                                              return -kTwoOverSqrtPi * Op<"exp">(-Square(g.x(0)));
                                                            }));
@@ -53,9 +53,9 @@ Tensor LogitSlope(Grad& g) {
   Unary("erfcx", "exp(x^2) erfc(x), without overflow.").Gradient("x, out", Slope([](Grad& g) {
                                                                    return 2.0 * (g.x(0) * g.y()) - kTwoOverSqrtPi;
                                                                  }));
-  Unary("sigmoid", "1 / (1 + exp(-x)).")
-      .Gradient("out", [](Grad& g) { g.dx(0, Op<"sigmoid_backward">(g.dy(), g.y())); })
-      .Onnx("Sigmoid");
+  Unary("sigmoid", "1 / (1 + exp(-x)).").Tails({"sigmoid"}).Gradient("out", [](Grad& g) {
+    g.dx(0, Op<"sigmoid_backward">(g.dy(), g.y()));
+  });
   Unary("entr", "-x log(x), 0 at 0 and -inf below.").Gradient("x", Slope([](Grad& g) {
                                                                 return -1.0 - Op<"log">(g.x(0));
                                                               }));

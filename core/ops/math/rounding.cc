@@ -52,17 +52,15 @@ void DefineSigns() {
         }
         InferPointwise(i);
       })
-      .Gradient("", [](Grad& g) { g.dx(0, -g.dy()); })
-      .Onnx("Neg");
+      .Gradient("", [](Grad& g) { g.dx(0, -g.dy()); });
   Unary("positive", "x itself.", Promotion::kNone).As([](const CallReader& c) -> Tensors {
     if (c.x(0).dtype() == DType::kBool) throw TypeError(c.name()).Got("bool").Expected("a number");
     return {c.x(0)};
   });
   Unary("abs", "The magnitude; of a complex number a real one.", Promotion::kNone)
       .Infers(InferReal)
-      .Gradient("x", [](Grad& g) { g.dx(0, g.dy() * Op<"sgn">(g.x(0))); })
-      .Onnx("Abs");
-  Unary("sign", "-1, 0 or 1; 0 for NaN.", Promotion::kNone).Gradient("", ZeroGrad).Onnx("Sign");
+      .Gradient("x", [](Grad& g) { g.dx(0, g.dy() * Op<"sgn">(g.x(0))); });
+  Unary("sign", "-1, 0 or 1; 0 for NaN.", Promotion::kNone).Gradient("", ZeroGrad);
   Unary("sgn", "The sign; of a complex number x / |x|.", Promotion::kNone).Gradient("x, out", SgnGrad);
   Unary("conj_physical", "The complex conjugate, in fresh memory.", Promotion::kNone).Gradient("", [](Grad& g) {
     g.dx(0, Conjugate(g.dy()));
@@ -73,8 +71,8 @@ void DefineSigns() {
 }
 
 void DefineRoundings() {
-  Rounding("ceil", "The least integer not below x.").Onnx("Ceil");
-  Rounding("floor", "The greatest integer not above x.").Onnx("Floor");
+  Rounding("ceil", "The least integer not below x.");
+  Rounding("floor", "The greatest integer not above x.");
   Rounding("trunc", "x without its fraction.");
   Unary("frac", "The fraction of x, with its sign.", Promotion::kNone).Gradient("", [](Grad& g) { g.dx(0, g.dy()); });
   DefineOp("round(Tensor x, *, int decimals=0) -> Tensor")
@@ -90,8 +88,7 @@ void DefineRoundings() {
         if (!IsInexact(r.dtype())) return OpInto<"copy">(r.y(), r.x(0));
         RunOwnKernel<1>(r, r.dtype(), r.Int(0));
       })
-      .Gradient("", ZeroGrad)
-      .Onnx("Round");
+      .Gradient("", ZeroGrad);
   DefineOp("nan_to_num(Tensor x, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
       .Doc("Replace NaN by 0 and infinities by the dtype's extremes, or by the numbers given.")
       .Pointwise()
@@ -100,6 +97,7 @@ void DefineRoundings() {
       .Gradient("x", [](Grad& g) { g.dx(0, Masked(Op<"isfinite">(g.x(0)), g.dy())); });
   DefineOp("frexp(Tensor x) -> (Tensor mantissa, Tensor exponent)")
       .Doc("Mantissas of magnitude [0.5, 1) and integer exponents with x = mantissa * 2^exponent.")
+      .Batches(Batching::kRows)
       .Infers([](Infer& i) {
         i.y(0, i.x(0).shape(), i.x(0).dtype());
         i.y(1, i.x(0).shape(), DType::kInt32);
@@ -113,13 +111,13 @@ void DefineRoundings() {
 }
 
 void DefineTests() {
-  Test("isnan", "Whether x is not a number.").Onnx("IsNaN");
-  Test("isinf", "Whether x is infinite.").Onnx("IsInf");
+  Test("isnan", "Whether x is not a number.");
+  Test("isinf", "Whether x is infinite.");
   Test("isfinite", "Whether x is neither infinite nor NaN.");
   Test("isposinf", "Whether x is +infinity.");
   Test("isneginf", "Whether x is -infinity.");
   Test("signbit", "Whether the sign bit is set; true for -0.");
-  Test("logical_not", "Whether x is 0.").Onnx("Not");
+  Test("logical_not", "Whether x is 0.");
   Unary("isreal", "Whether the imaginary part is 0.", Promotion::kNone).As([](const CallReader& c) -> Tensors {
     const Tensor& x = c.x(0);
     if (x.is_complex()) return {Op<"eq">(Op<"imag">(x), Number(0))};

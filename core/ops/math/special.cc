@@ -98,11 +98,13 @@ void DefineNormals() {
 }
 
 void DefineLogarithms() {
-  Binary("logaddexp", "log(exp(x) + exp(y)) without overflow.", Promotion::kFloat).Gradient("x, y", [](Grad& g) {
-    const Tensor share = Op<"sigmoid">(g.x(0) - g.x(1));
-    if (g.needs(0)) g.dx(0, g.dy() * share);
-    if (g.needs(1)) g.dx(1, g.dy() * Op<"sigmoid">(g.x(1) - g.x(0)));
-  });
+  Binary("logaddexp", "log(exp(x) + exp(y)) without overflow.", Promotion::kFloat)
+      .Commutes()
+      .Gradient("x, y", [](Grad& g) {
+        const Tensor share = Op<"sigmoid">(g.x(0) - g.x(1));
+        if (g.needs(0)) g.dx(0, g.dy() * share);
+        if (g.needs(1)) g.dx(1, g.dy() * Op<"sigmoid">(g.x(1) - g.x(0)));
+      });
   Binary("logaddexp2", "log2(2^x + 2^y) without overflow.", Promotion::kFloat).Gradient("x, y", [](Grad& g) {
     const Tensor difference = (g.x(0) - g.x(1)) * std::numbers::ln2;
     if (g.needs(0)) g.dx(0, g.dy() * Op<"sigmoid">(difference));

@@ -24,23 +24,17 @@ Tensor SincSlope(Grad& g) {
 }
 
 [[maybe_unused]] const bool defined = [] {
-  Unary("sin", "Sine.").Gradient("x", Slope([](Grad& g) { return Op<"cos">(g.x(0)); })).Onnx("Sin");
-  Unary("cos", "Cosine.").Gradient("x", Slope([](Grad& g) { return -Op<"sin">(g.x(0)); })).Onnx("Cos");
-  Unary("tan", "Tangent.").Gradient("out", Slope([](Grad& g) { return Square(g.y()) + 1.0; })).Onnx("Tan");
-  Unary("asin", "Inverse sine.")
-      .Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(1.0 - Square(g.x(0))); }))
-      .Onnx("Asin");
-  Unary("acos", "Inverse cosine.")
-      .Gradient("x", Slope([](Grad& g) { return -Op<"rsqrt">(1.0 - Square(g.x(0))); }))
-      .Onnx("Acos");
-  Unary("atan", "Inverse tangent.")
-      .Gradient("x", Slope([](Grad& g) { return 1.0 / (Square(g.x(0)) + 1.0); }))
-      .Onnx("Atan");
-  Unary("sinh", "Hyperbolic sine.").Gradient("x", Slope([](Grad& g) { return Op<"cosh">(g.x(0)); })).Onnx("Sinh");
-  Unary("cosh", "Hyperbolic cosine.").Gradient("x", Slope([](Grad& g) { return Op<"sinh">(g.x(0)); })).Onnx("Cosh");
-  Unary("tanh", "Hyperbolic tangent.")
-      .Gradient("out", [](Grad& g) { g.dx(0, Op<"tanh_backward">(g.dy(), g.y())); })
-      .Onnx("Tanh");
+  Unary("sin", "Sine.").Gradient("x", Slope([](Grad& g) { return Op<"cos">(g.x(0)); }));
+  Unary("cos", "Cosine.").Gradient("x", Slope([](Grad& g) { return -Op<"sin">(g.x(0)); }));
+  Unary("tan", "Tangent.").Gradient("out", Slope([](Grad& g) { return Square(g.y()) + 1.0; }));
+  Unary("asin", "Inverse sine.").Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(1.0 - Square(g.x(0))); }));
+  Unary("acos", "Inverse cosine.").Gradient("x", Slope([](Grad& g) { return -Op<"rsqrt">(1.0 - Square(g.x(0))); }));
+  Unary("atan", "Inverse tangent.").Gradient("x", Slope([](Grad& g) { return 1.0 / (Square(g.x(0)) + 1.0); }));
+  Unary("sinh", "Hyperbolic sine.").Gradient("x", Slope([](Grad& g) { return Op<"cosh">(g.x(0)); }));
+  Unary("cosh", "Hyperbolic cosine.").Gradient("x", Slope([](Grad& g) { return Op<"sinh">(g.x(0)); }));
+  Unary("tanh", "Hyperbolic tangent.").Tails({"tanh"}).Gradient("out", [](Grad& g) {
+    g.dx(0, Op<"tanh_backward">(g.dy(), g.y()));
+  });
   DefineOp("tanh_backward(Tensor dy, Tensor y) -> Tensor")
       .Doc("Gradient of tanh, from its result.")
       .Pointwise()
@@ -52,16 +46,16 @@ Tensor SincSlope(Grad& g) {
         if (g.needs(0)) g.dx(0, g.dy() * (1.0 - Square(y)));
         if (g.needs(1)) g.dx(1, Conjugate(g.dy()) * g.x(0) * Conjugate(y) * -2.0);
       });
-  Unary("asinh", "Inverse hyperbolic sine.")
-      .Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(Square(g.x(0)) + 1.0); }))
-      .Onnx("Asinh");
+  Unary("asinh", "Inverse hyperbolic sine.").Gradient("x", Slope([](Grad& g) {
+                                                        return Op<"rsqrt">(Square(g.x(0)) + 1.0);
+                                                      }));
   // Two roots instead of the root of x^2 - 1: of a complex x only they are on the right branch.
-  Unary("acosh", "Inverse hyperbolic cosine.")
-      .Gradient("x", Slope([](Grad& g) { return Op<"rsqrt">(g.x(0) - 1.0) * Op<"rsqrt">(g.x(0) + 1.0); }))
-      .Onnx("Acosh");
-  Unary("atanh", "Inverse hyperbolic tangent.")
-      .Gradient("x", Slope([](Grad& g) { return 1.0 / (1.0 - Square(g.x(0))); }))
-      .Onnx("Atanh");
+  Unary("acosh", "Inverse hyperbolic cosine.").Gradient("x", Slope([](Grad& g) {
+                                                          return Op<"rsqrt">(g.x(0) - 1.0) * Op<"rsqrt">(g.x(0) + 1.0);
+                                                        }));
+  Unary("atanh", "Inverse hyperbolic tangent.").Gradient("x", Slope([](Grad& g) {
+                                                           return 1.0 / (1.0 - Square(g.x(0)));
+                                                         }));
   Unary("sinc", "sin(pi x) / (pi x), 1 at 0.").Gradient("x", Slope(SincSlope));
   Unary("deg2rad", "Degrees to radians.").Gradient("", [](Grad& g) { g.dx(0, g.dy() * (kPi / 180)); });
   Unary("rad2deg", "Radians to degrees.").Gradient("", [](Grad& g) { g.dx(0, g.dy() * (180 / kPi)); });
@@ -73,7 +67,7 @@ Tensor SincSlope(Grad& g) {
         if (g.needs(0)) g.dx(0, scaled * Masked(off, g.x(1) / distance));
         if (g.needs(1)) g.dx(1, -(scaled * Masked(off, g.x(0) / distance)));
       });
-  Binary("hypot", "sqrt(x^2 + y^2) without overflow.", Promotion::kFloat).Gradient("x, y, out", [](Grad& g) {
+  Binary("hypot", "sqrt(x^2 + y^2) without overflow.", Promotion::kFloat).Commutes().Gradient("x, y, out", [](Grad& g) {
     if (g.needs(0)) g.dx(0, g.dy() * (g.x(0) / g.y()));
     if (g.needs(1)) g.dx(1, g.dy() * (g.x(1) / g.y()));
   });

@@ -1,4 +1,5 @@
 // The linear layer's product: weights as they are kept, (out, in), and a bias added on the way.
+#include "core/framework/batching.h"
 #include "core/ops/matmul/products.h"
 
 namespace dragon {
@@ -56,8 +57,21 @@ void GradLinear(Grad& g) {
   if (g.needs(2)) g.dx(2, dy);  // summed to the bias' shape by the tape
 }
 
+/// One product where all slices share the weights; a product for each of them where they have their own.
+Tensors LinearSlices(const Slices& s) {
+  if (!s.Varies(1) && !s.Varies(2)) return {Op<"linear">(s.batch(0), s.batch(1), s.batch(2))};
+  if (s.x(1).ndim() != 2) return {};
+  const int rank = std::max(s.x(0).ndim(), 2);
+  const Tensor weight = Op<"transpose">(s.Raised(1, rank), int64_t{-2}, int64_t{-1});
+  Tensor y = Op<"matmul">(s.Raised(0, rank), weight);
+  if (s.has(2)) y = y + s.Raised(2, rank);
+  return {y};
+}
+
 [[maybe_unused]] const auto& linear = DefineOp("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
                                           .Doc("x @ weight.T + bias, over the last axis of x.")
+                                          .Batches(LinearSlices)
+                                          .Autocast(Precision::kLower)
                                           .Infers(InferLinear)
                                           .Runs(RunLinear)
                                           .Gradient("x for weight, weight for x", GradLinear);
@@ -65,6 +79,7 @@ void GradLinear(Grad& g) {
 [[maybe_unused]] const auto& bilinear =
     DefineOp("bilinear(Tensor x, Tensor y, Tensor weight, Tensor? bias=None) -> Tensor")
         .Doc("x[i] * weight[o, i, j] * y[j] summed over i and j, plus bias[o].")
+        .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &x = c.x(0), &y = c.x(1), &weight = c.x(2);
           CheckRank(c, 2, 3);

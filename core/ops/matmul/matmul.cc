@@ -1,4 +1,5 @@
 // Products of vectors, matrices and batches of matrices.
+#include "core/framework/batching.h"
 #include "core/framework/number.h"
 #include "core/kernels/array.h"
 #include "core/ops/matmul/products.h"
@@ -92,14 +93,24 @@ void GradMatmul(Grad& g) {
   }
 }
 
+/// Products of what differs between slices, with axes in which to broadcast.
+Tensor ProductOfSlices(const Slices& s, int i, int j) {
+  const int x_rank = s.x(i).ndim(), y_rank = s.x(j).ndim(), rank = std::max({x_rank, y_rank, 2});
+  if (!s.Varies(j) && y_rank <= 2) return Op<"matmul">(s.batch(i), s.batch(j));
+  const bool column = s.Varies(j) && y_rank == 1;
+  return Op<"matmul">(s.Raised(i, rank), column ? Op<"unsqueeze">(s.Raised(j, rank - 1), -1) : s.Raised(j, rank));
+}
+Tensors MatmulSlices(const Slices& s) { return {ProductOfSlices(s, 0, 1)}; }
+
 [[maybe_unused]] const auto& matmul = DefineOp("matmul(Tensor x, Tensor y) -> Tensor")
                                           .Doc(
                                               "The product of matrices, whose leading axes broadcast; a vector is a "
                                               "row on the left, a column on the right.")
+                                          .Batches(MatmulSlices)
+                                          .Autocast(Precision::kLower)
                                           .Infers(InferMatmul)
                                           .Runs(RunMatmul)
-                                          .Gradient("x for y, y for x", GradMatmul)
-                                          .Onnx("MatMul");
+                                          .Gradient("x for y, y for x", GradMatmul);
 
 /// Operators that are matmul for particular ranks.
 Tensors MatmulOfRanks(const CallReader& c, int x_rank, int y_rank) {
@@ -114,25 +125,29 @@ Tensors MatmulOfRanks(const CallReader& c, int x_rank, int y_rank) {
   return {Op<"matmul">(x, y)};
 }
 
-[[maybe_unused]] const auto& mm =
-    DefineOp("mm(Tensor x, Tensor y) -> Tensor").Doc("The product of two matrices.").As([](const CallReader& c) {
-      return MatmulOfRanks(c, 2, 2);
-    });
+[[maybe_unused]] const auto& mm = DefineOp("mm(Tensor x, Tensor y) -> Tensor")
+                                      .Doc("The product of two matrices.")
+                                      .Autocast(Precision::kLower)
+                                      .As([](const CallReader& c) { return MatmulOfRanks(c, 2, 2); });
 
 [[maybe_unused]] const auto& bmm = DefineOp("bmm(Tensor x, Tensor y) -> Tensor")
                                        .Doc("The products of two equally long lists of matrices.")
+                                       .Autocast(Precision::kLower)
                                        .As([](const CallReader& c) { return MatmulOfRanks(c, 3, 3); });
 
 [[maybe_unused]] const auto& mv = DefineOp("mv(Tensor x, Tensor y) -> Tensor")
                                       .Doc("The product of a matrix and a vector.")
+                                      .Autocast(Precision::kPlain)
                                       .As([](const CallReader& c) { return MatmulOfRanks(c, 2, 1); });
 
 [[maybe_unused]] const auto& dot = DefineOp("dot(Tensor x, Tensor y) -> Tensor")
                                        .Doc("The sum of products of two vectors.")
+                                       .Autocast(Precision::kPlain)
                                        .As([](const CallReader& c) { return MatmulOfRanks(c, 1, 1); });
 
 [[maybe_unused]] const auto& vdot = DefineOp("vdot(Tensor x, Tensor y) -> Tensor")
                                         .Doc("The sum of products of two vectors, the first conjugated.")
+                                        .Autocast(Precision::kPlain)
                                         .As([](const CallReader& c) -> Tensors {
                                           CheckRank(c, 0, 1);
                                           CheckRank(c, 1, 1);
@@ -157,8 +172,10 @@ Tensors Outer(const CallReader& c) {
   return {Op<"unsqueeze">(c.x(0), -1) * c.x(1)};
 }
 
-[[maybe_unused]] const auto& outer =
-    DefineOp("outer(Tensor x, Tensor y) -> Tensor").Doc("Every product of an element of x and one of y.").As(Outer);
+[[maybe_unused]] const auto& outer = DefineOp("outer(Tensor x, Tensor y) -> Tensor")
+                                         .Doc("Every product of an element of x and one of y.")
+                                         .Autocast(Precision::kPlain)
+                                         .As(Outer);
 [[maybe_unused]] const auto& ger = DefineOp("ger(Tensor x, Tensor y) -> Tensor").Doc("The same as outer.").As(Outer);
 
 // --- sums of a tensor and a product
@@ -230,17 +247,26 @@ void GradAddProduct(Grad& g) {
   if (g.needs(2)) g.dx(2, Op<"matmul">(Adjoint(g.x(1)), dy));
 }
 
+Tensors AddProductSlices(const Slices& s) {
+  const Tensor product = Scaled(ProductOfSlices(s, 1, 2), s.attr(1), /*conjugate=*/false);
+  if (s.attr(0).complex() == complex128(0)) return {product};
+  return {Scaled(s.Raised(0, s.result(0).shape.size()), s.attr(0), /*conjugate=*/false) + product};
+}
+
 [[maybe_unused]] const auto& addmm =
     DefineOp("addmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * (a @ b) for matrices a and b; x is not read if beta is 0.")
+        .Batches(AddProductSlices)
+        .Autocast(Precision::kLower)
         .Infers([](Infer& i) { InferAddProduct(i, 2); })
         .Runs(RunAddProduct)
-        .Gradient("a for b, b for a", GradAddProduct)
-        .Onnx("Gemm");
+        .Gradient("a for b, b for a", GradAddProduct);
 
 [[maybe_unused]] const auto& baddbmm =
     DefineOp("baddbmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * (a @ b) for equally long lists of matrices.")
+        .Batches(AddProductSlices)
+        .Autocast(Precision::kLower)
         .Infers([](Infer& i) { InferAddProduct(i, 3); })
         .Runs(RunAddProduct)
         .Gradient("a for b, b for a", GradAddProduct);
@@ -248,6 +274,7 @@ void GradAddProduct(Grad& g) {
 [[maybe_unused]] const auto& addbmm =
     DefineOp("addbmm(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * sum(a @ b) over lists of matrices.")
+        .Autocast(Precision::kLower)
         .As([](const CallReader& c) -> Tensors {
           CheckRank(c, 1, 3);
           CheckRank(c, 2, 3);
@@ -266,6 +293,7 @@ void GradAddProduct(Grad& g) {
 [[maybe_unused]] const auto& addmv =
     DefineOp("addmv(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * (a @ b) for a matrix a and a vector b.")
+        .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
           CheckRank(c, 1, 2);
           CheckRank(c, 2, 1);
@@ -277,6 +305,7 @@ void GradAddProduct(Grad& g) {
 [[maybe_unused]] const auto& addr =
     DefineOp("addr(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * outer(a, b).")
+        .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
           const Tensor outer = Op<"outer">(c.x(1), c.x(2));
           if (!IsInexact(outer.dtype())) {

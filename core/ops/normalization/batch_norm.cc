@@ -129,6 +129,7 @@ void BatchNormGradient(Grad& g) {
         "native_batch_norm(Tensor x, Tensor? weight, Tensor? bias, Tensor?! running_mean, Tensor?! running_var, bool "
         "training, float momentum, float eps) -> (Tensor out, Tensor mean, Tensor rstd)")
         .Doc("Batch normalization, with the mean and the reciprocal deviation it used.")
+        .WritesWhen("training")
         .Infers([](Infer& i) {
           CheckInput(i, i.Bool(0));
           SetLike(i, 0, i.x(0));
@@ -177,11 +178,11 @@ void BatchNormGradient(Grad& g) {
         .Doc(
             "Normalise every channel (axis 1) over the batch, or by running statistics; scale by weight, shift by "
             "bias.")
+        .WritesWhen("training")
         .As([](const CallReader& c) -> Tensors {
           return {Op<"native_batch_norm">(c.x(0), ParameterLike(c, c.x(3)), ParameterLike(c, c.x(4)), c.x(1), c.x(2),
                                           c.Bool(0), c.Real(1), c.Real(2))};
-        })
-        .Onnx("BatchNormalization");
+        });
 
 /// Every sample's channels become channels of one sample. Running statistics follow the mean over samples.
 Tensor InstanceNorm(const CallReader& c) {
@@ -222,8 +223,7 @@ Tensor InstanceNorm(const CallReader& c) {
         .As([](const CallReader& c) -> Tensors {
           const Tensor y = InstanceNorm(c);
           return {y.shape() == c.x(0).shape() ? y : Op<"reshape">(y, c.x(0).shape())};
-        })
-        .Onnx("InstanceNormalization");
+        });
 
 }  // namespace
 }  // namespace dragon

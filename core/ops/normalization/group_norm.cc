@@ -54,6 +54,7 @@ void GroupNormGradient(Grad& g) {
         "native_group_norm(Tensor x, int num_groups, Tensor? weight, Tensor? bias, float eps) -> (Tensor out, Tensor "
         "mean, Tensor rstd)")
         .Doc("Group normalization, with the mean and the reciprocal deviation of each group.")
+        .Batches(Batching::kSamples, "", "weight, bias")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const Dims& shape = i.x(0).shape();
@@ -123,8 +124,7 @@ void GroupNormGradient(Grad& g) {
           const Tensor squares = Op<"pad">(x * x, pad);
           const Tensor mean = Op<"mean">(Op<"unfold">(squares, 1, size, 1), Dims{-1});
           return {x / Op<"pow">(mean * c.Real(1) + c.Real(3), Number(c.Real(2)))};
-        })
-        .Onnx("LRN");
+        });
 
 [[maybe_unused]] const auto& normalize =
     DefineOp("normalize(Tensor x, Scalar p=2.0, int[1] axis=1, float eps=1e-12) -> Tensor")

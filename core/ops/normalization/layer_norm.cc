@@ -57,8 +57,7 @@ void InferBackward(Infer& i) {
         .As([](const CallReader& c) -> Tensors {
           return {Op<"native_layer_norm">(c.x(0), c.Ints(0), ParameterLike(c, c.x(1)), ParameterLike(c, c.x(2)),
                                           c.Real(1))};
-        })
-        .Onnx("LayerNormalization");
+        });
 
 void LayerNormGradient(Grad& g) {
   RefuseStatistics(g);
@@ -85,6 +84,7 @@ void LayerNormGradient(Grad& g) {
         "native_layer_norm(Tensor x, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor out, "
         "Tensor mean, Tensor rstd)")
         .Doc("Layer normalization, with the mean and the reciprocal deviation of each row.")
+        .Batches(Batching::kRows, "", "weight, bias")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
@@ -150,6 +150,7 @@ void RmsNormGradient(Grad& g) {
     DefineOp(
         "native_rms_norm(Tensor x, int[] normalized_shape, Tensor? weight, float eps) -> (Tensor out, Tensor rstd)")
         .Doc("Root-mean-square normalization, with the reciprocal root of each row.")
+        .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
           RequireFloating(i);
           const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));

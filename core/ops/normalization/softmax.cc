@@ -29,18 +29,18 @@ void RunForward(Run& r, const K& kernel) {
 [[maybe_unused]] const auto& softmax =
     DefineOp("softmax(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
         .Doc("exp(x) / sum(exp(x)) along an axis.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferForward)
         .Runs([](Run& r) { RunForward(r, kernels::Softmax); })
-        .Gradient("out", [](Grad& g) { g.dx(0, Op<"softmax_backward">(g.dy(), g.y(), g.Int(0))); })
-        .Onnx("Softmax");
+        .Gradient("out", [](Grad& g) { g.dx(0, Op<"softmax_backward">(g.dy(), g.y(), g.Int(0))); });
 
 [[maybe_unused]] const auto& log_softmax =
     DefineOp("log_softmax(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
         .Doc("The logarithm of softmax along an axis.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferForward)
         .Runs([](Run& r) { RunForward(r, kernels::LogSoftmax); })
-        .Gradient("out", [](Grad& g) { g.dx(0, Op<"log_softmax_backward">(g.dy(), g.y(), g.Int(0))); })
-        .Onnx("LogSoftmax");
+        .Gradient("out", [](Grad& g) { g.dx(0, Op<"log_softmax_backward">(g.dy(), g.y(), g.Int(0))); });
 
 [[maybe_unused]] const auto& softmin =
     DefineOp("softmin(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
@@ -84,6 +84,7 @@ void LogSoftmaxSecond(Grad& g) {
 
 [[maybe_unused]] const auto& softmax_backward = DefineOp("softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
                                                     .Doc("The gradient of softmax, from its result.")
+                                                    .Batches(Batching::kRows, "axis")
                                                     .Promotes(Promotion::kCommon)
                                                     .Infers(InferBackward)
                                                     .Runs([](Run& r) { RunBackward(r, kernels::SoftmaxBackward); })
@@ -92,6 +93,7 @@ void LogSoftmaxSecond(Grad& g) {
 [[maybe_unused]] const auto& log_softmax_backward =
     DefineOp("log_softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")
         .Doc("The gradient of log_softmax, from its result.")
+        .Batches(Batching::kRows, "axis")
         .Promotes(Promotion::kCommon)
         .Infers(InferBackward)
         .Runs([](Run& r) { RunBackward(r, kernels::LogSoftmaxBackward); })

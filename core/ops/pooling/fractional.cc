@@ -10,6 +10,7 @@ using namespace windows;  // NOLINT: this file is about nothing else
 [[maybe_unused]] const auto& places =
     DefineOp("fractional_max_pool_places(Tensor x, Tensor samples, int[] size, int[] window) -> Tensor")
         .Doc("The place in its flat plane of each window's largest element; windows lie as the samples in [0, 1) say.")
+        .Batches(Batching::kSamples)
         .NotDifferentiable()
         .Infers([](Infer& i) {
           const Tensor &x = i.x(0), &samples = i.x(1);
@@ -80,9 +81,11 @@ Tensors FractionalOf(const CallReader& c, int spatial) {
                                   "] output_size, Tensor? samples=None, *, Generator? generator=None) -> ";
     DefineOp("fractional_max_pool" + n + "d" + arguments + "Tensor")
         .Doc("The largest element of windows that lie at random places.")
+        .Autocast(Precision::kFloat32)
         .As([spatial](const CallReader& c) -> Tensors { return {FractionalOf(c, spatial)[0]}; });
     DefineOp("fractional_max_pool" + n + "d_with_indices" + arguments + "(Tensor out, Tensor indices)")
         .Doc("The largest element of windows that lie at random places, and its place in the flat plane.")
+        .Autocast(Precision::kFloat32)
         .As([spatial](const CallReader& c) { return FractionalOf(c, spatial); });
   }
   return true;

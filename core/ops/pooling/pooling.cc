@@ -73,18 +73,19 @@ void InferMaxPool(Infer& i, bool with_indices) {
         "max_pool(Tensor x, int[] size, int[] window, int[] stride, int[] padding, int[] dilation, bool adaptive) -> "
         "Tensor")
         .Doc("The largest element of each window, where nobody asks for its place: passes put it into graphs.")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) { InferMaxPool(i, false); })
         .Runs([](Run& r) {
           kernels::MaxPool(r.ctx(), r.dtype(), r.out(0), View{}, r.in(0), GeometryOf(r, r.x(0).ndim() - 2));
         })
-        .NotDifferentiable()
-        .Onnx("MaxPool");
+        .NotDifferentiable();
 
 [[maybe_unused]] const auto& max_pool =
     DefineOp(
         "max_pool_with_indices(Tensor x, int[] size, int[] window, int[] stride, int[] padding, int[] dilation, bool "
         "adaptive) -> (Tensor out, Tensor indices)")
         .Doc("The largest element of each window of (N, C, spatial...), and its place in the flat plane.")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) { InferMaxPool(i, true); })
         .Runs([](Run& r) {
           kernels::MaxPool(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), GeometryOf(r, r.x(0).ndim() - 2));
@@ -125,6 +126,7 @@ void InferPlaces(Infer& i) {
 [[maybe_unused]] const auto& max_unpool =
     DefineOp("max_unpool(Tensor x, Tensor indices, int[] size) -> Tensor")
         .Doc("Zeros of the spatial size given, with x placed at the indices of each plane.")
+        .Batches(Batching::kSamples)
         .Infers(InferPlaces)
         .Runs([](Run& r) {
           kernels::PlaceInPlanes(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.name(), /*add=*/false);
@@ -136,6 +138,7 @@ void InferPlaces(Infer& i) {
         "average_pool(Tensor x, int[] size, int[] window, int[] stride, int[] padding, int[] dilation, bool adaptive, "
         "bool count_include_pad, int divisor) -> Tensor")
         .Doc("The mean of each window of (N, C, spatial...).")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           SpatialRank(i.name(), x);
@@ -279,14 +282,17 @@ bool DefineRanks() {
                                  "padding=0, " + ints + "dilation=1, bool ceil_mode=False)";
     DefineOp("max_pool" + n + "d" + max_args + " -> Tensor")
         .Doc("The largest element of each window.")
+        .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) -> Tensors { return {MaxPoolOf(c, spatial)[0]}; });
     DefineOp("max_pool" + n + "d_with_indices" + max_args + " -> (Tensor out, Tensor indices)")
         .Doc("The largest element of each window, and its place in the flat plane.")
+        .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) { return MaxPoolOf(c, spatial); });
     DefineOp("avg_pool" + n + "d(Tensor x, " + ints + "kernel_size, " + maybe + "stride=None, " + ints +
              "padding=0, bool ceil_mode=False, bool count_include_pad=True" +
              (spatial > 1 ? ", int? divisor_override=None" : "") + ") -> Tensor")
         .Doc("The mean of each window.")
+        .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) {
           CheckRank(c, spatial);
           const bool given = spatial > 1 && c.Given(5);
@@ -300,6 +306,7 @@ bool DefineRanks() {
         .As([spatial](const CallReader& c) { return LpPoolOf(c, spatial); });
     DefineOp("adaptive_avg_pool" + n + "d(Tensor x, " + ints + "output_size) -> Tensor")
         .Doc("Means of as many nearly equal parts as the result has places.")
+        .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) {
           return AdaptiveOf(c, spatial,
                             [](const Tensor& x, const Dims& size, const Dims& ones, const Dims& zeros) -> Tensors {
@@ -308,14 +315,17 @@ bool DefineRanks() {
         });
     DefineOp("adaptive_max_pool" + n + "d(Tensor x, " + ints + "output_size) -> Tensor")
         .Doc("Maxima of as many nearly equal parts as the result has places.")
+        .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) -> Tensors { return {AdaptiveMaxOf(c, spatial)[0]}; });
     DefineOp("adaptive_max_pool" + n + "d_with_indices(Tensor x, " + ints +
              "output_size) -> (Tensor out, Tensor indices)")
         .Doc("Maxima of as many nearly equal parts as the result has places, and where they are.")
+        .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) { return AdaptiveMaxOf(c, spatial); });
     DefineOp("max_unpool" + n + "d(Tensor x, Tensor indices, " + ints + "kernel_size, " + maybe + "stride=None, " +
              ints + "padding=0, " + maybe + "output_size=None) -> Tensor")
         .Doc("Zeros with x where max_pool found it.")
+        .Autocast(spatial == 1 ? Precision::kAsGiven : Precision::kFloat32)
         .As([spatial](const CallReader& c) { return MaxUnpoolOf(c, spatial); });
   }
   return true;

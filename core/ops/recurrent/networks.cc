@@ -1,6 +1,7 @@
 // RNN, GRU and LSTM as users call them: layers stacked, directions joined, dropout between layers; and single cells.
 #include <vector>
 
+#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/ops/recurrent/layer.h"
 
@@ -157,6 +158,7 @@ bool DefineNetworks() {
   const std::string settings = std::string(kSettings) + "bidirectional", padded = settings + ", bool batch_first=False";
   DefineOp("lstm(Tensor x, Tensor[] hx, " + padded + ") -> (Tensor out, Tensor hn, Tensor cn)")
       .Doc("Long short-term memory over (T, B, size); parameters in PyTorch's order.")
+      .Autocast(Precision::kLower)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
         return Padded(c, states[0], states[1], c.list(1), "lstm");
@@ -164,26 +166,32 @@ bool DefineNetworks() {
   DefineOp("lstm_packed(Tensor data, Tensor batch_sizes, Tensor[] hx, " + settings +
            ") -> (Tensor out, Tensor hn, Tensor cn)")
       .Doc("Long short-term memory over packed sequences.")
+      .Batches(SliceBySlice)
+      .Autocast(Precision::kLower)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
         return Stacked(c, c.x(0), BatchSizes(c), states[0], states[1], c.list(1), "lstm");
       });
   const struct {
     const char *name, *mode, *doc, *packed_doc;
-  } networks[] = {
-      {"gru", "gru", "Gated recurrent units over (T, B, size).", "Gated recurrent units over packed sequences."},
-      {"rnn_tanh", "tanh", "A plain recurrent network with tanh over (T, B, size).",
-       "A plain recurrent network with tanh over packed sequences."},
-      {"rnn_relu", "relu", "A plain recurrent network with relu over (T, B, size).",
-       "A plain recurrent network with relu over packed sequences."}};
+    Precision autocast;
+  } networks[] = {{"gru", "gru", "Gated recurrent units over (T, B, size).",
+                   "Gated recurrent units over packed sequences.", Precision::kPlain},
+                  {"rnn_tanh", "tanh", "A plain recurrent network with tanh over (T, B, size).",
+                   "A plain recurrent network with tanh over packed sequences.", Precision::kLower},
+                  {"rnn_relu", "relu", "A plain recurrent network with relu over (T, B, size).",
+                   "A plain recurrent network with relu over packed sequences.", Precision::kLower}};
   for (const auto& network : networks) {
     const char* mode = network.mode;
     DefineOp(std::string(network.name) + "(Tensor x, Tensor hx, " + padded + ") -> (Tensor out, Tensor hn)")
         .Doc(network.doc)
+        .Autocast(network.autocast)
         .As([mode](const CallReader& c) { return Padded(c, c.x(1), Tensor(), c.list(0), mode); });
     DefineOp(std::string(network.name) + "_packed(Tensor data, Tensor batch_sizes, Tensor hx, " + settings +
              ") -> (Tensor out, Tensor hn)")
         .Doc(network.packed_doc)
+        .Batches(SliceBySlice)
+        .Autocast(network.autocast)
         .As([mode](const CallReader& c) {
           return Stacked(c, c.x(0), BatchSizes(c), c.x(2), Tensor(), c.list(0), mode);
         });
@@ -211,6 +219,7 @@ bool DefineCells() {
   const std::string weights = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)";
   DefineOp("lstm_cell(Tensor x, Tensor[] hx, " + weights + " -> (Tensor h, Tensor c)")
       .Doc("One step of an LSTM over (batch, size).")
+      .Autocast(Precision::kPlain)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
         return Cell(c, states[0], states[1], 3, "lstm");
@@ -222,6 +231,7 @@ bool DefineCells() {
     const char* mode = cell.mode;
     DefineOp(std::string(cell.name) + "(Tensor x, Tensor hx, " + weights + " -> Tensor")
         .Doc("One step of a recurrent layer over (batch, size).")
+        .Autocast(Precision::kPlain)
         .As([mode](const CallReader& c) { return Cell(c, c.x(1), Tensor(), 2, mode); });
   }
   return true;

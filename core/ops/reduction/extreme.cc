@@ -29,18 +29,18 @@ void ExtremeGradient(Grad& g) {
 [[maybe_unused]] const auto& amax =
     DefineOp("amax(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
         .Doc("The largest element along axes, or of all; NaN if there is one.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferExtreme)
         .Runs([](Run& r) { kernels::Amax(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
-        .Gradient("x, out", ExtremeGradient)
-        .Onnx("ReduceMax");
+        .Gradient("x, out", ExtremeGradient);
 
 [[maybe_unused]] const auto& amin =
     DefineOp("amin(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
         .Doc("The smallest element along axes, or of all; NaN if there is one.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferExtreme)
         .Runs([](Run& r) { kernels::Amin(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
-        .Gradient("x, out", ExtremeGradient)
-        .Onnx("ReduceMin");
+        .Gradient("x, out", ExtremeGradient);
 
 [[maybe_unused]] const auto& max =
     DefineOp("max(Tensor x) -> Tensor").Doc("The largest of all elements.").As([](const CallReader& c) -> Tensors {
@@ -91,6 +91,7 @@ void PlacedGradient(Grad& g) {
 [[maybe_unused]] const auto& max_axis =
     DefineOp("max_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The largest elements along an axis and the first places they stand at.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferPlaced)
         .Runs([](Run& r) { RunPlaced(r, kernels::ArgMax); })
         .Gradient("indices", PlacedGradient);
@@ -98,6 +99,7 @@ void PlacedGradient(Grad& g) {
 [[maybe_unused]] const auto& min_axis =
     DefineOp("min_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The smallest elements along an axis and the first places they stand at.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferPlaced)
         .Runs([](Run& r) { RunPlaced(r, kernels::ArgMin); })
         .Gradient("indices", PlacedGradient);
@@ -119,18 +121,18 @@ void RunPlace(Run& r, const K& kernel) {
 [[maybe_unused]] const auto& argmax =
     DefineOp("argmax(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
         .Doc("The first place of the largest element along an axis, or in row-major order of all.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferPlace)
         .Runs([](Run& r) { RunPlace(r, kernels::ArgMax); })
-        .NotDifferentiable()
-        .Onnx("ArgMax");
+        .NotDifferentiable();
 
 [[maybe_unused]] const auto& argmin =
     DefineOp("argmin(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
         .Doc("The first place of the smallest element along an axis, or in row-major order of all.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferPlace)
         .Runs([](Run& r) { RunPlace(r, kernels::ArgMin); })
-        .NotDifferentiable()
-        .Onnx("ArgMin");
+        .NotDifferentiable();
 
 // --- truth; PyTorch answers uint8 with uint8
 
@@ -142,6 +144,7 @@ void InferTruth(Infer& i) {
 [[maybe_unused]] const auto& any =
     DefineOp("any(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
         .Doc("Whether any element along axes is not zero.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferTruth)
         .Runs([](Run& r) { kernels::Any(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
         .NotDifferentiable();
@@ -149,6 +152,7 @@ void InferTruth(Infer& i) {
 [[maybe_unused]] const auto& all =
     DefineOp("all(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
         .Doc("Whether no element along axes is zero.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferTruth)
         .Runs([](Run& r) { kernels::All(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
         .NotDifferentiable();

@@ -46,19 +46,19 @@ Tensor Conjugate(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
 [[maybe_unused]] const auto& cumsum =
     DefineOp("cumsum(Tensor x, int axis, *, dtype? dtype=None) -> Tensor")
         .Doc("Running sums along an axis.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferRunning)
         .Runs([](Run& r) { RunRunning(r, kernels::CumSum); })
-        .Gradient("",
-                  [](Grad& g) {
-                    const int64_t axis = AxisOf(g, g.x_shape(0).size());
-                    g.dx(0, FromTheEnd(g.dy(), axis, [&](const Tensor& t) { return Op<"cumsum">(t, axis); }));
-                  })
-        .Onnx("CumSum");
+        .Gradient("", [](Grad& g) {
+          const int64_t axis = AxisOf(g, g.x_shape(0).size());
+          g.dx(0, FromTheEnd(g.dy(), axis, [&](const Tensor& t) { return Op<"cumsum">(t, axis); }));
+        });
 
 /// y_k = b_k + a_k y_(k-1): the shape of every backward scan here, and its own gradient's shape as well.
 [[maybe_unused]] const auto& linear_scan =
     DefineOp("linear_scan(Tensor a, Tensor b, int axis) -> Tensor")
         .Doc("Solve y[k] = b[k] + a[k] * y[k - 1] along an axis, starting from y[-1] = 0.")
+        .Batches(Batching::kRows, "axis")
         .Promotes(Promotion::kCommon)
         .Infers([](Infer& i) {
           if (i.x(0).shape() != i.x(1).shape()) {
@@ -97,6 +97,7 @@ void CumProdGradient(Grad& g) {
 
 [[maybe_unused]] const auto& cumprod = DefineOp("cumprod(Tensor x, int axis, *, dtype? dtype=None) -> Tensor")
                                            .Doc("Running products along an axis.")
+                                           .Batches(Batching::kRows, "axis")
                                            .Infers(InferRunning)
                                            .Runs([](Run& r) { RunRunning(r, kernels::CumProd); })
                                            .Gradient("x", CumProdGradient);
@@ -117,6 +118,7 @@ void LogCumSumExpGradient(Grad& g) {
 
 [[maybe_unused]] const auto& logcumsumexp = DefineOp("logcumsumexp(Tensor x, int axis) -> Tensor")
                                                 .Doc("Running log(sum(exp(x))) along an axis.")
+                                                .Batches(Batching::kRows, "axis")
                                                 .Infers([](Infer& i) {
                                                   AxisOf(i, i.x(0).ndim());
                                                   i.y(0, i.x(0).shape(), i.x(0).dtype());
@@ -142,6 +144,7 @@ void PlacedGradient(Grad& g) {
 
 [[maybe_unused]] const auto& cummax = DefineOp("cummax(Tensor x, int axis) -> (Tensor values, Tensor indices)")
                                           .Doc("Running maxima along an axis and where they stand.")
+                                          .Batches(Batching::kRows, "axis")
                                           .Infers(InferPlaced)
                                           .Runs([](Run& r) {
                                             const int axis = static_cast<int>(AxisOf(r, r.x(0).ndim()));
@@ -151,6 +154,7 @@ void PlacedGradient(Grad& g) {
 
 [[maybe_unused]] const auto& cummin = DefineOp("cummin(Tensor x, int axis) -> (Tensor values, Tensor indices)")
                                           .Doc("Running minima along an axis and where they stand.")
+                                          .Batches(Batching::kRows, "axis")
                                           .Infers(InferPlaced)
                                           .Runs([](Run& r) {
                                             const int axis = static_cast<int>(AxisOf(r, r.x(0).ndim()));

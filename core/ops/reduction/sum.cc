@@ -27,14 +27,15 @@ Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g, 0), 
 [[maybe_unused]] const auto& sum =
     DefineOp("sum(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The sum of elements along axes, or of all of them.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferSum)
         .Runs([](Run& r) { RunSum(r, kernels::Sum); })
-        .Gradient("", [](Grad& g) { g.dx(0, SpreadSlope(g)); })
-        .Onnx("ReduceSum");
+        .Gradient("", [](Grad& g) { g.dx(0, SpreadSlope(g)); });
 
 [[maybe_unused]] const auto& nansum =
     DefineOp("nansum(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The sum of elements that are not NaN.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           if (i.x(0).is_complex()) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
           InferSum(i);
@@ -48,6 +49,7 @@ Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g, 0), 
 [[maybe_unused]] const auto& mean =
     DefineOp("mean(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The mean of elements along axes, or of all of them.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           const DType dtype = i.DTypeOr(2, i.x(0).dtype());
           if (!IsInexact(dtype)) {
@@ -56,13 +58,11 @@ Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g, 0), 
           i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), dtype);
         })
         .Runs([](Run& r) { RunSum(r, kernels::Mean); })
-        .Gradient("",
-                  [](Grad& g) {
-                    const double count = static_cast<double>(ReducedCount(g.x_shape(0), AxesOf(g, 0)));
-                    const Tensor share = g.dy() / count;
-                    g.dx(0, Spread(share, g.x_shape(0), AxesOf(g, 0), g.Bool(1)));
-                  })
-        .Onnx("ReduceMean");
+        .Gradient("", [](Grad& g) {
+          const double count = static_cast<double>(ReducedCount(g.x_shape(0), AxesOf(g, 0)));
+          const Tensor share = g.dy() / count;
+          g.dx(0, Spread(share, g.x_shape(0), AxesOf(g, 0), g.Bool(1)));
+        });
 
 [[maybe_unused]] const auto& nanmean =
     DefineOp("nanmean(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
@@ -113,14 +113,16 @@ void ProdGradient(Grad& g) {
 [[maybe_unused]] const auto& prod =
     DefineOp("prod(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The product of elements along axes, or of all of them.")
+        .Batches(Batching::kRows, "axis")
+        .Autocast(Precision::kFloat32)
         .Infers(InferSum)
         .Runs([](Run& r) { RunSum(r, kernels::Prod); })
-        .Gradient("x", ProdGradient)
-        .Onnx("ReduceProd");
+        .Gradient("x", ProdGradient);
 
 [[maybe_unused]] const auto& count_nonzero =
     DefineOp("count_nonzero(Tensor x, int[1]? axis=None) -> Tensor")
         .Doc("How many elements are not zero.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), /*keepdims=*/false), DType::kInt64); })
         .Runs([](Run& r) {
           kernels::CountNonzero(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0));

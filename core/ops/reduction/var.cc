@@ -52,6 +52,7 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
 [[maybe_unused]] const auto& real_var =
     DefineOp("real_var(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
         .Doc("The variance of real numbers over axes.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferVar)
         .Runs([](Run& r) { RunVar(r, /*root=*/false); })
         .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(), {}); });
@@ -59,6 +60,7 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
 [[maybe_unused]] const auto& real_std =
     DefineOp("real_std(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
         .Doc("The standard deviation of real numbers over axes.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferVar)
         .Runs([](Run& r) { RunVar(r, /*root=*/true); })
         .Gradient("x, out", [](Grad& g) { VarGradient(g, SlopeOfRoot(g.dy(), g.y()), {}); });
@@ -68,6 +70,7 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
         "real_var_mean(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> (Tensor var, Tensor "
         "mean)")
         .Doc("The variance and the mean of real numbers over axes.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferVar)
         .Runs([](Run& r) { RunVar(r, /*root=*/false); })
         .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(0), g.dy(1)); });
@@ -158,6 +161,7 @@ void NormGradient(Grad& g) {
         "linalg_vector_norm(Tensor x, Scalar ord=2, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> "
         "Tensor")
         .Doc("The norm of order `ord` of vectors: (sum |x|^ord)^(1/ord), and its limits at 0, inf and -inf.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferNorm)
         .Runs([](Run& r) {
           const Tensor x = InputAs(r, 3);
@@ -178,18 +182,17 @@ void NormGradient(Grad& g) {
 [[maybe_unused]] const auto& logsumexp =
     DefineOp("logsumexp(Tensor x, int[1] axis, bool keepdims=False) -> Tensor")
         .Doc("log(sum(exp(x))) along axes, without overflow.")
+        .Batches(Batching::kRows, "axis")
         .Promotes(Promotion::kFloat)
         .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), i.x(0).dtype()); })
         .Runs(
             [](Run& r) { kernels::LogSumExp(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
-        .Gradient("x, out",
-                  [](Grad& g) {
-                    const Dims axes = AxesOf(g, 0);
-                    const Dims& shape = g.x_shape(0);
-                    const Tensor y = Unreduced(g.y(), shape, axes, g.Bool(1));
-                    g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool(1)) * Op<"exp">(g.x(0) - y));
-                  })
-        .Onnx("ReduceLogSumExp");
+        .Gradient("x, out", [](Grad& g) {
+          const Dims axes = AxesOf(g, 0);
+          const Dims& shape = g.x_shape(0);
+          const Tensor y = Unreduced(g.y(), shape, axes, g.Bool(1));
+          g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool(1)) * Op<"exp">(g.x(0) - y));
+        });
 
 }  // namespace
 }  // namespace dragon

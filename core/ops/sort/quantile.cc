@@ -82,6 +82,7 @@ Tensors Quantile(const CallReader& c, bool ignore_nan) {
     DefineOp(
         "quantile(Tensor x, Tensor q, int? axis=None, bool keepdims=False, *, str interpolation=\"linear\") -> Tensor")
         .Doc("The q-th quantiles of an axis, or of all elements, as a first axis; NaN where there is one.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) { return Quantile(c, /*ignore_nan=*/false); });
 
 [[maybe_unused]] const auto& nanquantile =
@@ -89,6 +90,7 @@ Tensors Quantile(const CallReader& c, bool ignore_nan) {
         "nanquantile(Tensor x, Tensor q, int? axis=None, bool keepdims=False, *, str interpolation=\"linear\") -> "
         "Tensor")
         .Doc("The q-th quantiles of what is not NaN.")
+        .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) { return Quantile(c, /*ignore_nan=*/true); });
 
 }  // namespace

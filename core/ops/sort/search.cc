@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
 #include "core/kernels/sort.h"
@@ -51,7 +52,6 @@ void SetAll(Run& r, Tensors results) {
             "asked for.")
         .Dynamic()
         .NotDifferentiable()
-        .Onnx("Unique")
         .Runs([](Run& r) { SetAll(r, Groups(r, /*sorted=*/true, r.Bool(1), r.Bool(2), r.attr(3))); });
 
 [[maybe_unused]] const auto& unique_consecutive =
@@ -123,6 +123,7 @@ void RunSearch(Run& r) {
 [[maybe_unused]] const auto& isin =
     DefineOp("isin(Tensor x, Tensor tests, *, bool assume_unique=False, bool invert=False) -> Tensor")
         .Doc("Whether each element is one of the tests. What is assumed about uniqueness changes nothing.")
+        .Batches(Batching::kRows, "", "tests")
         .Promotes(Promotion::kCommon)
         .NotDifferentiable()
         .Infers([](Infer& i) {
@@ -233,6 +234,7 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
         "histogram(Tensor x, int bins, *, float[]? range=None, Tensor? weight=None, bool density=False)"
         " -> (Tensor hist, Tensor bin_edges)")
         .Doc("The histogram of all elements over equal bins, and the edges of those.")
+        .Batches(SliceBySlice)
         .As([](const CallReader& c) -> Tensors {
           if (c.Int(0) <= 0 || c.Int(0) > kMostBins)
             throw ValueError("histogram").Got(c.Int(0), " bins").Expected("at least 1");

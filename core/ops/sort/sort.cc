@@ -26,6 +26,7 @@ void InferPair(Infer& i, const Dims& shape) {
 [[maybe_unused]] const auto& sort =
     DefineOp("sort(Tensor x, int axis=-1, bool descending=False, bool stable=False) -> (Tensor values, Tensor indices)")
         .Doc("The elements of an axis in order, and where they were. Always stable; NaN counts as the largest.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           KernelAxis(i, i.Int(0));
           InferPair(i, i.x(0).shape());
@@ -38,6 +39,7 @@ void InferPair(Infer& i, const Dims& shape) {
 [[maybe_unused]] const auto& argsort =
     DefineOp("argsort(Tensor x, int axis=-1, bool descending=False, bool stable=False) -> Tensor")
         .Doc("The places that would put an axis in order.")
+        .Batches(Batching::kRows, "axis")
         .NotDifferentiable()
         .Infers([](Infer& i) {
           KernelAxis(i, i.Int(0));
@@ -64,7 +66,7 @@ Dims Resized(const Dims& shape, int64_t axis, int64_t size) {
     DefineOp(
         "topk(Tensor x, int k, int axis=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)")
         .Doc("The k largest or smallest elements of an axis, best first, and where they were.")
-        .Onnx("TopK")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           const int64_t axis = KernelAxis(i, i.Int(1)), size = i.x(0).ndim() ? i.x(0).size(axis) : 1;
           if (i.Int(0) < 0 || i.Int(0) > size) {
@@ -117,6 +119,7 @@ void PickedOneGradient(Grad& g, int64_t axis, bool keepdims) {
 [[maybe_unused]] const auto& kthvalue =
     DefineOp("kthvalue(Tensor x, int k, int axis=-1, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The k-th smallest element of an axis, counted from 1, and where it is.")
+        .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           const int64_t axis = KernelAxis(i, i.Int(1)), size = FilledAxis(i, axis);
           if (i.Int(0) < 1 || i.Int(0) > size) throw ValueError("kthvalue").Got("k ", i.Int(0)).Expected("1 to ", size);
@@ -140,12 +143,14 @@ void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int(0), g.Bool(1)); }
 [[maybe_unused]] const auto& median_axis =
     DefineOp("median_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The lower median along an axis, and where it is.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) { RunMedian(r, /*ignore_nan=*/false); })
         .Gradient("indices", MedianGradient);
 [[maybe_unused]] const auto& nanmedian_axis =
     DefineOp("nanmedian_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The lower median along an axis that passes over NaN, and where it is.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) { RunMedian(r, /*ignore_nan=*/true); })
         .Gradient("indices", MedianGradient);
@@ -173,6 +178,7 @@ Tensors MedianOf(const CallReader& c) {
 [[maybe_unused]] const auto& mode =
     DefineOp("mode(Tensor x, int axis=-1, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The most frequent value of an axis, the smallest of equals, and its last place.")
+        .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) {
           const int64_t axis = KernelAxis(r, r.Int(0));

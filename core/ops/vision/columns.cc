@@ -68,6 +68,7 @@ void CheckFloat(const CallReader& c) {
 [[maybe_unused]] const auto& im2col_batch =
     DefineOp("im2col_batch(Tensor x, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")
         .Doc("im2col of a batch.")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           CheckFloat(i);
@@ -105,6 +106,7 @@ void CheckFloat(const CallReader& c) {
         "col2im_batch(Tensor x, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] "
         "stride) -> Tensor")
         .Doc("col2im of a batch.")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           const Dims& size = i.Ints(0);

@@ -47,6 +47,8 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
         "grid_sample(Tensor x, Tensor grid, str mode=\"bilinear\", str padding_mode=\"zeros\", bool "
         "align_corners=False) -> Tensor")
         .Doc("Images or volumes read at points whose coordinates run from -1 to 1.")
+        .Batches(Batching::kSamples)
+        .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           const Tensor &x = i.x(0), &grid = i.x(1);
           CheckGrid(i, x, grid);

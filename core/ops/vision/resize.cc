@@ -80,6 +80,7 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         "resample(Tensor x, int[] size, float[] scales, str mode=\"nearest\", bool align_corners=False, bool "
         "antialias=False) -> Tensor")
         .Doc("Images resized to `size`; a scale that is not 0 says how far apart the results are.")
+        .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           CheckImage(i, x, /*bytes_too=*/true);

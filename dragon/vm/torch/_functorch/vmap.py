@@ -1,12 +1,11 @@
 """Mapping a function over the slices of its arguments.
 
-It is called for each of them, and the results are stacked; unless it consists of pointwise operators and lookups, which
-need one call for all.
+It is called once, with stand-ins for the slices, while the engine's operators compute with whole batches; or, if it
+does what has to be done for every slice by itself, for each of them, and the results are stacked.
 """
 import functools
 
 from dragon import _C
-from dragon.vm.torch._functorch.batched import Batched, Unsuited, try_batched
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -25,15 +24,13 @@ def vmap_impl(func, in_dims, out_dims, randomness, args, kwargs):
     count = _batch_size(dims, leaves)
     if count == 0:
         return _empty(func, out_dims, leaves, dims, spec, kwargs)
-    quick = try_batched(func, leaves, dims, spec, count, kwargs)
+    quick = _try_batched(func, leaves, dims, spec, count, kwargs)
     if quick is not None:
         batches, output_spec = quick
         places = _output_dims(func, out_dims, batches, output_spec)
         return tree_unflatten([ops.select(batch, 0, 0) if place is None else batch if place == 0
                                else ops.movedim(batch, 0, _stacked(place, batch.ndim - 1))
                                for batch, place in zip(batches, places)], output_spec)
-    if any(isinstance(leaf, Batched) for leaf in leaves):
-        raise Unsuited("an inner vmap")  # the one around it goes on slice by slice
     cut = [leaf if dim is None else ops.unbind(leaf, dim) for dim, leaf in zip(dims, leaves)]
     random = _Randomness(randomness)
     columns, output_spec = None, None
@@ -49,6 +46,38 @@ def vmap_impl(func, in_dims, out_dims, randomness, args, kwargs):
     places = _output_dims(func, out_dims, columns, output_spec)
     return tree_unflatten([column[0] if place is None else ops.stack(column, _stacked(place, column[0].ndim))
                            for column, place in zip(columns, places)], output_spec)
+
+
+def _try_batched(func, leaves, dims, spec, count, kwargs):
+    """Return (outputs' batches with the mapped axis first, structure of the outputs) of one call for all slices.
+
+    None if the function has to be called for every slice.
+    """
+    generator = _C.current_generator()
+    state = _C.Generator.get_state(generator)
+    structures = []
+
+    def call(*given):
+        outputs, structure = tree_flatten(func(*tree_unflatten(given, spec), **kwargs))
+        structures.append(structure)
+        return outputs
+
+    try:
+        batches = [leaf if not dim else ops.movedim(leaf, dim, 0) for dim, leaf in zip(dims, leaves)]
+        outputs = _C.call_batched(call, batches, [dim is not None for dim in dims], count)
+        drawn = _C.Generator.get_state(generator) != state
+        if drawn or any(_is_unfit(output, is_batch) for output, is_batch in outputs):
+            raise NotImplementedError
+        return [output if is_batch else ops.clone(ops.expand(output, (count, *output.shape)))
+                for output, is_batch in outputs], structures[0]
+    except Exception:  # whatever it was, the slow way meets it again if it is the function's own
+        _C.Generator.set_state(generator, state)
+        return None
+
+
+def _is_unfit(output, is_batch):
+    """Return whether an output must be asked of the slices: it is no tensor, or derived from a slice unbeknownst."""
+    return not isinstance(output, Tensor) or (not is_batch and output.device.type == "meta")
 
 
 def _stacked(place, rank):

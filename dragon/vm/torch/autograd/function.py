@@ -138,7 +138,7 @@ class Function(core.Function, FunctionCtx):
     def _record(cls, ctx, args, outputs, results):
         super()._record(ctx, args, outputs, results)
         for output in outputs:
-            if getattr(type(output), "_is_stand_in", False):
+            if _C.is_stand_in(output):
                 raise RuntimeError("Function: got a stand-in for slices of a batch, expected the slices themselves")
             node = _node_of(output) if isinstance(output, _C.Tensor) else None
             if node is not None:

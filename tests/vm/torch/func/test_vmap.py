@@ -202,14 +202,21 @@ ONCE = {
     "where": (lambda T: lambda x: T.where(x > 0, x, x[0]), True), "first": (lambda T: lambda x: x[0, 1:], True),
     "places": (lambda T: lambda x: x[T.tensor([0, 2])], True), "new axis": (lambda T: lambda x: x[..., None], True),
     "reshape": (lambda T: lambda x: x.reshape(2, 6) * 2, True), "float": (lambda T: lambda x: (x > 0).float(), True),
-    "promotion": (lambda T: lambda x: x[0, 0] + T.ones(2), False),
+    "promotion": (lambda T: lambda x: x[0, 0] + T.ones(2), True),
     "several": (lambda T: lambda x: (x * 2, x.sum(), T.ones(2)), True),
-    "numbers": (lambda T: lambda x: 2 - x / 3 ** x, True), "norm": (lambda T: lambda x: (x @ x.t()).trace(), False),
-    "stack": (lambda T: lambda x: T.stack([x, x]), False), "in place": (lambda T: lambda x: (x * 1).relu_(), False),
+    "numbers": (lambda T: lambda x: 2 - x / 3 ** x, True), "norm": (lambda T: lambda x: (x @ x.t()).trace(), True),
+    "stack": (lambda T: lambda x: T.stack([x, x]), True), "in place": (lambda T: lambda x: (x * 1).relu_(), False),
     "iadd": (lambda T: lambda x: add_in_place(x * 2), False), "item": (lambda T: lambda x: set_item(x.clone()), False),
     "clamp": (lambda T: lambda x: x.clamp(min=0).masked_fill(x > 1, 9.0), True),
     "keyword": (lambda T: lambda x: x[0].clamp(min=T.tensor([[0.0], [0.5]], dtype=T.float64)), True),
-    "max": (lambda T: lambda x: T.maximum(x, x[0]).exp(), True), "sort": (lambda T: lambda x: x.sort(0)[0], False),
+    "max": (lambda T: lambda x: T.maximum(x, x[0]).exp(), True), "sort": (lambda T: lambda x: x.sort(0)[0], True),
+    "linear": (lambda T: lambda x: T.nn.functional.linear(x, x[:2], x[0, :2]), True),
+    "composition": (lambda T: lambda x: T.nn.functional.layer_norm(x, (4,)).diff(dim=0).norm(), True),
+    "apart": (lambda T: lambda x: T.searchsorted(x[0].sort()[0], x), True),
+    "own vmap": (lambda T: lambda x: T.vmap(lambda row: row.cumsum(0).amax())(x), True),
+    "mask": (lambda T: lambda x: x * (x > 0).any().to(x.dtype), True),
+    "device": (lambda T: lambda x: x + T.zeros(4, device=x.device, dtype=x.dtype), True),
+    "detached": (lambda T: lambda x: x.detach() * x, True),
 }
 
 
@@ -265,3 +272,50 @@ def test_gradients_through(name):
 
 def test_masks():
     assert shown(mask(dt)) == shown(mask(torch))
+
+
+def test_checks_of_slices():
+    """A check of numbers sees those of all slices."""
+    for T in (torch, dt):
+        loss = T.vmap(lambda x, var: T.nn.functional.gaussian_nll_loss(x, x, var))
+        with pytest.raises((ValueError, RuntimeError)):
+            loss(T.zeros(2, 2), T.tensor([[1.0, 2.0], [1.0, -2.0]]))
+    loss = dt.vmap(lambda x, var: dt.nn.functional.gaussian_nll_loss(x, x, var))
+    assert loss(dt.zeros(2, 2), dt.ones(2, 2)).shape == (2,)
+
+
+def test_autocast_inside_and_outside():
+    x, w = numbers(dt, 5, 3, 4).float(), numbers(dt, 4, 2).float()
+
+    def multiply(row):
+        with dt.autocast("cpu"):
+            return row @ w
+    with dt.autocast("cpu"):
+        outside = dt.vmap(lambda row: row @ w)(x)
+    inside = dt.vmap(multiply)(x)
+    assert outside.dtype == inside.dtype == dt.bfloat16
+    assert shown(outside.float()) == shown(inside.float())
+
+
+def test_what_depends_on_numbers():
+    """It is done for every slice, whose numbers there are."""
+    x = numbers(dt, 5, 3)
+    for function in (lambda x: x * x.sum().item(), lambda x: x[x > 0].sum()):
+        assert shown(dt.vmap(function)(x)) == shown(dt.stack([function(row) for row in x]))
+
+
+def test_stand_ins_that_leak():
+    """What a function keeps of a slice is a tensor without numbers afterwards, not somebody else's memory."""
+    kept = []
+    dt.vmap(lambda x: kept.append(x) or x * 2)(numbers(dt, 5, 3))
+    with pytest.raises(Exception, match="meta"):
+        kept[0].tolist()
+    with pytest.raises(ValueError, match="meta"):
+        dt.ones(3, dtype=dt.float64) + kept[0]
+
+
+def test_compiled():
+    def normed(x):
+        return dt.vmap(lambda row: row.softmax(0) * row.norm())(x)
+    x = numbers(dt, 5, 3)
+    assert shown(dt.compile(normed)(x)) == shown(normed(x))

@@ -1,0 +1,50 @@
+"""One home for each fact about an operator: beside the operator, in core/ops."""
+import ast
+import pathlib
+import re
+
+import pytest
+
+from dragon import _C
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NAMES = frozenset(_C.op_names())
+# What asks operators for facts, wherever in core/ it stands, and so has no names of operators to keep.
+ASKING = ("autocast.cc", "apply.cc", "batching.cc", "common_subexpressions.cc", "tails.cc")
+# Op<"add">(x, y) is a call, and `&OpNamed<"add">()` one operator, not a list of them.
+CALLED = re.compile(r'Op(N|Into|Named)?<"\w+">')
+# Who an error is from.
+SPEAKERS = re.compile(r'\w+Error\("[^"]*"\)')
+TEXT = re.compile(r'"(\w+)"')
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_no_table_of_operators(name):
+    paths = list((ROOT / "core").rglob(name))
+    assert paths, f"{name} is nowhere in core/"
+    for path in paths:
+        source = SPEAKERS.sub("", CALLED.sub("", path.read_text(encoding="utf-8")))
+        assert not [word for word in TEXT.findall(source) if word in NAMES]
+
+
+def test_onnx_is_told_in_its_own_room():
+    known = [path.name for path in (ROOT / "core").rglob("*.[ch]*")
+             if "onnx" in path.read_text(encoding="utf-8").lower()]
+    assert not known
+
+
+def test_no_list_of_operators_for_batches():
+    """`vmap` asks the engine; a handful of operators it calls itself is no list."""
+    for path in (ROOT / "dragon" / "vm" / "torch" / "_functorch").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                words = node.value.split()
+                assert len(words) < 4 or not set(words) <= NAMES, f"{path.name}:{node.lineno}"
+
+
+def test_facts_are_shown():
+    assert _C.schema("matmul")["autocast"] == "lower" and _C.schema("matmul")["batches"] == "own"
+    assert _C.schema("native_batch_norm")["writes_when"] == "training"
+    assert _C.schema("mul")["commutes"] and not _C.schema("sub")["commutes"]
+    assert _C.schema("relu")["tail"] and _C.schema("relu")["batches"] == "numbers"
+    assert _C.schema("sum")["batches"] == "rows" and _C.schema("conv_forward")["batches"] == "samples"
