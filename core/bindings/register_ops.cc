@@ -3,7 +3,6 @@
 
 #include "core/bindings/python.h"
 #include "core/bindings/words.h"
-#include "core/framework/destination.h"
 
 namespace dragon::python {
 
@@ -153,16 +152,10 @@ InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
 }
 
 /// In a dialect whose `out=` takes on the result's shape, with a warning if it had another that was not empty.
-PyObject* ApplyInto(const Call& call, std::span<const Tensor> outs, PyObject* out) {
-  const DestinationRule before = std::exchange(Destinations(), DestinationRule{true, false});
+PyObject* ApplyInto(Call call, std::span<const Tensor> outs, PyObject* out) {
   bool resized = false;
-  try {
-    ApplyFromPython(call, outs);
-    resized = std::exchange(Destinations(), before).resized;
-  } catch (...) {
-    Destinations() = before;
-    throw;
-  }
+  call.resized = &resized;
+  ApplyFromPython(call, outs);
   const char* text =
       "%s: an output with one or more elements was resized since it had another shape than the result; "
       "give an empty tensor, or one of the result's shape";

@@ -6,7 +6,6 @@
 
 #include "core/framework/compute.h"
 #include "core/framework/op.h"
-#include "core/framework/promotion.h"
 #include "core/framework/writes.h"
 
 namespace dragon {
@@ -14,7 +13,6 @@ namespace dragon {
 namespace {
 
 thread_local DoorState g_door;
-std::atomic<DType> g_default_dtype{DType::kFloat32};
 
 /// Inputs cast to one dtype; recorded, so that gradients come back in the dtypes they started from.
 InlineVector<Tensor, 4> Promoted(const Call& call, DType dtype) {
@@ -101,7 +99,7 @@ namespace {
 /// Ground, where troubles from below (no memory, no device, no kernel) are told in the name of the operator called.
 Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
   try {
-    return Ground(call, outs);
+    return Ground(call, outs, g_door);
   } catch (const Error& error) {
     const std::string words = error.what(), name = call.name();
     const bool from_below =
@@ -120,13 +118,6 @@ Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
 }  // namespace
 
 DoorState& Door() { return g_door; }
-
-DType DefaultDType() { return g_default_dtype.load(std::memory_order_relaxed); }
-
-void SetDefaultDType(DType dtype) {
-  if (!IsFloating(dtype)) throw TypeError("set_default_dtype").Got(dtype).Expected("a floating dtype");
-  g_default_dtype = dtype;
-}
 
 Tensors Apply(const Call& call, std::span<const Tensor> outs) {
   if (DRAGON_UNLIKELY(g_door.top != nullptr)) return g_door.top->Handle(call, outs);

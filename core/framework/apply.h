@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/framework/operator.h"
+#include "core/framework/promotion.h"
 
 namespace dragon {
 
@@ -90,9 +91,5 @@ class GradMode {
 DRAGON_API Call Promote(const Call& call, InlineVector<Tensor, 4>* storage);
 /// Where the results of a call will be: the device of its inputs. A ValueError if they are on several.
 DRAGON_API Device CommonDevice(const Call& call);
-
-/// The float dtype of Python floats and of integer tensors in float functions. Per process.
-DRAGON_API DType DefaultDType();
-DRAGON_API void SetDefaultDType(DType dtype);
 
 }  // namespace dragon

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/framework/destination.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
 #include "core/framework/writes.h"
@@ -22,8 +21,8 @@ Tensor MakeView(const Call& call) {
   return alias;
 }
 
-void Resize(const Dims& shape, const Tensor& out) {
-  Destinations().resized |= out.numel() > 0;
+void Resize(const Call& call, const Dims& shape, const Tensor& out) {
+  *call.resized |= out.numel() > 0;
   TensorImpl& impl = *out.impl();
   const Tensor fresh = Tensor::Empty(shape, out.dtype(), out.device());
   impl.storage = fresh.impl()->storage;
@@ -37,7 +36,7 @@ void Resize(const Dims& shape, const Tensor& out) {
 }
 
 void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Tensor& out) {
-  const bool resizes = DRAGON_UNLIKELY(out.shape() != shape) && Destinations().may_resize;
+  const bool resizes = DRAGON_UNLIKELY(out.shape() != shape) && call.resized != nullptr;
   if (DRAGON_UNLIKELY(out.shape() != shape) && !resizes) {
     throw ValueError(call.name()).Got("a destination of shape ", out.shape()).Expected("shape ", shape);
   }
@@ -113,8 +112,8 @@ class BehindTheDoor {
 };
 
 /// Copy a result to where it was asked for.
-void Deliver(const Tensor& result, const Tensor& out) {
-  if (DRAGON_UNLIKELY(out.shape() != result.shape())) Resize(result.shape(), out);
+void Deliver(const Call& call, const Tensor& result, const Tensor& out) {
+  if (DRAGON_UNLIKELY(out.shape() != result.shape())) Resize(call, result.shape(), out);
   GradMode off(false);
   OpInto<"copy">(out.Detach(), result);
 }
@@ -123,7 +122,7 @@ void Deliver(const Tensor& result, const Tensor& out) {
 Tensor Place(const Call& call, const OutputSpec& spec, const Tensor& out, Device device, bool shapes_only) {
   if (out.defined()) {
     CheckDestination(call, spec.shape, spec.dtype, out);
-    if (DRAGON_UNLIKELY(out.shape() != spec.shape) && !Reads(call, out)) Resize(spec.shape, out);
+    if (DRAGON_UNLIKELY(out.shape() != spec.shape) && !Reads(call, out)) Resize(call, spec.shape, out);
     if (CanWriteStraight(call, spec, out)) return out;
   }
   if (!shapes_only && spec.strides.empty()) return Tensor::Empty(spec.shape, spec.dtype, device);
@@ -145,10 +144,10 @@ void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs
   for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
     if (!outs[i].defined() || outputs[i].is_same(outs[i])) continue;
     if (DRAGON_UNLIKELY(Door().phantom)) {
-      if (outs[i].shape() != outputs[i].shape()) Resize(outputs[i].shape(), outs[i]);
+      if (outs[i].shape() != outputs[i].shape()) Resize(call, outputs[i].shape(), outs[i]);
     } else {
       if (call.op->dynamic) CheckDestination(call, outputs[i].shape(), outputs[i].dtype(), outs[i]);
-      Deliver(outputs[i], outs[i]);
+      Deliver(call, outputs[i], outs[i]);
     }
     outputs[i] = outs[i];
   }
@@ -156,17 +155,11 @@ void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs
 
 }  // namespace
 
-DestinationRule& Destinations() {
-  thread_local DestinationRule rule;
-  return rule;
-}
-
-Tensors Compute(const Call& call, std::span<const Tensor> outs, Tensors* computed) {
+Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door, Tensors* computed) {
   const Operator& op = *call.op;
   Tensors outputs;
   Infer infer(call);
   infer.device = CommonDevice(call);
-  DoorState& door = Door();
   bool shapes_only = door.phantom;
   if (!op.dynamic) {
     static const Tensor none;

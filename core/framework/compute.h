@@ -9,7 +9,7 @@ namespace dragon {
 Tensor MakeView(const Call& call);
 /// The results of a call, in `outs` where these are given. `computed`: where results that were then copied into a
 /// destination, perhaps of another dtype, are wanted as they were made.
-Tensors Compute(const Call& call, std::span<const Tensor> outs, Tensors* computed = nullptr);
+Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door, Tensors* computed = nullptr);
 /// Count the writes of a call to its destinations and to arguments that it writes.
 void BumpVersions(const Call& call, std::span<const Tensor> outs);
 
@@ -17,9 +17,9 @@ void BumpVersions(const Call& call, std::span<const Tensor> outs);
 void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Tensor& out);
 /// Give a destination that CheckDestination has let pass the result's shape. Other views of its old memory, and who
 /// borrowed it, keep that.
-void Resize(const Dims& shape, const Tensor& out);
+void Resize(const Call& call, const Dims& shape, const Tensor& out);
 
 /// What stands below all interpreters: promote, record, compute. Told in autograd/record.cc.
-Tensors Ground(const Call& call, std::span<const Tensor> outs);
+Tensors Ground(const Call& call, std::span<const Tensor> outs, DoorState& door);
 
 }  // namespace dragon

@@ -23,6 +23,9 @@ struct Call {
   std::span<const Tensor> inputs;       ///< tensor arguments in schema order, lists flattened; undefined where None
   std::span<const Value> attrs;         ///< the other arguments in schema order, all present
   std::span<const int32_t> list_sizes;  ///< lengths of the tensor lists, in schema order
+  /// A destination of another shape is an error, unless this is given: then it takes on the result's shape, and what
+  /// this points at becomes true if it had elements.
+  bool* resized = nullptr;
 
   const char* name() const;
 };

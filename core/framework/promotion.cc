@@ -1,7 +1,7 @@
 // PyTorch's promotion table and rule.
 #include "core/framework/promotion.h"
 
-#include "core/framework/apply.h"
+#include <atomic>
 
 namespace dragon {
 
@@ -28,6 +28,7 @@ DType NumberDefault(DType dtype) {
 }
 
 thread_local PromotionRule g_rule = &ResultType;
+std::atomic<DType> g_default_dtype{DType::kFloat32};
 
 }  // namespace
 
@@ -76,6 +77,13 @@ DType ResultType(const char* /*who*/, std::span<const Tensor> inputs) {
 bool CanCast(DType from, DType to) {
   if (to == DType::kBool) return from == DType::kBool;
   return Category(from) <= Category(to);
+}
+
+DType DefaultDType() { return g_default_dtype.load(std::memory_order_relaxed); }
+
+void SetDefaultDType(DType dtype) {
+  if (!IsFloating(dtype)) throw TypeError("set_default_dtype").Got(dtype).Expected("a floating dtype");
+  g_default_dtype = dtype;
 }
 
 PromotionRule CurrentPromotionRule() { return g_rule; }

@@ -20,6 +20,10 @@ DRAGON_API DType ResultType(const char* who, std::span<const Tensor> inputs);
 /// or anything into bool.
 DRAGON_API bool CanCast(DType from, DType to);
 
+/// The float dtype of Python floats and of integer tensors in float functions. Per process.
+DRAGON_API DType DefaultDType();
+DRAGON_API void SetDefaultDType(DType dtype);
+
 /// The rule of this thread's current frontend.
 DRAGON_API PromotionRule CurrentPromotionRule();
 DRAGON_API void SetPromotionRule(PromotionRule rule);

@@ -32,10 +32,9 @@ DOORS = {
 FLOORS = [
     {"value"},
     {"schema", "generator"},
-    {"tensor"},
-    {"operator", "infer", "writes", "destination"},
-    {"apply", "op", "compute", "observe", "number", "promotion", "autocast", "profile",
-     "batching"},
+    {"tensor", "promotion"},
+    {"operator", "infer", "writes"},
+    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching"},
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},

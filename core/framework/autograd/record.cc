@@ -97,9 +97,8 @@ InlineVector<Tensor, 4> Kept(const Call& call, std::span<const Tensor> outs) {
 
 }  // namespace
 
-Tensors Ground(const Call& original, std::span<const Tensor> outs) {
+Tensors Ground(const Call& original, std::span<const Tensor> outs, DoorState& door) {
   const Operator& op = *original.op;
-  const DoorState& door = Door();
   if (DRAGON_UNLIKELY(outs.size() > 1)) RefuseRepeated(original, outs);
   InlineVector<Tensor, 4> promoted;
   Call call = Promote(original, &promoted);
@@ -113,7 +112,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
     for (size_t i = 0; i < outs.size() && i < results.size(); ++i) {
       if (!outs[i].defined()) continue;
       CheckDestination(call, results[i].shape(), results[i].dtype(), outs[i]);
-      if (DRAGON_UNLIKELY(outs[i].shape() != results[i].shape())) Resize(results[i].shape(), outs[i]);
+      if (DRAGON_UNLIKELY(outs[i].shape() != results[i].shape())) Resize(call, results[i].shape(), outs[i]);
       OpInto<"copy">(outs[i], results[i]);
       results[i] = outs[i];
     }
@@ -129,7 +128,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
         if (out.defined() && out.impl()->base) RefuseWritingLeaf(call, out);
       }
     }
-    Tensors results = Compute(call, outs);
+    Tensors results = Compute(call, outs, door);
     if (!outs.empty() || op.schema.mutates()) BumpVersions(call, outs);
     return results;
   }
@@ -138,7 +137,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs) {
   }
   auto node = MakeRef<OpNode>(call, outs);
   Tensors computed;  // apart from the results only where those are copies of them
-  Tensors results = op.view ? Tensors{MakeView(call)} : Compute(call, outs, outs.empty() ? nullptr : &computed);
+  Tensors results = op.view ? Tensors{MakeView(call)} : Compute(call, outs, door, outs.empty() ? nullptr : &computed);
   if (!outs.empty() || op.schema.mutates()) BumpVersions(call, outs);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined() || !IsInexact(results[i].dtype())) continue;
