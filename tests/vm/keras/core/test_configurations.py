@@ -10,13 +10,13 @@ from harness import genuine
 NAMESPACES = ("layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
               "constraints", "quantizers", "dtype_policies", "random", "distillation")
 WORDS = {"units": 3, "filters": 3, "kernel_size": 2, "pool_size": 2, "output_size": 2, "rate": 0.5, "stddev": 0.5,
-         "n": 2, "dims": (2, 1), "target_shape": (2, 3), "axes": 1, "scale": 0.5, "height": 3,
-         "width": 4, "factor": 0.2, "height_factor": 0.2, "width_factor": 0.2, "num_bins": 3, "num_heads": 2, "key_dim": 3, "head_dim": 3,
-         "num_query_heads": 4, "num_key_value_heads": 2, "input_dim": 5, "output_dim": 2, "activation": "relu",
-         "num_classes": 3, "target_class_ids": [0, 1], "specificity": 0.5, "sensitivity": 0.5, "recall": 0.5,
-         "precision": 0.5, "learning_rate": 0.1, "initial_learning_rate": 0.1, "decay_steps": 5, "decay_rate": 0.5,
-         "first_decay_steps": 5, "boundaries": [1, 2], "values": [1.0, 2.0, 3.0], "mode": "int8", "max_number": 4,
-         "equation": "ab,bc->ac", "output_shape": 3}
+         "n": 2, "dims": (2, 1), "target_shape": (2, 3), "axes": 1, "scale": 0.5, "height": 3, "width": 4,
+         "factor": 0.2, "height_factor": 0.2, "width_factor": 0.2, "num_bins": 3, "num_heads": 2, "key_dim": 3,
+         "head_dim": 3, "num_query_heads": 4, "num_key_value_heads": 2, "input_dim": 5, "output_dim": 2,
+         "activation": "relu", "num_classes": 3, "target_class_ids": [0, 1], "specificity": 0.5, "sensitivity": 0.5,
+         "recall": 0.5, "precision": 0.5, "learning_rate": 0.1, "initial_learning_rate": 0.1, "decay_steps": 5,
+         "decay_rate": 0.5, "first_decay_steps": 5, "boundaries": [1, 2], "values": [1.0, 2.0, 3.0], "mode": "int8",
+         "max_number": 4, "equation": "ab,bc->ac", "output_shape": 3}
 
 
 def below(cls):
