@@ -205,6 +205,14 @@ def canonical_axis(axis, rank):
     return axis + rank if axis < 0 else axis
 
 
+def counted_places(indices, size):
+    """Return places counted from the front; they may be numbers of any kind."""
+    indices = tensor(indices)
+    if dtype_of(indices) not in ("int32", "int64"):
+        indices = cast_to(indices, "int32")
+    return ops.where(ops.lt(indices, 0), ops.add(indices, size), indices)
+
+
 def canonical_dtype(dtype):
     """Return the name of a dtype that was asked for, the default floating dtype for None."""
     return floatx() if dtype is None else standardize_dtype(dtype)

@@ -4,7 +4,7 @@ import warnings
 from dragon.vm.keras.core.settings import refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.keras.ops.numpy.indexing import counted
+from dragon.vm.keras.ops.common import counted_places
 from dragon.vm.shared.tensors.tensor import ops
 
 INDICES = ("int32", "int64")
@@ -83,7 +83,7 @@ class Embedding(LowRank, Layer):
         if inputs.dtype.name not in INDICES:
             inputs = ops.cast(inputs, "int32")
         table = self.adapted() if self.lora_enabled else self._embeddings.value
-        made = ops.embedding(table, counted(inputs, self.input_dim))
+        made = ops.embedding(table, counted_places(inputs, self.input_dim))
         return made if made.dtype.name == self.compute_dtype else ops.cast(made, self.compute_dtype)
 
     def compute_mask(self, inputs, mask=None):

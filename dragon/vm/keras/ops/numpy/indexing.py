@@ -2,16 +2,8 @@
 import math
 
 from dragon import _C
-from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, join, operation, ops,
-                                        places_of, result_type, tensor)
-
-
-def _counted(indices, size):
-    """Return places counted from the front; they may be numbers of any kind."""
-    indices = tensor(indices)
-    if dtype_of(indices) not in ("int32", "int64"):
-        indices = cast_to(indices, "int32")
-    return ops.where(ops.lt(indices, 0), ops.add(indices, size), indices)
+from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, counted_places, dtype_of, join,
+                                        operation, ops, places_of, result_type, tensor)
 
 
 @operation
@@ -37,7 +29,7 @@ def take(x, indices, axis=None):
     x, axis = (ops.reshape(x, (-1,)), 0) if axis is None else (x, canonical_axis(axis, x.ndim))
     if isinstance(indices, int):
         return ops.select(x, axis, indices)
-    indices = _counted(places_of(indices), x.shape[axis])
+    indices = counted_places(places_of(indices), x.shape[axis])
     if axis == 0 and x.ndim == 2:
         return ops.embedding(x, indices)
     found = ops.index_select(x, axis, ops.reshape(indices, (-1,)))
@@ -73,7 +65,7 @@ def take_along_axis(x, indices, axis=None):
     if x.ndim != indices.ndim:
         raise ValueError("`x` and `indices` must have the same number of dimensions. "
                          f"Received: x.shape={tuple(x.shape)}, indices.shape={tuple(indices.shape)}")
-    indices = _counted(indices, x.shape[axis])
+    indices = counted_places(indices, x.shape[axis])
     sizes = [max(pair) if 0 not in pair else 0 for pair in zip(x.shape, indices.shape)]
     x = ops.broadcast_to(x, [x.shape[item] if item == axis else size for item, size in enumerate(sizes)])
     indices = ops.broadcast_to(indices, [indices.shape[item] if item == axis else size
