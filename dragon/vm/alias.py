@@ -12,6 +12,10 @@ VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "tensorflow": "2.21.0", 
 COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
 # Guests that are part of another one's package as well: `tensorflow.keras` and below are the modules of `keras`.
 PARTS = {"tensorflow.keras": "keras"}
+# Modules that pickles of earlier days name, and where what they held is now.
+MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
+    ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"), ("shape", "tensors.shape"),
+    ("strings", "tensors.strings"), ("type_spec", "tensors.type_spec"), ("variable", "tensors.variable"))}
 SPAWN = "multiprocessing.spawn"
 HOME = [os.path.dirname(__file__)]  # where the guests are
 
@@ -80,6 +84,8 @@ class Finder:
         guest = path_of_guest.partition(".")[0]
         if guest not in self.prefixes and not name.startswith(ROOM):
             return None
+        if path_of_guest in MOVED:
+            return self.find_twin(name, ROOM + MOVED[path_of_guest])
         for whole, part in PARTS.items():
             if path_of_guest == whole or path_of_guest.startswith(whole + "."):
                 return self.find_twin(name, self.name_of(part) + path_of_guest[len(whole):])

@@ -1,5 +1,6 @@
 """What every module of a guest can do: lack names politely, and take names from elsewhere when they are asked for."""
 import importlib
+import pickle
 import subprocess
 import sys
 import types
@@ -109,3 +110,11 @@ def test_letters_speak_the_guest_s_name_under_both_names():
             "try: torch.nn.Linaer\nexcept AttributeError as error: print(error)")
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
     assert said.startswith("module 'torch.nn' has no attribute 'Linaer'") and "torch.nn.Linear" in said
+
+
+def test_pickles_of_earlier_days_find_what_they_name():
+    from dragon.vm.alias import MOVED
+    for old, new in MOVED.items():
+        assert importlib.import_module(f"dragon.vm.{old}") is importlib.import_module(f"dragon.vm.{new}"), old
+    shape = pickle.loads(b"cdragon.vm.tensorflow.core.shape\nTensorShape\np0\n((lp1\nI1\naNatp2\nRp3\n.")
+    assert shape.as_list() == [1, None]
