@@ -14,8 +14,9 @@ COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
 PARTS = {"tensorflow.keras": "keras"}
 # Modules that pickles of earlier days name, and where what they held is now.
 MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
-    ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"), ("shape", "tensors.shape"),
-    ("strings", "tensors.strings"), ("type_spec", "tensors.type_spec"), ("variable", "tensors.variable"))}
+    ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"),
+    ("shape", "tensors.shape"), ("strings", "tensors.strings"), ("type_spec", "tensors.type_spec"),
+    ("variable", "tensors.variable"))}
 SPAWN = "multiprocessing.spawn"
 HOME = [os.path.dirname(__file__)]  # where the guests are
 

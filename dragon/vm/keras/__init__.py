@@ -1,4 +1,4 @@
-"""Keras's API on Dragon's engine: the guest `keras`, upon the guest `tensorflow`."""
+"""Keras's API on Dragon's engine: the guest `keras`."""
 from dragon.vm.guest import lookup
 from dragon.vm.keras.core.above import hand_down as _hand_down
 
@@ -24,10 +24,11 @@ __getattr__, __dir__ = lookup(globals(), {
     ".core.variable": "Variable",
     ".core.device": "device",
 })
-# What the workshop asks for besides `ops` and `initializers`: policies of configurations, and layers made of modules.
+# What the workshop asks for besides `ops` and `initializers`: policies and configurations, and layers made of modules.
 _hand_down(lookup({"__name__": __name__, "__path__": __path__}, {
     ".core.dtype_policies": "read_policy",
     ".layers.core.module_wrapper": "wrap_module",
+    ".saving.serialization": "serialize_keras_object",
 })[0])
 
 

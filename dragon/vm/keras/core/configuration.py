@@ -1,6 +1,7 @@
 """Configurations: what `get_config` says of an object, derived from the arguments of its class's `__init__`."""
-from dragon.vm.keras.core.registry import KINDS, serialize
+from dragon.vm.keras.core.above import above
 
+KINDS = {}  # the registries, each by the first word of its kind, where it enters itself
 ROOM = __name__.removesuffix("core.configuration")
 REST = "..."  # where, among the arguments that a class puts in order, all its others stand
 # Last words of arguments that are objects with a configuration, beside those that a namespace knows.
@@ -18,7 +19,7 @@ def described(name, value):
     kind = kind_of(name)
     if kind is not None:
         return kind.serialize(value)
-    return serialize(value) if name.rpartition("_")[2] in OBJECTS else value
+    return above("serialize_keras_object")(value) if name.rpartition("_")[2] in OBJECTS else value
 
 
 def unwritten(method):
@@ -94,8 +95,8 @@ def derive(cls):
         Arguments with their attributes and whether None is left out, and whether an inherited one stays.
 
     """
-    own, (first, *above) = vars(cls), _initializers(cls)
-    inherited = {name for initialize in above for name in parameters(initialize)}
+    own, (first, *higher) = vars(cls), _initializers(cls)
+    inherited = {name for initialize in higher for name in parameters(initialize)}
     new = [name for name in parameters(first) if name not in inherited] if "__init__" in own else []
     words = own.get("_arguments", REST).split()
     left_out = own.get("_left_out", "").split()
@@ -120,8 +121,8 @@ def _derived(cls):
         if not found:
             found.append(derive(cls))
         rows, stays = found[0]
-        above = getattr(super(cls, self), "get_config", None)
-        inherited = {} if getattr(above, "_is_unwritten", above is None) else above()
+        inherit = getattr(super(cls, self), "get_config", None)
+        inherited = {} if getattr(inherit, "_is_unwritten", inherit is None) else inherit()
         config = {name: value for name, value in inherited.items() if stays(name)}
         for name, attribute, is_optional in rows:
             value = described(name, _value_of(self, attribute))

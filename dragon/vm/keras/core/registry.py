@@ -1,9 +1,8 @@
 """Things that are known by name: what `get`, `serialize` and `deserialize` of each namespace do."""
 import inspect
 
+from dragon.vm.keras.core.configuration import KINDS
 from dragon.vm.keras.core.naming import to_snake_case
-
-KINDS = {}  # all registries, each by the first word of its kind
 
 
 class Registry:
