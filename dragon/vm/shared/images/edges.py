@@ -1,14 +1,24 @@
 """Edges of images."""
-from dragon.vm.shared.arrays.array import pad
 from dragon.vm.shared.tensors.tensor import ops
 
 
-def find_edges(images):
-    """Return how images (batch, height, width, channels) change downwards and to the right, along a new last axis."""
-    x = pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
-    down = ops.sub(ops.slice(x, 1, 2, None), ops.slice(x, 1, 0, -2))
-    right = ops.sub(ops.slice(x, 2, 2, None), ops.slice(x, 2, 0, -2))
-    return ops.stack([_smooth(down, 2), _smooth(right, 1)], -1)
+def find_edges(framed):
+    """Return how images change downwards and to the right, along a new last axis.
+
+    Parameters
+    ----------
+    framed : Tensor
+        The images, (batch, channels, height, width), mirrored by one place at each edge: rows are long, channels few.
+
+    Returns
+    -------
+    Tensor
+        (batch, height, width, channels, 2), without the frame.
+
+    """
+    down = ops.sub(ops.slice(framed, 2, 2, None), ops.slice(framed, 2, 0, -2))
+    right = ops.sub(ops.slice(framed, 3, 2, None), ops.slice(framed, 3, 0, -2))
+    return ops.permute(ops.stack([_smooth(down, 3), _smooth(right, 2)], -1), [0, 2, 3, 1, 4])
 
 
 def _smooth(x, axis):

@@ -62,4 +62,5 @@ def sobel_edges(images, data_format=None):
     """
     images = tensor(images)
     layout = Layout(images, data_format)
-    return layout.leave(find_edges(layout.enter(images)))
+    front = ops.permute(layout.enter(images), [0, 3, 1, 2])
+    return layout.leave(find_edges(ops.pad(front, [1, 1, 1, 1], "reflect")))
