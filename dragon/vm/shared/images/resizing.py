@@ -98,7 +98,7 @@ def _nearest(size, wanted):
 
 def resize_batch(x, height, width, method, antialias=False):
     """Return pictures (batch, height, width, channels) in another size."""
-    _, rows, columns, channels = x.shape
+    count, rows, columns, channels = x.shape
     if method == "nearest":
         for axis, size, wanted in ((1, rows, height), (2, columns, width)):
             x = ops.index_select(x, axis, _nearest(size, wanted)) if size != wanted else x
@@ -107,11 +107,11 @@ def resize_batch(x, height, width, method, antialias=False):
     if method == "bilinear" and not antialias:
         made = ops.interpolate(ops.permute(x, [0, 3, 1, 2]), [height, width], mode="bilinear", align_corners=False)
         return ops.permute(made, [0, 2, 3, 1])
-    x = ops.matmul(_weights(rows, height, method, antialias), ops.reshape(x, (-1, rows, columns * channels)))
-    x, across = ops.reshape(x, (-1, height, columns, channels)), _weights(columns, width, method, antialias)
+    x = ops.matmul(_weights(rows, height, method, antialias), ops.reshape(x, (count, rows, columns * channels)))
+    x, across = ops.reshape(x, (count, height, columns, channels)), _weights(columns, width, method, antialias)
     if channels >= FEW:
         return ops.matmul(across, x)
     # Products with so few columns are slow: the channels stand aside.
-    x = ops.reshape(ops.permute(x, [0, 1, 3, 2]), (-1, columns))
+    x = ops.reshape(ops.permute(x, [0, 1, 3, 2]), (count * height * channels, columns))
     x = ops.matmul(x, ops.permute(across, [1, 0]))
-    return ops.permute(ops.reshape(x, (-1, height, channels, width)), [0, 1, 3, 2])
+    return ops.permute(ops.reshape(x, (count, height, channels, width)), [0, 1, 3, 2])
