@@ -78,7 +78,6 @@ def schema_of(found):
 @functools.lru_cache(None)
 def keywords_of(name):
     """Return the keyword arguments that a function or class takes, or None if any are taken or it is not known."""
-    from dragon.vm.torch.core.register import FALLBACKS
     found = resolve(name)[0]
     if isinstance(found, (staticmethod, classmethod)):
         found = found.__func__
@@ -87,8 +86,8 @@ def keywords_of(name):
     if schema is not None and not name.startswith("torch"):
         return None  # which words another guest has for an operator's arguments is not told here
     if schema is not None:
-        words, found = keywords_of_operator(schema), FALLBACKS.get(id(found))
-        if found is None:
+        words = keywords_of_operator(found, schema)
+        if not hasattr(found, "__wrapped__"):
             return words
     while hasattr(found, "__wrapped__"):
         found = found.__wrapped__
@@ -101,14 +100,11 @@ def keywords_of(name):
     return [*words, *(parameter.name for parameter in parameters)]
 
 
-def keywords_of_operator(schema):
-    """Return the guest's names of an operator's arguments."""
-    from dragon.vm.torch._api import WORDS
-    operator = schema["name"]
+def keywords_of_operator(found, schema):
+    """Return the guest's names of an operator's arguments, and NumPy's, which are taken as well, as PyTorch does."""
     names = [argument["name"] for argument in schema["arguments"]]
-    words = [WORDS.get(f"{operator}.{name}", WORDS.get(name, name)) for name in names]
-    # NumPy's words are taken as well, as PyTorch takes them.
-    return [*words, "out", *(name for name in ("axis", "keepdims") if name in names), "input"]
+    return [*inspect.signature(found, follow_wrapped=False).parameters, "out",
+            *(name for name in ("axis", "keepdims") if name in names), "input"]
 
 
 @functools.lru_cache(None)

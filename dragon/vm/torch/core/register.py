@@ -6,8 +6,6 @@
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 FUNCTIONS = {}
-# The Python function behind an operator that falls back on one, by the operator's identity: it knows the keywords.
-FALLBACKS = {}
 
 
 def overridable(python_function):
@@ -35,7 +33,6 @@ def overload(operator, of=None):
     """
     def register(python_function):
         fast = ops.with_fallback(operator, overridable(python_function))
-        FALLBACKS[id(fast)] = python_function
         if of != "method":
             FUNCTIONS[python_function.__name__] = fast
         if of:
