@@ -9,6 +9,12 @@ namespace {
 
 bool IsLetter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
+bool StartsWithVowel(const std::string& word) { return word.find_first_of("aeiou") == 0; }
+
+bool EndsWithAn(const std::string& text) {
+  return text.ends_with("an ") && (text.size() == 3 || !IsLetter(text[text.size() - 4]));
+}
+
 /// What a word becomes; `is_named` where the text says that it is an argument's name: argument 'x'.
 using Replace = std::function<std::string(const std::string& word, bool is_named)>;
 
@@ -32,7 +38,11 @@ std::string ReplaceWords(const std::string& text, const Replace& replace) {
     size_t end = i;
     while (end < text.size() && IsLetter(text[end])) ++end;
     const std::string word = text.substr(i, end - i);
-    result += quote && !is_named ? word : replace(word, quote && is_named);
+    const std::string guest = quote && !is_named ? word : replace(word, quote && is_named);
+    if (StartsWithVowel(word) && !StartsWithVowel(guest) && EndsWithAn(result)) {
+      result.replace(result.size() - 2, 2, " ");  // "an axis", "a dim"
+    }
+    result += guest;
     i = end;
   }
   return result;
@@ -49,10 +59,6 @@ PyObject* GeneralName(const Frontend* frontend, const std::string& word) {
 bool IsSymbol(const std::string& word) {
   if (word.size() <= 2) return word != "a";
   return word.find_first_of("0123456789_") != std::string::npos;
-}
-
-bool EndsWithArticleAn(const std::string& text) {
-  return text.size() >= 3 && text.ends_with("an ") && (text.size() == 3 || !IsLetter(text[text.size() - 4]));
 }
 
 }  // namespace
@@ -74,8 +80,7 @@ GuestNames NamesFor(const Operator& op, const Frontend* frontend) {
 
 std::string InWordsOf(const Frontend* frontend, const Operator* op, const GuestNames& names, const std::string& text) {
   if (!frontend->names) return text;
-  std::string result;
-  const std::string replaced = ReplaceWords(text, [&](const std::string& word, bool is_named) -> std::string {
+  return ReplaceWords(text, [&](const std::string& word, bool is_named) -> std::string {
     const int at = op && (is_named || IsSymbol(word)) ? op->schema.Find(word) : -1;
     if (is_named && at >= 0) return Text(names[at]);
     // The notions of the house: an axis is a dim wherever it is spoken of.
@@ -85,16 +90,6 @@ std::string InWordsOf(const Frontend* frontend, const Operator* op, const GuestN
     }
     return at < 0 ? word : Text(names[at]);
   });
-  // "an axis" has become "an dim".
-  for (size_t i = 0; i < replaced.size(); ++i) {
-    const bool starts_word = IsLetter(replaced[i]) && (i == 0 || !IsLetter(replaced[i - 1]));
-    if (starts_word && replaced[i] == 'd' && replaced.compare(i, 3, "dim") == 0 && EndsWithArticleAn(result)) {
-      result.resize(result.size() - 2);
-      result += ' ';
-    }
-    result += replaced[i];
-  }
-  return result;
 }
 
 std::string LineFor(const Operator& op, const GuestNames& names) {
@@ -120,7 +115,9 @@ std::string DefaultFor(const Argument& argument) {
 }
 
 /// `from` is a name that no Python signature can hold: it is shown as one that goes by its place alone.
-bool IsPythonWord(const std::string& name) { return name == "from" || name == "lambda" || name == "in"; }
+bool IsPythonWord(const std::string& name) {
+  return py::cast<bool>(py::module_::import("keyword").attr("iskeyword")(name));
+}
 
 }  // namespace
 
