@@ -91,9 +91,12 @@ Tensor Batch::StandIn(const Tensor& batch) {
   }
   Sweep();
   device_ = DeviceOfNumbers(batch);
-  Dims shape = batch.shape();
+  Dims shape = batch.shape(), strides = batch.strides();
   shape.erase(0);
-  const Tensor stand_in = Tensor::Empty(shape, batch.dtype(), Device{DeviceType::kMeta, 0});
+  strides.erase(0);
+  // A program that looks at the strides sees a slice's own; a layout that the engine chose is none of its business.
+  if (batch.impl()->free_layout) strides = ContiguousStrides(shape);
+  const Tensor stand_in = Tensor::EmptyStrided(shape, strides, batch.dtype(), Device{DeviceType::kMeta, 0});
   known_.emplace(stand_in.impl(), std::pair(stand_in, batch));
   return stand_in;
 }

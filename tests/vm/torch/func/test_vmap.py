@@ -1,6 +1,7 @@
 """`torch.vmap` beside genuine PyTorch: one call for all slices, or one for each; the numbers are the same."""
 import functools
 
+import numpy as np
 import pytest
 import torch
 import torch.func  # noqa: F401
@@ -319,3 +320,15 @@ def test_compiled():
         return dt.vmap(lambda row: row.softmax(0) * row.norm())(x)
     x = numbers(dt, 5, 3)
     assert shown(dt.compile(normed)(x)) == shown(normed(x))
+
+
+@pytest.mark.parametrize("in_dims", [0, 1])
+@pytest.mark.parametrize("function", [
+    lambda x: x * x.stride(0), lambda x: x.t() if x.is_contiguous() else x * 2, lambda x: x * x.t().stride(0),
+    lambda x: (x + 1) * (x + 1).stride(1), lambda x: x * 2 if x.device.type == "cpu" and not x.is_meta else x],
+    ids=["stride", "contiguous", "transposed", "computed", "device"])
+def test_a_function_that_looks_at_a_slice_sees_one(function, in_dims):
+    values = np.arange(60, dtype="float32").reshape(3, 4, 5)
+    expected = torch.vmap(function, in_dims)(torch.tensor(values))
+    found = dt.vmap(function, in_dims)(dt.tensor(values))
+    assert tuple(found.shape) == tuple(expected.shape) and found.tolist() == expected.tolist()
