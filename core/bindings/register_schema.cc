@@ -20,7 +20,7 @@ py::dict DescribeArgument(const Argument& argument) {
 /// What autocast, passes and vmap ask of an operator.
 void DescribeFacts(const Operator& op, py::dict* description) {
   static const char* const precisions[] = {"", "lower", "float32", "plain"};
-  static const char* const batchings[] = {"", "numbers", "rows", "samples", "own"};
+  static const char* const batchings[] = {"", "apart", "numbers", "rows", "samples", "own"};
   (*description)["autocast"] = precisions[static_cast<int>(op.autocast)];
   (*description)["commutes"] = op.commutes;
   (*description)["writes_when"] = op.writes_when < 0 ? "" : op.schema.attr(op.writes_when).name;

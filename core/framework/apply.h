@@ -15,7 +15,7 @@ namespace dragon {
 DRAGON_API Tensors Apply(const Call& call, std::span<const Tensor> outs = {});
 
 /// Someone who stands at the door: may handle a call, change it, or pass it down with `Below`.
-/// Record (autograd) and Run (compute) are the ground floor and always there; Trace, Cast, Batch, Profile stand above.
+/// Record (autograd) and Run (compute) are the ground floor, always there; Trace, Autocast, Batch, Profile stand above.
 class DRAGON_API Interpreter {
  public:
   virtual ~Interpreter() = default;

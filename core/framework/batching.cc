@@ -139,7 +139,8 @@ Tensors Batch::Handle(const Call& call, std::span<const Tensor> outs) {
   if (!outs.empty() || Writes(op, call.attrs)) Refuse(op.name(), "a slice of a batch to write in place");
   if (IsRandom(op)) Refuse(op.name(), "random numbers to draw for slices of a batch");
   if (op.dynamic) Refuse(op.name(), "slices of a batch, whose results differ in shape");
-  if (!op.compose || op.batching == Batching::kOwn) return Compute(call);
+  const bool is_whole = op.batching == Batching::kOwn || op.batching == Batching::kApart;
+  if (!op.compose || is_whole) return Compute(call);
   struct Inside {
     explicit Inside(int* depth) : depth(depth) { ++*depth; }
     ~Inside() { --*depth; }
@@ -215,6 +216,7 @@ Tensors Batch::ByRule(const Slices& s) {
       return OnSamples(s);
     case Batching::kOwn:
       return op.batch(s);
+    case Batching::kUnsaid:
     case Batching::kApart:
       break;
   }

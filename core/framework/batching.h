@@ -40,8 +40,6 @@ class DRAGON_API Slices : public CallReader {
 
 /// A rule for what only shows the first tensor's elements in another shape.
 DRAGON_API Tensors ReshapeSlices(const Slices& s);
-/// A rule that covers no call: for compositions that look at numbers or memory, and must not come apart.
-inline Tensors SliceBySlice(const Slices&) { return {}; }
 
 /// Lets a function written for one slice work on batches of them. Stand-ins are meta tensors of a slice's form, so that
 /// no number can go astray; operators compute on their batches as each says (`Operator::Batches`), or slice by slice if

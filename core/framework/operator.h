@@ -184,7 +184,8 @@ enum class Precision : uint8_t {
 
 /// How a call for many slices at once is made of the call for one. Batches have their slices along the first axis.
 enum class Batching : uint8_t {
-  kApart,    ///< no rule: slice by slice
+  kUnsaid,   ///< no rule: slice by slice, but compositions come apart into operators that may have one
+  kApart,    ///< slice by slice: the numbers of others matter, or where they lie
   kNumbers,  ///< every number by itself; axes of slices are aligned behind the batch's
   kRows,     ///< whatever axes stand in front are rows of their own, and so the batch's is; named axes move by one
   kSamples,  ///< the first axis counts samples already: slices are laid end to end
@@ -244,7 +245,7 @@ class DRAGON_API Operator {
   Operator& ChecksNumbers(NumberCheck check) { return number_check = check, *this; }
   /// Result i, j, k... pointwise of inputs: the shape rule is broadcasting, in-place writing is safe.
   Operator& Pointwise() {
-    if (batching == Batching::kApart) batching = Batching::kNumbers;
+    if (batching == Batching::kUnsaid) batching = Batching::kNumbers;
     return pointwise = true, *this;
   }
   /// The result is the first input with some places changed: given that input as destination, it is edited where it is.
@@ -286,7 +287,7 @@ class DRAGON_API Operator {
   uint32_t promoted_slots = ~0u;
   NumberCheck number_check = nullptr;
   Precision autocast = Precision::kAsGiven;
-  Batching batching = Batching::kApart;
+  Batching batching = Batching::kUnsaid;
   BatchFn batch;
   uint64_t batch_axes = 0, batch_shared = 0;  ///< bit i: attribute i, tensor argument i
   TailFn tail;

@@ -27,7 +27,7 @@ def call(row, arguments, tensors):
     return oracle.as_tuple(engine.operator(row)(*args, **kwargs))
 
 
-def call_batched(row, slices, varies, apart):
+def call_batched(row, slices, varies, apart=True):
     """Return (result, whether it is a batch) of one call for all slices."""
     columns = zip(*([engine.tensor(item) for item in arguments.inputs()] for arguments in slices))
     given = [engine.stack(column) if batched else column[0] for column, batched in zip(columns, varies)]
@@ -50,18 +50,35 @@ def differ(row, dtype, got, wanted):
     return compare(engine.array(got), engine.array(wanted), tolerance_of(row, dtype))
 
 
-def check_batched(row, dtype, apart=True):
+def bind_slices(row, sample, dtype, index):
+    """Return the arguments of each slice, those of a sample first."""
+    return [bind(row, sample, dtype, index + 100 * k) for k in range(COUNT)]
+
+
+def keeps_together(row, dtype):
+    """Whether the operator's rule computes at least one sample, in some of its ways to vary, and not slice by slice."""
+    for index, sample in enumerate(checks.samples_of(row)):
+        slices = bind_slices(row, sample, dtype, index)
+        for varies in which_vary(len(slices[0].inputs())):
+            try:
+                return bool(call_batched(row, slices, varies, apart=False))
+            except NotImplementedError:
+                continue
+    return False
+
+
+def check_batched(row, dtype):
     """A batch gives what its slices give; not at all if that is refused, by name."""
     samples = checks.samples_of(row)
     positions = iter(range(len(samples)))
 
     def check(arguments, note):
         index = next(positions)
-        slices = [arguments] + [bind(row, samples[index], dtype, index + 100 * k) for k in range(1, COUNT)]
+        slices = bind_slices(row, samples[index], dtype, index)
         for varies in which_vary(len(arguments.inputs())):
             wanted = call_apart(row, slices, varies)
             try:
-                found = call_batched(row, slices, varies, apart)
+                found = call_batched(row, slices, varies)
             except NotImplementedError:
                 continue
             for place, (result, batched) in enumerate(found):

@@ -120,6 +120,13 @@ def test_batches(row, dtype):
     slices.check_batched(row, dtype)
 
 
+@pytest.mark.parametrize("row, dtype", in_first_dtype(
+    row for row in ROWS if not row.random and row.call is None
+    and _C.schema(row.name)["batches"] not in ("", "apart")))
+def test_rules_for_batches_are_followed(row, dtype):
+    assert slices.keeps_together(row, dtype)
+
+
 @pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS if row.errors])
 def test_errors(row):
     checks.check_errors(row)

@@ -107,7 +107,7 @@ void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims&
 [[maybe_unused]] const auto& as_strided =
     DefineOp("as_strided(Tensor x, int[] shape, int[] strides, int? offset=None) -> Tensor")
         .Doc("A view of x's memory at any shape, strides and offset.")
-        .Batches(SliceBySlice)
+        .Batches(Batching::kApart)
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           x.Settle();

@@ -1,7 +1,6 @@
 // Least squares, and the factors of indefinite symmetric matrices.
 #include <limits>
 
-#include "core/framework/batching.h"
 #include "core/ops/linalg/common.h"
 
 namespace dragon {
@@ -94,7 +93,7 @@ bool HasResiduals(const CallReader& c, const Tensor& rank) {
         "linalg_lstsq(Tensor x, Tensor y, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
         "Tensor residuals, Tensor rank, Tensor singular_values)")
         .Doc("Z with the least |x Z - y|, the squared residuals, and x's rank and singular values where found.")
-        .Batches(SliceBySlice)
+        .Batches(Batching::kApart)
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor &a = c.x(0), &b = c.x(1);

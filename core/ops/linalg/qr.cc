@@ -1,4 +1,5 @@
 // QR factors, and products of Householder reflections.
+#include "core/framework/batching.h"
 #include "core/ops/linalg/common.h"
 
 namespace dragon {
@@ -161,7 +162,9 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
 [[maybe_unused]] const auto& householder_product =
     DefineOp("linalg_householder_product(Tensor x, Tensor tau) -> Tensor")
         .Doc("The first columns of the product of the reflections that geqrf gives.")
-        .Batches(Batching::kRows)
+        .Batches([](const Slices& s) -> Tensors {
+          return {Op<"linalg_householder_product">(s.Repeated(0), s.Repeated(1))};
+        })
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);
@@ -186,7 +189,9 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
 [[maybe_unused]] const auto& ormqr =
     DefineOp("ormqr(Tensor x, Tensor tau, Tensor y, bool left=True, bool transpose=False) -> Tensor")
         .Doc("The product of y with the Q that the reflections in x make, or with its adjoint.")
-        .Batches(Batching::kRows)
+        .Batches([](const Slices& s) -> Tensors {
+          return {Op<"ormqr">(s.Repeated(0), s.Repeated(1), s.Repeated(2), s.Bool(0), s.Bool(1))};
+        })
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);

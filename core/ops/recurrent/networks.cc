@@ -1,7 +1,6 @@
 // RNN, GRU and LSTM as users call them: layers stacked, directions joined, dropout between layers; and single cells.
 #include <vector>
 
-#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/ops/recurrent/layer.h"
 
@@ -166,7 +165,7 @@ bool DefineNetworks() {
   DefineOp("lstm_packed(Tensor data, Tensor batch_sizes, Tensor[] hx, " + settings +
            ") -> (Tensor out, Tensor hn, Tensor cn)")
       .Doc("Long short-term memory over packed sequences.")
-      .Batches(SliceBySlice)
+      .Batches(Batching::kApart)
       .Autocast(Precision::kLower)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
@@ -190,7 +189,7 @@ bool DefineNetworks() {
     DefineOp(std::string(network.name) + "_packed(Tensor data, Tensor batch_sizes, Tensor hx, " + settings +
              ") -> (Tensor out, Tensor hn)")
         .Doc(network.packed_doc)
-        .Batches(SliceBySlice)
+        .Batches(Batching::kApart)
         .Autocast(network.autocast)
         .As([mode](const CallReader& c) {
           return Stacked(c, c.x(0), BatchSizes(c), c.x(2), Tensor(), c.list(0), mode);

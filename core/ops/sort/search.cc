@@ -2,7 +2,6 @@
 #include <cmath>
 #include <vector>
 
-#include "core/framework/batching.h"
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
 #include "core/kernels/sort.h"
@@ -234,7 +233,7 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
         "histogram(Tensor x, int bins, *, float[]? range=None, Tensor? weight=None, bool density=False)"
         " -> (Tensor hist, Tensor bin_edges)")
         .Doc("The histogram of all elements over equal bins, and the edges of those.")
-        .Batches(SliceBySlice)
+        .Batches(Batching::kApart)
         .As([](const CallReader& c) -> Tensors {
           if (c.Int(0) <= 0 || c.Int(0) > kMostBins)
             throw ValueError("histogram").Got(c.Int(0), " bins").Expected("at least 1");
