@@ -1,12 +1,11 @@
 """`tf.experimental.Optional`: an element that may be missing."""
 from dragon.vm.shared import errors
-from dragon.vm.shared.data.specs import spec_of
-from dragon.vm.shared.data.structure import flatten, to_element
+from dragon.vm.shared.data.specs import SpecOfElements, spec_of
+from dragon.vm.shared.data.structure import to_element
 from dragon.vm.shared.naming import known_as
-from dragon.vm.shared.tensors.type_spec import TypeSpec
 
 
-class OptionalSpec(TypeSpec):
+class OptionalSpec(SpecOfElements):
     """The spec of an optional.
 
     Parameters
@@ -16,27 +15,10 @@ class OptionalSpec(TypeSpec):
 
     """
 
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
-
     @property
     def value_type(self):
         """`tf.experimental.Optional`."""
         return Optional
-
-    @classmethod
-    def from_value(cls, value):
-        """Return the spec of an optional."""
-        return cls(value.element_spec)
-
-    def _parts(self):
-        return (self._element_spec,)
-
-    def __hash__(self):
-        return hash((type(self), tuple(flatten(self._element_spec))))
-
-    def __repr__(self):
-        return f"OptionalSpec({self._element_spec!r})"
 
 
 @known_as("tensorflow.data.experimental")

@@ -18,7 +18,7 @@ BUFFER = 256 * 1024
 class Reading(Dataset):
     """What is read from files one after the other, or several at a time."""
 
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
         super().__init__()
         self._who = type(self).__name__
         self._compression = check_compression(compression_type, self._who)
@@ -79,9 +79,6 @@ class TFRecordDataset(Reading):
 
     """
 
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
-        super().__init__(filenames, compression_type, buffer_size, num_parallel_reads)
-
     def _read(self, path):
         return read_records(path, self._compression, max(self._buffer, 2))
 
@@ -104,9 +101,6 @@ class TextLineDataset(Reading):
         Not used.
 
     """
-
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
-        super().__init__(filenames, compression_type, buffer_size, num_parallel_reads)
 
     def _read(self, path):
         return read_lines(path, self._compression, self._buffer)

@@ -6,8 +6,36 @@ from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.type_spec import NoneTensorSpec, TensorSpec, TypeSpec
 
 
+class SpecOfElements(TypeSpec):
+    """The spec of something that holds elements, which is told by theirs.
+
+    Parameters
+    ----------
+    element_spec : Any
+        The structure of specs of the elements.
+
+    """
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @classmethod
+    def from_value(cls, value):
+        """Return the spec of a value."""
+        return cls(value.element_spec)
+
+    def _parts(self):
+        return (self._element_spec,)
+
+    def __hash__(self):
+        return hash((type(self), tuple(flatten(self._element_spec))))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._element_spec!r})"
+
+
 @known_as("tensorflow.data")
-class DatasetSpec(TypeSpec):
+class DatasetSpec(SpecOfElements):
     """The spec of a dataset as a component of elements or an argument.
 
     Parameters
@@ -20,7 +48,8 @@ class DatasetSpec(TypeSpec):
     """
 
     def __init__(self, element_spec, dataset_shape=()):
-        self._element_spec, self._dataset_shape = element_spec, TensorShape(dataset_shape)
+        super().__init__(element_spec)
+        self._dataset_shape = TensorShape(dataset_shape)
 
     @property
     def element_spec(self):
@@ -36,23 +65,12 @@ class DatasetSpec(TypeSpec):
         """`tf.data.Dataset`."""
         return kinds.Dataset
 
-    @classmethod
-    def from_value(cls, value):
-        """Return the spec of a dataset."""
-        return cls(value.element_spec)
-
-    def _parts(self):
-        return (self._element_spec,)
-
-    def __hash__(self):
-        return hash((type(self), tuple(flatten(self._element_spec))))
-
     def __repr__(self):
         return f"{type(self).__name__}({self._element_spec!r}, {self._dataset_shape!r})"
 
 
 @known_as("tensorflow.data")
-class IteratorSpec(TypeSpec):
+class IteratorSpec(SpecOfElements):
     """The spec of a `tf.data.Iterator`.
 
     Parameters
@@ -62,27 +80,10 @@ class IteratorSpec(TypeSpec):
 
     """
 
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
-
     @property
     def value_type(self):
         """`tf.data.Iterator`."""
         return kinds.Iterator
-
-    @classmethod
-    def from_value(cls, value):
-        """Return the spec of an iterator."""
-        return cls(value.element_spec)
-
-    def _parts(self):
-        return (self._element_spec,)
-
-    def __hash__(self):
-        return hash((type(self), tuple(flatten(self._element_spec))))
-
-    def __repr__(self):
-        return f"IteratorSpec({self._element_spec!r})"
 
 
 def spec_of(value):
