@@ -14,7 +14,7 @@ __getattr__, __dir__ = _lookup(globals(), _PLACES)
 
 def _know_ragged():
     """Have functions of dense tensors know ragged and sparse ones."""
-    from dragon.vm.tensorflow.core import dispatch  # noqa: F401
+    from dragon.vm.tensorflow.core import dispatch  # noqa: F401: it is done by importing it
 
 
 _listeners.when_made(globals(), _know_ragged)

@@ -3,6 +3,7 @@ import operator
 
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, wrap_array
+from dragon.vm.shared.ragged import later
 from dragon.vm.shared.ragged.making import _from_lengths, from_tensor, join, stack_rows, take_rows
 from dragon.vm.shared.ragged.tensor import RaggedTensor, axis_within
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -350,3 +351,6 @@ def expand_dims(ragged, axis):
     values = ragged._values
     return ragged.with_values(expand_dims(values, axis - 1) if isinstance(values, RaggedTensor)
                               else ops.unsqueeze(values, axis - 1))
+
+
+later.teach[0]()

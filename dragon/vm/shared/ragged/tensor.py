@@ -331,4 +331,4 @@ class RaggedTensor:
 
 
 # Operators are added to the class by the module of its arithmetic; TensorFlow's functions are told of it.
-later.teach[0]()
+later.compute[0]()

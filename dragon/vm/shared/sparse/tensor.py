@@ -196,4 +196,4 @@ def take(values, order):
 
 
 # TensorFlow's functions are told of the class.
-later.teach[0]()
+later.compute[0]()
