@@ -162,9 +162,8 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
 [[maybe_unused]] const auto& householder_product =
     DefineOp("linalg_householder_product(Tensor x, Tensor tau) -> Tensor")
         .Doc("The first columns of the product of the reflections that geqrf gives.")
-        .Batches([](const Slices& s) -> Tensors {
-          return {Op<"linalg_householder_product">(s.Repeated(0), s.Repeated(1))};
-        })
+        .Batches(
+            [](const Slices& s) -> Tensors { return {Op<"linalg_householder_product">(s.Repeated(0), s.Repeated(1))}; })
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);
