@@ -27,7 +27,8 @@ GENERATED = pathlib.Path(__file__).parent / "api" / "generated"
 
 
 PRECISIONS = {"lower": "in 16 bits", "float32": "in float32", "plain": "as given, with its parts"}
-BATCHES = {"numbers": "number by number", "rows": "as rows", "samples": "as samples", "own": "by a rule of its own"}
+BATCHES = {"apart": "slice by slice", "numbers": "number by number", "rows": "as rows", "samples": "as samples",
+           "own": "by a rule of its own"}
 
 
 def describe_facts(operator):

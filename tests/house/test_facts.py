@@ -48,3 +48,9 @@ def test_facts_are_shown():
     assert _C.schema("mul")["commutes"] and not _C.schema("sub")["commutes"]
     assert _C.schema("relu")["tail"] and _C.schema("relu")["batches"] == "numbers"
     assert _C.schema("sum")["batches"] == "rows" and _C.schema("conv_forward")["batches"] == "samples"
+
+
+def test_the_reference_has_a_word_for_every_way_to_batch():
+    words = {_C.schema(name)["batches"] for name in NAMES} - {""}
+    told = re.search(r"^BATCHES = (\{.*?\})", (ROOT / "docs/conf.py").read_text(encoding="utf-8"), re.DOTALL | re.M)
+    assert set(ast.literal_eval(told[1])) == words
