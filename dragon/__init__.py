@@ -9,7 +9,7 @@ from dragon.core.gradients import backward, grad
 from dragon.core.graph import Graph
 from dragon.core.profile import profile
 from dragon.core.random import Generator, get_rng_state, manual_seed, set_rng_state
-from dragon.core.tape import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from dragon.core.modes import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from dragon.core.workspace import Workspace, current_workspace
 from dragon.tensor import (Tensor, asarray, bfloat16, bool_, complex64, complex128, default_dtype, dtype, float16,
                            float32, float64, from_dlpack, from_numpy, int8, int16, int32, int64, tensor, uint8)

@@ -1,7 +1,7 @@
 """Optimizers: one call updates all parameters of a model."""
 from dragon import _C
 from dragon.core.refusals import refusing
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.tensor import ops
 
 

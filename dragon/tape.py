@@ -3,8 +3,9 @@ import contextlib
 import threading
 
 from dragon import _C, ops
+from dragon.core import modes
 from dragon.core.refusals import refusing
-from dragon.core.tape import as_list
+from dragon.core.gradients import as_list
 
 _local = threading.local()
 
@@ -35,14 +36,14 @@ class GradientTape:
         self._previous = []
 
     def __enter__(self):
-        self._previous.append(_C.is_grad_enabled())
-        _C.set_grad_enabled(True)
+        self._previous.append(modes.is_recording())
+        modes.set_recording(True)
         _stack().append(self)
         return self
 
     def __exit__(self, *_):
         _stack().remove(self)
-        _C.set_grad_enabled(self._previous.pop())
+        modes.set_recording(self._previous.pop())
         for tensor in self._watched:
             tensor.requires_grad = False
 

@@ -1,6 +1,6 @@
 """`dragon.Tensor`: strided numbers in NumPy's dialect. Its methods are the operators themselves."""
 from dragon import _C
-from dragon.core import gradients
+from dragon.core import config, gradients
 from dragon.core.device import Device, current_device
 from dragon.core.dtypes import NATIVE
 from dragon.core.printing import format_tensor
@@ -157,7 +157,7 @@ def as_dtype(value):
     """Return the dtype that a dtype, a NumPy dtype, a Python type or a name stands for."""
     if isinstance(value, _C.dtype):
         return value
-    kinds = {bool: "bool", int: "int64", float: _C.default_dtype(), complex: "complex64"}
+    kinds = {bool: "bool", int: "int64", float: config.default_dtype(), complex: "complex64"}
     name = kinds.get(value) if isinstance(value, type) else None
     name = name or (value if isinstance(value, str) else getattr(value, "name", None) or getattr(value, "__name__", ""))
     if name not in NATIVE:
@@ -167,7 +167,7 @@ def as_dtype(value):
 
 def default_dtype():
     """Return the dtype of Python floats."""
-    return NATIVE[_C.default_dtype()]
+    return NATIVE[config.default_dtype()]
 
 
 def host_array(x):

@@ -8,8 +8,9 @@ def collect():
     """Return a dict of facts about the build, the machine and the guests."""
     import dragon
     from dragon import _C
+    from dragon.core import config
     from dragon.vm.alias import VERSIONS
-    libraries = sorted(name for name in os.listdir(_C.library_folder()) if ".so" in name)
+    libraries = sorted(name for name in os.listdir(config.library_folder()) if ".so" in name)
     return {
         "dragon": dragon.__version__,
         "folder": os.path.dirname(dragon.__file__),
@@ -19,10 +20,10 @@ def collect():
         "system": platform.platform(),
         "machine": platform.machine(),
         "cpu": cpu_name(),
-        "cpu level": _C.cpu_level(),
+        "cpu level": config.cpu_level(),
         "cores": os.cpu_count(),
-        "threads": _C.num_threads(),
-        "devices": {kind: _C.device_count(kind) for kind in ("cpu", "cuda")},
+        "threads": config.get_num_threads(),
+        "devices": {kind: config.device_count(kind) for kind in ("cpu", "cuda")},
         "guests": VERSIONS,
         "numpy": version_of("numpy"),
     }

@@ -1,5 +1,8 @@
-"""Switches of the process: threads, the default float dtype, memory, libraries from outside."""
+"""Switches of the process: threads, devices, the default float dtype, memory, libraries from outside."""
 from dragon import _C
+
+default_dtype, device_count, library_folder = _C.default_dtype, _C.device_count, _C.library_folder
+set_default_device = _C.set_default_device
 
 
 def set_num_threads(count):

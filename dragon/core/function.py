@@ -1,5 +1,6 @@
 """Functions whose gradient is Python code."""
 from dragon import _C
+from dragon.core import modes
 
 
 class Context:
@@ -90,12 +91,12 @@ class Function:
         """Return the results of `forward`, recorded for `backward`."""
         ctx = cls.context_class()
         ctx.needs_input_grad = tuple([isinstance(arg, _C.Tensor) and arg.requires_grad for arg in args])
-        recording = _C.is_grad_enabled() and any(ctx.needs_input_grad)
-        previous = _C.set_grad_enabled(False)
+        recording = modes.is_recording() and any(ctx.needs_input_grad)
+        previous = modes.set_recording(False)
         try:
             results = cls._compute(ctx, args, kwargs)
         finally:
-            _C.set_grad_enabled(previous)
+            modes.set_recording(previous)
         if not recording:
             return results
         if any(tensor.is_leaf and tensor.requires_grad for tensor in ctx._dirty):

@@ -1,6 +1,5 @@
 """Gradients of roots with respect to leaves, or to inputs by name."""
 from dragon import _C
-from dragon.core.tape import as_list
 
 
 def backward(roots, grads=None, retain_graph=None, create_graph=False, inputs=None):
@@ -50,3 +49,10 @@ def grad(ys, xs, grads=None, retain_graph=None, create_graph=False, allow_unused
     """
     retain_graph = create_graph if retain_graph is None else retain_graph
     return _C.grad(as_list(ys), as_list(xs), as_list(grads), retain_graph, create_graph, allow_unused)
+
+
+def as_list(value):
+    """Return one tensor or a sequence of them as a list; None as None."""
+    if value is None or isinstance(value, (list, tuple)):
+        return value if value is None else list(value)
+    return [value]

@@ -5,7 +5,7 @@ import os
 import threading
 import typing
 
-from dragon import _C
+from dragon._C import start_profile, stop_profile
 from dragon.core import files
 
 
@@ -179,9 +179,9 @@ class profile(Profile):
         self.shapes = shapes
 
     def __enter__(self):
-        _C.start_profile(self.shapes)
+        start_profile(self.shapes)
         return self
 
     def __exit__(self, *_):
         self.events += [Event(name, start, end, is_node, size, tuple(shapes))
-                        for name, start, end, is_node, size, shapes in _C.stop_profile()]
+                        for name, start, end, is_node, size, shapes in stop_profile()]

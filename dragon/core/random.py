@@ -1,7 +1,7 @@
 """Random state: the process's own generator, generators beside it, seeds and saved states."""
 from dragon import _C
 
-Generator = _C.Generator
+Generator, current_generator = _C.Generator, _C.current_generator
 
 
 def default_generator():
@@ -23,14 +23,14 @@ def manual_seed(seed):
         The generator that was seeded.
 
     """
-    return _C.current_generator().manual_seed(seed)
+    return current_generator().manual_seed(seed)
 
 
 def get_rng_state():
     """Return the current random state as bytes."""
-    return _C.current_generator().get_state()
+    return current_generator().get_state()
 
 
 def set_rng_state(state):
     """Continue from a random state that `get_rng_state` returned."""
-    _C.current_generator().set_state(state)
+    current_generator().set_state(state)

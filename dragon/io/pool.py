@@ -12,7 +12,7 @@ import time
 import weakref
 from collections import deque
 
-from dragon import _C
+from dragon.core import config
 from dragon.io.block import Arena, Mailbox, set_current_arena
 from dragon.io.failure import Failure
 from dragon.io.parcel import pack, unpack
@@ -235,7 +235,7 @@ def has_hung_up(connection, wait):
 def serve(start, index, tasks, results, name):
     """Answer tasks until the parent hangs up; what runs in a worker."""
     try:
-        _C.set_num_threads(1)  # as many processes as there are cores should not each use all of them
+        config.set_num_threads(1)  # as many processes as there are cores should not each use all of them
         arena, mailbox = Arena(), Mailbox()
         set_current_arena(arena)
         where = f"in {name} worker process {index}"

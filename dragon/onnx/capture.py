@@ -1,9 +1,9 @@
 """Captures of a function for the exporter: once as it was called, and at other sizes where axes are dynamic."""
-import contextlib
 
 import numpy
 
 from dragon import _C
+from dragon.core.modes import shapes_only
 from dragon.core.capture.settings import eager
 from dragon.onnx.errors import ExportError, HardCodedError
 from dragon.onnx.source import Plain, Program, ops, overlay, read_graph
@@ -50,19 +50,6 @@ def names_of(target):
         return {}
     return {address_of(tensor): name for name, tensor in reversed(list(owner.state_dict().items()))
             if isinstance(tensor, _C.Tensor)}
-
-
-@contextlib.contextmanager
-def shapes_only():
-    """Have calls make shapes only: nothing is computed, and nothing written."""
-    before = _C.set_phantom(True)
-    grad = _C.is_grad_enabled()
-    _C.set_grad_enabled(False)
-    try:
-        yield
-    finally:
-        _C.set_grad_enabled(grad)
-        _C.set_phantom(before)
 
 
 def trace(function, args, kwargs):

@@ -2,6 +2,7 @@
 import threading
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import BATCH, Watch
@@ -117,7 +118,7 @@ def rehearse(recording, numbers, watch):
     for tensor in chosen:
         trace.add_input(tensor)
     args, kwargs = arguments.fill(chosen)
-    phantom, maker = _C.set_phantom(True), _C.set_size_maker(watch)
+    phantom, maker = modes.set_phantom(True), modes.set_size_maker(watch)
     captures().append(_Rehearsal(trace))
     trace.start()
     try:
@@ -128,8 +129,8 @@ def rehearse(recording, numbers, watch):
     finally:
         trace.stop()
         captures().pop()
-        _C.set_phantom(phantom)
-        _C.set_size_maker(maker)
+        modes.set_phantom(phantom)
+        modes.set_size_maker(maker)
     try:
         if trace.failure or watch.escaped:
             return None

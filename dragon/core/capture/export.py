@@ -2,6 +2,7 @@
 import json
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import Template, is_record
@@ -83,7 +84,7 @@ def capture_graph(function, args, kwargs=None, names=None, name="graph"):
             inputs[number] = tensor = tensor.clone()
         trace.add_input(tensor, f"input{number}")
     args, kwargs = arguments.fill(inputs)
-    previous = _C.set_grad_enabled(False)
+    previous = modes.set_recording(False)
     captures().append(_Sketch(trace))
     trace.start()
     try:
@@ -94,7 +95,7 @@ def capture_graph(function, args, kwargs=None, names=None, name="graph"):
     finally:
         trace.stop()
         captures().pop()
-        _C.set_grad_enabled(previous)
+        modes.set_recording(previous)
     if trace.failure:
         raise GraphError(trace.failure)
     captured = trace.finish(outputs)
@@ -136,21 +137,19 @@ def _rehearse(function, arguments, tensors):
     for tensor in tensors:
         trace.add_input(tensor)
     args, kwargs = arguments.fill(tensors)
-    previous, phantom = _C.set_grad_enabled(False), _C.set_phantom(True)
-    captures().append(_Sketch(trace))
-    trace.start()
-    try:
-        outputs = [tensor.clone() for tensor in Template(function(*args, **kwargs)).tensors]
-        trace.stop()
-        return None if trace.failure else trace.finish(outputs)
-    except Exception:  # it may do anything with tensors that hold no numbers
-        return None
-    finally:
-        trace.stop()
-        trace.restore_gradients()
-        captures().pop()
-        _C.set_phantom(phantom)
-        _C.set_grad_enabled(previous)
+    with modes.shapes_only():
+        captures().append(_Sketch(trace))
+        trace.start()
+        try:
+            outputs = [tensor.clone() for tensor in Template(function(*args, **kwargs)).tensors]
+            trace.stop()
+            return None if trace.failure else trace.finish(outputs)
+        except Exception:  # it may do anything with tensors that hold no numbers
+            return None
+        finally:
+            trace.stop()
+            trace.restore_gradients()
+            captures().pop()
 
 
 def freeze(graph, outside):

@@ -4,6 +4,7 @@ import random
 import secrets
 
 from dragon import _C
+from dragon.core.modes import no_grad
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
@@ -124,12 +125,9 @@ def next_captured_seed(op_seed):
     if first is None:
         first, second = secrets.randbits(62), secrets.randbits(62)
     own = _C.tensor([0, second, first], "int64", None, Tensor)
-    before = _C.set_grad_enabled(False)
-    try:
+    with no_grad():
         stream = ops.add(_captured, own)
         ops.add_(_captured, _step)
-    finally:
-        _C.set_grad_enabled(before)
     return stream
 
 

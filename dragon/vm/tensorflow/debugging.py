@@ -13,14 +13,14 @@ __getattr__, __dir__ = _lookup(globals(), {
 
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     """Have backward passes name the line behind an undefined gradient."""
-    from dragon import _C
-    _C.set_anomaly_mode(True, True)
+    from dragon.core import modes
+    modes.set_anomaly_mode(True, True)
 
 
 def disable_check_numerics():
     """Undo `enable_check_numerics`."""
-    from dragon import _C
-    _C.set_anomaly_mode(False, False)
+    from dragon.core import modes
+    modes.set_anomaly_mode(False, False)
 
 
 def get_log_device_placement():

@@ -1,12 +1,12 @@
 """`tf.sysconfig`: how the engine was built."""
-from dragon import _C as _C
+from dragon.core import config as _config
 
 
 def get_build_info():
     """Return what the build contains, as a dictionary."""
-    return {"is_cuda_build": _C.device_count("cuda") > 0, "is_rocm_build": False, "is_tensorrt_build": False}
+    return {"is_cuda_build": _config.device_count("cuda") > 0, "is_rocm_build": False, "is_tensorrt_build": False}
 
 
 def get_lib():
     """Return the folder of the engine's library."""
-    return _C.library_folder()
+    return _config.library_folder()

@@ -2,8 +2,8 @@
 import sys as _sys
 from math import e, inf, nan, pi
 
-from dragon import _C as _engine
-from dragon.core.tape import record_unasked as _record_unasked
+from dragon.core.modes import record_unasked as _record_unasked
+from dragon.core.random import default_generator as _default_generator
 from dragon.vm.guest import lookup as _lookup
 from dragon.vm.torch.core.device import device, get_default_device, set_default_device
 from dragon.vm.torch.core.dtypes import NAMES as _dtypes, dtype
@@ -52,7 +52,7 @@ for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, mem
     _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
 torch = _sys.modules[__name__]  # PyTorch has itself as a name, and libraries write `from torch import torch`
-default_generator = _engine.default_generator()
+default_generator = _default_generator()
 from dragon.vm.torch.torch_version import __version__  # noqa: E402
 # Imported when first asked for, as modules are, so that `import torch` stays quick.
 __getattr__, __dir__ = _lookup(globals(), {

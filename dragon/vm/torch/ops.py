@@ -4,9 +4,9 @@ from dragon.vm.torch._ops import NAMESPACES as _namespaces, namespace as _namesp
 
 def load_library(path):
     """Load a shared library of operators: one written for Dragon."""
-    from dragon import _C
+    from dragon.core import config
     try:
-        _C.load_library(path)
+        config.load_library(path)
     except RuntimeError as error:
         raise OSError(f"load_library: got {path!r}, expected a library of Dragon's: operators compiled for PyTorch "
                       f"need PyTorch ({error})") from None

@@ -3,6 +3,7 @@ import io
 import warnings
 
 from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.legacy import STORAGE_CLASSES
@@ -237,7 +238,7 @@ class TypedStorage:
     is_sparse = False
 
     def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
-        self.dtype = OBJECTS[_C.default_dtype()] if dtype is None else dtype
+        self.dtype = OBJECTS[config.default_dtype()] if dtype is None else dtype
         if wrap_storage is None:
             source = args[0] if args else 0
             made = (ops.empty((source,), dtype=self.dtype, device=as_device(device)) if hasattr(source, "__index__")

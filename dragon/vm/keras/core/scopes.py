@@ -1,5 +1,5 @@
 """Names that are open, the dtype that variables are read in, and what else holds within a block."""
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
 
@@ -130,9 +130,9 @@ class Concrete:
         self._scopes = get("stateless_scope"), get("symbolic_scope"), get("autocast_scope")
         for name in ("stateless_scope", "symbolic_scope", "autocast_scope"):
             global_state.set_global_attribute(name, None)
-        self._phantom = _C.set_phantom(False)
+        self._phantom = modes.set_phantom(False)
 
     def __exit__(self, *_):
-        _C.set_phantom(self._phantom)
+        modes.set_phantom(self._phantom)
         for name, scope in zip(("stateless_scope", "symbolic_scope", "autocast_scope"), self._scopes):
             global_state.set_global_attribute(name, scope)

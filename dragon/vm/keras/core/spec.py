@@ -3,6 +3,7 @@ import contextlib
 import threading
 
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
@@ -26,9 +27,9 @@ def phantom(shape, dtype, unknown=SIZES[0]):
         return StringTensor(np.full(shape, b"", dtype=object))
     prototype = _prototypes.get(dtype)
     if prototype is None:
-        before = _C.set_phantom(False)
+        before = modes.set_phantom(False)
         prototype = _prototypes[dtype] = ops.zeros((), dtype=dtype)
-        _C.set_phantom(before)
+        modes.set_phantom(before)
     return _C.phantom_like(prototype, shape)
 
 
@@ -45,13 +46,10 @@ def run_phantom(function, args, kwargs, unknown=SIZES[0]):
     from dragon.vm.keras.core.stateless import StatelessScope
     args, kwargs = tree.map_structure(fill, tuple(args)), tree.map_structure(fill, dict(kwargs))
     outer, _local.unknown = getattr(_local, "unknown", None), unknown
-    recorded, previous = _C.set_grad_enabled(False), _C.set_phantom(True)
     try:
-        with StatelessScope(), SymbolicScope():
+        with modes.shapes_only(), StatelessScope(), SymbolicScope():
             return function(*args, **kwargs)
     finally:
-        _C.set_phantom(previous)
-        _C.set_grad_enabled(recorded)
         _local.unknown = outer
 
 

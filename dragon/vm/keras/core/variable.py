@@ -1,5 +1,6 @@
 """`keras.Variable`: numbers with a name that training changes; a tensor of the engine, and a leaf of its tape."""
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -54,12 +55,12 @@ class Variable(Base):
             raise ValueError("You are attempting to create a variable while in a stateless scope. This is disallowed. "
                              "Make all variables before layers are used: in `build()`, by `self.add_weight()`, with a "
                              f"`shape` and an `initializer`. Received: initializer={initializer}")
-        previous = _C.set_grad_enabled(False)
+        previous = modes.set_recording(False)
         try:
             with Concrete():
                 value = _first_value(initializer, is_made, shape, dtype, path)
         finally:
-            _C.set_grad_enabled(previous)
+            modes.set_recording(previous)
         self = _C.Tensor.__new__(cls, value)
         self._name, self._path, self._dtype = name, path, standardize_dtype(value.dtype)
         self._trainable, self._autocast = bool(trainable), bool(autocast)

@@ -293,7 +293,8 @@ def jvp(fun, primals, tangents, has_aux=False):
 
     """
     from dragon import _C
-    before = _C.set_grad_enabled(True)
+    from dragon.core import modes
+    before = modes.set_recording(True)
     try:
         xs = tree.map_structure(lambda x: _leaf(tensor(x)), list(primals))
         made = fun(*xs)
@@ -307,7 +308,7 @@ def jvp(fun, primals, tangents, has_aux=False):
                  if g is not None]
         moved = _C.grad([pair[0] for pair in pairs], seeds, [pair[1] for pair in pairs], True, False, True)
     finally:
-        _C.set_grad_enabled(before)
+        modes.set_recording(before)
     moved = [ops.zeros_like(y.detach()) if change is None else change for y, change in zip(ys, moved)]
     results = tree.map_structure(lambda y: tensor(y).detach(), made), tree.pack_sequence_as(made, moved)
     return (*results, aux) if has_aux else results

@@ -2,6 +2,7 @@
 import warnings
 
 from dragon.core.capture.settings import is_capturing
+from dragon.core.modes import no_grad
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.configuration import Configured
@@ -14,7 +15,7 @@ from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.schedules.schedule import LearningRateSchedule
 from dragon.vm.keras.optimizers.state import State
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.variable import not_recorded, settle
+from dragon.vm.shared.tensors.variable import settle
 
 # Arguments that every optimizer has, in the order of configurations.
 SHARED = {"weight_decay": None, "clipnorm": None, "global_clipnorm": None, "clipvalue": None, "use_ema": False,
@@ -161,7 +162,7 @@ class Optimizer(State, WeightDecay, Configured):
         if len(grads) == 0:
             return
         variables = self._variables_of(grads, trainable_variables)
-        with scopes.name_scope(self.name, caller=self), not_recorded():
+        with scopes.name_scope(self.name, caller=self), no_grad():
             grads, variables = self._filter_empty_gradients(grads, variables)
             grads, variables = self._overwrite_variables_directly_with_gradients(grads, variables)
             if grads:

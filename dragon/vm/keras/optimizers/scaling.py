@@ -2,13 +2,13 @@
 import math
 
 from dragon.core.capture.settings import is_capturing
+from dragon.core.modes import no_grad
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.variable import not_recorded
 
 
 class LossScaleOptimizer(Optimizer):
@@ -67,7 +67,7 @@ class LossScaleOptimizer(Optimizer):
             with scopes.name_scope(self.name, caller=self):
                 self.build(list(trainable_variables))
             self.built = True
-        with not_recorded():
+        with no_grad():
             finite = self.check_finite(grads)
             variables = trainable_variables or self._trainable_variables
             scale = self.dynamic_scale.value

@@ -2,6 +2,7 @@
 import random
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.configuration import Configured
@@ -70,11 +71,11 @@ _steps = []
 
 def _concrete(make):
     """Return a tensor with numbers, also where this thread makes shapes only."""
-    before = _C.set_phantom(False)
+    before = modes.set_phantom(False)
     try:
         return make()
     finally:
-        _C.set_phantom(before)
+        modes.set_phantom(before)
 
 
 def _step():

@@ -7,7 +7,7 @@ import weakref
 from collections import deque
 from queue import Empty, SimpleQueue
 
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.shared import errors
 
 AUTOTUNE = -1
@@ -108,7 +108,7 @@ class Ahead:
 
 def _fill(items, ready, room, stopped):
     """Run in the thread."""
-    _C.set_grad_enabled(False)
+    modes.set_recording(False)
     try:
         while True:
             room.acquire()
@@ -202,7 +202,7 @@ def _next_done(waiting, finished, ended):
 
 def _serve(function, tasks, finished, ended):
     """Run in each thread."""
-    _C.set_grad_enabled(False)
+    modes.set_recording(False)
     while True:
         task = tasks.get()
         if task is END or ended.is_set():

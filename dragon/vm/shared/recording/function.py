@@ -5,6 +5,7 @@ import types
 import weakref
 
 from dragon import _C
+from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest
@@ -350,14 +351,12 @@ class ConcreteFunction:
             shape = tuple(unknown if size is None else size for size in value.shape)
             return _C.phantom_like(ops.zeros((), dtype=value.dtype), shape)
         args, kwargs = nest.map_structure(stand_in, (list(self._args), self._kwargs))
-        recorded, phantom = _C.set_grad_enabled(False), _C.set_phantom(True)
         variable.inferring[0] = True
         try:
-            return nest.map_structure(_result, self._function.python_function(*args, **kwargs))
+            with shapes_only():
+                return nest.map_structure(_result, self._function.python_function(*args, **kwargs))
         finally:
             variable.inferring[0] = False
-            _C.set_phantom(phantom)
-            _C.set_grad_enabled(recorded)
 
     def __str__(self):
         return f"{self.name}{tuple(self._args)}"

@@ -3,6 +3,7 @@ import functools
 import inspect
 
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.shared import nest
 from dragon.vm.shared.recording.tape import GradientTape
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -89,7 +90,7 @@ def custom_gradient(f=None):
         args = nest.map_structure(lambda item: item if isinstance(item, _C.Tensor) else convert_to_tensor(item),
                                   list(args), check_types=False)
         inputs = nest.flatten(args)
-        recording = _C.is_grad_enabled()
+        recording = modes.is_recording()
         if not recording:
             return f(*args, **kwargs)[0]
         stand_ins = [_alias(item) for item in inputs]

@@ -5,7 +5,8 @@ import threading
 import warnings
 
 from dragon import _C
-from dragon.core.tape import is_recorded_unasked
+from dragon.core import modes
+from dragon.core.modes import is_recorded_unasked
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -88,22 +89,22 @@ class GradientTape:
             # PyTorch records outside of tapes too; what it did since the last tape may be differentiated with this one.
             self._floor = getattr(_local, "end", 0)
         else:
-            self._floor = _C.next_sequence()
-        self._former_floor = _C.exchange_history_floor(self._floor)
-        self._before = _C.set_grad_enabled(True)
+            self._floor = modes.next_sequence()
+        self._former_floor = modes.exchange_history_floor(self._floor)
+        self._before = modes.set_recording(True)
         others.append(self)
 
     def _stop(self):
         self._recording = False
         tapes().remove(self)
-        _C.set_grad_enabled(self._before)
+        modes.set_recording(self._before)
         held = {id(tensor) for tape in tapes() for tensor in tape._asked}
         for tensor in self._asked:
             if id(tensor) not in held:
                 tensor.requires_grad = False
-        _C.exchange_history_floor(self._former_floor)
+        modes.exchange_history_floor(self._former_floor)
         if not tapes():
-            _local.end = _C.next_sequence()
+            _local.end = modes.next_sequence()
 
     def _ask(self):
         """Have watched tensors ask for gradients again; return those that did not."""
@@ -132,11 +133,8 @@ class GradientTape:
         """Record nothing within a `with` block."""
         if not self._recording:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        before = _C.set_grad_enabled(False)
-        try:
+        with modes.no_grad():
             yield
-        finally:
-            _C.set_grad_enabled(before)
 
     def reset(self):
         """Forget what was watched."""
@@ -173,7 +171,7 @@ class GradientTape:
     def _differentiate(self, targets, sources, grads, retain):
         """Return the gradients, or None, of the targets with respect to all sources."""
         nested = bool(tapes())
-        floor = _C.exchange_history_floor(self._floor)
+        floor = modes.exchange_history_floor(self._floor)
         changed = self._ask()
         try:
             places = [place for place, source in enumerate(sources) if self._sees(source)]
@@ -187,7 +185,7 @@ class GradientTape:
         finally:
             for tensor in changed:
                 tensor.requires_grad = False
-            _C.exchange_history_floor(floor)
+            modes.exchange_history_floor(floor)
         return found
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
@@ -330,10 +328,10 @@ def stop_gradient(input, name=None):
     ----------
     input : Tensor
         The tensor.
-    name : str, optional
-        Not used.
 
     Returns
+    name : str, optional
+        Not used.
     -------
     Tensor
         The same numbers.

@@ -1,5 +1,5 @@
 """Devices as TensorFlow names them: '/job:localhost/replica:0/task:0/device:CPU:0'."""
-from dragon import _C
+from dragon.core import config
 
 PREFIX = "/job:localhost/replica:0/task:0/device:"
 ENGINE = {"CPU": "cpu", "GPU": "cuda", "META": "meta", "FAKE": "fake"}
@@ -106,4 +106,4 @@ def parse_device(text):
 
 def device_count(type):
     """Return how many devices of an engine's kind there are."""
-    return _C.device_count(type)
+    return config.device_count(type)

@@ -2,7 +2,7 @@
 import collections
 import contextlib
 
-from dragon import _C
+from dragon.core import config
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors import convert
 from dragon.vm.shared.tensors.device import Device, ENGINE, parse_device
@@ -38,7 +38,7 @@ class LogicalDeviceConfiguration:
 def list_physical_devices(device_type=None):
     """Return the machine's devices of a kind ("CPU", "GPU"), or all."""
     found = [PhysicalDevice(f"/physical_device:{kind}:{index}", kind) for kind in ("CPU", "GPU")
-             for index in range(1 if kind == "CPU" else _C.device_count(ENGINE[kind]))]
+             for index in range(1 if kind == "CPU" else config.device_count(ENGINE[kind]))]
     return [item for item in found if device_type in (None, item.device_type)]
 
 
@@ -104,7 +104,7 @@ def set_logical_device_configuration(device, logical_devices):
     limit = logical_devices[0].memory_limit
     if limit is not None:
         kind, index = device.name.split(":")[1:]
-        _C.set_memory_limit(int(limit) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")
+        config.set_memory_limit(int(limit) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")
 
 
 @contextlib.contextmanager
@@ -118,15 +118,15 @@ def device(device_name):
 
     """
     where = parse_device(device_name)
-    if where is not None and where.type == "cuda" and where.index >= _C.device_count("cuda"):
+    if where is not None and where.type == "cuda" and where.index >= config.device_count("cuda"):
         if not _soft_placement[0]:
             raise invalid_argument(f"Could not satisfy device specification '{where}': there are "
-                                   f"{_C.device_count('cuda')} GPUs")
+                                   f"{config.device_count('cuda')} GPUs")
         where = Device("cpu")
     convert._local_device.append(where or convert.default_device())
-    _C.set_default_device(convert.default_device())
+    config.set_default_device(convert.default_device())
     try:
         yield
     finally:
         convert._local_device.pop()
-        _C.set_default_device(convert._local_device[-1])
+        config.set_default_device(convert._local_device[-1])

@@ -2,6 +2,7 @@
 import weakref
 
 from dragon import _C
+from dragon.core import config
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors import host
 from dragon.vm.shared.tensors.device import Device
@@ -137,7 +138,7 @@ class Tensor(Base, metaclass=TensorKind):
 
     def gpu(self, gpu_index=0):
         """Return the tensor on an accelerator."""
-        if gpu_index >= _C.device_count("cuda"):
+        if gpu_index >= config.device_count("cuda"):
             raise RuntimeError(f"GPU:{gpu_index} unknown device.")
         return ops.to_device(self, f"cuda:{gpu_index}")
 

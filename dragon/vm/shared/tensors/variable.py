@@ -3,6 +3,7 @@ import contextlib
 import threading
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -26,16 +27,6 @@ def settle():
             restoration.match()
 
 
-@contextlib.contextmanager
-def not_recorded():
-    """Write and compute without the tape's notice."""
-    before = _C.set_grad_enabled(False)
-    try:
-        yield
-    finally:
-        _C.set_grad_enabled(before)
-
-
 def write(variable, value):
     """Replace a variable's numbers; whoever looks at the old ones keeps them.
 
@@ -49,27 +40,27 @@ def write(variable, value):
     """
     if inferring[0]:
         return
-    before = _C.set_grad_enabled(False)
+    before = modes.set_recording(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
             variable.data = ops.clone(value)
         else:
             ops.copy(value, out=variable)
     finally:
-        _C.set_grad_enabled(before)
+        modes.set_recording(before)
 
 
 def write_with(variable, operator, value):
     """Apply an in-place operator (`ops.add_`) to a variable; whoever looks at the old numbers keeps them."""
     if inferring[0]:
         return
-    before = _C.set_grad_enabled(False)
+    before = modes.set_recording(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
             variable.data = ops.clone(variable.data)
         operator(variable, value)
     finally:
-        _C.set_grad_enabled(before)
+        modes.set_recording(before)
 
 
 def read(variable):
@@ -142,7 +133,7 @@ class Variable(VariableParts, Base):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
                              "providing a `variable_def`. You provided neither.")
-        with not_recorded():
+        with modes.no_grad():
             self = _hold(cls, initial_value() if callable(initial_value) else initial_value, dtype)
         self._trainable = trainable is None or bool(trainable)
         if self._trainable and (self.dtype.is_floating or self.dtype.is_complex):

@@ -1,5 +1,6 @@
 """Parts of variables: read, replaced and added to by subscript, by rows and by rows of numbers."""
 from dragon import _C
+from dragon.core.modes import no_grad
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.indexing import _item, get_item
 from dragon.vm.shared.tensors.tensor import Tensor, ops
@@ -25,12 +26,9 @@ class Part(Tensor):
     def _put(self, value):
         variable, key = self._place
         parts = key if isinstance(key, (tuple, list)) else (key,)
-        before = _C.set_grad_enabled(False)
-        try:
+        with no_grad():
             fresh = ops.clone(variable)
             _C.Tensor.__setitem__(fresh, tuple(_item(part, key) for part in parts), value.detach())
-        finally:
-            _C.set_grad_enabled(before)
         return variable.assign(fresh)
 
 
@@ -62,8 +60,7 @@ class VariableParts:
 
     def _scatter(self, name, slices, accumulate=None, reduce=None):
         """Assign what comes of rows put in, added, or compared."""
-        before = _C.set_grad_enabled(False)
-        try:
+        with no_grad():
             places, rows = self._by_rows(name, slices)
             rows = ops.reshape(rows, (-1, *self.shape[1:]))
             if reduce is not None:
@@ -72,8 +69,6 @@ class VariableParts:
                 made = ops.index_put(self, [places], rows, False, from_end=False)
             else:
                 made = ops.index_add(self, 0, places, rows if accumulate > 0 else -rows)
-        finally:
-            _C.set_grad_enabled(before)
         return self.assign(made)
 
     def scatter_update(self, sparse_delta, use_locking=False, name=None):
@@ -103,21 +98,15 @@ class VariableParts:
     def scatter_div(self, sparse_delta, use_locking=False, name=None):
         """Divide rows, none of them twice; returns the variable."""
         places, rows = self._by_rows("scatter_div", sparse_delta)
-        before = _C.set_grad_enabled(False)
-        try:
+        with no_grad():
             made = ops.index_put(self, [places], ops.index_select(self, 0, places) / rows, False, from_end=False)
-        finally:
-            _C.set_grad_enabled(before)
         return self.assign(made)
 
     def _scatter_nd(self, kind, indices, updates):
         from dragon.vm.shared.arrays import gathering
-        before = _C.set_grad_enabled(False)
-        try:
+        with no_grad():
             function = getattr(gathering, f"tensor_scatter_nd_{kind}")
             made = function(self, indices, convert_to_tensor(updates, self.dtype))
-        finally:
-            _C.set_grad_enabled(before)
         return self.assign(made)
 
     def scatter_nd_update(self, indices, updates, name=None):

@@ -1,5 +1,5 @@
 """Pools in Keras's layouts on the engine's: views of permuted axes, and "same" that pads more at the end."""
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.windows.convolution import channels_first, in_format
 from dragon.vm.shared.windows.geometry import each_axis, same_padding, sliding_shape, spatial_of
@@ -25,7 +25,7 @@ def max_pool(x, window, strides, padding, data_format):
     arranged = _arrange(x, window, strides, padding, data_format)
     image = channels_first(x, data_format)
     # Gradients alone ask where the largest elements are.
-    recorded = x.requires_grad and _C.is_grad_enabled()
+    recorded = x.requires_grad and modes.is_recording()
     return in_format(_max_pool(image, *arranged)[0] if recorded else _max_pool_only(image, *arranged), data_format)
 
 

@@ -1,5 +1,5 @@
 """`tf.config.experimental`: memory of devices, and exactness."""
-from dragon import _C as _C
+from dragon.core import config as _config
 from dragon.vm.shared.tensors.devices import (  # noqa: F401
     LogicalDeviceConfiguration as VirtualDeviceConfiguration, _check_device, get_visible_devices,
     get_logical_device_configuration as get_virtual_device_configuration, list_logical_devices, list_physical_devices,
@@ -22,7 +22,7 @@ def _stats(device):
     where = _parse_device(device)
     if where is None:
         raise ValueError(f"Failed parsing device name. Received: {device!r}")
-    return _C.memory_stats(where)
+    return _config.memory_stats(where)
 
 
 def get_memory_info(device):
@@ -39,7 +39,7 @@ def get_memory_usage(device):
 
 def reset_memory_stats(device):
     """Begin anew to note the most bytes in use on a device."""
-    _C.reset_peak_memory(_parse_device(device))
+    _config.reset_peak_memory(_parse_device(device))
 
 
 def get_device_details(device):
@@ -50,7 +50,7 @@ def get_device_details(device):
 
 def enable_op_determinism():
     """Accept: on the CPU, equal calls give equal results anyway."""
-    if _C.device_count("cuda"):
+    if _config.device_count("cuda"):
         raise NotImplementedError("tf.config.experimental.enable_op_determinism: not supported where there is a GPU")
 
 

@@ -1,11 +1,11 @@
 """`tf.test`: unit tests with comparisons of tensors, and what the build can do."""
-from dragon import _C as _C
+from dragon.core import config as _config
 from dragon.vm.guest import lookup as _lookup
 
 
 def is_built_with_cuda():
     """Return whether the engine knows GPUs of NVIDIA here."""
-    return _C.device_count("cuda") > 0
+    return _config.device_count("cuda") > 0
 
 
 is_built_with_gpu_support = is_built_with_cuda
@@ -23,7 +23,7 @@ def is_built_with_xla():
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
     """Return whether there is a GPU."""
-    return _C.device_count("cuda") > 0
+    return _config.device_count("cuda") > 0
 
 
 def gpu_device_name():

@@ -8,7 +8,7 @@ from dragon.vm.torch.core.overrides import (DisableTorchFunction, DisableTorchFu
                                             _disabled_torch_function_impl)
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
-from dragon import _C as _engine
+from dragon.core import config, modes
 
 TensorBase = _TensorBase = Tensor
 _has_mps = _has_xpu = has_mkldnn = False
@@ -27,7 +27,7 @@ def _log_api_usage_once(event):
 
 def is_grad_enabled():
     """Return whether what is computed is recorded."""
-    return _engine.is_grad_enabled()
+    return modes.is_recording()
 
 
 def _is_tracing():
@@ -51,12 +51,12 @@ def _get_privateuse1_backend_name():
 
 def _get_accelerator(check=None):
     """Return the accelerator's device, the CPU if there is none."""
-    return device("cuda" if _engine.device_count("cuda") else "cpu")
+    return device("cuda" if config.device_count("cuda") else "cpu")
 
 
 def _cuda_getDeviceCount():
     """Return how many CUDA devices there are."""
-    return _engine.device_count("cuda")
+    return config.device_count("cuda")
 
 
 # Types of PyTorch's compiler that libraries write into annotations.

@@ -6,6 +6,7 @@ the user) differentiates by, so that transforms nest. Results keep a history onl
 import functools
 
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -65,11 +66,11 @@ class _Transform:
     """Record within a `with` block; gives a `_Level` that knows whether that was so before."""
 
     def __enter__(self):
-        self.previous = _C.set_grad_enabled(True)
+        self.previous = modes.set_recording(True)
         return _Level(self.previous)
 
     def __exit__(self, *_):
-        _C.set_grad_enabled(self.previous)
+        modes.set_recording(self.previous)
 
 
 def _close(structure, outside):
@@ -207,7 +208,7 @@ def vjp_with_argnums(func, args, argnums, has_aux):
             if vector.shape != item.shape:
                 raise RuntimeError(f"vjp: got a cotangent of shape {tuple(vector.shape)}, expected "
                                    f"{tuple(item.shape)}")
-        recording = _C.is_grad_enabled() if create_graph is None else create_graph
+        recording = modes.is_recording() if create_graph is None else create_graph
         recording = recording and (outside or any(vector.requires_grad for vector in vectors))
         with _Transform():
             grads = tree_unflatten(_pull(outputs, inputs, vectors, recording, retain_graph), input_spec)

@@ -6,6 +6,7 @@ does what has to be done for every slice by itself, for each of them, and the re
 import functools
 
 from dragon import _C
+from dragon.core.random import current_generator
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -53,7 +54,7 @@ def _try_batched(func, leaves, dims, spec, count, kwargs):
 
     None if the function has to be called for every slice.
     """
-    generator = _C.current_generator()
+    generator = current_generator()
     state = _C.Generator.get_state(generator)
     structures = []
 
@@ -102,7 +103,7 @@ class _Randomness:
     """What slices may do with the stream of random numbers."""
 
     def __init__(self, mode):
-        self.mode, self.generator = mode, _C.current_generator()
+        self.mode, self.generator = mode, current_generator()
         self.state = None if mode == "different" else _C.Generator.get_state(self.generator)
 
     def before_slice(self):

@@ -4,7 +4,7 @@ import functools
 import threading
 import warnings
 
-from dragon import _C
+from dragon.core import config, modes
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -68,7 +68,7 @@ def set_autocast_dtype(device_type, dtype):
 def _tell_engine():
     """Hand on which dtype the engine's operators shall cast to: it knows one for all devices."""
     chosen = next((kind for kind in ("cpu", "cuda") if _state.enabled.get(kind)), None)
-    _C.set_autocast(None if chosen is None else get_autocast_dtype(chosen))
+    modes.set_autocast(None if chosen is None else get_autocast_dtype(chosen))
 
 
 def is_autocast_cache_enabled():
@@ -79,12 +79,12 @@ def is_autocast_cache_enabled():
 def set_autocast_cache_enabled(enabled):
     """Keep casts of parameters for the length of the outermost block, or not."""
     _state.cache = bool(enabled)
-    _C.set_autocast_cache(_state.cache)
+    modes.set_autocast_cache(_state.cache)
 
 
 def clear_autocast_cache():
     """Forget the casts of parameters."""
-    _C.clear_autocast_cache()
+    modes.clear_autocast_cache()
 
 
 def autocast_increment_nesting():
@@ -121,7 +121,7 @@ class autocast:
         self.device = device_type
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
-        if enabled and device_type == "cuda" and _C.device_count("cuda") == 0:
+        if enabled and device_type == "cuda" and config.device_count("cuda") == 0:
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling autocast.",
                           stacklevel=2)
             enabled = False

@@ -3,7 +3,7 @@ import warnings
 from collections import defaultdict
 from enum import Enum
 
-from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.autograd.grad_mode import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -46,7 +46,7 @@ class GradScaler:
                  growth_interval=2000, enabled=True):
         self._device = device
         self._enabled = enabled
-        if enabled and device == "cuda" and _C.device_count("cuda") == 0:
+        if enabled and device == "cuda" and config.device_count("cuda") == 0:
             warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
             self._enabled = False
         if not self._enabled:

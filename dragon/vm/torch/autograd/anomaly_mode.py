@@ -1,7 +1,7 @@
 """Looking for the forward call behind a failing or NaN gradient."""
 import warnings
 
-from dragon import _C
+from dragon.core import modes
 
 _state = {"check_nan": True}
 
@@ -56,7 +56,7 @@ class detect_anomaly:
 
 def is_anomaly_enabled():
     """Return whether anomaly mode is on."""
-    return _C.anomaly_mode()
+    return modes.anomaly_mode()
 
 
 def is_anomaly_check_nan_enabled():
@@ -67,4 +67,4 @@ def is_anomaly_check_nan_enabled():
 def set_anomaly_enabled(mode, check_nan=True):
     """Switch anomaly mode."""
     _state["check_nan"] = check_nan
-    _C.set_anomaly_mode(mode, check_nan)
+    modes.set_anomaly_mode(mode, check_nan)

@@ -3,6 +3,7 @@ import functools
 import inspect
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core import function as core
 from dragon.vm.torch.core.nodes import CONTEXTS
 
@@ -159,11 +160,11 @@ def once_differentiable(fn):
     """Decorate a backward that cannot be differentiated itself: a second derivative through it is an error."""
     @functools.wraps(fn)
     def wrapper(ctx, *args):
-        previous = _C.set_grad_enabled(False)
+        previous = modes.set_recording(False)
         try:
             outputs = fn(ctx, *args)
         finally:
-            _C.set_grad_enabled(previous)
+            modes.set_recording(previous)
         needing = [arg for arg in args if isinstance(arg, _C.Tensor) and arg.requires_grad]
         if not previous or not needing:
             return outputs

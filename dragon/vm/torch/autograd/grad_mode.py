@@ -1,10 +1,10 @@
 """Whether calls are recorded: context managers, decorators, switches."""
 import threading
 
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.torch.utils._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
 
-_switch = _C.set_grad_enabled
+_switch = modes.set_recording
 _local = threading.local()
 
 
@@ -42,7 +42,7 @@ class set_grad_enabled(_DecoratorContextManager):
     """
 
     def __init__(self, mode):
-        self.prev = _C.is_grad_enabled()
+        self.prev = modes.is_recording()
         self.mode = mode
         _switch(mode)
 

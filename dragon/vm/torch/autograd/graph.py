@@ -3,6 +3,7 @@ import contextlib
 import threading
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.gradients import GradientEdge
@@ -35,10 +36,10 @@ def increment_version(tensor):
 
 class _no_record:
     def __enter__(self):
-        self.previous = _C.set_grad_enabled(False)
+        self.previous = modes.set_recording(False)
 
     def __exit__(self, *_):
-        _C.set_grad_enabled(self.previous)
+        modes.set_recording(self.previous)
 
 
 class saved_tensors_hooks:
@@ -60,11 +61,11 @@ class saved_tensors_hooks:
     def __enter__(self):
         if _local.disabled:
             raise RuntimeError(_local.disabled[-1])
-        _C.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook, Tensor)
+        modes.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook, Tensor)
         return self
 
     def __exit__(self, *args):
-        _C.pop_saved_tensor_hooks()
+        modes.pop_saved_tensor_hooks()
 
 
 class _Local(threading.local):

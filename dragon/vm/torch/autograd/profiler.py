@@ -3,7 +3,7 @@ import functools
 import threading
 import time
 
-from dragon import _C
+from dragon.core.profile import start_profile, stop_profile
 from dragon.vm.torch.autograd.profiler_util import (EventList, FunctionEvent, FunctionEventAvg, build_events,  # noqa
                                                     write_trace)
 
@@ -94,13 +94,13 @@ class profile:
         self.entered = True
         _state.marks = []
         self.begin = time.monotonic_ns()
-        _C.start_profile(self.options["record_shapes"])
+        start_profile(self.options["record_shapes"])
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
         if not self.enabled:
             return False
-        calls = _C.stop_profile()
+        calls = stop_profile()
         marks, _state.marks = _state.marks, None
         self.entered = False
         found = build_events(calls, marks, self.begin, self.options)

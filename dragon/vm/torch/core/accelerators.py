@@ -1,7 +1,7 @@
 """Devices that may not be there: honest answers to what asks, an error by name to what would use them."""
 from collections import OrderedDict
 
-from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core.device import device as device_class
 
 # What asks has an answer without a device. A `*` calls the value, so that each caller has its own.
@@ -85,4 +85,4 @@ def index_of(where, kind):
 
 def count(kind):
     """Return how many devices of a kind the engine has."""
-    return _C.device_count(kind)
+    return config.device_count(kind)

@@ -1,7 +1,7 @@
 """Devices under PyTorch's name, and the one that creation takes when none is named."""
 import threading
 
-from dragon import _C
+from dragon.core import config
 
 TYPES = ("cpu", "cuda", "meta", "fake")
 FOREIGN = ("mps", "xpu", "xla", "hpu", "mtia", "ipu", "vulkan", "lazy", "privateuseone")
@@ -72,12 +72,12 @@ class device:
 
     def __enter__(self):
         _stack().append(self)
-        _C.set_default_device(self)
+        config.set_default_device(self)
         return self
 
     def __exit__(self, *_):
         _stack().pop()
-        _C.set_default_device(default_device())
+        config.set_default_device(default_device())
 
     def __call__(self, function):
         """Return a function that runs with this device as the default one."""
@@ -106,7 +106,7 @@ def default_device():
 def set_default_device(where):
     """Set the device of new tensors, for this thread; None goes back to the CPU."""
     _local.default = None if where is None else device(where)
-    _C.set_default_device(default_device())
+    config.set_default_device(default_device())
 
 
 def get_default_device():
@@ -121,4 +121,4 @@ def as_device(where):
 
 def device_count(type):
     """Return how many devices of a type there are."""
-    return _C.device_count(type)
+    return config.device_count(type)

@@ -1,5 +1,6 @@
 """Constructors from PyTorch's first years: `torch.Tensor(2, 3)`, `torch.FloatTensor([1, 2])`."""
 from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import DTYPE_OF_OLD_TYPE, OLD_TYPES
 from dragon.vm.torch.core.functions.creation import default_dtype, from_numpy, tensor
@@ -86,4 +87,4 @@ def set_default_tensor_type(t):
     name = t if isinstance(t, str) else f"torch.{t.__name__}"
     if name not in DTYPE_OF_OLD_TYPE or not DTYPE_OF_OLD_TYPE[name].is_floating_point:
         raise TypeError(f"set_default_tensor_type: got {t!r}, expected a floating-point CPU tensor type")
-    _C.set_default_dtype(DTYPE_OF_OLD_TYPE[name])
+    config.set_default_dtype(DTYPE_OF_OLD_TYPE[name])

@@ -1,5 +1,6 @@
 """Limits of dtypes, default dtype and promotion, as PyTorch tells them."""
 from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core.dtypes import OBJECTS, dtype
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.register import function
@@ -90,7 +91,7 @@ def set_default_dtype(d):
     """Set the dtype of Python floats to a floating dtype."""
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError(f"set_default_dtype: got {d!r}, only floating-point types are supported as the default type")
-    _C.set_default_dtype(d)
+    config.set_default_dtype(d)
 
 
 @function

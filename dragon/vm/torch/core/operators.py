@@ -2,7 +2,7 @@
 import inspect
 import typing
 
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.torch.core.tensor import Tensor
 
 REGISTERED = {}  # "namespace::name" -> Operator
@@ -50,13 +50,13 @@ class Operator:
         args = self.positional(args, kwargs)
         tensors = [item for value in args for item in (value if isinstance(value, (list, tuple)) else [value])
                    if isinstance(item, Tensor)]
-        if self.backward is not None and _C.is_grad_enabled() and any(item.requires_grad for item in tensors):
+        if self.backward is not None and modes.is_recording() and any(item.requires_grad for item in tensors):
             return self.function().apply(*args)
-        recording = _C.set_grad_enabled(False)
+        recording = modes.set_recording(False)
         try:
             return self.kernel(tensors)(*args)
         finally:
-            _C.set_grad_enabled(recording)
+            modes.set_recording(recording)
 
     def positional(self, args, kwargs):
         """Return the arguments in order, with defaults, for what a function of the autograd engine takes."""

@@ -2,6 +2,7 @@
 import threading
 
 from dragon import _C
+from dragon.core import modes as switches
 
 _local = threading.local()
 
@@ -16,10 +17,10 @@ class DisableTorchFunctionSubclass:
     """Ask no class and no mode within a `with` block."""
 
     def __enter__(self):
-        self.previous = _C.set_override_disabled(True)
+        self.previous = switches.set_override_disabled(True)
 
     def __exit__(self, *_):
-        _C.set_override_disabled(self.previous)
+        switches.set_override_disabled(self.previous)
 
 
 class DisableTorchFunction(DisableTorchFunctionSubclass):
@@ -41,12 +42,12 @@ class TorchFunctionMode:
 
     def __enter__(self):
         modes().append(self)
-        _C.set_override_modes(len(modes()))
+        switches.set_override_modes(len(modes()))
         return self
 
     def __exit__(self, *_):
         modes().pop()
-        _C.set_override_modes(len(modes()))
+        switches.set_override_modes(len(modes()))
 
 
 def overloaded(args):
@@ -95,12 +96,12 @@ def handle(function, args, kwargs):
     stack = modes()
     if stack:
         mode = stack.pop()
-        _C.set_override_modes(len(stack))
+        switches.set_override_modes(len(stack))
         try:
             result = mode.__torch_function__(function, types, args, kwargs)
         finally:
             stack.append(mode)
-            _C.set_override_modes(len(stack))
+            switches.set_override_modes(len(stack))
         if result is not NotImplemented:
             return result
     for argument in found:

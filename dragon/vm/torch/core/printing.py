@@ -1,7 +1,7 @@
 """Tensors as PyTorch prints them: precision, widths, line breaks, and what stands behind the numbers."""
 import math
 
-from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -155,12 +155,12 @@ def notes_of(x):
     notes = []
     if x.device.type not in ("cpu",):
         notes.append(f"device='{x.device}'")
-    usual = x.dtype.name in (_C.default_dtype(), "int64", "bool") or x.dtype.name == {
-        "float32": "complex64", "float64": "complex128"}.get(_C.default_dtype())
+    usual = x.dtype.name in (config.default_dtype(), "int64", "bool") or x.dtype.name == {
+        "float32": "complex64", "float64": "complex128"}.get(config.default_dtype())
     if x.device.type == "meta" or x.numel() == 0:
         if x.device.type == "meta" or x.ndim != 1:
             notes.append(f"size={tuple(x.shape)}")
-        usual = x.dtype.name == _C.default_dtype()
+        usual = x.dtype.name == config.default_dtype()
     if not usual:
         notes.append(f"dtype={x.dtype}")
     if x.grad_fn is not None:

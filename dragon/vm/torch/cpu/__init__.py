@@ -1,5 +1,5 @@
 """The CPU, spoken to as if it were an accelerator."""
-from dragon import _C
+from dragon.core import config
 
 
 def is_available():
@@ -91,4 +91,4 @@ def stream(stream):
 
 def get_capabilities():
     """Return what the processor can do, as far as the engine asks."""
-    return {"cpu_level": _C.cpu_level()}
+    return {"cpu_level": config.cpu_level()}

@@ -1,5 +1,6 @@
 """CUDA devices: honest answers on a machine or build without one, as PyTorch's build for CPUs gives them."""
 from dragon import _C
+from dragon.core import config
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.accelerators import count, fill, index_of
 
@@ -47,7 +48,7 @@ def _lazy_call(callable, **kwargs):
 def synchronize(device=None):
     """Wait for the device."""
     _lazy_init()
-    _C.synchronize(f"cuda:{index_of(device, 'cuda') or 0}")
+    config.synchronize(f"cuda:{index_of(device, 'cuda') or 0}")
 
 
 def current_device():
@@ -59,12 +60,12 @@ def current_device():
 def empty_cache():
     """Give memory that is kept for later back to the device."""
     if is_available():
-        _C.empty_cache("cuda")
+        config.empty_cache("cuda")
 
 
 def _statistic(name, key):
     def read(device=None):
-        return _C.memory_stats(f"cuda:{index_of(device, 'cuda') or 0}").get(key, 0) if is_available() else 0
+        return config.memory_stats(f"cuda:{index_of(device, 'cuda') or 0}").get(key, 0) if is_available() else 0
     read.__name__ = read.__qualname__ = name
     read.__doc__ = "Return bytes of the device's memory; 0 without one."
     return read

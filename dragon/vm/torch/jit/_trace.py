@@ -4,6 +4,7 @@ import os
 import warnings
 
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
@@ -216,11 +217,11 @@ def _check(traced, args, kwargs, tolerance):
     variants = traced._graphs.variants
     if not variants or variants[0].captured.written or variants[0].is_random or traced._graphs.has_effects:
         return
-    previous = _C.set_grad_enabled(False)
+    previous = modes.set_recording(False)
     try:
         found, expected = leaves(traced(*args, **kwargs)), leaves(traced._function(*args, **kwargs))
     finally:
-        _C.set_grad_enabled(previous)
+        modes.set_recording(previous)
     for one, other in zip(found, expected):
         if one.shape != other.shape or not allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True):
             raise TracingCheckError("Tracing failed sanity checks: got a result that differs from the Python code's "

@@ -3,7 +3,7 @@ import functools
 import math
 import warnings
 
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 

@@ -1,5 +1,6 @@
 """Optimizers whose step is one operator of the engine, over all parameters of a group at once."""
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -84,17 +85,17 @@ class RuleOptimizer(Optimizer):
         """
         loss = None
         if closure is not None:
-            previous = _C.set_grad_enabled(True)
+            previous = modes.set_recording(True)
             try:
                 loss = closure()
             finally:
-                _C.set_grad_enabled(previous)
-        previous = _C.set_grad_enabled(False)
+                modes.set_recording(previous)
+        previous = modes.set_recording(False)
         try:
             for group in self.param_groups:
                 self.update(group)
         finally:
-            _C.set_grad_enabled(previous)
+            modes.set_recording(previous)
         return loss
 
     def update(self, group):

@@ -1,5 +1,5 @@
 """L-BFGS: steps by an estimate of the curvature, from the last gradients and steps."""
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim.optimizer import Optimizer, _to_scalar, _use_grad_for_differentiable
 
@@ -176,11 +176,11 @@ class LBFGS(Optimizer):
 def _recording(closure):
     """Return a closure that records, whatever is switched around it."""
     def call():
-        previous = _C.set_grad_enabled(True)
+        previous = modes.set_recording(True)
         try:
             return closure()
         finally:
-            _C.set_grad_enabled(previous)
+            modes.set_recording(previous)
     return call
 
 

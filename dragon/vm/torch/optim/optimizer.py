@@ -7,6 +7,7 @@ from copy import deepcopy
 from itertools import chain
 
 from dragon import _C
+from dragon.core import config, modes
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
 from dragon.vm.torch.nn.parameter import Parameter, adopt
@@ -328,18 +329,18 @@ _to_scalar = _get_value
 
 def _get_scalar_dtype(is_fused=None):
     """Return the dtype in which steps are counted."""
-    return _dtype(_C.default_dtype() if is_fused is None and _C.default_dtype() == "float64" else "float32")
+    return _dtype(config.default_dtype() if is_fused is None and config.default_dtype() == "float64" else "float32")
 
 
 def _use_grad_for_differentiable(func):
     """Return a step that records nothing."""
     @functools.wraps(func)
     def step(self, *args, **kwargs):
-        previous = _C.set_grad_enabled(False)
+        previous = modes.set_recording(False)
         try:
             return func(self, *args, **kwargs)
         finally:
-            _C.set_grad_enabled(previous)
+            modes.set_recording(previous)
     return step
 
 

@@ -6,6 +6,8 @@ import warnings
 import weakref
 
 from dragon import _C
+from dragon.core import modes
+from dragon.core.random import current_generator
 from dragon.vm.torch.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, \
     is_autocast_enabled
 from dragon.vm.torch.core.gradients import _is_checkpoint_valid, backward as run_backward
@@ -59,14 +61,14 @@ class _Circumstances:
     """What a computation depends on besides its arguments: the stream of random numbers, and autocast."""
 
     def __init__(self, preserve_rng_state):
-        self.state = _C.Generator.get_state(_C.current_generator()) if preserve_rng_state else None
+        self.state = _C.Generator.get_state(current_generator()) if preserve_rng_state else None
         self.autocast = {"enabled": is_autocast_enabled("cpu"), "dtype": get_autocast_dtype("cpu"),
                          "cache_enabled": is_autocast_cache_enabled()}
 
     @contextlib.contextmanager
     def again(self):
         """Bring them back within a `with` block."""
-        generator = _C.current_generator()
+        generator = current_generator()
         before = None if self.state is None else _C.Generator.get_state(generator)
         if before is not None:
             _C.Generator.set_state(generator, self.state)
@@ -225,7 +227,7 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
     forward_context, context = context_fn()
-    if not _C.is_grad_enabled():
+    if not modes.is_recording():
         with forward_context:
             return function(*args, **kwargs)
     chosen = getattr(_options, "early_stop", None)

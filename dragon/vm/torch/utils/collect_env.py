@@ -2,7 +2,7 @@
 import platform
 import sys
 
-from dragon import _C
+from dragon.core import config
 from dragon.vm import torch
 
 
@@ -11,8 +11,8 @@ def get_pretty_env_info():
     import numpy
     facts = {"PyTorch version (as served by Dragon)": torch.__version__, "Is CUDA available": torch.cuda.is_available(),
              "OS": platform.platform(), "Python version": sys.version.replace("\n", " "),
-             "CPU": platform.processor() or platform.machine(), "Kernels compiled for": _C.cpu_level(),
-             "Threads": _C.num_threads(), "NumPy version": numpy.__version__}
+             "CPU": platform.processor() or platform.machine(), "Kernels compiled for": config.cpu_level(),
+             "Threads": config.get_num_threads(), "NumPy version": numpy.__version__}
     return "\n".join(f"{name}: {value}" for name, value in facts.items())
 
 

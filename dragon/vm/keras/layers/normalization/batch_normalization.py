@@ -1,13 +1,13 @@
 """Normalization of channels by the batch in training, by what was seen in training afterwards."""
 import math
 
+from dragon.core.modes import no_grad
 from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.variable import not_recorded
 
 _train, _infer = ops.native_batch_norm, ops.batch_norm
 
@@ -89,7 +89,7 @@ class BatchNormalization(Renorm, Scaled):
         else:
             mean, variance = self.moments(x, mask)
             made = self.composed(x, mean, variance, like(self.gamma, x), like(self.beta, x))
-            with not_recorded():
+            with no_grad():
                 self.follow(self.moving_mean, mean, self.momentum)
                 self.follow(self.moving_variance, variance, self.momentum)
         return cast_to(made, self.compute_dtype)
@@ -108,7 +108,7 @@ class BatchNormalization(Renorm, Scaled):
         gamma, beta, axis = like(self.gamma, x), like(self.beta, x), self.axis % x.ndim
         image = x if axis == 1 else moved(x, axis, 1)
         made, mean, reciprocal = _train(image, gamma, beta, None, None, True, 0.0, self.epsilon)
-        with not_recorded():
+        with no_grad():
             # The engine hands out 1 / sqrt(variance + epsilon).
             variance = ops.sub(ops.pow(reciprocal, -2.0), self.epsilon)
             self.follow(self.moving_mean, mean, self.momentum)

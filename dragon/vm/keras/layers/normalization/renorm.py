@@ -1,7 +1,7 @@
 """Batch renormalization: in training too, channels are brought near the averages that inference will use."""
+from dragon.core.modes import no_grad
 from dragon.vm.keras.layers.normalization.scaled import like
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.variable import not_recorded
 
 
 def require_clipping(clipping):
@@ -57,7 +57,7 @@ class Renorm:
 
     def follow_renorm(self, mean, deviation):
         """Move the averages."""
-        with not_recorded():
+        with no_grad():
             self.follow(self.renorm_mean, mean, self.renorm_momentum)
             self.follow(self.renorm_stddev, deviation, self.renorm_momentum)
             self.follow(self.moving_mean, mean, self.momentum)

@@ -1,10 +1,10 @@
 """A wrapper that keeps the largest singular value of a layer's weight near 1."""
+from dragon.core.modes import no_grad
 from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.layers.core.wrapper import Wrapper
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.variable import not_recorded
 
 
 class SpectralNormalization(Wrapper):
@@ -46,7 +46,7 @@ class SpectralNormalization(Wrapper):
     def call(self, inputs, training=False):
         """Apply the layer."""
         if training:
-            with not_recorded():
+            with no_grad():
                 vector, kernel = self.normalized_weights()
                 # A weight of zeros has no direction: it stays, and the vector with it.
                 zero = ops.logical_not(ops.any(ops.ne(self.kernel.value, 0)))

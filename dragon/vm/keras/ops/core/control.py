@@ -1,5 +1,6 @@
 """Functions that call functions: branches, loops, maps and scans."""
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.ops.common import operation, ops, tensor
 
@@ -13,8 +14,8 @@ def _truth(value):
 
 def _is_phantom():
     """Return whether this thread makes shapes only."""
-    now = _C.set_phantom(False)
-    _C.set_phantom(now)
+    now = modes.set_phantom(False)
+    modes.set_phantom(now)
     return now
 
 

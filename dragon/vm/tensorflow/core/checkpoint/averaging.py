@@ -1,7 +1,8 @@
 """`tf.train.ExponentialMovingAverage`: averages of variables beside them."""
+from dragon.core.modes import no_grad
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import IdentityDictionary, ops
-from dragon.vm.shared.tensors.variable import Variable, not_recorded
+from dragon.vm.shared.tensors.variable import Variable
 from dragon.vm.tensorflow.core.checkpoint.trackable import is_variable
 
 
@@ -39,7 +40,7 @@ class ExponentialMovingAverage:
         if self._updates is not None:
             count = ops.cast(convert_to_tensor(self._updates), "float32")
             decay = ops.minimum(decay, (1.0 + count) / (10.0 + count))
-        with not_recorded():
+        with no_grad():
             for variable in var_list:
                 if not is_variable(variable):
                     raise TypeError(f"The variables must be variables when executing eagerly. Received: {variable!r}")

@@ -3,7 +3,7 @@ import os
 import time
 import warnings
 
-from dragon import _C
+from dragon.core import modes
 from dragon.core import files
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.host import host_array
@@ -59,11 +59,11 @@ class Status:
         """Give their values to all variables that exist by now and have none yet."""
         if self._bundle is None:
             return
-        phantom = _C.set_phantom(False)  # a layer may be building its weights while shapes are inferred
+        phantom = modes.set_phantom(False)  # a layer may be building its weights while shapes are inferred
         try:
             self._walk()
         finally:
-            _C.set_phantom(phantom)
+            modes.set_phantom(phantom)
         if self._left():
             if self not in pending:
                 pending.append(self)

@@ -1,5 +1,6 @@
 """Control flow in TensorFlow's words: Python's own, over tensors and structures of them."""
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.shared import nest
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -24,9 +25,9 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     pred : Union[Tensor, bool]
         Which one is called.
     true_fn, false_fn : Callable
-        Functions of no arguments.
     name : str, optional
         Not used.
+        Functions of no arguments.
 
     Returns
     -------
@@ -50,11 +51,11 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     default : Callable, optional
         Called where no predicate is true; without it, the last function is.
     exclusive : bool, optional, default=False
-        Not used: predicates after the first true one are not looked at, as TensorFlow does it outside of graphs.
     strict : bool, optional, default=False
         Not used.
     name : str, optional
         Not used.
+        Not used: predicates after the first true one are not looked at, as TensorFlow does it outside of graphs.
 
     Returns
     -------
@@ -88,9 +89,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     branch_fns : Union[Sequence[Callable], dict]
         Functions by number.
     default : Callable, optional
-        Called for numbers that have no function; without it, the last function is.
     name : str, optional
         Not used.
+        Called for numbers that have no function; without it, the last function is.
 
     Returns
     -------
@@ -128,17 +129,17 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     loop_vars : Sequence
         The first variables.
     shape_invariants : Any, optional
-        Not used: shapes may change.
     parallel_iterations : int, optional
         Not used.
+        Not used: shapes may change.
     back_prop : bool, optional, default=True
-        Whether gradients flow through the loop.
     swap_memory : bool, optional
         Not used.
+        Whether gradients flow through the loop.
     maximum_iterations : int, optional
-        After how many times the loop ends.
     name : str, optional
         Not used.
+        After how many times the loop ends.
 
     Returns
     -------
@@ -152,7 +153,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     single = not isinstance(state, (list, tuple))
     limit = None if maximum_iterations is None else int(maximum_iterations)
     count = 0
-    before = _C.set_grad_enabled(_C.is_grad_enabled() and back_prop)
+    before = modes.set_recording(modes.is_recording() and back_prop)
     try:
         while (limit is None or count < limit) and _truth(cond(state) if single else cond(*state), "tf.while_loop"):
             found = body(state) if single else body(*state)
@@ -166,7 +167,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
             state = _as_tensors(found)
             count += 1
     finally:
-        _C.set_grad_enabled(before)
+        modes.set_recording(before)
     return state
 
 
@@ -214,15 +215,15 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     elems : Any
         A tensor or a structure of them.
     dtype, fn_output_signature : Any, optional
-        Dtypes or specs of the results, where they differ from those of `elems`.
     parallel_iterations : int, optional
         Not used.
+        Dtypes or specs of the results, where they differ from those of `elems`.
     back_prop : bool, optional, default=True
-        Whether gradients flow through the results.
     swap_memory, infer_shape : bool, optional
         Not used.
     name : str, optional
         Not used.
+        Whether gradients flow through the results.
 
     Returns
     -------
@@ -285,17 +286,17 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
     elems : Any
         A tensor or a structure of them.
     initializer : Any, optional
-        The first state; by default the first entry.
     parallel_iterations : int, optional
         Not used.
+        The first state; by default the first entry.
     back_prop : bool, optional, default=True
-        Whether gradients flow through the results.
     swap_memory, infer_shape : bool, optional
         Not used.
+        Whether gradients flow through the results.
     reverse : bool, optional, default=False
-        Whether to begin with the last entry.
     name : str, optional
         Not used.
+        Whether to begin with the last entry.
 
     Returns
     -------
@@ -337,15 +338,15 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     elems : Any
         A tensor or a structure of them.
     initializer : Any, optional
-        The first state; by default the first entry.
     parallel_iterations : int, optional
         Not used.
+        The first state; by default the first entry.
     back_prop : bool, optional, default=True
-        Whether gradients flow through the result.
     swap_memory : bool, optional
         Not used.
     name : str, optional
         Not used.
+        Whether gradients flow through the result.
 
     Returns
     -------
@@ -367,15 +368,15 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     elems : Any
         A tensor or a structure of them.
     initializer : Any, optional
-        The first state; by default the last entry.
     parallel_iterations : int, optional
         Not used.
+        The first state; by default the last entry.
     back_prop : bool, optional, default=True
-        Whether gradients flow through the result.
     swap_memory : bool, optional
         Not used.
     name : str, optional
         Not used.
+        Whether gradients flow through the result.
 
     Returns
     -------

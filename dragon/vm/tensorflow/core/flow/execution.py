@@ -5,7 +5,7 @@ import logging
 import sys
 import time
 
-from dragon import _C
+from dragon.core.modes import no_grad
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors import convert
@@ -228,11 +228,8 @@ def is_symbolic_tensor(tensor):
 @contextlib.contextmanager
 def init_scope():
     """Compute at once within a `with` block, without a tape's notice."""
-    before = _C.set_grad_enabled(False)
-    try:
+    with no_grad():
         yield
-    finally:
-        _C.set_grad_enabled(before)
 
 
 @contextlib.contextmanager

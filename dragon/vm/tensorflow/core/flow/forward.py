@@ -1,5 +1,6 @@
 """`tf.autodiff.ForwardAccumulator`: derivatives in a direction."""
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.shared import nest
 from dragon.vm.shared.recording.tape import GradientTape, UnconnectedGradients
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -62,17 +63,17 @@ class ForwardAccumulator:
 
     def _along(self, result, unconnected):
         found = None
-        floor = _C.exchange_history_floor(self._tape._floor)
+        floor = modes.exchange_history_floor(self._tape._floor)
         changed = self._tape._ask()
-        before = _C.set_grad_enabled(True)
+        before = modes.set_recording(True)
         try:
             if isinstance(result, _C.Tensor) and result.requires_grad:
                 found = self._differentiate(result)
         finally:
-            _C.set_grad_enabled(before)
+            modes.set_recording(before)
             for tensor in changed:
                 tensor.requires_grad = False
-            _C.exchange_history_floor(floor)
+            modes.exchange_history_floor(floor)
         if found is None and unconnected is UnconnectedGradients.ZERO:
             return ops.zeros_like(result.detach())
         return found

@@ -3,7 +3,7 @@ import contextlib
 import enum
 import threading
 
-from dragon import _C
+from dragon.core import config
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
@@ -191,7 +191,7 @@ class MirroredStrategy(Strategy):
 
     def __init__(self, devices=None, cross_device_ops=None):
         super().__init__()
-        devices = list(devices) if devices is not None else [f"/GPU:{n}" for n in range(_C.device_count("cuda"))]
+        devices = list(devices) if devices is not None else [f"/GPU:{n}" for n in range(config.device_count("cuda"))]
         if len(devices) > 1:
             raise NotImplementedError("tf.distribute.MirroredStrategy: one device is driven; name one. Received: "
                                       f"devices={devices}")

@@ -2,6 +2,7 @@
 import builtins
 
 from dragon import _C
+from dragon.core import config, modes
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
 from dragon.vm.torch.core.dtypes import NAMES, OBJECTS
@@ -127,7 +128,7 @@ def dtype_of_type(wanted):
     if isinstance(wanted, _C.dtype):
         return wanted
     if wanted is Tensor or isinstance(wanted, str) and wanted == "torch.Tensor":
-        return OBJECTS[_C.default_dtype()]
+        return OBJECTS[config.default_dtype()]
     if isinstance(wanted, str):
         if wanted not in DTYPE_OF_OLD_TYPE:
             raise ValueError(f"type: got {wanted!r}, expected one of torch.Tensor, {', '.join(DTYPE_OF_OLD_TYPE)}")
@@ -171,7 +172,7 @@ def numpy(self, *, force=False):
     """Return a NumPy array over the same memory; `force` copies what has no such memory."""
     if force:
         return _C.Tensor.numpy(resolve(self.detach().cpu()))
-    if self.requires_grad and _C.is_grad_enabled():
+    if self.requires_grad and modes.is_recording():
         raise RuntimeError("numpy: got a tensor that requires grad, expected one without; use tensor.detach().numpy()")
     return _C.Tensor.numpy(self.detach() if self.requires_grad else self)
 

@@ -1,5 +1,6 @@
 """Tensors from nothing or from data."""
 from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
@@ -24,7 +25,7 @@ def shape_of(size):
 
 def default_dtype():
     """Return the dtype of Python floats."""
-    return OBJECTS[_C.default_dtype()]
+    return OBJECTS[config.default_dtype()]
 
 
 def make(operator):

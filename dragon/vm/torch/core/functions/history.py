@@ -3,6 +3,7 @@ import weakref
 from collections import OrderedDict
 
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.torch.core import gradients
 from dragon.vm.torch.core.nodes import wrap
 from dragon.vm.torch.core.register import function, method
@@ -102,18 +103,18 @@ Tensor._is_view = lambda self: self.is_view
 @function
 def is_grad_enabled():
     """Return whether this thread records calls."""
-    return _C.is_grad_enabled()
+    return modes.is_recording()
 
 
 def accumulator(tensor):
     """Return the node that a leaf's gradient ends at."""
-    with_history = tensor.view_as(tensor) if _C.is_grad_enabled() else _recorded_view(tensor)
+    with_history = tensor.view_as(tensor) if modes.is_recording() else _recorded_view(tensor)
     return wrap(with_history.grad_fn._node.next_functions[0][0])
 
 
 def _recorded_view(tensor):
-    previous = _C.set_grad_enabled(True)
+    previous = modes.set_recording(True)
     try:
         return tensor.view_as(tensor)
     finally:
-        _C.set_grad_enabled(previous)
+        modes.set_recording(previous)

@@ -1,5 +1,6 @@
 """Random numbers: PyTorch's own streams, so equal seeds give equal numbers."""
 from dragon import _C
+from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import finish, shape_of, tensor
@@ -62,31 +63,31 @@ def state_bytes(state):
 @function
 def manual_seed(seed):
     """Start the default stream anew; returns its generator."""
-    return _C.current_generator().manual_seed(int(seed))
+    return current_generator().manual_seed(int(seed))
 
 
 @function
 def seed():
     """Seed the default stream with a number nobody can foresee, and return it."""
-    return _C.current_generator().seed()
+    return current_generator().seed()
 
 
 @function
 def initial_seed():
     """Return the seed of the default stream."""
-    return _C.current_generator().initial_seed()
+    return current_generator().initial_seed()
 
 
 @function
 def get_rng_state():
     """Return the state of the default stream as a tensor of bytes."""
-    return state_tensor(_C.current_generator().get_state())
+    return state_tensor(current_generator().get_state())
 
 
 @function
 def set_rng_state(new_state):
     """Continue the default stream from a saved state."""
-    _C.current_generator().set_state(state_bytes(new_state))
+    current_generator().set_state(state_bytes(new_state))
 
 
 def _of_shape(name):

@@ -3,6 +3,7 @@ import math
 import warnings
 
 from dragon import _C
+from dragon.core import config
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.layout import contiguous_format
@@ -22,7 +23,7 @@ def plain(python_function):
 @plain
 def get_num_threads():
     """Return how many threads operators may use."""
-    return _C.num_threads()
+    return config.get_num_threads()
 
 
 @plain
@@ -32,7 +33,7 @@ def set_num_threads(num):
         raise TypeError(f"set_num_threads: got {type(num).__name__}, expected an int")
     if num < 1:
         raise RuntimeError(f"set_num_threads: got {num}, expected at least 1")
-    _C.set_num_threads(num)
+    config.set_num_threads(num)
 
 
 @plain

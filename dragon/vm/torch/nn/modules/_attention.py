@@ -1,5 +1,5 @@
 """Multi-head attention as a layer."""
-from dragon import _C
+from dragon.core import modes
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
@@ -165,7 +165,7 @@ def _swapped(*tensors):
 
 def no_history_wanted(tensors):
     """Return whether PyTorch would take its way for inference: nothing is recorded for gradients."""
-    return not _C.is_grad_enabled() or not any(tensor is not None and tensor.requires_grad for tensor in tensors)
+    return not modes.is_recording() or not any(tensor is not None and tensor.requires_grad for tensor in tensors)
 
 
 def as_added(mask, dtype):

@@ -381,10 +381,10 @@ class _BackwardWatch:
 
 def _pass(values, visit):
     """Return values with `visit` behind the tensors among them, and their places; None if nothing is recorded."""
-    from dragon import _C
+    from dragon.core import modes
     places = [place for place, value in enumerate(values) if isinstance(value, Tensor)]
     tensors = [values[place] for place in places]
-    if not (_C.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+    if not (modes.is_recording() and any(tensor.requires_grad for tensor in tensors)):
         return values, None
     passed = list(values)
     for place, tensor in zip(places, _Through.apply(visit, *tensors)):

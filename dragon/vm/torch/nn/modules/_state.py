@@ -4,7 +4,7 @@ from collections import OrderedDict, namedtuple
 
 from dragon.core.module import Module as AnyModule
 from dragon.core.module import copy_into, save_foreign
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.parameter import Parameter, is_lazy
 

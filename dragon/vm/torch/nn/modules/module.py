@@ -3,7 +3,7 @@ from collections import OrderedDict
 from typing import Any, Dict, TypeVar
 
 from dragon.core.module import Module as AnyModule
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.conversion import parse_to

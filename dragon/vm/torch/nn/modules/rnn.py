@@ -251,8 +251,8 @@ class RNNBase(Module):
 
 
 def _autocast():
-    from dragon import _C
-    return _C.autocast_dtype() is not None
+    from dragon.core import modes
+    return modes.autocast_dtype() is not None
 
 
 class RNN(RNNBase):

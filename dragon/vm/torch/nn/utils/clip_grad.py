@@ -2,7 +2,7 @@
 import types
 import warnings
 
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor, ops
 

@@ -1,7 +1,7 @@
 """Ready parametrizations: length and direction, largest singular value, orthogonal matrices."""
 from enum import Enum, auto
 
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module

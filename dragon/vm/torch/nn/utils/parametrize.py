@@ -3,7 +3,7 @@ import copy
 import copyreg
 from contextlib import contextmanager
 
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.nn.modules.container import ModuleDict, ModuleList
 from dragon.vm.torch.nn.parameter import Parameter

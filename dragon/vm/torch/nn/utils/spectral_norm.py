@@ -1,5 +1,5 @@
 """Weights divided by their largest singular value, by a hook: the older form."""
-from dragon.core.tape import no_grad
+from dragon.core.modes import no_grad
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d

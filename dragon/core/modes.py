@@ -1,7 +1,17 @@
-"""Whether calls are recorded, and what recording watches out for."""
+"""The modes of a thread: how its calls are made until somebody says otherwise."""
 import contextlib
 
 from dragon import _C
+
+# The engine's own switches, as they are: each returns what was, so that whoever changes a mode can put it back.
+set_recording, is_recording, set_phantom = _C.set_grad_enabled, _C.is_grad_enabled, _C.set_phantom
+exchange_history_floor, next_sequence = _C.exchange_history_floor, _C.next_sequence
+anomaly_mode, set_anomaly_mode = _C.anomaly_mode, _C.set_anomaly_mode
+push_saved_tensor_hooks, pop_saved_tensor_hooks = _C.push_saved_tensor_hooks, _C.pop_saved_tensor_hooks
+autocast_dtype, set_autocast = _C.autocast_dtype, _C.set_autocast
+set_autocast_cache, clear_autocast_cache = _C.set_autocast_cache, _C.clear_autocast_cache
+set_override_disabled, set_override_modes = _C.set_override_disabled, _C.set_override_modes
+set_size_maker = _C.set_size_maker
 
 
 class _Switch(contextlib.ContextDecorator):
@@ -15,10 +25,10 @@ class _Switch(contextlib.ContextDecorator):
         return _Switch(self.enabled)  # threads that share a decorated function must not share a stack
 
     def __enter__(self):
-        self.previous.append(_C.set_grad_enabled(self.enabled))
+        self.previous.append(set_recording(self.enabled))
 
     def __exit__(self, *_):
-        _C.set_grad_enabled(self.previous.pop())
+        set_recording(self.previous.pop())
 
 
 class set_grad_enabled(_Switch):
@@ -33,16 +43,16 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, enabled):
         super().__init__(bool(enabled))
-        self.before = _C.set_grad_enabled(self.enabled)
+        self.before = set_recording(self.enabled)
 
     def __call__(self, function):
         # A decorator leaves no mark on the code that merely defines the function.
-        _C.set_grad_enabled(self.before)
+        set_recording(self.before)
         return super().__call__(function)
 
     def __enter__(self):
         self.previous.append(self.before)
-        self.before = _C.set_grad_enabled(self.enabled)
+        self.before = set_recording(self.enabled)
 
 
 _asked = [False]  # whether users of a guest in this process expect recording where nobody asks for it
@@ -51,13 +61,13 @@ _asked = [False]  # whether users of a guest in this process expect recording wh
 def record_unasked():
     """Record from now on where nobody asks for it, as users of PyTorch expect."""
     _asked[0] = True
-    _C.set_grad_enabled(True)
+    set_recording(True)
 
 
 def record_when_asked():
     """Record from now on only where it is asked for, unless users of another guest expect more."""
     if not _asked[0]:
-        _C.set_grad_enabled(False)
+        set_recording(False)
 
 
 def is_recorded_unasked():
@@ -77,7 +87,18 @@ def enable_grad():
 
 def is_grad_enabled():
     """Return whether this thread records calls."""
-    return _C.is_grad_enabled()
+    return is_recording()
+
+
+@contextlib.contextmanager
+def shapes_only():
+    """Have calls make shapes only within a `with` block: nothing is computed, written or recorded."""
+    recorded, phantom = set_recording(False), set_phantom(True)
+    try:
+        yield
+    finally:
+        set_phantom(phantom)
+        set_recording(recorded)
 
 
 class detect_anomaly:
@@ -95,15 +116,8 @@ class detect_anomaly:
         self.previous = []
 
     def __enter__(self):
-        self.previous.append(_C.anomaly_mode())
-        _C.set_anomaly_mode(True, self.check_nan)
+        self.previous.append(anomaly_mode())
+        set_anomaly_mode(True, self.check_nan)
 
     def __exit__(self, *_):
-        _C.set_anomaly_mode(self.previous.pop())
-
-
-def as_list(value):
-    """Return one tensor or a sequence of them as a list; None as None."""
-    if value is None or isinstance(value, (list, tuple)):
-        return value if value is None else list(value)
-    return [value]
+        set_anomaly_mode(self.previous.pop())

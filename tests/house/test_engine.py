@@ -1,0 +1,57 @@
+"""What remembers has one home: state of the engine is read and changed from one file of dragon/core each."""
+import ast
+import collections
+
+from dragon import _C
+from house.imports import list_modules, parse
+
+# Functions that work on their arguments alone, and tables that never change: whoever needs them takes them. All types
+# of the engine are open as well.
+OPEN = {
+    # tensors from elsewhere, and to elsewhere
+    "tensor", "from_buffer", "from_dlpack", "to_dlpack", "dlpack_device", "shared_tensor", "shared_block_of",
+    "as_class", "become", "phantom_like", "is_stand_in", "storage_owners", "memory_key", "keep_saved",
+    # gradients, and the history of a tensor
+    "backward", "grad", "record", "forget", "is_recorded", "output_number",
+    "register_hook", "register_accumulated_hook", "remove_hook",
+    # operators and graphs
+    "schema", "op_names", "call_batched", "evaluate_graph", "unify",
+    # dtypes and bytes
+    "can_cast", "promote_types", "result_type", "crc32c", "split_records", "example_column",
+}
+
+
+def list_names(tree):
+    """Return the names of the engine that a file speaks of."""
+    nodes = list(ast.walk(tree))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    found = {alias.name for node in imports if node.module == "dragon._C" for alias in node.names}
+    bound = {alias.asname or "_C" for node in imports if node.module == "dragon" for alias in node.names
+             if alias.name == "_C"} | {"dragon._C"}
+    return found | {node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) in bound}
+
+
+def list_homes():
+    """Return {name of the engine's state: modules that speak of it}."""
+    homes = collections.defaultdict(set)
+    for module, path in list_modules().items():
+        for name in list_names(parse(path)) - OPEN:
+            if not isinstance(getattr(_C, name), type):
+                homes[name].add(module)
+    return homes
+
+
+def test_what_the_engine_remembers_has_one_home():
+    astray = {name: sorted(modules) for name, modules in list_homes().items()
+              if len(modules) > 1 or not all(module.startswith("dragon.core.") for module in modules)}
+    assert not astray
+
+
+def test_the_list_of_open_functions_is_no_longer_than_needed():
+    used = set().union(*(list_names(parse(path)) for path in list_modules().values()))
+    assert not OPEN - used
+
+
+def test_state_is_seen_however_it_is_spelt():
+    tree = ast.parse("import dragon\nfrom dragon import _C as e\nfrom dragon._C import a\ne.b()\ndragon._C.c\n")
+    assert list_names(tree) == {"a", "b", "c"}
