@@ -1,9 +1,8 @@
 """Distances and similarities as layers."""
-from dragon.vm.torch.nn import functional as F
-from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.nn.modules._applied import Applied
 
 
-class PairwiseDistance(Module):
+class PairwiseDistance(Applied, call="pairwise_distance(x1, x2; p=self.norm, eps=self.eps, keepdim=self.keepdim)"):
     """The distance between vectors in pairs.
 
     Parameters
@@ -25,12 +24,8 @@ class PairwiseDistance(Module):
         self.eps = eps
         self.keepdim = keepdim
 
-    def forward(self, x1, x2):
-        """Return the distances."""
-        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
-
-class CosineSimilarity(Module):
+class CosineSimilarity(Applied, call="cosine_similarity(x1, x2; dim=1, eps=1e-8)"):
     """The cosine of the angle between vectors in pairs.
 
     Parameters
@@ -42,13 +37,4 @@ class CosineSimilarity(Module):
 
     """
 
-    __constants__ = ["dim", "eps"]
-
-    def __init__(self, dim=1, eps=1e-8):
-        super().__init__()
-        self.dim = dim
-        self.eps = eps
-
-    def forward(self, x1, x2):
-        """Return the cosines."""
-        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+    _shown = ()

@@ -1,10 +1,9 @@
 """Layers that drop elements or channels at random while training."""
-from dragon.vm.torch.nn import functional as F
-from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.nn.modules._applied import Applied
 
 
-class _DropoutNd(Module):
-    """What all of them share.
+class _DropoutNd(Applied):
+    """The base of all of them.
 
     Parameters
     ----------
@@ -15,7 +14,7 @@ class _DropoutNd(Module):
 
     """
 
-    __constants__ = ["p", "inplace"]
+    __constants__ = _options = ["p", "inplace"]
 
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
@@ -29,49 +28,29 @@ class _DropoutNd(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_DropoutNd):
+class Dropout(_DropoutNd, call="dropout(input; training=self.training)"):
     """Put zero in the place of elements, and scale the rest so that the mean stays."""
 
-    def forward(self, input):
-        """Return the input with elements dropped."""
-        return F.dropout(input, self.p, self.training, self.inplace)
 
-
-class Dropout1d(_DropoutNd):
+class Dropout1d(_DropoutNd, call="dropout1d(input; training=self.training)"):
     """Drop whole channels of `(N, C, L)`."""
 
-    def forward(self, input):
-        """Return the input with channels dropped."""
-        return F.dropout1d(input, self.p, self.training, self.inplace)
 
-
-class Dropout2d(_DropoutNd):
+class Dropout2d(_DropoutNd, call="dropout2d(input; training=self.training)"):
     """Drop whole channels of `(N, C, H, W)`."""
 
-    def forward(self, input):
-        """Return the input with channels dropped."""
-        return F.dropout2d(input, self.p, self.training, self.inplace)
 
-
-class Dropout3d(_DropoutNd):
+class Dropout3d(_DropoutNd, call="dropout3d(input; training=self.training)"):
     """Drop whole channels of `(N, C, D, H, W)`."""
 
-    def forward(self, input):
-        """Return the input with channels dropped."""
-        return F.dropout3d(input, self.p, self.training, self.inplace)
 
-
-class AlphaDropout(_DropoutNd):
+class AlphaDropout(_DropoutNd, call="alpha_dropout(input; training=self.training)"):
     """Drop elements so that mean and variance stay what SELU made them."""
 
-    def forward(self, input):
-        """Return the input with elements dropped."""
-        return F.alpha_dropout(input, self.p, self.training)
+    _settled = ["inplace"]  # as in PyTorch, whose layer never overwrites either
 
 
-class FeatureAlphaDropout(_DropoutNd):
+class FeatureAlphaDropout(_DropoutNd, call="feature_alpha_dropout(input; training=self.training)"):
     """Drop whole channels as AlphaDropout drops elements."""
 
-    def forward(self, input):
-        """Return the input with channels dropped."""
-        return F.feature_alpha_dropout(input, self.p, self.training)
+    _settled = ["inplace"]  # as in PyTorch, whose layer never overwrites either

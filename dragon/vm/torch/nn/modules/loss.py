@@ -3,12 +3,12 @@ import math
 
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn._reduction import legacy_get_string
+from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torch.nn.modules.linear import Linear
-from dragon.vm.torch.nn.modules.module import Module
 
 
-class _Loss(Module):
-    """What all losses share.
+class _Loss(Applied):
+    """The base of all losses.
 
     Parameters
     ----------
@@ -19,6 +19,10 @@ class _Loss(Module):
 
     """
 
+    __constants__ = _options = ["reduction"]
+    _settled = ["size_average", "reduce"]
+    _shown = ()
+
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         old = size_average is not None or reduce is not None
@@ -28,22 +32,19 @@ class _Loss(Module):
 class _WeightedLoss(_Loss):
     """A loss with a weight for each class or element, kept as a buffer."""
 
+    _options = ["weight", "reduction"]
+
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
 
-class L1Loss(_Loss):
+class L1Loss(_Loss, call="l1_loss(input, target)"):
     """The absolute difference."""
 
-    __constants__ = ["reduction"]
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.l1_loss(input, target, reduction=self.reduction)
-
-
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_WeightedLoss, call="nll_loss(input, target; weight=None, size_average=None, ignore_index=-100, "
+                                  "reduce=None, reduction='mean')"):
     """The negative log-likelihood of classes.
 
     Parameters
@@ -61,86 +62,37 @@ class NLLLoss(_WeightedLoss):
 
     __constants__ = ["ignore_index", "reduction"]
 
-    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-
 
 class NLLLoss2d(NLLLoss):
     """NLLLoss under an old name."""
 
 
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(_Loss, call="poisson_nll_loss(log_input, target; log_input=True, full=False, size_average=None, "
+                                 "eps=1e-08, reduce=None, reduction='mean')"):
     """The negative log-likelihood of counts."""
 
-    __constants__ = ["log_input", "full", "eps", "reduction"]
 
-    def __init__(self, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
-
-    def forward(self, log_input, target):
-        """Return the loss."""
-        return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
-                                  reduction=self.reduction)
-
-
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(_Loss, call="gaussian_nll_loss(input, target, var; *, full=False, eps=1e-06, reduction='mean')"):
     """The negative log-likelihood of normal distributions."""
 
-    __constants__ = ["full", "eps", "reduction"]
 
-    def __init__(self, *, full=False, eps=1e-06, reduction="mean"):
-        super().__init__(None, None, reduction)
-        self.full = full
-        self.eps = eps
-
-    def forward(self, input, target, var):
-        """Return the loss."""
-        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
-
-
-class KLDivLoss(_Loss):
+class KLDivLoss(_Loss, call="kl_div(input, target; size_average=None, reduce=None, reduction='mean', "
+                            "log_target=False)"):
     """The Kullback-Leibler divergence from log-probabilities."""
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
-        super().__init__(size_average, reduce, reduction)
-        self.log_target = log_target
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
-
-
-class MSELoss(_Loss):
+class MSELoss(_Loss, call="mse_loss(input, target)"):
     """The squared difference."""
 
-    __constants__ = ["reduction"]
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.mse_loss(input, target, reduction=self.reduction)
-
-
-class BCELoss(_WeightedLoss):
+class BCELoss(_WeightedLoss, call="binary_cross_entropy(input, target)"):
     """The binary cross-entropy of probabilities."""
 
-    __constants__ = ["reduction"]
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
-
-
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_Loss, call="binary_cross_entropy_with_logits(input, target; weight=self.weight, "
+                                    "pos_weight=self.pos_weight)"):
     """The binary cross-entropy of logits.
 
     Parameters
@@ -161,11 +113,6 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
-                                                  reduction=self.reduction)
-
 
 class _MarginLoss(_Loss):
     """A loss with a margin."""
@@ -173,67 +120,32 @@ class _MarginLoss(_Loss):
     __constants__ = ["margin", "reduction"]
 
 
-class HingeEmbeddingLoss(_MarginLoss):
+class HingeEmbeddingLoss(_MarginLoss, call="hinge_embedding_loss(input, target; margin=1.0, size_average=None, "
+                                           "reduce=None, reduction='mean')"):
     """The hinge loss of distances with targets 1 and -1."""
 
-    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
-
-
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_Loss, call="multilabel_margin_loss(input, target)"):
     """The hinge loss of several labels each."""
 
-    __constants__ = ["reduction"]
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
-
-
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_Loss, call="smooth_l1_loss(input, target; size_average=None, reduce=None, reduction='mean', "
+                               "beta=1.0)"):
     """Squared below `beta`, absolute above."""
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
-        super().__init__(size_average, reduce, reduction)
-        self.beta = beta
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
-
-
-class HuberLoss(_Loss):
+class HuberLoss(_Loss, call="huber_loss(input, target; reduction='mean', delta=1.0)"):
     """Squared below `delta`, absolute times `delta` above."""
 
-    __constants__ = ["reduction", "delta"]
 
-    def __init__(self, reduction="mean", delta=1.0):
-        super().__init__(reduction=reduction)
-        self.delta = delta
-
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
-
-
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_Loss, call="soft_margin_loss(input, target)"):
     """The logistic loss with targets 1 and -1."""
 
-    __constants__ = ["reduction"]
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.soft_margin_loss(input, target, reduction=self.reduction)
-
-
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(_WeightedLoss, call="cross_entropy(input, target; weight=None, size_average=None, "
+                                           "ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0)"):
     """The cross-entropy of logits with classes or their probabilities.
 
     Parameters
@@ -252,17 +164,6 @@ class CrossEntropyLoss(_WeightedLoss):
     """
 
     __constants__ = ["ignore_index", "reduction", "label_smoothing"]
-
-    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
-                 label_smoothing=0.0):
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
-
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index,
-                               reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
@@ -320,41 +221,21 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_WeightedLoss, call="multilabel_soft_margin_loss(input, target)"):
     """The binary cross-entropy of several labels each."""
 
-    __constants__ = ["reduction"]
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
-
-
-class CosineEmbeddingLoss(_MarginLoss):
+class CosineEmbeddingLoss(_MarginLoss, call="cosine_embedding_loss(input1, input2, target; margin=0.0, "
+                                            "size_average=None, reduce=None, reduction='mean')"):
     """One minus the cosine for targets 1, the cosine above a margin for -1."""
 
-    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
-    def forward(self, input1, input2, target):
-        """Return the loss."""
-        return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
-
-
-class MarginRankingLoss(_MarginLoss):
+class MarginRankingLoss(_MarginLoss, call="margin_ranking_loss(input1, input2, target; margin=0.0, size_average=None, "
+                                          "reduce=None, reduction='mean')"):
     """The hinge loss of which of two is ranked higher."""
 
-    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
-    def forward(self, input1, input2, target):
-        """Return the loss."""
-        return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
-
-
-class MultiMarginLoss(_WeightedLoss):
+class MultiMarginLoss(_WeightedLoss, call="multi_margin_loss(input, target; p=self.p, margin=self.margin)"):
     """The hinge loss of classes."""
 
     __constants__ = ["p", "margin", "reduction"]
@@ -368,13 +249,8 @@ class MultiMarginLoss(_WeightedLoss):
         self.p = p
         self.margin = margin
 
-    def forward(self, input, target):
-        """Return the loss."""
-        return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
-                                   reduction=self.reduction)
 
-
-class TripletMarginLoss(_Loss):
+class TripletMarginLoss(_Loss, call="triplet_margin_loss(anchor, positive, negative)"):
     """How much nearer the negative is than the positive, and a margin.
 
     Parameters
@@ -394,7 +270,7 @@ class TripletMarginLoss(_Loss):
 
     """
 
-    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
+    __constants__ = _options = ["margin", "p", "eps", "swap", "reduction"]
 
     def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -405,13 +281,10 @@ class TripletMarginLoss(_Loss):
         self.eps = eps
         self.swap = swap
 
-    def forward(self, anchor, positive, negative):
-        """Return the loss."""
-        return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps,
-                                     swap=self.swap, reduction=self.reduction)
 
-
-class TripletMarginWithDistanceLoss(_Loss):
+class TripletMarginWithDistanceLoss(_Loss, call="triplet_margin_with_distance_loss(anchor, positive, negative; "
+                                                "distance_function=self.distance_function, margin=self.margin, "
+                                                "swap=self.swap)"):
     """TripletMarginLoss with a distance of one's own."""
 
     __constants__ = ["margin", "swap", "reduction"]
@@ -426,14 +299,9 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.margin = margin
         self.swap = swap
 
-    def forward(self, anchor, positive, negative):
-        """Return the loss."""
-        return F.triplet_margin_with_distance_loss(
-            anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
-            reduction=self.reduction)
 
-
-class CTCLoss(_Loss):
+class CTCLoss(_Loss, call="ctc_loss(log_probs, targets, input_lengths, target_lengths; blank=0, reduction='mean', "
+                          "zero_infinity=False)"):
     """Connectionist temporal classification: the likelihood of labels without their times.
 
     Parameters
@@ -448,13 +316,3 @@ class CTCLoss(_Loss):
     """
 
     __constants__ = ["blank", "reduction"]
-
-    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
-
-    def forward(self, log_probs, targets, input_lengths, target_lengths):
-        """Return the loss."""
-        return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
-                          self.zero_infinity)

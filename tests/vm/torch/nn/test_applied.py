@@ -1,0 +1,47 @@
+"""Layers of one line are as if written by hand: signatures, sources, errors, subclasses, options changed later."""
+import inspect
+import pickle
+
+import pytest
+from dragon.vm import torch
+
+nn = torch.nn
+
+
+def test_signatures_and_sources_are_those_of_methods():
+    assert str(inspect.signature(nn.RReLU)) == "(lower=0.125, upper=0.3333333333333333, inplace=False)"
+    assert str(inspect.signature(nn.MaxUnpool2d.forward)) == "(self, input, indices, output_size=None)"
+    assert "return F.elu(input, self.alpha, self.inplace)" in inspect.getsource(nn.ELU.forward)
+    assert nn.ELU.__init__.__qualname__ == "ELU.__init__" and nn.ELU.forward.__module__ == nn.ELU.__module__
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: nn.ELU(slope=1), "ELU.__init__() got an unexpected keyword argument 'slope'"),
+    (lambda: nn.Threshold(1.0), "Threshold.__init__() missing 1 required positional argument: 'value'"),
+    (lambda: nn.GaussianNLLLoss(True), "GaussianNLLLoss.__init__() takes 1 positional argument but 2 were given"),
+    (lambda: nn.MSELoss()(1), "MSELoss.forward() missing 1 required positional argument: 'target'")])
+def test_wrong_arguments_are_told_as_python_tells_them(make, words):
+    with pytest.raises(TypeError) as error:
+        make()
+    assert words in str(error.value)
+
+
+def test_options_count_as_they_are_at_the_call():
+    x, layer = torch.tensor([-1.0, 2.0]), pickle.loads(pickle.dumps(nn.LeakyReLU(0.5)))
+    assert layer(x).tolist() == [-0.5, 2.0]
+    layer.negative_slope = 0.25
+    assert layer(x).tolist() == [-0.25, 2.0] and repr(layer) == "LeakyReLU(negative_slope=0.25)"
+
+
+def test_subclasses_call_what_is_written_above():
+    class Doubled(nn.CrossEntropyLoss):
+        def __init__(self, factor):
+            super().__init__(reduction="none")
+            self.factor = factor
+
+        def forward(self, input, target):
+            return self.factor * super().forward(input, target)
+
+    logits, classes = torch.randn(3, 4), torch.tensor([0, 1, 2])
+    plain = nn.CrossEntropyLoss(reduction="none")(logits, classes)
+    assert torch.equal(Doubled(2)(logits, classes), 2 * plain)
