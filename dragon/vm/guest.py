@@ -173,5 +173,9 @@ class Row:
 
 
 def read_rows(text):
-    """Return the rows of a table, one for each line."""
-    return [Row(line) for line in text.strip().split("\n")]
+    """Return the rows of a table, one for each line; `place place: name name` are several, of names alone."""
+    rows = []
+    for line in text.strip().split("\n"):
+        places, several, names = line.partition(": ")
+        rows += [Row(f"{name}  {places}") for name in names.split()] if several else [Row(line)]
+    return rows

@@ -21,7 +21,9 @@ def test_a_row_is_read():
     plain = Row("abs")
     assert (plain.name, plain.operator, plain.words, plain.fields, plain.step, plain.places) == (
         "abs", "abs", {}, None, "", [])
-    assert [row.name for row in read_rows("\nabs  torch\nadd  torch\n")] == ["abs", "add"]
+    rows = read_rows("\nTensor torch_: cos clip=clamp\nadd  torch\n")
+    assert [(row.name, row.operator, row.places) for row in rows] == [
+        ("cos", "cos", ["Tensor", "torch_"]), ("clip", "clamp", ["Tensor", "torch_"]), ("add", "add", ["torch"])]
 
 
 def test_rows_speak_of_operators_that_there_are():
