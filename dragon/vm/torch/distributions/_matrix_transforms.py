@@ -1,5 +1,6 @@
 """Transforms of vectors and matrices, and of several parts side by side; `transforms` shows them all."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.distributions import constraints
@@ -30,13 +31,11 @@ class CorrCholeskyTransform(Transform):
         return (t.log1p() - t.neg().log1p()) / 2
 
     def log_abs_det_jacobian(self, x, y, intermediates=None):
-        """Return the logarithm of the Jacobian's determinant."""
         left = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
         stick = 0.5 * left.log().sum(-1)
         return stick - 2.0 * (x + functional.softplus(-2.0 * x) - math.log(2.0)).sum(dim=-1)
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         if len(shape) < 1:
             raise ValueError("Too few dimensions on input")
         count = shape[-1]
@@ -46,7 +45,6 @@ class CorrCholeskyTransform(Transform):
         return shape[:-1] + (size, size)
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
         if len(shape) < 2:
             raise ValueError("Too few dimensions on input")
         if shape[-2] != shape[-1]:
@@ -151,6 +149,8 @@ class PositiveDefiniteTransform(_OfVectors):
 class CatTransform(Transform):
     """Transforms of consecutive pieces of an axis."""
 
+    _made_of = ("transforms", "dim", "lengths")
+
     def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
         if not all(isinstance(part, Transform) for part in tseq):
             raise AssertionError("All elements of tseq must be Transform instances")
@@ -170,12 +170,6 @@ class CatTransform(Transform):
     def length(self):
         """The length of the axis."""
         return sum(self.lengths)
-
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        if self._cache_size == cache_size:
-            return self
-        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
     def _pieces(self, *values):
         for value in values:
@@ -225,16 +219,14 @@ class CatTransform(Transform):
 class StackTransform(Transform):
     """Transforms of the entries of an axis."""
 
+    _made_of = ("transforms", "dim")
+
     def __init__(self, tseq, dim=0, cache_size=0):
         if not all(isinstance(part, Transform) for part in tseq):
             raise AssertionError("All elements of tseq must be Transform instances")
         super().__init__(cache_size=cache_size)
         self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
         self.dim = dim
-
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        return self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
 
     def _slices(self, value):
         if not -value.dim() <= self.dim < value.dim():
@@ -276,15 +268,13 @@ class CumulativeDistributionTransform(Transform):
     bijective = True
     codomain = constraints.unit_interval
     sign = +1
+    _made_of = ("distribution",)
 
     def __init__(self, distribution, cache_size=0):
         super().__init__(cache_size=cache_size)
         self.distribution = distribution
 
-    @property
-    def domain(self):
-        """The distribution's support."""
-        return self.distribution.support
+    domain = property(attrgetter("distribution.support"), doc="The distribution's support.")
 
     def _call(self, x):
         return self.distribution.cdf(x)
@@ -295,9 +285,3 @@ class CumulativeDistributionTransform(Transform):
     def log_abs_det_jacobian(self, x, y):
         """Return the logarithm of the density."""
         return self.distribution.log_prob(x)
-
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        if self._cache_size == cache_size:
-            return self
-        return CumulativeDistributionTransform(self.distribution, cache_size=cache_size)

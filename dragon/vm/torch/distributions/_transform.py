@@ -4,6 +4,7 @@ import weakref
 from functools import reduce
 
 from dragon.vm import torch
+from dragon.vm.torch.core.sentences import inherit_sentences
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.utils import _sum_rightmost, lazy_property
 
@@ -18,7 +19,12 @@ class Transform:
 
     """
 
+    # A class with parameters has `_made_of`: the names of the constructor's arguments, for `with_cache`.
     bijective = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        inherit_sentences(cls)
 
     def __init__(self, cache_size=0):
         if cache_size not in (0, 1):
@@ -58,6 +64,9 @@ class Transform:
             return self
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
+        for cls in type(self).__mro__:
+            if "_made_of" in vars(cls):
+                return cls(*(getattr(self, name) for name in cls._made_of), cache_size=cache_size)
         raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
 
     def __eq__(self, other):
@@ -118,10 +127,7 @@ class _InverseTransform(Transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv = transform
 
-    @property
-    def inv(self):
-        """The transform itself."""
-        return self._inv
+    inv = property(operator.attrgetter("_inv"), doc="The transform itself.")
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self):
@@ -133,18 +139,10 @@ class _InverseTransform(Transform):
         """The arguments of the transform."""
         return self._inv.domain
 
-    @property
-    def bijective(self):
-        """Whether the transform is one to one."""
-        return self._inv.bijective
-
-    @property
-    def sign(self):
-        """The sign of the derivative."""
-        return self._inv.sign
+    bijective = property(operator.attrgetter("_inv.bijective"), doc="Whether the transform is one to one.")
+    sign = property(operator.attrgetter("_inv.sign"), doc="The sign of the derivative.")
 
     def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
         return self.inv.with_cache(cache_size).inv
 
     def __eq__(self, other):
@@ -159,15 +157,12 @@ class _InverseTransform(Transform):
         return self._inv._inv_call(x)
 
     def log_abs_det_jacobian(self, x, y):
-        """Return log |dy / dx|."""
         return -self._inv.log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         return self._inv.inverse_shape(shape)
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
         return self._inv.forward_shape(shape)
 
 
@@ -178,6 +173,8 @@ def product_of_signs(parts):
 
 class ComposeTransform(Transform):
     """Transforms one after another."""
+
+    _made_of = ("parts",)
 
     def __init__(self, parts, cache_size=0):
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else parts
@@ -228,10 +225,6 @@ class ComposeTransform(Transform):
             self._inv, inverse._inv = weakref.ref(inverse), weakref.ref(self)
         return inverse
 
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)
-
     def __call__(self, x):
         for part in self.parts:
             x = part(x)
@@ -252,13 +245,11 @@ class ComposeTransform(Transform):
         return reduce(operator.add, terms)
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -273,16 +264,12 @@ identity_transform = ComposeTransform([])
 class IndependentTransform(Transform):
     """A transform of which several axes make one value."""
 
+    _made_of = ("base_transform", "reinterpreted_batch_ndims")
+
     def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        if self._cache_size == cache_size:
-            return self
-        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size)
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self):
@@ -294,15 +281,8 @@ class IndependentTransform(Transform):
         """The values."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def bijective(self):
-        """Whether the base is one to one."""
-        return self.base_transform.bijective
-
-    @property
-    def sign(self):
-        """The sign of the base's derivative."""
-        return self.base_transform.sign
+    bijective = property(operator.attrgetter("base_transform.bijective"), doc="Whether the base is one to one.")
+    sign = property(operator.attrgetter("base_transform.sign"), doc="The sign of the base's derivative.")
 
     def _call(self, x):
         if x.dim() < self.domain.event_dim:
@@ -322,9 +302,7 @@ class IndependentTransform(Transform):
         return f"{self.__class__.__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         return self.base_transform.forward_shape(shape)
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
         return self.base_transform.inverse_shape(shape)

@@ -2,11 +2,12 @@
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions._parameters import ByParameter
 from dragon.vm.torch.distributions.distribution import Distribution
 from dragon.vm.torch.distributions.utils import lazy_property, logits_to_probs, probs_to_logits
 
 
-class Categorical(Distribution):
+class Categorical(ByParameter, Distribution):
     """One of several classes.
 
     Parameters
@@ -20,6 +21,7 @@ class Categorical(Distribution):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
+    _expands = ("probs", "logits", "_param", "_num_events")
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None):
@@ -35,22 +37,6 @@ class Categorical(Distribution):
         self._num_events = self._param.size()[-1]
         shape = self._param.size()[:-1] if self._param.ndimension() > 1 else Size()
         super().__init__(shape, validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Categorical, _instance)
-        batch_shape = Size(batch_shape)
-        for name in ("probs", "logits"):
-            if name in self.__dict__:
-                setattr(new, name, self.__dict__[name].expand(batch_shape + Size((self._num_events,))))
-                new._param = new.__dict__[name]
-        new._num_events = self._num_events
-        super(Categorical, new).__init__(batch_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    def _new(self, *args, **kwargs):
-        return self._param.new(*args, **kwargs)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
@@ -68,11 +54,6 @@ class Categorical(Distribution):
         return logits_to_probs(self.logits)
 
     @property
-    def param_shape(self):
-        """The shape of the parameter."""
-        return self._param.size()
-
-    @property
     def mean(self):
         """NaN: classes have no mean."""
         return torch.full(self._extended_shape(), torch.nan, dtype=self.probs.dtype, device=self.probs.device)
@@ -88,25 +69,20 @@ class Categorical(Distribution):
         return torch.full(self._extended_shape(), torch.nan, dtype=self.probs.dtype, device=self.probs.device)
 
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         sample_shape = Size(sample_shape)
         drawn = torch.multinomial(self.probs.reshape(-1, self._num_events), sample_shape.numel(), True).T
         return drawn.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value):
-        """Return the logarithm of the probability."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         value, log_pmf = torch.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
         return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self):
-        """Return the entropy."""
         logits = torch.clamp(self.logits, min=torch.finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand=True):
         """Return the classes along the first axis."""
         values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device)
-        values = values.view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1,) + self._batch_shape) if expand else values
+        return self._list(values, expand)

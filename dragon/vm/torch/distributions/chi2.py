@@ -14,13 +14,10 @@ class Chi2(Gamma):
     """
 
     arg_constraints = {"df": constraints.positive}
+    _expands = ()
 
     def __init__(self, df, validate_args=None):
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return super().expand(batch_shape, self._get_checked_instance(Chi2, _instance))
 
     @property
     def df(self):

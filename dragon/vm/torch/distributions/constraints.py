@@ -1,4 +1,6 @@
 """Constraints on values and parameters of distributions."""
+from operator import attrgetter
+
 from dragon.vm import torch
 
 
@@ -75,10 +77,7 @@ class _IndependentConstraint(Constraint):
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
         super().__init__()
 
-    @property
-    def is_discrete(self):
-        """Whether values are discrete."""
-        return self.base_constraint.is_discrete
+    is_discrete = property(attrgetter("base_constraint.is_discrete"), doc="Whether values are discrete.")
 
     @property
     def event_dim(self):
@@ -107,15 +106,8 @@ class MixtureSameFamilyConstraint(Constraint):
         self.base_constraint = base_constraint
         super().__init__()
 
-    @property
-    def is_discrete(self):
-        """Whether values are discrete."""
-        return self.base_constraint.is_discrete
-
-    @property
-    def event_dim(self):
-        """How many axes make one value."""
-        return self.base_constraint.event_dim
+    is_discrete = property(attrgetter("base_constraint.is_discrete"), doc="Whether values are discrete.")
+    event_dim = property(attrgetter("base_constraint.event_dim"), doc="How many axes make one value.")
 
     def check(self, value):
         """Return which values are inside for all components."""

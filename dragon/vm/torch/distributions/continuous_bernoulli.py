@@ -4,13 +4,14 @@ import math
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions._parameters import ByOdds, ByParameter
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
-from dragon.vm.torch.distributions.utils import (broadcast_all, clamp_probs, is_number, lazy_property,
-                                                 logits_to_probs, probs_to_logits)
+from dragon.vm.torch.distributions.utils import (broadcast_all, clamp_probs, lazy_property, logits_to_probs,
+                                                 probs_to_logits)
 from dragon.vm.torch.nn.functional import binary_cross_entropy_with_logits
 
 
-class ContinuousBernoulli(ExponentialFamily):
+class ContinuousBernoulli(ByOdds, ByParameter, ExponentialFamily):
     """Numbers between 0 and 1 with the density of a coin, for variational autoencoders.
 
     Parameters
@@ -28,30 +29,16 @@ class ContinuousBernoulli(ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
+    _expands = ("probs", "logits", "_param", "_lims")
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
-        param, = broadcast_all(given)
+        self._take(probs, logits)
         if probs is not None:
-            if validate_args is not None and not self.arg_constraints["probs"].check(param).all():
+            if validate_args is not None and not self.arg_constraints["probs"].check(self._param).all():
                 raise ValueError("The parameter probs has invalid values")
-            param = self.probs = clamp_probs(param)
-        else:
-            self.logits = param
-        self._param, self._lims = param, lims
-        super().__init__(Size() if is_number(given) else param.size(), validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._expand_parameters(ContinuousBernoulli, batch_shape, (), _instance, present=("probs", "logits"))
-        new._lims = self._lims
-        new._param = new.__dict__.get("probs", new.__dict__.get("logits"))
-        return new
-
-    def _new(self, *args, **kwargs):
-        return self._param.new(*args, **kwargs)
+            self._param = self.probs = clamp_probs(self._param)
+        self._lims = lims
+        super().__init__(self._param.size(), validate_args=validate_args)
 
     def _outside_unstable_region(self):
         return torch.max(torch.le(self.probs, self._lims[0]), torch.gt(self.probs, self._lims[1]))
@@ -71,7 +58,6 @@ class ContinuousBernoulli(ExponentialFamily):
 
     @property
     def mean(self):
-        """The mean."""
         cut = self._cut_probs()
         exact = cut / (2.0 * cut - 1.0) + 1.0 / (torch.log1p(-cut) - torch.log(cut))
         x = self.probs - 0.5
@@ -80,12 +66,10 @@ class ContinuousBernoulli(ExponentialFamily):
 
     @property
     def stddev(self):
-        """The standard deviation."""
         return torch.sqrt(self.variance)
 
     @property
     def variance(self):
-        """The variance."""
         cut = self._cut_probs()
         exact = (cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2)
                  + 1.0 / torch.pow(torch.log1p(-cut) - torch.log(cut), 2))
@@ -102,32 +86,21 @@ class ContinuousBernoulli(ExponentialFamily):
         """The parameter."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
-    @property
-    def param_shape(self):
-        """The shape of the parameter."""
-        return self._param.size()
-
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         with torch.no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device)
         return self.icdf(u)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         return -binary_cross_entropy_with_logits(logits, value, reduction="none") + self._cont_bern_log_norm()
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         cut = self._cut_probs()
         exact = (torch.pow(cut, value) * torch.pow(1.0 - cut, 1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
         inside = torch.where(self._outside_unstable_region(), exact, value)
@@ -135,14 +108,12 @@ class ContinuousBernoulli(ExponentialFamily):
                            torch.where(torch.ge(value, 1.0), torch.ones_like(value), inside))
 
     def icdf(self, value):
-        """Return the quantile."""
         cut = self._cut_probs()
         exact = ((torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut))
                  / (torch.log(cut) - torch.log1p(-cut)))
         return torch.where(self._outside_unstable_region(), exact, value)
 
     def entropy(self):
-        """Return the entropy."""
         log0, log1 = torch.log1p(-self.probs), torch.log(self.probs)
         return self.mean * (log0 - log1) - self._cont_bern_log_norm() - log0
 

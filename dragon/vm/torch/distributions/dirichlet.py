@@ -1,7 +1,6 @@
 """The Dirichlet distribution."""
 from dragon.vm import torch
 from dragon.vm.torch.autograd.function import Function
-from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions._gamma import _standard_gamma_grad
@@ -41,6 +40,7 @@ class Dirichlet(ExponentialFamily):
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
     has_rsample = True
+    _expands = ("concentration",)
 
     def __init__(self, concentration, validate_args=None):
         if concentration.dim() < 1:
@@ -48,37 +48,23 @@ class Dirichlet(ExponentialFamily):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Dirichlet, _instance)
-        batch_shape = Size(batch_shape)
-        new.concentration = self.concentration.expand(batch_shape + self.event_shape)
-        super(Dirichlet, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
     def rsample(self, sample_shape=()):
-        """Draw as a differentiable function of the parameters."""
         concentration = self.concentration.expand(self._extended_shape(sample_shape))
         if concentration.requires_grad and torch.is_grad_enabled():
             return _Dirichlet.apply(concentration)
         return torch._sample_dirichlet(concentration)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return (torch.xlogy(self.concentration - 1.0, value).sum(-1) + torch.lgamma(self.concentration.sum(-1))
                 - torch.lgamma(self.concentration).sum(-1))
 
     @property
     def mean(self):
-        """The mean."""
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
     def mode(self):
-        """The mode."""
         weights = (self.concentration - 1).clamp(min=0.0)
         mode = weights / weights.sum(-1, True)
         scattered = (self.concentration < 1).all(dim=-1)
@@ -88,12 +74,10 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def variance(self):
-        """The variance."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def entropy(self):
-        """Return the entropy."""
         k, total = self.concentration.size(-1), self.concentration.sum(-1)
         return (torch.lgamma(self.concentration).sum(-1) - torch.lgamma(total) - (k - total) * torch.digamma(total)
                 - ((self.concentration - 1.0) * torch.digamma(self.concentration)).sum(-1))

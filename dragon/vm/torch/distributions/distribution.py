@@ -1,7 +1,9 @@
 """What every distribution is: batch and event shapes, validation, and the questions it answers."""
 import warnings
+from operator import attrgetter
 
 from dragon.vm import torch
+from dragon.vm.torch.core.sentences import inherit_sentences
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.utils import lazy_property
@@ -24,6 +26,13 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = __debug__
+    # What a class adds to an object: `_expands` names the parameters, and the distributions, that `expand` gives the
+    # new batch shape (a class without it has to define `expand`), `_keeps` the tensors that stay as they are.
+    _keeps = ()
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        inherit_sentences(cls)
 
     @staticmethod
     def set_default_validate_args(value):
@@ -60,17 +69,25 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """Return the distribution with a larger batch shape, over the same memory."""
-        raise NotImplementedError
+        cls = next((cls for cls in type(self).__mro__ if "_expands" in vars(cls)), None)
+        if cls is None:
+            raise NotImplementedError
+        new = self._get_checked_instance(cls, _instance)
+        batch_shape, old = Size(batch_shape), len(self._batch_shape)
+        for name in (name for base in cls.__mro__ for name in vars(base).get("_expands", ()) if name in self.__dict__):
+            value = self.__dict__[name]
+            if isinstance(value, (torch.Tensor, Distribution)):
+                shape = value.shape if isinstance(value, torch.Tensor) else value.batch_shape
+                value = value.expand(batch_shape + shape[old:])
+            setattr(new, name, value)
+        for name in self._keeps:
+            setattr(new, name, getattr(self, name))
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
 
-    @property
-    def batch_shape(self):
-        """The shape of independent distributions side by side."""
-        return self._batch_shape
-
-    @property
-    def event_shape(self):
-        """The shape of one draw."""
-        return self._event_shape
+    batch_shape = property(attrgetter("_batch_shape"), doc="The shape of independent distributions side by side.")
+    event_shape = property(attrgetter("_event_shape"), doc="The shape of one draw.")
 
     @property
     def arg_constraints(self):
@@ -125,7 +142,7 @@ class Distribution:
         raise NotImplementedError
 
     def icdf(self, value):
-        """Return the value at which the cumulative distribution has a value."""
+        """Return the quantile: where the cumulative distribution has a value."""
         raise NotImplementedError
 
     def enumerate_support(self, expand=True):
@@ -168,25 +185,17 @@ class Distribution:
                              f"within the support ({support!r}) of the distribution {self!r}, but found invalid values:"
                              f"\n{value}")
 
+    def _check_value(self, value):
+        """Validate a value, if the distribution validates."""
+        if self._validate_args:
+            self._validate_sample(value)
+
     def _get_checked_instance(self, cls, _instance=None):
         """Return an empty object of this class for `expand` to fill."""
         if _instance is None and type(self).__init__ != cls.__init__:
             raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom "
                                       "__init__ method must also define a custom .expand() method.")
         return self.__new__(type(self)) if _instance is None else _instance
-
-    def _expand_parameters(self, cls, batch_shape, names, _instance=None, present=()):
-        """Return the distribution with parameters expanded to a batch shape: what most classes' `expand` is.
-
-        Of `present`, parameters of which only one may have been given, those that are there are expanded too.
-        """
-        new = self._get_checked_instance(cls, _instance)
-        batch_shape = Size(batch_shape)
-        for name in (*names, *(name for name in present if name in self.__dict__)):
-            setattr(new, name, getattr(self, name).expand(batch_shape))
-        super(cls, new).__init__(batch_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
 
     def __repr__(self):
         names = [name for name in self.arg_constraints if name in self.__dict__]

@@ -21,7 +21,7 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def entropy(self):
-        """Return the entropy, by Bregman's divergence of the log normalizer."""
+        # By Bregman's divergence of the log normalizer.
         result = -self._mean_carrier_measure
         parameters = [p.detach().requires_grad_() for p in self._natural_params]
         log_normalizer = self._log_normalizer(*parameters)

@@ -3,7 +3,7 @@ from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
-from dragon.vm.torch.distributions.utils import broadcast_all, is_number
+from dragon.vm.torch.distributions.utils import broadcast_all
 
 
 class Exponential(ExponentialFamily):
@@ -20,14 +20,14 @@ class Exponential(ExponentialFamily):
     support = constraints.nonnegative
     has_rsample = True
     _mean_carrier_measure = 0
+    _expands = ("rate",)
 
     def __init__(self, rate, validate_args=None):
         self.rate, = broadcast_all(rate)
-        super().__init__(Size() if is_number(rate) else self.rate.size(), validate_args=validate_args)
+        super().__init__(self.rate.size(), validate_args=validate_args)
 
     @property
     def mean(self):
-        """The mean."""
         return self.rate.reciprocal()
 
     @property
@@ -37,40 +37,27 @@ class Exponential(ExponentialFamily):
 
     @property
     def stddev(self):
-        """The standard deviation."""
         return self.rate.reciprocal()
 
     @property
     def variance(self):
-        """The variance."""
         return self.rate.pow(-2)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return self._expand_parameters(Exponential, batch_shape, ("rate",), _instance)
-
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 1 - torch.exp(-self.rate * value)
 
     def icdf(self, value):
-        """Return the quantile."""
         return -torch.log1p(-value) / self.rate
 
     def entropy(self):
-        """Return the entropy."""
         return 1.0 - torch.log(self.rate)
 
     @property

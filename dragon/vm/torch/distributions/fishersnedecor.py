@@ -4,7 +4,7 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
 from dragon.vm.torch.distributions.gamma import Gamma
-from dragon.vm.torch.distributions.utils import broadcast_all, is_number
+from dragon.vm.torch.distributions.utils import broadcast_all
 
 
 class FisherSnedecor(Distribution):
@@ -22,18 +22,12 @@ class FisherSnedecor(Distribution):
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
+    _expands = ("df1", "df2", "_gamma1", "_gamma2")
 
     def __init__(self, df1, df2, validate_args=None):
         self.df1, self.df2 = broadcast_all(df1, df2)
         self._gamma1, self._gamma2 = Gamma(self.df1 * 0.5, self.df1), Gamma(self.df2 * 0.5, self.df2)
-        shape = Size() if is_number(df1) and is_number(df2) else self.df1.size()
-        super().__init__(shape, validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._expand_parameters(FisherSnedecor, batch_shape, ("df1", "df2"), _instance)
-        new._gamma1, new._gamma2 = self._gamma1.expand(batch_shape), self._gamma2.expand(batch_shape)
-        return new
+        super().__init__(self.df1.size(), validate_args=validate_args)
 
     @property
     def mean(self):
@@ -44,7 +38,6 @@ class FisherSnedecor(Distribution):
 
     @property
     def mode(self):
-        """The mode."""
         mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
         mode[self.df1 <= 2] = torch.nan
         return mode
@@ -57,7 +50,6 @@ class FisherSnedecor(Distribution):
         return 2 * df2.pow(2) * (self.df1 + df2 - 2) / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
 
     def rsample(self, sample_shape=Size((0,))):
-        """Draw as a differentiable function of the parameters."""
         shape, tiny = self._extended_shape(sample_shape), torch.finfo(self.df2.dtype).tiny
         above = self._gamma1.rsample(sample_shape).view(shape)
         below = self._gamma2.rsample(sample_shape).view(shape)
@@ -67,9 +59,7 @@ class FisherSnedecor(Distribution):
         return ratio
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         half1, half2, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
         t1 = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
         t2 = half1 * ratio.log() + (half1 - 1) * torch.log(value)

@@ -4,7 +4,7 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions._gamma import _standard_gamma
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
-from dragon.vm.torch.distributions.utils import all_numbers, broadcast_all
+from dragon.vm.torch.distributions.utils import broadcast_all
 
 
 class Gamma(ExponentialFamily):
@@ -23,48 +23,38 @@ class Gamma(ExponentialFamily):
     support = constraints.nonnegative
     has_rsample = True
     _mean_carrier_measure = 0
+    _expands = ("concentration", "rate")
 
     def __init__(self, concentration, rate, validate_args=None):
         self.concentration, self.rate = broadcast_all(concentration, rate)
-        shape = Size() if all_numbers(concentration, rate) else self.concentration.size()
+        shape = self.concentration.size()
         super().__init__(shape, validate_args=validate_args)
 
     @property
     def mean(self):
-        """The mean."""
         return self.concentration / self.rate
 
     @property
     def mode(self):
-        """The mode."""
         return ((self.concentration - 1) / self.rate).clamp(min=0)
 
     @property
     def variance(self):
-        """The variance."""
         return self.concentration / self.rate.pow(2)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return self._expand_parameters(Gamma, batch_shape, ("concentration", "rate"), _instance)
-
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         value.detach().clamp_(min=torch.finfo(value.dtype).tiny)  # zero is outside of the support
         return value
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
         value = torch.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return (torch.xlogy(self.concentration, self.rate) + torch.xlogy(self.concentration - 1, value)
                 - self.rate * value - torch.lgamma(self.concentration))
 
     def entropy(self):
-        """Return the entropy."""
         return (self.concentration - torch.log(self.rate) + torch.lgamma(self.concentration)
                 + (1.0 - self.concentration) * torch.digamma(self.concentration))
 
@@ -76,7 +66,5 @@ class Gamma(ExponentialFamily):
         return torch.lgamma(x + 1) + (x + 1) * torch.log(-y.reciprocal())
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return torch.special.gammainc(self.concentration, self.rate * value)

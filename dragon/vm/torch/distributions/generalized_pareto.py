@@ -1,9 +1,11 @@
 """The generalized Pareto distribution."""
+from operator import attrgetter
+
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
-from dragon.vm.torch.distributions.utils import broadcast_all, is_number
+from dragon.vm.torch.distributions.utils import broadcast_all
 
 
 class GeneralizedPareto(Distribution):
@@ -22,29 +24,22 @@ class GeneralizedPareto(Distribution):
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
     has_rsample = True
+    _expands = ("loc", "scale", "concentration")
 
     def __init__(self, loc, scale, concentration, validate_args=None):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
-        numbers = is_number(loc) and is_number(scale) and is_number(concentration)
-        super().__init__(Size() if numbers else self.loc.size(), validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return self._expand_parameters(GeneralizedPareto, batch_shape, ("loc", "scale", "concentration"), _instance)
+        super().__init__(self.loc.size(), validate_args=validate_args)
 
     def _is_exponential(self):
         zero = torch.tensor(0.0, dtype=self.concentration.dtype, device=self.concentration.device)
         return torch.isclose(self.concentration, zero)
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.icdf(u)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         z, exponential = self._z(value), self._is_exponential()
         safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
         heavy = -(1 + 1 / safe) * torch.log1p(safe * z)
@@ -52,8 +47,7 @@ class GeneralizedPareto(Distribution):
 
     def log_survival_function(self, value):
         """Return the logarithm of the probability of larger values."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         z, exponential = self._z(value), self._is_exponential()
         safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
         return torch.where(exponential, -z, -torch.log1p(safe * z) / safe)
@@ -63,11 +57,9 @@ class GeneralizedPareto(Distribution):
         return torch.log1p(-torch.exp(self.log_survival_function(value)))
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
         return torch.exp(self.log_cdf(value))
 
     def icdf(self, value):
-        """Return the quantile."""
         exponential = self._is_exponential()
         safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
         log_u = torch.log1p(-value)
@@ -93,13 +85,9 @@ class GeneralizedPareto(Distribution):
         return torch.where(below, value, torch.full_like(self.loc, torch.inf))
 
     def entropy(self):
-        """Return the entropy."""
         return torch.log(self.scale) + self.concentration + 1
 
-    @property
-    def mode(self):
-        """The threshold."""
-        return self.loc
+    mode = property(attrgetter("loc"), doc="The threshold.")
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self):

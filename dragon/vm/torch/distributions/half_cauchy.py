@@ -1,5 +1,6 @@
 """The half-Cauchy distribution."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.distributions import constraints
@@ -21,18 +22,12 @@ class HalfCauchy(TransformedDistribution):
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _expands = ()
 
     def __init__(self, scale, validate_args=None):
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return super().expand(batch_shape, _instance=self._get_checked_instance(HalfCauchy, _instance))
-
-    @property
-    def scale(self):
-        """The scale."""
-        return self.base_dist.scale
+    scale = property(attrgetter("base_dist.scale"), doc="The scale.")
 
     @property
     def mean(self):
@@ -44,28 +39,19 @@ class HalfCauchy(TransformedDistribution):
         """Zero."""
         return torch.zeros_like(self.scale)
 
-    @property
-    def variance(self):
-        """Infinite."""
-        return self.base_dist.variance
+    variance = property(attrgetter("base_dist.variance"), doc="Infinite.")
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         value = torch.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
         return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, prob):
-        """Return the quantile."""
         return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self):
-        """Return the entropy."""
         return self.base_dist.entropy() - math.log(2)

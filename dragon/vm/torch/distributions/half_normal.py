@@ -1,5 +1,6 @@
 """The half-normal distribution."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.distributions import constraints
@@ -21,22 +22,15 @@ class HalfNormal(TransformedDistribution):
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _expands = ()
 
     def __init__(self, scale, validate_args=None):
         super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return super().expand(batch_shape, _instance=self._get_checked_instance(HalfNormal, _instance))
-
-    @property
-    def scale(self):
-        """The standard deviation of the normal numbers."""
-        return self.base_dist.scale
+    scale = property(attrgetter("base_dist.scale"), doc="The standard deviation of the normal numbers.")
 
     @property
     def mean(self):
-        """The mean."""
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
@@ -46,25 +40,18 @@ class HalfNormal(TransformedDistribution):
 
     @property
     def variance(self):
-        """The variance."""
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, prob):
-        """Return the quantile."""
         return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self):
-        """Return the entropy."""
         return self.base_dist.entropy() - math.log(2)

@@ -1,4 +1,6 @@
 """Axes of a batch as axes of one value."""
+from operator import attrgetter
+
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.distribution import Distribution
@@ -18,6 +20,7 @@ class Independent(Distribution):
     """
 
     arg_constraints = {}
+    _expands = ("base_dist", "reinterpreted_batch_ndims")
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         if reinterpreted_batch_ndims > len(base_distribution.batch_shape):
@@ -28,20 +31,7 @@ class Independent(Distribution):
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
         super().__init__(shape[:len(shape) - event_dim], shape[len(shape) - event_dim:], validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Independent, _instance)
-        batch_shape = Size(batch_shape)
-        new.base_dist = self.base_dist.expand(batch_shape + self.event_shape[:self.reinterpreted_batch_ndims])
-        new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
-        super(Independent, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    @property
-    def has_rsample(self):
-        """Whether the base distribution has it."""
-        return self.base_dist.has_rsample
+    has_rsample = property(attrgetter("base_dist.has_rsample"), doc="Whether the base distribution has it.")
 
     @property
     def has_enumerate_support(self):
@@ -56,35 +46,20 @@ class Independent(Distribution):
             support = constraints.independent(support, self.reinterpreted_batch_ndims)
         return support
 
-    @property
-    def mean(self):
-        """The mean."""
-        return self.base_dist.mean
-
-    @property
-    def mode(self):
-        """The mode."""
-        return self.base_dist.mode
-
-    @property
-    def variance(self):
-        """The variance."""
-        return self.base_dist.variance
+    mean = property(attrgetter("base_dist.mean"), doc="The mean.")
+    mode = property(attrgetter("base_dist.mode"), doc="The mode.")
+    variance = property(attrgetter("base_dist.variance"), doc="The variance.")
 
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
         return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self):
-        """Return the entropy."""
         return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand=True):

@@ -1,4 +1,6 @@
 """The inverse gamma distribution."""
+from operator import attrgetter
+
 from dragon.vm import torch
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.gamma import Gamma
@@ -21,24 +23,14 @@ class InverseGamma(TransformedDistribution):
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive
     has_rsample = True
+    _expands = ()
 
     def __init__(self, concentration, rate, validate_args=None):
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-base.rate.new_ones(())), validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return super().expand(batch_shape, _instance=self._get_checked_instance(InverseGamma, _instance))
-
-    @property
-    def concentration(self):
-        """The shape."""
-        return self.base_dist.concentration
-
-    @property
-    def rate(self):
-        """The rate."""
-        return self.base_dist.rate
+    concentration = property(attrgetter("base_dist.concentration"), doc="The shape.")
+    rate = property(attrgetter("base_dist.rate"), doc="The rate.")
 
     @property
     def mean(self):
@@ -48,7 +40,6 @@ class InverseGamma(TransformedDistribution):
 
     @property
     def mode(self):
-        """The mode."""
         return self.rate / (self.concentration + 1)
 
     @property
@@ -58,6 +49,5 @@ class InverseGamma(TransformedDistribution):
         return torch.where(self.concentration > 2, result, torch.inf)
 
     def entropy(self):
-        """Return the entropy."""
         return (self.concentration + self.rate.log() + self.concentration.lgamma()
                 - (1 + self.concentration) * self.concentration.digamma())

@@ -28,6 +28,7 @@ class Kumaraswamy(TransformedDistribution):
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
     has_rsample = True
+    _expands = ("concentration1", "concentration0")
 
     def __init__(self, concentration1, concentration0, validate_args=None):
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
@@ -37,16 +38,8 @@ class Kumaraswamy(TransformedDistribution):
                  PowerTransform(exponent=self.concentration1.reciprocal())]
         super().__init__(base, steps, validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Kumaraswamy, _instance)
-        new.concentration1 = self.concentration1.expand(batch_shape)
-        new.concentration0 = self.concentration0.expand(batch_shape)
-        return super().expand(batch_shape, _instance=new)
-
     @property
     def mean(self):
-        """The mean."""
         return _moments(self.concentration1, self.concentration0, 1)
 
     @property
@@ -59,11 +52,9 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def variance(self):
-        """The variance."""
         return _moments(self.concentration1, self.concentration0, 2) - torch.pow(self.mean, 2)
 
     def entropy(self):
-        """Return the entropy."""
         t1 = 1 - self.concentration1.reciprocal()
         t0 = 1 - self.concentration0.reciprocal()
         harmonic = torch.digamma(self.concentration0 + 1) + euler_constant

@@ -22,6 +22,7 @@ class LKJCholesky(Distribution):
 
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
+    _expands = ("dim", "concentration", "_beta")
 
     def __init__(self, dim, concentration=1.0, validate_args=None):
         if dim < 2:
@@ -38,18 +39,7 @@ class LKJCholesky(Distribution):
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
         super().__init__(self.concentration.size(), Size((dim, dim)), validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(LKJCholesky, _instance)
-        batch_shape = Size(batch_shape)
-        new.dim, new.concentration = self.dim, self.concentration.expand(batch_shape)
-        new._beta = self._beta.expand(batch_shape + (self.dim,))
-        super(LKJCholesky, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         with torch.no_grad():
             radius = self._beta.sample(sample_shape).unsqueeze(-1)
             normal = torch.randn(self._extended_shape(sample_shape), dtype=radius.dtype, device=radius.device).tril(-1)
@@ -61,8 +51,7 @@ class LKJCholesky(Distribution):
 
     def log_prob(self, value):
         """Return the logarithm of the density of a Cholesky factor."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order = torch.arange(2, self.dim + 1, device=self.concentration.device)
         order = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - order

@@ -1,4 +1,6 @@
 """The logistic normal distribution."""
+from operator import attrgetter
+
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.normal import Normal
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -20,6 +22,7 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True
+    _expands = ()
 
     def __init__(self, loc, scale, validate_args=None):
         base = Normal(loc, scale, validate_args=validate_args)
@@ -27,16 +30,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return super().expand(batch_shape, _instance=self._get_checked_instance(LogisticNormal, _instance))
-
-    @property
-    def loc(self):
-        """The means."""
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self):
-        """The standard deviations."""
-        return self.base_dist.base_dist.scale
+    loc = property(attrgetter("base_dist.base_dist.loc"), doc="The means.")
+    scale = property(attrgetter("base_dist.base_dist.scale"), doc="The standard deviations.")

@@ -1,5 +1,6 @@
 """Normal vectors with a covariance of low rank and a diagonal."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
@@ -48,6 +49,8 @@ class LowRankMultivariateNormal(Distribution):
                        "cov_diag": constraints.independent(constraints.positive, 1)}
     support = constraints.real_vector
     has_rsample = True
+    _expands = ("loc", "cov_factor", "cov_diag")
+    _keeps = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
     def __init__(self, loc, cov_factor, cov_diag, validate_args=None):
         if loc.dim() < 1:
@@ -66,23 +69,7 @@ class LowRankMultivariateNormal(Distribution):
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(self.loc.shape[:-1], event_shape, validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(LowRankMultivariateNormal, _instance)
-        batch_shape = Size(batch_shape)
-        shape = batch_shape + self.event_shape
-        new.loc, new.cov_diag = self.loc.expand(shape), self.cov_diag.expand(shape)
-        new.cov_factor = self.cov_factor.expand(shape + self.cov_factor.shape[-1:])
-        for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril"):
-            setattr(new, name, getattr(self, name))
-        super(LowRankMultivariateNormal, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    @property
-    def mean(self):
-        """The mean."""
-        return self.loc
+    mean = property(attrgetter("loc"), doc="The mean.")
 
     mode = mean
 
@@ -119,7 +106,6 @@ class LowRankMultivariateNormal(Distribution):
         return self._full(torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - a.mT @ a)
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         shape = self._extended_shape(sample_shape)
         few = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], dtype=self.loc.dtype, device=self.loc.device)
         many = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
@@ -127,16 +113,13 @@ class LowRankMultivariateNormal(Distribution):
                 + self._unbroadcasted_cov_diag.sqrt() * many)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         length = _batch_lowrank_mahalanobis(self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag,
                                             value - self.loc, self._capacitance_tril)
         log_det = _batch_lowrank_logdet(self._unbroadcasted_cov_diag, self._capacitance_tril)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + log_det + length)
 
     def entropy(self):
-        """Return the entropy."""
         log_det = _batch_lowrank_logdet(self._unbroadcasted_cov_diag, self._capacitance_tril)
         entropy = 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + log_det)
         return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)

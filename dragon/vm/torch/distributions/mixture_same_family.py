@@ -1,4 +1,6 @@
 """Mixtures of distributions of one family."""
+from operator import attrgetter
+
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
@@ -21,6 +23,7 @@ class MixtureSameFamily(Distribution):
 
     arg_constraints = {}
     has_rsample = False
+    _expands = ("_component_distribution", "_mixture_distribution", "_num_component", "_event_ndims")
 
     def __init__(self, mixture_distribution, component_distribution, validate_args=None):
         self._mixture_distribution, self._component_distribution = mixture_distribution, component_distribution
@@ -41,36 +44,16 @@ class MixtureSameFamily(Distribution):
         self._event_ndims = len(component_distribution.event_shape)
         super().__init__(theirs, component_distribution.event_shape, validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(MixtureSameFamily, _instance)
-        batch_shape = Size(batch_shape)
-        new._component_distribution = self._component_distribution.expand(batch_shape + (self._num_component,))
-        new._mixture_distribution = self._mixture_distribution.expand(batch_shape)
-        new._num_component, new._event_ndims = self._num_component, self._event_ndims
-        super(MixtureSameFamily, new).__init__(batch_shape, new._component_distribution.event_shape,
-                                               validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
     @constraints.dependent_property
     def support(self):
         """The components' support."""
         return MixtureSameFamilyConstraint(self._component_distribution.support)
 
-    @property
-    def mixture_distribution(self):
-        """Which component."""
-        return self._mixture_distribution
-
-    @property
-    def component_distribution(self):
-        """The components."""
-        return self._component_distribution
+    mixture_distribution = property(attrgetter("_mixture_distribution"), doc="Which component.")
+    component_distribution = property(attrgetter("_component_distribution"), doc="The components.")
 
     @property
     def mean(self):
-        """The mean."""
         probs = self._pad_mixture_dimensions(self.mixture_distribution.probs)
         return torch.sum(probs * self.component_distribution.mean, dim=-1 - self._event_ndims)
 
@@ -84,18 +67,14 @@ class MixtureSameFamily(Distribution):
         return within + between
 
     def cdf(self, x):
-        """Return the cumulative distribution."""
         return torch.sum(self.component_distribution.cdf(self._pad(x)) * self.mixture_distribution.probs, dim=-1)
 
     def log_prob(self, x):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(x)
+        self._check_value(x)
         inside = self.component_distribution.log_prob(self._pad(x))
         return torch.logsumexp(inside + torch.log_softmax(self.mixture_distribution.logits, dim=-1), dim=-1)
 
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         with torch.no_grad():
             count, batch = len(sample_shape), len(self.batch_shape)
             axis, event = count + batch, self.event_shape

@@ -2,13 +2,14 @@
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
+from dragon.vm.torch.distributions._parameters import ByClasses
 from dragon.vm.torch.distributions.distribution import Distribution
 from dragon.vm.torch.distributions.binomial import Binomial
 from dragon.vm.torch.distributions.categorical import Categorical
 from dragon.vm.torch.distributions.utils import broadcast_all
 
 
-class Multinomial(Distribution):
+class Multinomial(ByClasses, Distribution):
     """Counts of several classes among a number of trials.
 
     Parameters
@@ -23,6 +24,7 @@ class Multinomial(Distribution):
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    _expands = ("total_count", "_categorical")
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         if not isinstance(total_count, int):
@@ -35,49 +37,18 @@ class Multinomial(Distribution):
 
     @property
     def mean(self):
-        """The mean."""
         return self.probs * self.total_count
 
     @property
     def variance(self):
-        """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Multinomial, _instance)
-        batch_shape = Size(batch_shape)
-        new.total_count = self.total_count
-        new._categorical = self._categorical.expand(batch_shape)
-        super(Multinomial, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    def _new(self, *args, **kwargs):
-        return self._categorical._new(*args, **kwargs)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self):
         """The counts."""
         return constraints.multinomial(self.total_count)
 
-    @property
-    def logits(self):
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self):
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter."""
-        return self._categorical.param_shape
-
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         sample_shape = Size(sample_shape)
         drawn = self._categorical.sample(Size((self.total_count,)) + sample_shape)
         order = list(range(drawn.dim()))
@@ -88,7 +59,6 @@ class Multinomial(Distribution):
         return counts.type_as(self.probs)
 
     def entropy(self):
-        """Return the entropy."""
         n = torch.tensor(self.total_count)
         entropies = self._categorical.entropy()
         counts = self._binomial.enumerate_support(expand=False)[1:]
@@ -97,9 +67,7 @@ class Multinomial(Distribution):
         return n * entropies - torch.lgamma(n + 1) + ways
 
     def log_prob(self, value):
-        """Return the logarithm of the probability."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         logits = logits.clone(memory_format=torch.contiguous_format)
         logits[(value == 0) & (logits == -torch.inf)] = 0

@@ -1,5 +1,6 @@
 """The normal distribution of vectors."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
@@ -46,6 +47,8 @@ class MultivariateNormal(Distribution):
                        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky}
     support = constraints.real_vector
     has_rsample = True
+    _expands = ("loc", "covariance_matrix", "scale_tril", "precision_matrix")
+    _keeps = ("_unbroadcasted_scale_tril",)
 
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
         if loc.dim() < 1:
@@ -69,19 +72,6 @@ class MultivariateNormal(Distribution):
         else:
             self._unbroadcasted_scale_tril = _precision_to_scale_tril(precision_matrix)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(MultivariateNormal, _instance)
-        batch_shape = Size(batch_shape)
-        new.loc = self.loc.expand(batch_shape + self.event_shape)
-        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
-        for name in ("covariance_matrix", "scale_tril", "precision_matrix"):
-            if name in self.__dict__:
-                setattr(new, name, getattr(self, name).expand(batch_shape + self.event_shape + self.event_shape))
-        super(MultivariateNormal, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
     def _full(self, matrix):
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
@@ -101,10 +91,7 @@ class MultivariateNormal(Distribution):
         """The inverse of the covariances."""
         return self._full(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
 
-    @property
-    def mean(self):
-        """The mean."""
-        return self.loc
+    mean = property(attrgetter("loc"), doc="The mean.")
 
     mode = mean
 
@@ -114,20 +101,16 @@ class MultivariateNormal(Distribution):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         eps = _standard_normal(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         length = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + length) - half_log_det
 
     def entropy(self):
-        """Return the entropy."""
         half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         entropy = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det
         return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)

@@ -1,11 +1,12 @@
 """The normal distribution."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
-from dragon.vm.torch.distributions.utils import _standard_normal, all_numbers, broadcast_all
+from dragon.vm.torch.distributions.utils import _standard_normal, broadcast_all
 
 
 class Normal(ExponentialFamily):
@@ -24,61 +25,43 @@ class Normal(ExponentialFamily):
     support = constraints.real
     has_rsample = True
     _mean_carrier_measure = 0
+    _expands = ("loc", "scale")
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(Size() if all_numbers(loc, scale) else self.loc.size(), validate_args=validate_args)
+        super().__init__(self.loc.size(), validate_args=validate_args)
 
-    @property
-    def mean(self):
-        """The mean."""
-        return self.loc
+    mean = property(attrgetter("loc"), doc="The mean.")
 
     mode = mean
 
-    @property
-    def stddev(self):
-        """The standard deviation."""
-        return self.scale
+    stddev = property(attrgetter("scale"), doc="The standard deviation.")
 
     @property
     def variance(self):
-        """The variance."""
         return self.stddev.pow(2)
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        return self._expand_parameters(Normal, batch_shape, ("loc", "scale"), _instance)
-
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         shape = self._extended_shape(sample_shape)
         return self.loc + _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device) * self.scale
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return -((value - self.loc) ** 2) / (2 * self.scale ** 2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 0.5 * (1 + torch.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value):
-        """Return the quantile."""
         return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self):
-        """Return the entropy."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
 
     @property

@@ -1,4 +1,6 @@
 """The Pareto distribution."""
+from operator import attrgetter
+
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.exponential import Exponential
 from dragon.vm.torch.distributions.transformed_distribution import TransformedDistribution
@@ -19,17 +21,12 @@ class Pareto(TransformedDistribution):
     """
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
+    _expands = ("scale", "alpha")
 
     def __init__(self, scale, alpha, validate_args=None):
         self.scale, self.alpha = broadcast_all(scale, alpha)
         super().__init__(Exponential(self.alpha, validate_args=validate_args),
                          [ExpTransform(), AffineTransform(loc=0, scale=self.scale)], validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Pareto, _instance)
-        new.scale, new.alpha = self.scale.expand(batch_shape), self.alpha.expand(batch_shape)
-        return super().expand(batch_shape, _instance=new)
 
     @property
     def mean(self):
@@ -37,10 +34,7 @@ class Pareto(TransformedDistribution):
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
-    @property
-    def mode(self):
-        """The smallest value."""
-        return self.scale
+    mode = property(attrgetter("scale"), doc="The smallest value.")
 
     @property
     def variance(self):
@@ -54,5 +48,4 @@ class Pareto(TransformedDistribution):
         return constraints.greater_than_eq(self.scale)
 
     def entropy(self):
-        """Return the entropy."""
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())

@@ -1,5 +1,6 @@
 """Student's t distribution."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
@@ -26,6 +27,7 @@ class StudentT(Distribution):
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
+    _expands = ("df", "loc", "scale", "_chi2")
 
     def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
@@ -39,10 +41,7 @@ class StudentT(Distribution):
         mean[self.df <= 1] = torch.nan
         return mean
 
-    @property
-    def mode(self):
-        """The mode."""
-        return self.loc
+    mode = property(attrgetter("loc"), doc="The mode.")
 
     @property
     def variance(self):
@@ -54,30 +53,20 @@ class StudentT(Distribution):
         variance[df <= 1] = torch.nan
         return variance
 
-    def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._expand_parameters(StudentT, batch_shape, ("df", "loc", "scale"), _instance)
-        new._chi2 = self._chi2.expand(Size(batch_shape))
-        return new
-
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         shape = self._extended_shape(sample_shape)
         normal = _standard_normal(shape, dtype=self.df.dtype, device=self.df.device)
         squares = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (normal * torch.rsqrt(squares / self.df))
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         y = (value - self.loc) / self.scale
         normalizer = (self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi) + torch.lgamma(0.5 * self.df)
                       - torch.lgamma(0.5 * (self.df + 1.0)))
         return -0.5 * (self.df + 1.0) * torch.log1p(y ** 2.0 / self.df) - normalizer
 
     def entropy(self):
-        """Return the entropy."""
         log_beta = torch.lgamma(0.5 * self.df) + math.lgamma(0.5) - torch.lgamma(0.5 * (self.df + 1))
         return (self.scale.log() + 0.5 * (self.df + 1)
                 * (torch.digamma(0.5 * (self.df + 1)) - torch.digamma(0.5 * self.df))

@@ -1,4 +1,6 @@
 """Distributions of transformed values."""
+from operator import attrgetter
+
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
@@ -21,6 +23,7 @@ class TransformedDistribution(Distribution):
     """
 
     arg_constraints = {}
+    _expands = ("transforms",)
 
     def __init__(self, base_distribution, transforms, validate_args=None):
         if isinstance(transforms, Transform):
@@ -50,16 +53,11 @@ class TransformedDistribution(Distribution):
         super().__init__(forward[:cut], forward[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(TransformedDistribution, _instance)
-        batch_shape = Size(batch_shape)
-        shape = batch_shape + self.event_shape
+        new = super().expand(batch_shape, _instance)
+        shape = new.batch_shape + self.event_shape
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
         new.base_dist = self.base_dist.expand(shape[:len(shape) - len(self.base_dist.event_shape)])
-        new.transforms = self.transforms
-        super(TransformedDistribution, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=False)
@@ -71,18 +69,13 @@ class TransformedDistribution(Distribution):
         more = len(self.event_shape) - support.event_dim
         return constraints.independent(support, more) if more > 0 else support
 
-    @property
-    def has_rsample(self):
-        """Whether the base distribution has it."""
-        return self.base_dist.has_rsample
+    has_rsample = property(attrgetter("base_dist.has_rsample"), doc="Whether the base distribution has it.")
 
     def sample(self, sample_shape=Size()):
-        """Draw, without gradients."""
         with torch.no_grad():
             return self._transform(self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape=Size()):
-        """Draw as a differentiable function of the parameters."""
         return self._transform(self.base_dist.rsample(sample_shape))
 
     def _transform(self, x):
@@ -91,9 +84,7 @@ class TransformedDistribution(Distribution):
         return x
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         event_dim, log_prob, y = len(self.event_shape), 0.0, value
         for transform in reversed(self.transforms):
             x = transform.inv(y)
@@ -113,7 +104,6 @@ class TransformedDistribution(Distribution):
         return sign * (value - 0.5) + 0.5
 
     def cdf(self, value):
-        """Return the cumulative distribution."""
         for transform in self.transforms[::-1]:
             value = transform.inv(value)
         if self._validate_args:
@@ -121,5 +111,4 @@ class TransformedDistribution(Distribution):
         return self._monotonize_cdf(self.base_dist.cdf(value))
 
     def icdf(self, value):
-        """Return the quantile."""
         return self._transform(self.base_dist.icdf(self._monotonize_cdf(value)))

@@ -1,5 +1,6 @@
 """Invertible maps between distributions' values, with the logarithms of their Jacobians' determinants."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.distributions import constraints
@@ -16,6 +17,7 @@ class ReshapeTransform(Transform):
     """The same numbers in another shape of one value."""
 
     bijective = True
+    _made_of = ("in_shape", "out_shape")
 
     def __init__(self, in_shape, out_shape, cache_size=0):
         self.in_shape, self.out_shape = torch.Size(in_shape), torch.Size(out_shape)
@@ -33,12 +35,6 @@ class ReshapeTransform(Transform):
         """The values."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        if self._cache_size == cache_size:
-            return self
-        return ReshapeTransform(self.in_shape, self.out_shape, cache_size=cache_size)
-
     def _call(self, x):
         return x.reshape(x.shape[:x.dim() - len(self.in_shape)] + self.out_shape)
 
@@ -50,11 +46,9 @@ class ReshapeTransform(Transform):
         return x.new_zeros(x.shape[:x.dim() - len(self.in_shape)])
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         return self._swap(shape, self.in_shape, self.out_shape)
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
         return self._swap(shape, self.out_shape, self.in_shape)
 
     @staticmethod
@@ -100,14 +94,11 @@ class PowerTransform(Transform):
 
     domain = codomain = constraints.positive
     bijective = True
+    _made_of = ("exponent",)
 
     def __init__(self, exponent, cache_size=0):
         super().__init__(cache_size=cache_size)
         self.exponent, = broadcast_all(exponent)
-
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)
 
     @lazy_property
     def sign(self):
@@ -130,7 +121,6 @@ class PowerTransform(Transform):
         return (self.exponent * y / x).abs().log()
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         return torch.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
 
     inverse_shape = forward_shape
@@ -208,15 +198,13 @@ class AffineTransform(Transform):
     """y = loc + scale * x."""
 
     bijective = True
+    _made_of = ("loc", "scale", "event_dim")
 
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
         super().__init__(cache_size=cache_size)
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
-    @property
-    def event_dim(self):
-        """How many axes make one value."""
-        return self._event_dim
+    event_dim = property(attrgetter("_event_dim"), doc="How many axes make one value.")
 
     def _region(self):
         return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
@@ -230,12 +218,6 @@ class AffineTransform(Transform):
     def codomain(self):
         """The values."""
         return self._region()
-
-    def with_cache(self, cache_size=1):
-        """Return the transform with another cache."""
-        if self._cache_size == cache_size:
-            return self
-        return AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
 
     def __eq__(self, other):
         if not isinstance(other, AffineTransform):
@@ -274,7 +256,6 @@ class AffineTransform(Transform):
         return result.expand(shape)
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
         return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
     inverse_shape = forward_shape

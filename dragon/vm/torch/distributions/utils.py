@@ -30,11 +30,6 @@ def broadcast_all(*values):
                                      for value in values))
 
 
-def all_numbers(*values):
-    """Return whether all parameters are Python numbers, so that the batch has no axes."""
-    return all(is_number(value) for value in values)
-
-
 def _standard_normal(shape, dtype, device):
     """Return standard normal numbers."""
     return torch.normal(torch.zeros(shape, dtype=dtype, device=device), torch.ones(shape, dtype=dtype, device=device))

@@ -1,5 +1,6 @@
 """The von Mises distribution."""
 import math
+from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
@@ -73,9 +74,7 @@ class VonMises(Distribution):
         super().__init__(self.loc.shape, Size(), validate_args)
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return (self.concentration * torch.cos(value - self.loc) - math.log(2 * math.pi)
                 - _log_modified_bessel_fn(self.concentration, order=0))
 
@@ -103,21 +102,13 @@ class VonMises(Distribution):
         return _rejection_sample(self._loc, self._concentration, self._proposal_r, x).to(self.loc.dtype)
 
     def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
         if type(self) is not VonMises:
             return super().expand(batch_shape)
         return type(self)(self.loc.expand(batch_shape), self.concentration.expand(batch_shape),
                           validate_args=self.__dict__.get("_validate_args"))
 
-    @property
-    def mean(self):
-        """The direction."""
-        return self.loc
-
-    @property
-    def mode(self):
-        """The direction."""
-        return self.loc
+    mean = property(attrgetter("loc"), doc="The direction.")
+    mode = property(attrgetter("loc"), doc="The direction.")
 
     @lazy_property
     def variance(self):

@@ -38,10 +38,10 @@ class Wishart(ExponentialFamily):
     support = constraints.positive_definite
     has_rsample = True
     _mean_carrier_measure = 0
+    _expands = ("df", "covariance_matrix", "scale_tril", "precision_matrix")
 
     @property
     def arg_constraints(self):
-        """Constraints by parameter."""
         return {"covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
                 "scale_tril": constraints.lower_cholesky, "df": constraints.greater_than(self.event_shape[-1] - 1)}
 
@@ -78,18 +78,10 @@ class Wishart(ExponentialFamily):
         self._dist_chi2 = Chi2(df=self.df.unsqueeze(-1) - less)
 
     def expand(self, batch_shape, _instance=None):
-        """Return the distribution with a larger batch shape."""
-        new = self._get_checked_instance(Wishart, _instance)
-        batch_shape = Size(batch_shape)
-        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand(batch_shape + self.event_shape)
-        new.df = self.df.expand(batch_shape)
-        new._batch_dims = [-(axis + 1) for axis in range(len(batch_shape))]
-        for name in ("covariance_matrix", "scale_tril", "precision_matrix"):
-            if name in self.__dict__:
-                setattr(new, name, getattr(self, name).expand(batch_shape + self.event_shape))
-        super(Wishart, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new = super().expand(batch_shape, _instance)
+        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand(new.batch_shape + self.event_shape)
+        new._batch_dims = [-(axis + 1) for axis in range(len(new.batch_shape))]
         new._make_chi2()
-        new._validate_args = self._validate_args
         return new
 
     def _full(self, matrix):
@@ -115,7 +107,6 @@ class Wishart(ExponentialFamily):
 
     @property
     def mean(self):
-        """The mean."""
         return self.df.view(self._batch_shape + (1, 1)) * self.covariance_matrix
 
     @property
@@ -174,9 +165,7 @@ class Wishart(ExponentialFamily):
         return sample
 
     def log_prob(self, value):
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         nu, p = self.df, self._event_shape[-1]
         log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return (-nu * (p * math.log(2.0) / 2.0 + log_det) - torch.mvlgamma(nu / 2.0, p=p)
@@ -185,7 +174,6 @@ class Wishart(ExponentialFamily):
                 / 2.0)
 
     def entropy(self):
-        """Return the entropy."""
         nu, p = self.df, self._event_shape[-1]
         log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return ((p + 1) * (p * math.log(2.0) / 2.0 + log_det) + torch.mvlgamma(nu / 2.0, p=p)
