@@ -131,7 +131,7 @@ class RandomCrop(_Transform):
 
 
 class _Sometimes(_Transform):
-    """Apply a function with a probability."""
+    """Apply `_function` with a probability, to an image and the other fields."""
 
     _fields = ("p",)
 
@@ -140,81 +140,69 @@ class _Sometimes(_Transform):
         self.p = p
 
     def forward(self, img):
-        return self._apply_to(img) if torch.rand(1) < self.p else img
+        if torch.rand(1) >= self.p:
+            return img
+        return type(self)._function(img, *(getattr(self, name) for name in self._fields if name != "p"))
 
 
 class RandomHorizontalFlip(_Sometimes):
     """Exchange left and right with a probability `p`."""
 
-    def _apply_to(self, img):
-        return F.hflip(img)
+    _function = F.hflip
 
 
 class RandomVerticalFlip(_Sometimes):
     """Exchange top and bottom with a probability `p`."""
 
-    def _apply_to(self, img):
-        return F.vflip(img)
+    _function = F.vflip
 
 
 class RandomInvert(_Sometimes):
     """Make the negative with a probability `p`."""
 
-    def _apply_to(self, img):
-        return F.invert(img)
+    _function = F.invert
 
 
 class RandomAutocontrast(_Sometimes):
     """Stretch from black to white with a probability `p`."""
 
-    def _apply_to(self, img):
-        return F.autocontrast(img)
+    _function = F.autocontrast
 
 
 class RandomEqualize(_Sometimes):
     """Flatten the histogram with a probability `p`."""
 
-    def _apply_to(self, img):
-        return F.equalize(img)
+    _function = F.equalize
 
 
 class RandomPosterize(_Sometimes):
     """Keep fewer bits per channel with a probability `p`."""
 
-    _fields, _separator = ("bits", "p"), ","
+    _function, _fields, _separator = F.posterize, ("bits", "p"), ","
 
     def __init__(self, bits, p=0.5):
         super().__init__(p)
         self.bits = bits
 
-    def _apply_to(self, img):
-        return F.posterize(img, self.bits)
-
 
 class RandomSolarize(_Sometimes):
     """Invert values from a threshold on with a probability `p`."""
 
-    _fields, _separator = ("threshold", "p"), ","
+    _function, _fields, _separator = F.solarize, ("threshold", "p"), ","
 
     def __init__(self, threshold, p=0.5):
         super().__init__(p)
         self.threshold = threshold
 
-    def _apply_to(self, img):
-        return F.solarize(img, self.threshold)
-
 
 class RandomAdjustSharpness(_Sometimes):
     """Sharpen or blur with a probability `p`."""
 
-    _fields, _separator = ("sharpness_factor", "p"), ","
+    _function, _fields, _separator = F.adjust_sharpness, ("sharpness_factor", "p"), ","
 
     def __init__(self, sharpness_factor, p=0.5):
         super().__init__(p)
         self.sharpness_factor = sharpness_factor
-
-    def _apply_to(self, img):
-        return F.adjust_sharpness(img, self.sharpness_factor)
 
 
 class RandomGrayscale(_Sometimes):
@@ -223,5 +211,6 @@ class RandomGrayscale(_Sometimes):
     def __init__(self, p=0.1):
         super().__init__(p)
 
-    def _apply_to(self, img):
+    @staticmethod
+    def _function(img):
         return F.rgb_to_grayscale(img, num_output_channels=F.get_dimensions(img)[0])

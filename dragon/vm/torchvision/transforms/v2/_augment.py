@@ -4,7 +4,7 @@ import warnings
 
 from dragon.vm import torch
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
-from dragon.vm.torchvision import transforms as _transforms, tv_tensors
+from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _arguments
 from dragon.vm.torchvision.transforms.v2 import functional as F
@@ -15,8 +15,6 @@ from dragon.vm.torchvision.transforms.v2._utils import (
 
 class RandomErasing(_RandomApplyTransform):
     """Overwrite a random rectangle, with a probability; see the first version."""
-
-    _v1_transform_cls = _transforms.RandomErasing
 
     def __init__(self, p=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0.0, inplace=False):
         super().__init__(p=p)
@@ -151,6 +149,8 @@ class JPEG(Transform):
 
     """
 
+    _function = F.jpeg
+
     def __init__(self, quality):
         super().__init__()
         if isinstance(quality, bool):
@@ -164,6 +164,3 @@ class JPEG(Transform):
 
     def make_params(self, flat_inputs):
         return {"quality": random_integer(self.quality[1] + 1, self.quality[0])}
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.jpeg, inpt, quality=params["quality"])

@@ -1,7 +1,7 @@
 """Policies of random augmentation."""
 from dragon.vm import torch
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
-from dragon.vm.torchvision import transforms as _transforms, tv_tensors
+from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms._functional_tensor import _max_value
 from dragon.vm.torchvision.transforms._policies import POLICIES, SPACES, space_of
@@ -59,8 +59,6 @@ class _AutoAugmentBase(Transform):
 class AutoAugment(_AutoAugmentBase):
     """Apply one of the pairs of operations of a learned policy; see the first version."""
 
-    _v1_transform_cls = _transforms.AutoAugment
-
     def __init__(self, policy=AutoAugmentPolicy.IMAGENET, interpolation="nearest", fill=None):
         super().__init__(interpolation=interpolation, fill=fill)
         if not isinstance(policy, AutoAugmentPolicy):
@@ -78,8 +76,6 @@ class AutoAugment(_AutoAugmentBase):
 class RandAugment(_AutoAugmentBase):
     """Apply random operations of one strength; see the first version."""
 
-    _v1_transform_cls = _transforms.RandAugment
-
     def __init__(self, num_ops=2, magnitude=9, num_magnitude_bins=31, interpolation="nearest", fill=None):
         super().__init__(interpolation=interpolation, fill=fill)
         if not isinstance(num_ops, int) or num_ops < 0:
@@ -96,8 +92,6 @@ class RandAugment(_AutoAugmentBase):
 class TrivialAugmentWide(_AutoAugmentBase):
     """Apply one random operation of random strength; see the first version."""
 
-    _v1_transform_cls = _transforms.TrivialAugmentWide
-
     def __init__(self, num_magnitude_bins=31, interpolation="nearest", fill=None):
         super().__init__(interpolation=interpolation, fill=fill)
         self.num_magnitude_bins = num_magnitude_bins
@@ -110,7 +104,6 @@ class TrivialAugmentWide(_AutoAugmentBase):
 class AugMix(_AutoAugmentBase):
     """Mix an image with several chains of random operations on it; see the first version."""
 
-    _v1_transform_cls = _transforms.AugMix
     _PARAMETER_MAX = 10
 
     def __init__(self, severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True, interpolation="bilinear",

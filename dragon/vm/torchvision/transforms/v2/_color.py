@@ -2,7 +2,6 @@
 from collections.abc import Sequence
 
 from dragon.vm import torch
-from dragon.vm.torchvision import transforms as _transforms
 from dragon.vm.torchvision.transforms._arguments import uniform
 from dragon.vm.torchvision.transforms.v2 import functional as F
 from dragon.vm.torchvision.transforms.v2._transform import _RandomApplyTransform, Transform
@@ -12,36 +11,29 @@ from dragon.vm.torchvision.transforms.v2._utils import query_chw
 class Grayscale(Transform):
     """Make grey, in 1 or 3 channels."""
 
-    _v1_transform_cls = _transforms.Grayscale
+    _function, _options = F.rgb_to_grayscale, ("num_output_channels",)
 
     def __init__(self, num_output_channels=1):
         super().__init__()
         self.num_output_channels = num_output_channels
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=self.num_output_channels)
-
 
 class RandomGrayscale(_RandomApplyTransform):
     """Make grey, in as many channels, with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomGrayscale
+    _function = F.rgb_to_grayscale
 
     def __init__(self, p=0.1):
         super().__init__(p=p)
 
     def make_params(self, flat_inputs):
-        return {"channels": query_chw(flat_inputs)[0]}
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=params["channels"])
+        return {"num_output_channels": query_chw(flat_inputs)[0]}
 
 
 class RGB(Transform):
     """Make three channels of one."""
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.grayscale_to_rgb, inpt)
+    _function = F.grayscale_to_rgb
 
 
 class ColorJitter(Transform):
@@ -54,7 +46,6 @@ class ColorJitter(Transform):
 
     """
 
-    _v1_transform_cls = _transforms.ColorJitter
     _names = ("brightness", "contrast", "saturation", "hue")
 
     def __init__(self, brightness=None, contrast=None, saturation=None, hue=None):
@@ -141,60 +132,43 @@ class RandomPhotometricDistort(Transform):
 class RandomEqualize(_RandomApplyTransform):
     """Flatten the histogram with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomEqualize
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.equalize, inpt)
+    _function = F.equalize
 
 
 class RandomInvert(_RandomApplyTransform):
     """Make the negative with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomInvert
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.invert, inpt)
+    _function = F.invert
 
 
 class RandomAutocontrast(_RandomApplyTransform):
     """Stretch from black to white with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomAutocontrast
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.autocontrast, inpt)
+    _function = F.autocontrast
 
 
 class RandomPosterize(_RandomApplyTransform):
     """Keep fewer bits per channel with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomPosterize
+    _function, _options = F.posterize, ("bits",)
 
     def __init__(self, bits, p=0.5):
         super().__init__(p=p)
         self.bits = bits
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.posterize, inpt, bits=self.bits)
-
 
 class RandomSolarize(_RandomApplyTransform):
     """Invert values from a threshold on with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomSolarize
+    _function, _options = F.solarize, ("threshold",)
 
     def __init__(self, threshold, p=0.5):
         super().__init__(p=p)
         self.threshold = threshold
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.solarize, inpt, threshold=self.threshold)
-
 
 class RandomAdjustSharpness(_RandomApplyTransform):
     """Sharpen or blur with a probability `p`."""
-
-    _v1_transform_cls = _transforms.RandomAdjustSharpness
 
     def __init__(self, sharpness_factor, p=0.5):
         super().__init__(p=p)

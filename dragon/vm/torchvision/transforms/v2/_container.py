@@ -2,7 +2,6 @@
 from collections.abc import Sequence
 
 from dragon.vm import torch
-from dragon.vm.torchvision import transforms as _transforms
 from dragon.vm.torchvision.transforms.v2._transform import Transform
 
 
@@ -54,8 +53,6 @@ class RandomApply(_Listed):
         The probability of applying them.
 
     """
-
-    _v1_transform_cls = _transforms.RandomApply
 
     def __init__(self, transforms, p=0.5):
         super().__init__()

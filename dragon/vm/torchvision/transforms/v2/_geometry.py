@@ -3,7 +3,7 @@ import warnings
 from collections.abc import Sequence
 
 from dragon.vm import torch
-from dragon.vm.torchvision import transforms as _transforms, tv_tensors
+from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.ops.boxes import box_iou
 from dragon.vm.torchvision.transforms import _arguments
@@ -19,30 +19,22 @@ from dragon.vm.torchvision.transforms.v2._utils import (
 class RandomHorizontalFlip(_RandomApplyTransform):
     """Exchange left and right with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomHorizontalFlip
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.horizontal_flip, inpt)
+    _function = F.horizontal_flip
 
 
 class RandomVerticalFlip(_RandomApplyTransform):
     """Exchange top and bottom with a probability `p`."""
 
-    _v1_transform_cls = _transforms.RandomVerticalFlip
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.vertical_flip, inpt)
+    _function = F.vertical_flip
 
 
 class _Resizing(Transform):
+    _function, _options = F.resize, ("interpolation", "antialias")
+
     def _hold(self, interpolation, antialias, **more):
         for name, value in more.items():
             setattr(self, name, value)
         self.interpolation, self.antialias = interpolation, antialias
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.resize, inpt, size=params["size"], interpolation=self.interpolation,
-                                 antialias=self.antialias)
 
 
 class Resize(Transform):
@@ -60,8 +52,6 @@ class Resize(Transform):
         Whether tensors are smoothed as they shrink.
 
     """
-
-    _v1_transform_cls = _transforms.Resize
 
     def __init__(self, size, interpolation="bilinear", max_size=None, antialias=True):
         super().__init__()
@@ -84,8 +74,6 @@ class Resize(Transform):
 class CenterCrop(Transform):
     """Cut out the middle."""
 
-    _v1_transform_cls = _transforms.CenterCrop
-
     def __init__(self, size):
         super().__init__()
         self.size = _setup_size(size)
@@ -97,7 +85,7 @@ class CenterCrop(Transform):
 class RandomResizedCrop(Transform):
     """Cut out a random part and bring it to a size; see the first version."""
 
-    _v1_transform_cls = _transforms.RandomResizedCrop
+    _function, _options = F.resized_crop, ("size", "interpolation", "antialias")
 
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation="bilinear",
                  antialias=True):
@@ -115,10 +103,6 @@ class RandomResizedCrop(Transform):
         drawn = _arguments.resized_crop_parameters(*query_size(flat_inputs), self.scale, self.ratio, self._log_ratio)
         return dict(zip(("top", "left", "height", "width"), drawn))
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.resized_crop, inpt, **params, size=self.size, interpolation=self.interpolation,
-                                 antialias=self.antialias)
-
 
 class _Crops(Transform):
     def _call_kernel(self, functional, inpt, *args, **kwargs):
@@ -135,8 +119,6 @@ class _Crops(Transform):
 class FiveCrop(_Crops):
     """Cut out the four corners and the middle."""
 
-    _v1_transform_cls = _transforms.FiveCrop
-
     def __init__(self, size):
         super().__init__()
         self.size = _setup_size(size)
@@ -147,8 +129,6 @@ class FiveCrop(_Crops):
 
 class TenCrop(_Crops):
     """Cut out the four corners and the middle, of the image and of its mirror image."""
-
-    _v1_transform_cls = _transforms.TenCrop
 
     def __init__(self, size, vertical_flip=False):
         super().__init__()
@@ -161,7 +141,7 @@ class TenCrop(_Crops):
 class Pad(Transform):
     """Put a margin around; `fill` may be a dictionary by classes of inputs."""
 
-    _v1_transform_cls = _transforms.Pad
+    _function, _options = F.pad, ("padding", "fill", "padding_mode")
 
     def __init__(self, padding, fill=0, padding_mode="constant"):
         super().__init__()
@@ -170,10 +150,6 @@ class Pad(Transform):
         self.padding = padding if isinstance(padding, int) else list(padding)
         self._hold_fill(fill)
         self.padding_mode = padding_mode
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.pad, inpt, padding=self.padding, fill=_get_fill(self._fill, type(inpt)),
-                                 padding_mode=self.padding_mode)
 
 
 class RandomZoomOut(_RandomApplyTransform):
@@ -189,6 +165,8 @@ class RandomZoomOut(_RandomApplyTransform):
         The probability.
 
     """
+
+    _function, _options = F.pad, ("fill",)
 
     def __init__(self, fill=0, side_range=(1.0, 4.0), p=0.5):
         super().__init__(p=p)
@@ -206,14 +184,11 @@ class RandomZoomOut(_RandomApplyTransform):
         left, top = int(more_w * place[0]), int(more_h * place[1])
         return {"padding": [left, top, more_w - left, more_h - top]}
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.pad, inpt, **params, fill=_get_fill(self._fill, type(inpt)))
-
 
 class RandomRotation(Transform):
     """Turn by a random angle; see the first version."""
 
-    _v1_transform_cls = _transforms.RandomRotation
+    _function, _options = F.rotate, ("interpolation", "expand", "center", "fill")
 
     def __init__(self, degrees, interpolation="nearest", expand=False, center=None, fill=0):
         super().__init__()
@@ -227,15 +202,11 @@ class RandomRotation(Transform):
     def make_params(self, flat_inputs):
         return {"angle": _arguments.uniform(*self.degrees)}
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.rotate, inpt, **params, interpolation=self.interpolation, expand=self.expand,
-                                 center=self.center, fill=_get_fill(self._fill, type(inpt)))
-
 
 class RandomAffine(Transform):
     """Turn, shift, scale and shear at random; see the first version."""
 
-    _v1_transform_cls = _transforms.RandomAffine
+    _function, _options = F.affine, ("interpolation", "fill", "center")
 
     def __init__(self, degrees, translate=None, scale=None, shear=None, interpolation="nearest", fill=0, center=None):
         super().__init__()
@@ -254,15 +225,9 @@ class RandomAffine(Transform):
         drawn = _arguments.affine_parameters(self.degrees, self.translate, self.scale, self.shear, (width, height))
         return dict(zip(("angle", "translate", "scale", "shear"), drawn))
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.affine, inpt, **params, interpolation=self.interpolation,
-                                 fill=_get_fill(self._fill, type(inpt)), center=self.center)
-
 
 class RandomCrop(Transform):
     """Cut out a random part; see the first version."""
-
-    _v1_transform_cls = _transforms.RandomCrop
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant"):
         super().__init__()
@@ -302,8 +267,6 @@ class RandomCrop(Transform):
 class RandomPerspective(_RandomApplyTransform):
     """Move the corners at random, with a probability; see the first version."""
 
-    _v1_transform_cls = _transforms.RandomPerspective
-
     def __init__(self, distortion_scale=0.5, p=0.5, interpolation="bilinear", fill=0):
         super().__init__(p=p)
         if not 0 <= distortion_scale <= 1:
@@ -324,7 +287,7 @@ class RandomPerspective(_RandomApplyTransform):
 class ElasticTransform(Transform):
     """Read each pixel at a smoothly shifted place; see the first version."""
 
-    _v1_transform_cls = _transforms.ElasticTransform
+    _function, _options = F.elastic, ("fill", "interpolation")
 
     def __init__(self, alpha=50.0, sigma=5.0, interpolation="bilinear", fill=0):
         super().__init__()
@@ -335,10 +298,6 @@ class ElasticTransform(Transform):
     def make_params(self, flat_inputs):
         return {"displacement": _arguments.displacement(self.alpha, self.sigma, list(query_size(flat_inputs)),
                                                         F.gaussian_blur)}
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.elastic, inpt, **params, fill=_get_fill(self._fill, type(inpt)),
-                                 interpolation=self.interpolation)
 
 
 class RandomIoUCrop(Transform):

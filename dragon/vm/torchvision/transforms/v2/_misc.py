@@ -3,7 +3,7 @@ import warnings
 
 from dragon.vm import torch
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
-from dragon.vm.torchvision import transforms as _transforms, tv_tensors
+from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _arguments
 from dragon.vm.torchvision.transforms.v2 import functional as F
@@ -50,7 +50,6 @@ class _NoPillow(Transform):
 class LinearTransformation(_NoPillow):
     """Take a mean off an image as one row, and multiply by a matrix."""
 
-    _v1_transform_cls = _transforms.LinearTransformation
     _transformed_types = (is_pure_tensor, *_PICTURES)
 
     def __init__(self, transformation_matrix, mean_vector):
@@ -66,20 +65,15 @@ class LinearTransformation(_NoPillow):
 class Normalize(_NoPillow):
     """Take each channel's mean off and divide by its deviation."""
 
-    _v1_transform_cls = _transforms.Normalize
+    _function, _options = F.normalize, ("mean", "std", "inplace")
 
     def __init__(self, mean, std, inplace=False):
         super().__init__()
         self.mean, self.std, self.inplace = list(mean), list(std), inplace
 
-    def transform(self, inpt, params):
-        return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
-
 
 class GaussianBlur(Transform):
     """Blur by a bell of random width; see the first version."""
-
-    _v1_transform_cls = _transforms.GaussianBlur
 
     def __init__(self, kernel_size, sigma=(0.1, 2.0)):
         super().__init__()
@@ -100,12 +94,11 @@ class GaussianBlur(Transform):
 class GaussianNoise(Transform):
     """Add noise of a mean and a deviation."""
 
+    _function, _options = F.gaussian_noise, ("mean", "sigma", "clip")
+
     def __init__(self, mean=0.0, sigma=0.1, clip=True):
         super().__init__()
         self.mean, self.sigma, self.clip = mean, sigma, clip
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.gaussian_noise, inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)
 
 
 class ToDtype(Transform):
@@ -153,8 +146,6 @@ class ToDtype(Transform):
 
 class ConvertImageDtype(Transform):
     """Turn images into another dtype, with values scaled to its range."""
-
-    _v1_transform_cls = _transforms.ConvertImageDtype
 
     def __init__(self, dtype=torch.float32):
         super().__init__()

@@ -3,21 +3,30 @@ import enum
 
 from dragon.vm import torch
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
-from dragon.vm.torchvision import tv_tensors
+from dragon.vm.torchvision import transforms as _transforms, tv_tensors
 from dragon.vm.torchvision._pillow import Image
-from dragon.vm.torchvision.transforms.v2._utils import _setup_fill_arg, check_type, has_any, is_pure_tensor
+from dragon.vm.torchvision.transforms.v2._utils import (
+    _get_fill, _setup_fill_arg, check_type, has_any, is_pure_tensor)
 from dragon.vm.torchvision.transforms.v2.functional._utils import _get_kernel
+
+_PACKAGE = __name__.rpartition(".")[0]
 
 
 class Transform(torch.nn.Module):
-    """A transform of what is in a structure; subclasses say how in `transform`, and draw in `make_params`."""
+    """A transform of what is in a structure; subclasses say how in `transform`, and draw in `make_params`.
+
+    Most are one function: `_function`, which is given by name what is drawn, and the attributes in `_options`.
+    """
 
     _transformed_types = (torch.Tensor, Image.Image)
     _v1_transform_cls = None
+    _function, _options = None, ()
 
     def __init_subclass__(cls):
-        # The functions that draw in the first version stay within reach.
-        if cls._v1_transform_cls is not None and hasattr(cls._v1_transform_cls, "get_params"):
+        # The functions that draw in the first version, where a class has the same name, stay within reach.
+        if cls.__module__.startswith(_PACKAGE):
+            cls._v1_transform_cls = getattr(_transforms, cls.__name__, None)
+        if hasattr(cls._v1_transform_cls, "get_params"):
             cls.get_params = staticmethod(cls._v1_transform_cls.get_params)
 
     def check_inputs(self, flat_inputs):
@@ -32,7 +41,12 @@ class Transform(torch.nn.Module):
 
     def transform(self, inpt, params):
         """Return one input, transformed."""
-        raise NotImplementedError(f"{type(self).__name__}: has no transform")
+        if self._function is None:
+            raise NotImplementedError(f"{type(self).__name__}: has no transform")
+        options = {name: getattr(self, name) for name in self._options}
+        if "fill" in options:
+            options["fill"] = _get_fill(self._fill, type(inpt))
+        return self._call_kernel(type(self)._function, inpt, **params, **options)
 
     def forward(self, *inputs):
         flat, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
