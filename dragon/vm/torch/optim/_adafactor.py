@@ -9,8 +9,6 @@ class Adafactor(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
     lr : Union[float, Tensor], optional, default=1e-2
         The largest relative step.
     beta2_decay : float, optional, default=-0.8
@@ -21,10 +19,6 @@ class Adafactor(RuleOptimizer):
         The clipping threshold of updates.
     weight_decay : float, optional, default=0.0
         How much parameters shrink at each step, times the rate.
-    foreach : optional
-        Accepted.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
 
     """
 

@@ -12,8 +12,6 @@ class CyclicLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     base_lr : Union[float, List[float]]
         The lowest rate.
     max_lr : Union[float, List[float]]
@@ -36,8 +34,6 @@ class CyclicLR(LRScheduler):
         The lowest momentum.
     max_momentum : Union[float, List[float]], optional, default=0.9
         The highest momentum.
-    last_epoch : int, optional, default=-1
-        The number of the last step.
 
     """
 
@@ -126,16 +122,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     T_0 : int
         Steps until the first restart.
     T_mult : int, optional, default=1
         By what that number grows at each restart.
     eta_min : float, optional, default=0.0
         The lowest rate.
-    last_epoch : int, optional, default=-1
-        The number of the last step.
 
     """
 
@@ -154,7 +146,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         return [self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
                 for base in self.base_lrs]
@@ -200,8 +191,6 @@ class OneCycleLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     max_lr : Union[float, List[float]]
         The highest rate.
     total_steps : int, optional
@@ -226,8 +215,6 @@ class OneCycleLR(LRScheduler):
         How much lower the last rate is than the first.
     three_phase : bool, optional, default=False
         Whether to come down to the first rate before going to the last.
-    last_epoch : int, optional, default=-1
-        The number of the last step.
 
     """
 

@@ -1,6 +1,6 @@
 """Adadelta."""
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
+from dragon.vm.torch.optim._rules import RuleOptimizer, check, rate
 from dragon.vm.torch.optim.optimizer import _get_value
 
 
@@ -9,22 +9,12 @@ class Adadelta(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
     lr : Union[float, Tensor], optional, default=1.0
         What updates are multiplied by.
     rho : float, optional, default=0.9
         How much of the running means is kept at each step.
     eps : float, optional, default=1e-6
         Added under the roots.
-    weight_decay : float, optional, default=0
-        How much of the parameter is added to its gradient.
-    foreach, capturable : optional
-        Accepted: the engine updates all parameters in one call.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    differentiable : bool, optional, default=False
-        Not supported.
 
     """
 
@@ -40,11 +30,6 @@ class Adadelta(RuleOptimizer):
         super().__init__(params, {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable})
-
-    def start(self, state, param, group):
-        state["step"] = number(0.0)
-        state["square_avg"] = zeros(param)
-        state["acc_delta"] = zeros(param)
 
     def options(self, group):
         return {"lr": rate(group), "rho": group["rho"], "eps": group["eps"],

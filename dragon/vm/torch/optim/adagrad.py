@@ -9,24 +9,10 @@ class Adagrad(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
-    lr : Union[float, Tensor], optional, default=1e-2
-        The learning rate.
     lr_decay : float, optional, default=0
         How fast the rate falls with the number of steps.
-    weight_decay : float, optional, default=0
-        How much of the parameter is added to its gradient.
     initial_accumulator_value : float, optional, default=0
         What the sums of squares start with.
-    eps : float, optional, default=1e-10
-        Added to the denominator.
-    foreach, fused : optional
-        Accepted: the engine updates all parameters in one call.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    differentiable : bool, optional, default=False
-        Not supported.
 
     """
 

@@ -1,34 +1,11 @@
 """Adam."""
 from dragon.vm.torch.core.tensor import Tensor, ops
-from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
+from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas
 from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class Adam(RuleOptimizer):
     """Steps along the running mean of the gradient, scaled by its running root mean square.
-
-    Parameters
-    ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
-    lr : Union[float, Tensor], optional, default=1e-3
-        The learning rate.
-    betas : Tuple[float, float], optional, default=(0.9, 0.999)
-        How much of the running means is kept at each step.
-    eps : float, optional, default=1e-8
-        Added to the denominator.
-    weight_decay : float, optional, default=0
-        How much of the parameter is added to its gradient.
-    amsgrad : bool, optional, default=False
-        Whether to scale by the largest mean square so far.
-    foreach, capturable, fused : optional
-        Accepted: the engine updates all parameters in one call.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    differentiable : bool, optional, default=False
-        Not supported.
-    decoupled_weight_decay : bool, optional, default=False
-        Whether decay shrinks the parameter itself, as AdamW's does.
 
     """
 
@@ -52,13 +29,6 @@ class Adam(RuleOptimizer):
 
     def has(self, name, group):
         return name != "max_exp_avg_sq" or group["amsgrad"]
-
-    def start(self, state, param, group):
-        state["step"] = number(0.0)
-        state["exp_avg"] = zeros(param)
-        state["exp_avg_sq"] = zeros(param)
-        if group["amsgrad"]:
-            state["max_exp_avg_sq"] = zeros(param)
 
     def options(self, group):
         return adam_options(group, "amsgrad") | {"decoupled": group["decoupled_weight_decay"]}

@@ -1,11 +1,11 @@
 """Adam with the largest gradient in place of the mean square."""
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
+from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas
 from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class Adamax(RuleOptimizer):
-    """Adam scaled by the largest magnitude of the gradient, which fades; the arguments are those of `Adam`."""
+    """Adam scaled by the largest magnitude of the gradient, which fades."""
 
     rule = staticmethod(ops.adamax_step)
     lists = ("exp_avg", "exp_inf", "step")
@@ -17,11 +17,6 @@ class Adamax(RuleOptimizer):
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
-
-    def start(self, state, param, group):
-        state["step"] = number(0.0)
-        state["exp_avg"] = zeros(param)
-        state["exp_inf"] = zeros(param)
 
     def options(self, group):
         return adam_options(group)

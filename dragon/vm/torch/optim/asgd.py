@@ -9,24 +9,12 @@ class ASGD(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
-    lr : Union[float, Tensor], optional, default=1e-2
-        The learning rate.
     lambd : float, optional, default=1e-4
         The decay term.
     alpha : float, optional, default=0.75
         The power with which the rate falls.
     t0 : float, optional, default=1e6
         The step at which averaging starts.
-    weight_decay : float, optional, default=0
-        How much of the parameter is added to its gradient.
-    foreach, capturable : optional
-        Accepted: the engine updates all parameters in one call.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    differentiable : bool, optional, default=False
-        Not supported.
 
     """
 

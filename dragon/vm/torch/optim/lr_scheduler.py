@@ -16,12 +16,8 @@ class LambdaLR(FunctionScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     lr_lambda : Union[Callable[[int], float], List[Callable[[int], float]]]
         One function, or one per group.
-    last_epoch : int, optional, default=-1
-        The number of the last step.
 
     """
 
@@ -31,7 +27,6 @@ class LambdaLR(FunctionScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         return [base * function(self.last_epoch) for function, base in zip(self.lr_lambdas, self.base_lrs)]
 
@@ -48,7 +43,6 @@ class MultiplicativeLR(FunctionScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self._is_initial:
             return self._unchanged()
@@ -60,12 +54,10 @@ class StepLR(LRScheduler):
     """Multiply the rate by `gamma` every `step_size` steps."""
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
-        self.step_size = step_size
-        self.gamma = gamma
+        self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._unchanged()
@@ -79,12 +71,10 @@ class MultiStepLR(LRScheduler):
     """Multiply the rate by `gamma` at each of the `milestones`."""
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
-        self.milestones = Counter(milestones)
-        self.gamma = gamma
+        self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self.last_epoch not in self.milestones:
             return self._unchanged()
@@ -101,12 +91,10 @@ class ConstantLR(LRScheduler):
     def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
         if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
-        self.factor = factor
-        self.total_iters = total_iters
+        self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.factor)
@@ -125,13 +113,10 @@ class LinearLR(LRScheduler):
             raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
-        self.start_factor = start_factor
-        self.end_factor = end_factor
-        self.total_iters = total_iters
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
@@ -153,7 +138,6 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         return self._unchanged() if self._is_initial else self._scaled(self.gamma)
 
@@ -165,12 +149,10 @@ class PolynomialLR(LRScheduler):
     """Let the rate fall to zero in `total_iters` steps, as a polynomial of degree `power`."""
 
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
-        self.total_iters = total_iters
-        self.power = power
+        self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._unchanged()
@@ -186,12 +168,10 @@ class CosineAnnealingLR(LRScheduler):
     """Let the rate fall to `eta_min` along half a cosine of `T_max` steps, and rise again."""
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
-        self.T_max = T_max
-        self.eta_min = eta_min
+        self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         if self._is_initial:
             return self._unchanged()
@@ -216,14 +196,10 @@ class SequentialLR(CompositeScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     schedulers : List[LRScheduler]
         The schedules.
     milestones : List[int]
         The steps at which the next one takes over.
-    last_epoch : int, optional, default=-1
-        The number of the last step.
 
     """
 
@@ -291,8 +267,6 @@ class ReduceLROnPlateau(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     mode : str, optional, default="min"
         Whether smaller is better ("min") or larger ("max").
     factor : float, optional, default=0.1
@@ -324,9 +298,7 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}")
         self.default_min_lr = None if several else min_lr
         self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = self._unchanged()
         self._init_is_better(mode, threshold, threshold_mode)

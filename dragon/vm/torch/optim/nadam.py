@@ -7,7 +7,11 @@ from dragon.vm.torch.optim.optimizer import _get_value
 class NAdam(RuleOptimizer):
     """Adam that looks ahead along the momentum, which `momentum_decay` lets rise with time.
 
-    The other arguments are those of `Adam`.
+    Parameters
+    ----------
+    momentum_decay : float, optional, default=4e-3
+        How fast it does.
+
     """
 
     rule = staticmethod(ops.nadam_step)

@@ -1,14 +1,11 @@
 """Adam whose adaptive rate waits until its variance is known."""
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas, number, zeros
+from dragon.vm.torch.optim._rules import RuleOptimizer, adam_options, check, check_betas
 from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class RAdam(RuleOptimizer):
-    """Adam whose first steps are plain momentum, until the mean square has seen enough gradients.
-
-    The arguments are those of `Adam`.
-    """
+    """Adam whose first steps are plain momentum, until the mean square has seen enough gradients."""
 
     rule = staticmethod(ops.radam_step)
     lists = ("exp_avg", "exp_avg_sq", "step")
@@ -21,11 +18,6 @@ class RAdam(RuleOptimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable})
-
-    def start(self, state, param, group):
-        state["step"] = number(0.0)
-        state["exp_avg"] = zeros(param)
-        state["exp_avg_sq"] = zeros(param)
 
     def options(self, group):
         return adam_options(group) | {"decoupled": group["decoupled_weight_decay"]}

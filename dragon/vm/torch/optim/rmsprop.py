@@ -1,6 +1,6 @@
 """RMSprop."""
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
+from dragon.vm.torch.optim._rules import RuleOptimizer, check, rate
 from dragon.vm.torch.optim.optimizer import _get_value
 
 
@@ -9,26 +9,12 @@ class RMSprop(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
-    lr : Union[float, Tensor], optional, default=1e-2
-        The learning rate.
     alpha : float, optional, default=0.99
         How much of the running means is kept at each step.
-    eps : float, optional, default=1e-8
-        Added to the denominator.
-    weight_decay : float, optional, default=0
-        How much of the parameter is added to its gradient.
     momentum : float, optional, default=0
         How much of the last step is kept.
     centered : bool, optional, default=False
         Whether to scale by the deviation from the running mean.
-    capturable, foreach : optional
-        Accepted: the engine updates all parameters in one call.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    differentiable : bool, optional, default=False
-        Not supported.
 
     """
 
@@ -47,12 +33,6 @@ class RMSprop(RuleOptimizer):
 
     def has(self, name, group):
         return {"momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}.get(name, True)
-
-    def start(self, state, param, group):
-        state["step"] = number(0.0)
-        for name in self.lists:
-            if self.has(name, group):
-                state[name] = zeros(param)
 
     def options(self, group):
         return {"lr": rate(group), "alpha": group["alpha"], "eps": group["eps"],

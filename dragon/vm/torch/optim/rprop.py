@@ -9,20 +9,12 @@ class Rprop(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
     lr : Union[float, Tensor], optional, default=1e-2
         What the step sizes start with.
     etas : Tuple[float, float], optional, default=(0.5, 1.2)
         What a step size is multiplied by when the sign turns, and when it stays.
     step_sizes : Tuple[float, float], optional, default=(1e-6, 50)
         The smallest and the largest.
-    capturable, foreach : optional
-        Accepted: the engine updates all parameters in one call.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    differentiable : bool, optional, default=False
-        Not supported.
 
     """
 

@@ -9,24 +9,12 @@ class SGD(RuleOptimizer):
 
     Parameters
     ----------
-    params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]]
-        Parameters, or groups of them.
-    lr : Union[float, Tensor], optional, default=1e-3
-        The learning rate.
     momentum : float, optional, default=0
         How much of the last step is kept.
     dampening : float, optional, default=0
         How much of the gradient does not enter the momentum.
-    weight_decay : float, optional, default=0
-        How much of the parameter is added to its gradient.
     nesterov : bool, optional, default=False
         Whether to look ahead along the momentum.
-    maximize : bool, optional, default=False
-        Whether to step upwards.
-    foreach, fused : optional
-        Accepted: the engine updates all parameters in one call.
-    differentiable : bool, optional, default=False
-        Not supported.
 
     """
 

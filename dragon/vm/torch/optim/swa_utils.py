@@ -99,9 +99,7 @@ def _make_averaged_model():
             if device is not None:
                 self.module = self.module.to(device)
             self.register_buffer("n_averaged", tensor(0, dtype=OBJECTS["int64"], device=device))
-            self.avg_fn = avg_fn
-            self.multi_avg_fn = multi_avg_fn
-            self.use_buffers = use_buffers
+            self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
         def forward(self, *args, **kwargs):
             """Return what the averaged model makes of the arguments."""
@@ -175,16 +173,12 @@ class SWALR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose rates are set.
     swa_lr : Union[float, List[float]]
         The rate for averaging.
     anneal_epochs : int, optional, default=10
         How many steps it takes.
     anneal_strategy : str, optional, default="cos"
         "cos" or "linear".
-    last_epoch : int, optional, default=-1
-        The number of the last step.
 
     """
 
@@ -215,7 +209,6 @@ class SWALR(LRScheduler):
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
 
     def get_lr(self):
-        """Compute the rates."""
         self._warn_outside_step()
         step = self._step_count - 1
         if self.anneal_epochs == 0:
@@ -229,11 +222,9 @@ class SWALR(LRScheduler):
         return found
 
     def state_dict(self):
-        """Return everything but the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key not in ("optimizer", "anneal_func")}
 
     def load_state_dict(self, state_dict):
-        """Go on from what `state_dict` returned."""
         self.__dict__.update(state_dict)
         self._set_anneal_func(self._anneal_strategy)
 
