@@ -1,6 +1,8 @@
 """Keras's API on Dragon's engine: the guest `keras`."""
+from dragon.vm.guest import FINISHED as _FINISHED
 from dragon.vm.guest import lookup
 from dragon.vm.keras.core.above import hand_down as _hand_down
+from dragon.vm.keras.core.docstrings import finish as _finish
 
 __version__ = "3.15.1"
 
@@ -30,6 +32,7 @@ _hand_down(lookup({"__name__": __name__, "__path__": __path__}, {
     ".layers.core.module_wrapper": "wrap_module",
     ".saving.serialization": "serialize_keras_object",
 })[0])
+_FINISHED["keras"] = _finish
 
 
 def version():

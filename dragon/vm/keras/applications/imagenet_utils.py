@@ -106,10 +106,6 @@ def obtain_input_shape(input_shape, default_size, min_size, data_format, require
     ----------
     input_shape : Optional[Sequence[int]]
         What was asked for.
-    default_size : int
-        The size that the network was made for.
-    min_size : int
-        The least size.
     data_format : str
         "channels_last" or "channels_first".
     require_flatten : bool

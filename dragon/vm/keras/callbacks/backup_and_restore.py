@@ -15,8 +15,6 @@ class BackupAndRestore(Callback):
     ----------
     backup_dir : Union[str, os.PathLike]
         A folder for this only.
-    save_freq : Union[str, int], optional, default="epoch"
-        "epoch", or a number of batches.
     double_checkpoint : bool, optional, default=False
         Whether the last backup but one is kept too.
     delete_checkpoint : bool, optional, default=True

@@ -10,16 +10,6 @@ class EarlyStopping(MonitorCallback):
 
     Parameters
     ----------
-    monitor : str, optional, default="val_loss"
-        The metric's name.
-    min_delta : float, optional, default=0
-        A smaller change is none.
-    patience : int, optional, default=0
-        Epochs without getting better that are borne.
-    verbose : int, optional, default=0
-        Whether it is said.
-    mode : str, optional, default="auto"
-        "min", "max" or "auto".
     baseline : float, optional
         A value that must be beaten.
     restore_best_weights : bool, optional, default=False

@@ -11,8 +11,6 @@ class LearningRateScheduler(Callback):
     ----------
     schedule : Callable[[int, float], float]
         Called with the epoch and the learning rate so far.
-    verbose : int, optional, default=0
-        Whether it is said.
 
     """
 

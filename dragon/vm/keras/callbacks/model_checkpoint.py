@@ -17,16 +17,10 @@ class ModelCheckpoint(MonitorCallback):
         Where to; may name "{epoch}", "{batch}" and metrics, as "{val_loss:.2f}".
     monitor : str, optional, default="val_loss"
         The metric that says which model is the best.
-    verbose : int, optional, default=0
-        Whether it is said.
     save_best_only : bool, optional, default=False
         Whether only a better model is saved.
     save_weights_only : bool, optional, default=False
         Whether only weights are saved, in a file that ends in ".weights.h5".
-    mode : str, optional, default="auto"
-        "min", "max" or "auto".
-    save_freq : Union[str, int], optional, default="epoch"
-        "epoch", or a number of batches.
     initial_value_threshold : float, optional
         A value that must be beaten.
 

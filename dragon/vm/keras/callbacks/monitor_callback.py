@@ -10,14 +10,10 @@ class MonitorCallback(Callback):
 
     Parameters
     ----------
-    monitor : str, optional, default="val_loss"
-        The metric's name.
     mode : str, optional, default="auto"
         "min" or "max" is better; "auto" asks the metric.
     baseline : float, optional
         The best value so far.
-    min_delta : float, optional, default=0
-        A smaller change is none.
 
     """
 

@@ -11,16 +11,8 @@ class ReduceLROnPlateau(MonitorCallback):
 
     Parameters
     ----------
-    monitor : str, optional, default="val_loss"
-        The metric's name.
     factor : float, optional, default=0.1
         What the learning rate is multiplied with.
-    patience : int, optional, default=10
-        Epochs without getting better that are borne.
-    verbose : int, optional, default=0
-        Whether it is said.
-    mode : str, optional, default="auto"
-        "min", "max" or "auto".
     min_delta : float, optional, default=1e-4
         A smaller change is none.
     cooldown : int, optional, default=0

@@ -26,8 +26,6 @@ class MaxNorm(Constraint):
 
     Parameters
     ----------
-    max_value : float, optional, default=2
-        The most a norm may be.
     axis : Union[int, Sequence[int]], optional, default=0
         What norms are taken along: 0 for the inputs of a dense layer, (0, 1, 2) for those of a convolution.
 
@@ -52,14 +50,7 @@ class NonNeg(Constraint):
 
 
 class UnitNorm(Constraint):
-    """Weights of length one along an axis.
-
-    Parameters
-    ----------
-    axis : Union[int, Sequence[int]], optional, default=0
-        What norms are taken along.
-
-    """
+    """Weights of length one along an axis. ..."""
 
     def __init__(self, axis=0):
         self.axis = axis
@@ -77,12 +68,8 @@ class MinMaxNorm(Constraint):
     ----------
     min_value : float, optional, default=0.0
         The least a norm may be.
-    max_value : float, optional, default=1.0
-        The most a norm may be.
     rate : float, optional, default=1.0
         How much of the way into the range an update goes.
-    axis : Union[int, Sequence[int]], optional, default=0
-        What norms are taken along.
 
     """
 

@@ -5,16 +5,7 @@ HASH = "f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5"
 
 
 def load_data(path="boston_housing.npz", test_split=0.2, seed=113):
-    """Return the rows and the prices.
-
-    Parameters
-    ----------
-    path : str, optional, default="boston_housing.npz"
-        Under which name the file is kept.
-    test_split : float, optional, default=0.2
-        Which share is for tests.
-    seed : int, optional, default=113
-        Decides the order of the rows.
+    """Return the rows and the prices. ...
 
     Returns
     -------

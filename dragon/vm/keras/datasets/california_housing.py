@@ -11,12 +11,6 @@ def load_data(version="large", path="california_housing.npz", test_split=0.2, se
     ----------
     version : str, optional, default="large"
         "small" for the first 600 rows.
-    path : str, optional, default="california_housing.npz"
-        Under which name the file is kept.
-    test_split : float, optional, default=0.2
-        Which share is for tests.
-    seed : int, optional, default=113
-        Decides the order of the rows.
 
     Returns
     -------

@@ -13,8 +13,6 @@ def load_data(path="imdb.npz", num_words=None, skip_top=0, maxlen=None, seed=113
 
     Parameters
     ----------
-    path : str, optional, default="imdb.npz"
-        Under which name the file is kept.
     num_words : int, optional
         How many of the most frequent words count; all by default.
     skip_top : int, optional, default=0

@@ -5,12 +5,7 @@ HASH = "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1"
 
 
 def load_data(path="mnist.npz"):
-    """Return the pictures and the digits.
-
-    Parameters
-    ----------
-    path : str, optional, default="mnist.npz"
-        Under which name the file is kept.
+    """Return the pictures and the digits. ...
 
     Returns
     -------

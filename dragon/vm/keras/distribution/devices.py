@@ -4,14 +4,7 @@ from dragon.vm.shared.letters import expect
 
 
 def list_devices(device_type=None):
-    """Return the devices of a kind as "cpu:0", "gpu:0" ...
-
-    Parameters
-    ----------
-    device_type : str, optional
-        "cpu" or "gpu"; GPUs if there are any, else CPUs, without it.
-
-    """
+    """Return the devices of a kind, by names such as "cpu:0" and "gpu:0". ..."""
     from dragon.vm.shared.tensors.devices import list_logical_devices
     kind = None if device_type is None else expect(device_type, str, "list_devices", "device_type").upper()
     found = list_logical_devices(kind or None)
@@ -20,14 +13,7 @@ def list_devices(device_type=None):
 
 
 def get_device_count(device_type=None):
-    """Return how many devices of a kind there are.
-
-    Parameters
-    ----------
-    device_type : str, optional
-        "cpu" or "gpu"; GPUs if there are any, else CPUs, without it.
-
-    """
+    """Return how many devices of a kind there are. ..."""
     return len(list_devices(device_type))
 
 

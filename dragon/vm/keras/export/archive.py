@@ -121,8 +121,6 @@ class ExportArchive:
 
         Parameters
         ----------
-        name : str
-            The endpoint's name.
         fn : Callable
             The function, of tensors.
         input_signature : Sequence[Any], optional
@@ -154,8 +152,6 @@ class ExportArchive:
 
         Parameters
         ----------
-        name : str
-            The endpoint's name.
         resource : Layer
             What is tracked and called.
         input_signature : Sequence[Any]

@@ -29,8 +29,6 @@ def input_specs(model, input_signature=None):
 
     Parameters
     ----------
-    model : Model
-        The model.
     input_signature : Any, optional
         Nested specs, with a shape, a dtype and perhaps a name; the model's own inputs without them.
 
@@ -91,8 +89,6 @@ def export_onnx(model, filepath, verbose=None, input_signature=None, opset_versi
     ----------
     model : Model
         The model; it must have been built.
-    filepath : str
-        The file.
     verbose : bool, optional, default=True
         Whether to say where the file is.
     input_signature : Any, optional

@@ -56,8 +56,6 @@ class RandomNormal(RandomInitializer):
         Their mean.
     stddev : float, optional, default=0.05
         Their standard deviation.
-    seed : Optional[Union[int, SeedGenerator]], optional
-        What decides the numbers.
 
     """
 
@@ -87,8 +85,6 @@ class RandomUniform(RandomInitializer):
         The least.
     maxval : float, optional, default=0.05
         Where they end.
-    seed : Optional[Union[int, SeedGenerator]], optional
-        What decides the numbers.
 
     """
 
@@ -112,8 +108,6 @@ class VarianceScaling(RandomInitializer):
         What is counted: "fan_in", "fan_out" or "fan_avg".
     distribution : str, optional, default="truncated_normal"
         "truncated_normal" (also "normal"), "untruncated_normal" or "uniform".
-    seed : Optional[Union[int, SeedGenerator]], optional
-        What decides the numbers.
     input_axes : Optional[Sequence[int]], optional
         Axes of inputs, if they are not where dense layers and convolutions have them.
     output_axes : Optional[Sequence[int]], optional
@@ -200,8 +194,6 @@ class Orthogonal(RandomInitializer):
     ----------
     gain : float, optional, default=1.0
         The length of rows or columns.
-    seed : Optional[Union[int, SeedGenerator]], optional
-        What decides the numbers.
 
     """
 

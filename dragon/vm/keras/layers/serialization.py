@@ -2,14 +2,7 @@
 
 
 def serialize(layer):
-    """Return a layer as data.
-
-    Parameters
-    ----------
-    layer : Layer
-        The layer.
-
-    """
+    """Return a layer as data. ..."""
     from dragon.vm.keras.saving.serialization import serialize_keras_object
     return serialize_keras_object(layer)
 

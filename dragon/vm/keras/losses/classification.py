@@ -36,14 +36,6 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     ----------
     y_true : Any
         The true probability of each class: one and zeros as a rule.
-    y_pred : Any
-        The predicted ones, or logits.
-    from_logits : bool, optional, default=False
-        The predictions are logits.
-    label_smoothing : float, optional, default=0.0
-        How much of the true probability is spread over all classes.
-    axis : int, optional, default=-1
-        Where the classes are.
 
     """
     from dragon.vm.keras.ops import categorical_crossentropy as cross_entropy
@@ -61,18 +53,10 @@ def categorical_focal_crossentropy(y_true, y_pred, alpha=0.25, gamma=2.0, from_l
     ----------
     y_true : Any
         The true probability of each class.
-    y_pred : Any
-        The predicted ones, or logits.
     alpha : Union[float, Sequence[float]], optional, default=0.25
         The weight of each class.
     gamma : float, optional, default=2.0
         How much less: the power of one minus the prediction.
-    from_logits : bool, optional, default=False
-        The predictions are logits.
-    label_smoothing : float, optional, default=0.0
-        How much of the true probability is spread over all classes.
-    axis : int, optional, default=-1
-        Where the classes are.
 
     """
     y_true, y_pred = _classes("categorical_focal_crossentropy", y_true, y_pred, label_smoothing, axis)
@@ -89,16 +73,10 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
 
     Parameters
     ----------
-    y_true : Any
-        The number of the class of each sample.
     y_pred : Any
         The predicted probability of each class, or logits.
-    from_logits : bool, optional, default=False
-        The predictions are logits.
     ignore_class : Optional[int], optional
         A number whose samples do not count.
-    axis : int, optional, default=-1
-        Where the classes are.
 
     """
     from dragon.vm.keras.ops import sparse_categorical_crossentropy as cross_entropy
@@ -127,8 +105,6 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
         One for yes, zero for no.
     y_pred : Any
         The predicted probability of yes, or logits.
-    from_logits : bool, optional, default=False
-        The predictions are logits.
     label_smoothing : float, optional, default=0.0
         How far targets are moved towards one half.
     axis : int, optional, default=-1
@@ -158,8 +134,6 @@ def binary_focal_crossentropy(y_true, y_pred, apply_class_balancing=False, alpha
         That weight.
     gamma : float, optional, default=2.0
         How much less: the power of one minus the probability of the right answer.
-    from_logits : bool, optional, default=False
-        The predictions are logits.
     label_smoothing : float, optional, default=0.0
         How far targets are moved towards one half.
     axis : int, optional, default=-1
@@ -185,8 +159,6 @@ def categorical_generalized_cross_entropy(y_true, y_pred, q):
 
     Parameters
     ----------
-    y_true : Any
-        The number of the class of each sample.
     y_pred : Any
         The predicted probability of each class.
     q : float

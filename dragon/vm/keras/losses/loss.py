@@ -123,8 +123,6 @@ def reduce_weighted_values(values, sample_weight=None, mask=None, reduction="sum
         Weights, of the same rank or of one less.
     mask : Any, optional
         What counts.
-    reduction : Optional[str], optional, default="sum_over_batch_size"
-        As `Loss` has it.
     dtype : str, optional
         What to compute in.
 

@@ -10,10 +10,6 @@ class LossFunctionWrapper(Loss):
     ----------
     fn : Callable
         Called with targets and predictions; returns one value per sample.
-    reduction : Optional[str], optional, default="sum_over_batch_size"
-        As `Loss` has it.
-    name : str, optional
-        What it is called in logs.
     dtype : Union[str, DTypePolicy], optional
         What it computes in.
     **kwargs

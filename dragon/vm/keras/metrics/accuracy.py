@@ -22,10 +22,6 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
 
     Parameters
     ----------
-    y_true : Any
-        One for yes, zero for no.
-    y_pred : Any
-        Predictions.
     threshold : float, optional, default=0.5
         What predictions of yes are above.
 
@@ -79,10 +75,6 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
     ----------
     y_true : Any
         Targets.
-    y_pred : Any
-        Predictions.
-    k : int, optional, default=5
-        How many predictions may be right.
 
     """
     return _among_best(ops.argmax(convert_to_tensor(y_true), axis=-1), convert_to_tensor(y_pred), k)
@@ -98,8 +90,6 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
         Targets.
     y_pred : Any
         Predictions; or numbers of classes, the best first.
-    k : int, optional, default=5
-        How many predictions may be right.
     from_sorted_ids : bool, optional, default=False
         The predictions are numbers of classes.
 

@@ -46,20 +46,12 @@ class AUC(Metric):
         "ROC" (recall over the rate of false yes), "PR" (precision over recall) or "PRGAIN" (their gains).
     summation_method : str, optional, default="interpolation"
         "interpolation", "minoring" or "majoring".
-    name : str, optional
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
     thresholds : Optional[Sequence[float]], optional
         The thresholds, in place of a number of them.
     multi_label : bool, optional, default=False
         The area of each label, then their mean.
     num_labels : Optional[int], optional
         How many labels there are.
-    label_weights : Any, optional
-        Weights of labels.
-    from_logits : bool, optional, default=False
-        The predictions are logits.
 
     """
 

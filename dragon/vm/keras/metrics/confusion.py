@@ -46,18 +46,7 @@ class Counts(Metric):
 
 
 class ConditionCount(Counts):
-    """One of the four counts.
-
-    Parameters
-    ----------
-    thresholds : Optional[Union[float, Sequence[float]]], optional
-        What predictions of yes are above; 0.5 by default.
-    name : str, optional
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
-
-    """
+    """One of the four counts. ..."""
 
     counts = None
 
@@ -102,22 +91,7 @@ class TruePositives(ConditionCount):
 
 
 class PositiveShare(Counts):
-    """Base of precision and recall.
-
-    Parameters
-    ----------
-    thresholds : Optional[Union[float, Sequence[float]]], optional
-        What predictions of yes are above; 0.5 by default.
-    top_k : Optional[int], optional
-        Only so many of the largest predictions can be yes.
-    class_id : Optional[int], optional
-        The only class that counts.
-    name : str, optional
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
-
-    """
+    """Base of precision and recall. ..."""
 
     wrong = None
 
@@ -163,12 +137,6 @@ class ShareUnderConstraint(Counts):
         What the other share is at least.
     num_thresholds : int, optional, default=200
         How many thresholds are tried.
-    class_id : Optional[int], optional
-        The only class that counts.
-    name : str, optional
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
 
     """
 

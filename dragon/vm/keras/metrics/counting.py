@@ -45,24 +45,14 @@ def update_counts(counts, y_true, y_pred, thresholds, even=False, top_k=None, cl
     ----------
     counts : Dict[str, Variable]
         Variables (thresholds), or (thresholds, labels) for `multi_label`, by what they count.
-    y_true : Any
-        One for yes, zero for no.
-    y_pred : Any
-        Predictions.
     thresholds : Sequence[float]
         What a prediction of yes is above.
     even : bool, optional, default=False
         The thresholds divide [0, 1] evenly.
-    top_k : Optional[int], optional
-        Only so many of the largest predictions can be yes.
-    class_id : Optional[int], optional
-        The only class that counts.
     sample_weight : Any, optional
         Weights of samples.
     multi_label : bool, optional, default=False
         Count each label for itself.
-    label_weights : Any, optional
-        Weights of labels.
 
     """
     dtype = next(iter(counts.values())).dtype

@@ -16,8 +16,6 @@ class IoU(Metric):
         How many classes there are.
     target_class_ids : Sequence[int]
         Which of them count.
-    name : str, optional
-        What it is called in logs.
     dtype : str, optional
         What it counts in; "int" by default.
     ignore_class : Optional[int], optional
@@ -96,8 +94,6 @@ class BinaryIoU(IoU):
         Which of no (0) and yes (1) count.
     threshold : float, optional, default=0.5
         What predictions of yes are at least.
-    name : str, optional
-        What it is called in logs.
     dtype : str, optional
         What it counts in.
 

@@ -42,16 +42,7 @@ def reduce_to_samplewise_values(values, sample_weight, reduce, dtype):
 
 
 class Sum(Metric):
-    """The weighted sum of values.
-
-    Parameters
-    ----------
-    name : str, optional, default="sum"
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
-
-    """
+    """The weighted sum of values. ..."""
 
     def __init__(self, name="sum", dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -68,16 +59,7 @@ class Sum(Metric):
 
 
 class Mean(Metric):
-    """The weighted mean of values.
-
-    Parameters
-    ----------
-    name : str, optional, default="mean"
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
-
-    """
+    """The weighted mean of values. ..."""
 
     def __init__(self, name="mean", dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -106,10 +88,6 @@ class MeanMetricWrapper(Mean):
     ----------
     fn : Callable
         Called with targets and predictions; returns values, samples first.
-    name : str, optional
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
     **kwargs
         More arguments of the function.
 

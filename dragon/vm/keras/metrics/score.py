@@ -27,10 +27,6 @@ class R2Score(Metric):
         "uniform_average", "variance_weighted_average", or None for a score of each column.
     num_regressors : int, optional, default=0
         How many variables the predictions are made of, for the adjusted score; 0 for the plain one.
-    name : str, optional, default="r2_score"
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
 
     """
 
@@ -104,10 +100,6 @@ class FBetaScore(Metric):
         How much more recall counts.
     threshold : Optional[float], optional
         What predictions of yes are above; by default, the largest prediction is the class.
-    name : str, optional, default="fbeta_score"
-        What it is called in logs.
-    dtype : str, optional
-        What it computes in.
 
     """
 

@@ -11,8 +11,6 @@ def clone_model(model, input_tensors=None, clone_function=None, call_function=No
 
     Parameters
     ----------
-    model : Model
-        The model.
     input_tensors : Any, optional
         Symbolic tensors to begin with.
     clone_function : Callable, optional

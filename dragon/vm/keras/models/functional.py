@@ -32,8 +32,6 @@ class Functional(Function, Model):
         Symbolic tensors, nested as calls shall be.
     outputs : Any
         Symbolic tensors that depend on them.
-    name : str, optional
-        The name.
 
     """
 
@@ -308,8 +306,6 @@ def functional_from_config(cls, config, custom_objects=None):
         The class of the model.
     config : Dict[str, Any]
         The configuration.
-    custom_objects : Dict[str, Any], optional
-        Classes and functions by name.
 
     """
     config = dict(config)

@@ -58,8 +58,6 @@ class Model(Trainer, Layer):
 
         Parameters
         ----------
-        name : str, optional
-            The name.
         index : int, optional
             The place.
 
@@ -111,10 +109,6 @@ class Model(Trainer, Layer):
 
         Parameters
         ----------
-        filepath : str
-            The file.
-        overwrite : bool, optional, default=True
-            Whether a file of that name is replaced without a question.
         zipped : bool, optional
             Whether a `.keras` file is an archive, rather than a folder.
 
@@ -127,10 +121,6 @@ class Model(Trainer, Layer):
 
         Parameters
         ----------
-        filepath : str
-            The file.
-        overwrite : bool, optional, default=True
-            Whether a file of that name is replaced without a question.
         max_shard_size : float, optional
             The size in gigabytes above which there are several files.
 
@@ -143,8 +133,6 @@ class Model(Trainer, Layer):
 
         Parameters
         ----------
-        filepath : str
-            The file.
         skip_mismatch : bool, optional, default=False
             Whether layers of other shapes are left alone.
 
@@ -276,8 +264,6 @@ def model_from_json(json_string, custom_objects=None):
     ----------
     json_string : str
         The JSON.
-    custom_objects : Dict[str, Any], optional
-        Classes and functions by name.
 
     """
     from dragon.vm.keras.saving.serialization import deserialize_keras_object

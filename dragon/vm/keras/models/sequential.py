@@ -23,8 +23,6 @@ class Sequential(Model):
         The layers.
     trainable : bool, optional, default=True
         Whether optimizers shall change the weights.
-    name : str, optional
-        The name.
 
     """
 

@@ -13,22 +13,12 @@ from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 # Unsigned sums: the engine has no uint32, so they are held where every value of it fits.
 SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}
-_PARAMETERS = {
-    "x": "x : Tensor\n        The numbers.",
-    "x1": "x1 : Union[Tensor, number]\n        The first operand.",
-    "x2": "x2 : Union[Tensor, number]\n        The second operand; the shapes are broadcast.",
-    "y": "y : Union[Tensor, number]\n        The second operand; the shapes are broadcast.",
-    "axis": "axis : Union[int, Sequence[int]], optional\n        The axes to reduce; all by default.",
-    "keepdims": "keepdims : bool, optional, default=False\n        Whether reduced axes stay, with size 1.",
-}
 
 
-def publish(function, name, sentence, parameters):
+def publish(function, name, sentence):
     """Give a function made from a table its name and docstring, and let it take symbolic tensors."""
     function.__name__ = function.__qualname__ = name
-    told = "\n    ".join(_PARAMETERS[parameter] for parameter in parameters.split())
-    function.__doc__ = (f"{sentence}\n\n    Parameters\n    ----------\n    {told}\n\n    Returns\n    -------\n"
-                        "    Tensor\n        The result.\n\n    ")
+    function.__doc__ = f"{sentence} ...\n\n    Returns\n    -------\n    Tensor\n        The result.\n\n    "
     return operation(function)
 
 

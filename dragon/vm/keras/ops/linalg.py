@@ -23,7 +23,7 @@ def _adjoint(x):
 
 
 def _square(name, sentence, compute):
-    return publish(lambda x: compute(_matrices(x, square=True)), name, sentence, "x")
+    return publish(lambda x: compute(_matrices(x, square=True)), name, sentence)
 
 
 det = _square("det", "Return the determinants of matrices.", ops.linalg_det)
@@ -79,8 +79,6 @@ def qr(x, mode="reduced"):
 
     Parameters
     ----------
-    x : Tensor
-        Matrices.
     mode : str, optional, default="reduced"
         "reduced" or "complete".
 
@@ -102,8 +100,6 @@ def svd(x, full_matrices=True, compute_uv=True):
 
     Parameters
     ----------
-    x : Tensor
-        Matrices.
     full_matrices : bool, optional, default=True
         Return square matrices of vectors.
     compute_uv : bool, optional, default=True
@@ -196,8 +192,6 @@ def matrix_rank(x, tol=None):
 
     Parameters
     ----------
-    x : Tensor
-        Matrices.
     tol : float, optional
         The tolerance; follows from the largest value by default.
 
@@ -236,8 +230,6 @@ def norm(x, ord=None, axis=None, keepdims=False):
         Which norm: 1, 2, inf ... of vectors, "fro", "nuc", 1, 2, inf ... of matrices; the root of squares by default.
     axis : Union[int, Tuple[int, int]], optional
         The axes of vectors or matrices; all by default.
-    keepdims : bool, optional, default=False
-        Whether reduced axes stay, with size 1.
 
     Returns
     -------

@@ -4,33 +4,17 @@ import collections
 from dragon.vm.keras.core.spec import size_by_numbers
 from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, operation, ops, places_of, publish, tensor)
 
-erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.", "x")
-erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.", "x")
-erfinv = publish(lambda x: ops.erfinv(tensor(x)), "erfinv", "Return the inverse error function of each element.", "x")
-rsqrt = publish(lambda x: ops.rsqrt(tensor(x)), "rsqrt", "Return 1 / sqrt(x) of each element.", "x")
+erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.")
+erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.")
+erfinv = publish(lambda x: ops.erfinv(tensor(x)), "erfinv", "Return the inverse error function of each element.")
+rsqrt = publish(lambda x: ops.rsqrt(tensor(x)), "rsqrt", "Return 1 / sqrt(x) of each element.")
 logdet = publish(lambda x: ops.real(ops.logdet(tensor(x))), "logdet",
-                 "Return the logarithm of the determinant of positive matrices.", "x")
+                 "Return the logarithm of the determinant of positive matrices.")
 
 
 @operation
 def logsumexp(x, axis=None, keepdims=False):
-    """Return the logarithm of the sum of exponentials, without overflow.
-
-    Parameters
-    ----------
-    x : Tensor
-        The numbers.
-    axis : Union[int, Sequence[int]], optional
-        The axes to reduce; all by default.
-    keepdims : bool, optional, default=False
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Tensor
-        The result.
-
-    """
+    """Return the logarithm of the sum of exponentials, without overflow. ..."""
     x = tensor(x)
     return ops.logsumexp(*along(x, list(range(x.ndim)) if axis is None else axis, keepdims))
 
@@ -44,10 +28,6 @@ def top_k(x, k, sorted=True):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
-    k : int
-        How many.
     sorted : bool, optional, default=True
         In falling order.
 
@@ -75,8 +55,6 @@ def in_top_k(targets, predictions, k):
         A class for each row.
     predictions : Tensor
         A row of classes for each.
-    k : int
-        How many.
 
     Returns
     -------
@@ -188,14 +166,7 @@ def view_as_real(x):
 
 @operation
 def extract_sequences(x, sequence_length, sequence_stride):
-    """Return pieces of the last axis, which may overlap.
-
-    Parameters
-    ----------
-    x : Tensor
-        The numbers.
-    sequence_length, sequence_stride : int
-        How long the pieces are, and how far apart they begin.
+    """Return pieces of the last axis, which may overlap. ...
 
     Returns
     -------
@@ -247,8 +218,6 @@ def rfft(x, fft_length=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     fft_length : int, optional
         To which length they are cut or filled.
 
@@ -294,8 +263,6 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
     ----------
     x : Tensor
         The signal.
-    sequence_length, sequence_stride : int
-        How long the pieces are, and how far apart they begin.
     fft_length : int
         To which length they are filled.
     window : Union[str, Tensor], optional, default="hann"

@@ -23,12 +23,6 @@ class Moments(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
-    beta_1 : float, optional, default=0.9
-        What share of the first moment, the mean gradient, is kept.
-    beta_2 : float, optional, default=0.999
-        What share of the second moment, the mean square, is kept.
     epsilon : float, optional, default=1e-7
         What keeps the divisor from zero.
     *shared, **named
@@ -61,12 +55,6 @@ class Adam(Moments):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
-    beta_1 : float, optional, default=0.9
-        What share of the first moment, the mean gradient, is kept.
-    beta_2 : float, optional, default=0.999
-        What share of the second moment, the mean square, is kept.
     epsilon : float, optional, default=1e-7
         What keeps the divisor from zero.
     amsgrad : bool, optional, default=False
@@ -207,8 +195,6 @@ class ScheduleFreeAdamW(Moments):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.0025
-        The rate.
     beta_1 : float, optional, default=0.9
         What share of the average is in the point where gradients are taken.
     beta_2 : float, optional, default=0.999

@@ -11,12 +11,8 @@ class RMSprop(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
     rho : float, optional, default=0.9
         What share of the mean square is kept.
-    momentum : float, optional, default=0.0
-        What share of the last change is made again.
     epsilon : float, optional, default=1e-7
         What keeps the divisor from zero.
     centered : bool, optional, default=False
@@ -56,10 +52,6 @@ class Adagrad(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
-    initial_accumulator_value : float, optional, default=0.1
-        What squares start with.
     epsilon : float, optional, default=1e-7
         What keeps the divisor from zero.
     *shared, **named
@@ -130,8 +122,6 @@ class Adafactor(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
     beta_2_decay : float, optional, default=-0.8
         How the share of mean squares that is kept grows with steps.
     epsilon_1 : float, optional, default=1e-30

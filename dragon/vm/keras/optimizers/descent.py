@@ -10,12 +10,6 @@ class SGD(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.01
-        The rate.
-    momentum : float, optional, default=0.0
-        What share of the last change is made again.
-    nesterov : bool, optional, default=False
-        Look ahead along the momentum.
     *shared, **named
         What all optimizers have, see `Optimizer`.
 
@@ -66,8 +60,6 @@ class Lion(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
     beta_1 : float, optional, default=0.9
         What share of the momentum goes into the sign.
     beta_2 : float, optional, default=0.99
@@ -103,12 +95,8 @@ class Ftrl(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
     learning_rate_power : float, optional, default=-0.5
         How the rate falls with the squares so far; zero or less.
-    initial_accumulator_value : float, optional, default=0.1
-        What squares start with.
     l1_regularization_strength, l2_regularization_strength : float, optional, default=0.0
         Penalties of magnitudes and of squares.
     l2_shrinkage_regularization_strength : float, optional, default=0.0

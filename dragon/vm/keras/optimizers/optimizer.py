@@ -132,10 +132,6 @@ class Optimizer(State, WeightDecay, Configured):
 
         Parameters
         ----------
-        gradient : Tensor
-            Its gradient.
-        variable : Variable
-            The variable.
         learning_rate : Union[Variable, Tensor]
             The rate of now.
 
@@ -308,8 +304,6 @@ class Optimizer(State, WeightDecay, Configured):
         ----------
         config : dict
             The arguments.
-        custom_objects : Dict[str, Any], optional
-            More things that are known by name.
 
         """
         if isinstance(config.get("learning_rate"), dict):

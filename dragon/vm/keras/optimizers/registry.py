@@ -15,8 +15,6 @@ class OptimizerRegistry(Registry):
         ----------
         config : dict
             What `serialize` returned.
-        custom_objects : Dict[str, Any], optional
-            More things that are known by name.
 
         """
         if not isinstance(expect(config, dict, "deserialize", "config").get("class_name"), str):

@@ -59,10 +59,6 @@ class Rule(Optimizer):
 
         Parameters
         ----------
-        gradient : Tensor
-            Its gradient.
-        variable : Variable
-            The variable.
         learning_rate : Union[Variable, Tensor, float]
             The rate of now.
 

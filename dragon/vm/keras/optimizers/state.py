@@ -89,16 +89,12 @@ class State:
         ----------
         shape : Sequence[int]
             Its shape.
-        initializer : Union[str, Initializer, Callable], optional, default="zeros"
-            What it starts with.
         dtype : str, optional
             Its dtype.
         aggregation : str, optional, default="none"
             How replicas would be brought together.
         layout : Any, optional
             How it would be spread over devices.
-        name : str, optional
-            Its name.
 
         """
         from dragon.vm.keras import initializers
@@ -118,8 +114,6 @@ class State:
             The other one.
         name : str, optional
             What is put behind its path, to be the name.
-        initializer : Union[str, Initializer, Callable], optional, default="zeros"
-            What it starts with.
 
         """
         path = self._path(reference_variable).replace("/", "_").replace(":", "_")

@@ -135,10 +135,6 @@ class GPTQConfig(Calibrated):
 
     Parameters
     ----------
-    dataset : Any
-        What the model is run on.
-    tokenizer : Any
-        What makes numbers of text.
     weight_bits : int, optional, default=4
         2, 3, 4 or 8.
     num_samples, sequence_length : int, optional
@@ -147,12 +143,8 @@ class GPTQConfig(Calibrated):
         A scale for each channel.
     hessian_damping : float, optional, default=0.01
         What is added to the diagonal, between 0 and 1.
-    group_size : int, optional, default=128
-        How many weights share a scale; -1 for all.
     symmetric, activation_order : bool, optional, default=False
         Zero in the middle; begin with what matters most.
-    quantization_layer_structure : Optional[dict], optional
-        The model's parts.
 
     """
 
@@ -177,20 +169,12 @@ class AWQConfig(Calibrated):
 
     Parameters
     ----------
-    dataset : Any
-        What the model is run on.
-    tokenizer : Any
-        What makes numbers of text.
     weight_bits : int, optional, default=4
         Only 4.
     num_samples, sequence_length : int, optional
         How much is run: 128 samples of 512.
-    group_size : int, optional, default=128
-        How many weights share a scale; -1 for all.
     num_grid_points : int, optional, default=20
         How many scales are tried.
-    quantization_layer_structure : Optional[dict], optional
-        The model's parts.
 
     """
 

@@ -40,8 +40,6 @@ class AbsMaxQuantizer(Quantizer):
     ----------
     axis : Optional[Union[int, Sequence[int]]], optional
         The axes; the last one by default.
-    value_range : Sequence[int], optional, default=(-127, 127)
-        The least and the largest integer.
     epsilon : float, optional, default=1e-7
         What keeps the divisor from zero.
     output_dtype : str, optional, default="int8"
@@ -81,18 +79,10 @@ def abs_max_quantize(inputs, axis, value_range=(-127, 127), dtype="int8", epsilo
 
     Parameters
     ----------
-    inputs : Any
-        The numbers.
     axis : Union[int, Sequence[int]]
         What the largest magnitude is taken along.
-    value_range : Sequence[int], optional, default=(-127, 127)
-        The least and the largest integer.
-    dtype : str, optional, default="int8"
-        The dtype of the integers.
     epsilon : float, optional, default=1e-7
         What keeps the divisor from zero.
-    to_numpy : bool, optional, default=False
-        Has no effect: the result is the same.
 
     """
     x = convert_to_tensor(inputs)
@@ -111,14 +101,8 @@ def abs_max_quantize_grouped_with_zero_point(inputs, block_size, value_range=(-8
         A matrix.
     block_size : int
         How many rows make a block.
-    value_range : Sequence[int], optional, default=(-8, 7)
-        The least and the largest integer.
-    dtype : str, optional, default="int8"
-        The dtype of the integers.
     epsilon : float, optional, default=1e-7
         What is added to ranges.
-    to_numpy : bool, optional, default=False
-        Has no effect: the result is the same.
 
     """
     x = convert_to_tensor(inputs)
@@ -151,8 +135,6 @@ def pack_int4(arr, axis=0, dtype="int8"):
     ----------
     arr : Any
         Integers.
-    axis : int, optional, default=0
-        What pairs are neighbours along.
     dtype : str, optional, default="int8"
         Of the integers and the bytes: "int8" or "uint8".
 
@@ -184,8 +166,6 @@ def unpack_int4(packed, orig_len, axis=0, dtype="int8"):
         Bytes.
     orig_len : int
         How many integers there were.
-    axis : int, optional, default=0
-        What pairs are neighbours along.
     dtype : str, optional, default="int8"
         "int8" for integers from -8 to 7, "uint8" for those from 0 to 15.
 

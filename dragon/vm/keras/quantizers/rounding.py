@@ -20,8 +20,6 @@ def fake_quant_with_min_max_vars(inputs, min_vals, max_vals, num_bits=8, narrow_
 
     Parameters
     ----------
-    inputs : Any
-        The numbers.
     min_vals, max_vals : Any
         The limits; one of each, or as many as `axis` is long.
     num_bits : int, optional, default=8
@@ -87,8 +85,6 @@ def quantize_and_dequantize(inputs, scale, quantized_dtype, compute_dtype):
 
     Parameters
     ----------
-    inputs : Any
-        The numbers.
     scale : Any
         What they are divided by.
     quantized_dtype : str

@@ -30,19 +30,10 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
     Parameters
     ----------
-    shape : Sequence[int]
-        The shape.
     mean, stddev : Union[float, Tensor], optional
         Mean and standard deviation.
-    dtype : str, optional
-        The default floating dtype by default.
     seed : Union[int, SeedGenerator], optional
         An integer gives the same numbers each time; the global generator counts on if there is none.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
 
     """
     return _draw(ops.stateless_normal, shape, mean, stddev, ("mean", "std"), _floating(dtype, "normal"), seed)
@@ -64,19 +55,10 @@ def randint(shape, minval, maxval, dtype="int32", seed=None):
 
     Parameters
     ----------
-    shape : Sequence[int]
-        The shape.
     minval, maxval : int
         The bounds.
     dtype : str, optional, default="int32"
         An integer dtype.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
 
     """
     dtype = canonical_dtype(dtype)
@@ -99,8 +81,6 @@ def categorical(logits, num_samples, dtype="int32", seed=None):
         How many of each.
     dtype : str, optional, default="int32"
         An integer dtype.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
 
     Returns
     -------
@@ -126,8 +106,6 @@ def dropout(inputs, rate, noise_shape=None, seed=None):
         The share.
     noise_shape : Sequence[int], optional
         The shape of what decides, broadcast to that of the numbers; None stands for a size of theirs.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
 
     Returns
     -------
@@ -154,10 +132,6 @@ def shuffle(x, axis=0, seed=None):
     ----------
     x : Tensor
         The elements.
-    axis : int, optional, default=0
-        The axis.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
 
     Returns
     -------
@@ -185,19 +159,8 @@ def gamma(shape, alpha, dtype=None, seed=None):
 
     Parameters
     ----------
-    shape : Sequence[int]
-        The shape.
     alpha : Union[float, Tensor]
         The shape parameter; a tensor stands for the last axes.
-    dtype : str, optional
-        The default floating dtype by default.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
 
     """
     return _gamma(shape, alpha, _floating(dtype, "gamma"), stream_seed(seed))
@@ -208,19 +171,8 @@ def beta(shape, alpha, beta, dtype=None, seed=None):
 
     Parameters
     ----------
-    shape : Sequence[int]
-        The shape.
     alpha, beta : Union[float, Tensor]
         The parameters, broadcast to the shape.
-    dtype : str, optional
-        The default floating dtype by default.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
 
     """
     dtype, shape = _floating(dtype, "beta"), concrete(shape)
@@ -237,21 +189,10 @@ def binomial(shape, counts, probabilities, dtype=None, seed=None):
 
     Parameters
     ----------
-    shape : Sequence[int]
-        The shape.
     counts : Union[float, Tensor]
         Numbers of trials, broadcast to the shape.
     probabilities : Union[float, Tensor]
         Probabilities of a success, broadcast to the shape.
-    dtype : str, optional
-        The default floating dtype by default.
-    seed : Union[int, SeedGenerator], optional
-        As of `normal`.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
 
     """
     dtype, shape = _floating(dtype, "binomial"), concrete(shape)

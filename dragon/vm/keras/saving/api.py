@@ -20,12 +20,8 @@ def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
 
     Parameters
     ----------
-    model : Model
-        The model.
     filepath : Union[str, io.IOBase]
         The file: `.keras`, or `.h5` for the older format; with `zipped=False`, a folder.
-    overwrite : bool, optional, default=True
-        Whether a file of that name is replaced without a question.
     zipped : bool, optional
         Whether it is one file, which is the default for `.keras`.
     include_optimizer : bool, optional, default=True
@@ -69,8 +65,6 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     ----------
     filepath : Union[str, io.IOBase]
         The file.
-    custom_objects : Dict[str, Any], optional
-        Classes and functions of the user by name.
     compile : bool, optional, default=True
         Whether the model is compiled as it was.
     safe_mode : bool, optional, default=True
@@ -104,12 +98,6 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, **kwargs)
 
     Parameters
     ----------
-    model : Model
-        The model.
-    filepath : str
-        The file.
-    overwrite : bool, optional, default=True
-        Whether a file of that name is replaced without a question.
     max_shard_size : float, optional
         Must be None: weights are written into one file.
 
@@ -129,10 +117,6 @@ def load_weights(model, filepath, skip_mismatch=False, **kwargs):
 
     Parameters
     ----------
-    model : Model
-        The model.
-    filepath : str
-        The file.
     skip_mismatch : bool, optional, default=False
         Whether layers whose shapes do not fit are left alone, with a warning.
     by_name : bool, optional, default=False

@@ -29,8 +29,6 @@ def write_archive(model, file):
 
     Parameters
     ----------
-    model : Model
-        The model.
     file : Union[str, io.IOBase]
         Where to.
 

@@ -3,14 +3,7 @@ import io
 
 
 def reduce_model(model):
-    """Return what `pickle` needs to make a model again: the bytes of its `.keras` file.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-
-    """
+    """Return what `pickle` needs to make a model again: the bytes of its `.keras` file. ..."""
     from dragon.vm.keras.saving.files import write_archive
     file = io.BytesIO()
     write_archive(model, file)

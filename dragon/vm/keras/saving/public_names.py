@@ -44,14 +44,7 @@ def find_inner_module(thing):
 
 
 def find_public_name(thing):
-    """Return the module and the name of a class or function in Keras, or None for what is not Keras's.
-
-    Parameters
-    ----------
-    thing : Union[type, Callable]
-        The class or function.
-
-    """
+    """Return the module and the name of a class or function in Keras, or None for what is not Keras's. ..."""
     inner, name = find_inner_module(thing), getattr(thing, "__name__", "")
     if inner is None:
         return None
@@ -69,14 +62,7 @@ def find_public_name(thing):
 
 
 def may_be_named(thing):
-    """Return whether files that bring no code may name a class or function of Keras.
-
-    Parameters
-    ----------
-    thing : Union[type, Callable]
-        The class or function.
-
-    """
+    """Return whether files that bring no code may name a class or function of Keras. ..."""
     inner = find_inner_module(thing)
     if inner is None:
         from dragon.vm.keras.core.operation import Operation

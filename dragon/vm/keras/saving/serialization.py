@@ -179,8 +179,6 @@ def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwar
     ----------
     config : Any
         What `serialize_keras_object` returned, here or in Keras.
-    custom_objects : Dict[str, Any], optional
-        Classes and functions of the user by name.
     safe_mode : bool, optional, default=True
         Whether data may bring no code (lambdas).
     module_objects : Dict[str, Any], optional

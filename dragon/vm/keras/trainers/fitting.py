@@ -83,8 +83,6 @@ class Fitting:
             `(x, y)`, `(x, y, sample_weight)` or a dataset.
         shuffle : Union[bool, str], optional, default=True
             Whether samples come in random order; "batch": only within a batch.
-        class_weight : Dict[int, float], optional
-            Weights of the classes.
         sample_weight : Any, optional
             Weights of the samples.
         initial_epoch : int, optional, default=0
@@ -197,19 +195,6 @@ class Fitting:
         ----------
         x, y, batch_size, sample_weight : Any, optional
             As `fit` takes them.
-        verbose : Union[str, int], optional, default="auto"
-            0: nothing; 1: a progress bar; 2: a line.
-        steps : int, optional
-            How many batches.
-        callbacks : List[Callback], optional
-            Who is told of the events.
-        return_dict : bool, optional, default=False
-            Whether a dictionary is returned.
-
-        Returns
-        -------
-        Union[float, List[float], Dict[str, float]]
-            The values.
 
         """
         is_validation = kwargs.pop("_use_cached_eval_dataset", False)
@@ -250,12 +235,6 @@ class Fitting:
         ----------
         x, batch_size : Any
             As `fit` takes them.
-        verbose : Union[str, int], optional, default="auto"
-            0: nothing; 1: a progress bar; 2: a line.
-        steps : int, optional
-            How many batches.
-        callbacks : List[Callback], optional
-            Who is told of the events.
 
         Returns
         -------
@@ -287,23 +266,7 @@ class Fitting:
 
     @filter_traceback
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
-        """Train with one batch, and return the loss and the metrics.
-
-        Parameters
-        ----------
-        x, y, sample_weight : Any
-            Inputs, targets and weights.
-        class_weight : Dict[int, float], optional
-            Weights of the classes.
-        return_dict : bool, optional, default=False
-            Whether a dictionary is returned.
-
-        Returns
-        -------
-        Union[float, List[float], Dict[str, float]]
-            The values.
-
-        """
+        """Train with one batch, and return the loss and the metrics. ..."""
         self._needs_compile("train_on_batch")
         if class_weight is not None:
             if sample_weight is not None:
@@ -315,21 +278,7 @@ class Fitting:
 
     @filter_traceback
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
-        """Return the loss and the metrics for one batch.
-
-        Parameters
-        ----------
-        x, y, sample_weight : Any
-            Inputs, targets and weights.
-        return_dict : bool, optional, default=False
-            Whether a dictionary is returned.
-
-        Returns
-        -------
-        Union[float, List[float], Dict[str, float]]
-            The values.
-
-        """
+        """Return the loss and the metrics for one batch. ..."""
         self._needs_compile("test_on_batch")
         self.make_test_function()
         return self._on_batch(self.test_function, (x, y, sample_weight), return_dict)

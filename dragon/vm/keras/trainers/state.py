@@ -55,10 +55,6 @@ class TrainingState:
         ----------
         trainable_variables, non_trainable_variables, metrics_variables : Sequence[Tensor]
             The values.
-        x, y, y_pred, sample_weight : Any, optional
-            Inputs, targets, predictions and weights.
-        training : bool, optional, default=True
-            Whether it is a step of training.
 
         Returns
         -------

@@ -179,12 +179,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
         return results
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """Take a batch into account, and return the metrics' values.
-
-        Parameters
-        ----------
-        x, y, y_pred, sample_weight : Any
-            Inputs, targets, predictions and weights.
+        """Take a batch into account, and return the metrics' values. ...
 
         Returns
         -------
@@ -199,14 +194,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
     # --- the loss
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        """Return the loss of a batch, with the losses of layers.
-
-        Parameters
-        ----------
-        x, y, y_pred, sample_weight : Any, optional
-            Inputs, targets, predictions and weights.
-        training : bool, optional, default=True
-            Whether it is a step of training.
+        """Return the loss of a batch, with the losses of layers. ...
 
         Returns
         -------
@@ -241,12 +229,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
         self._loss_tracker.update_state(loss, sample_weight=size)
 
     def train_step(self, data):
-        """Train with a batch; override it for training of another kind.
-
-        Parameters
-        ----------
-        data : Any
-            A batch.
+        """Train with a batch; override it for training of another kind. ...
 
         Returns
         -------
@@ -270,12 +253,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def test_step(self, data):
-        """Evaluate a batch; override it for evaluation of another kind.
-
-        Parameters
-        ----------
-        data : Any
-            A batch.
+        """Evaluate a batch; override it for evaluation of another kind. ...
 
         Returns
         -------
@@ -290,12 +268,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def predict_step(self, data):
-        """Return the predictions for a batch; override it for predictions of another kind.
-
-        Parameters
-        ----------
-        data : Any
-            A batch.
+        """Return the predictions for a batch; override it for predictions of another kind. ...
 
         Returns
         -------

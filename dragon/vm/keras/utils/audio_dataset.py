@@ -9,14 +9,6 @@ def audio_dataset_from_directory(directory, labels="inferred", label_mode="int",
 
     Parameters
     ----------
-    directory : str
-        The directory, of which each folder is a class if labels are inferred.
-    labels : Union[str, Sequence[int]], optional, default="inferred"
-        "inferred", one for each file, or None.
-    label_mode : str, optional, default="int"
-        Labels are numbers ("int"), vectors ("categorical"), 0.0 or 1.0 ("binary"), or not there (None).
-    class_names : Sequence[str], optional
-        Which folders, in which order.
     batch_size : int, optional, default=32
         Sounds in a batch; None for single ones.
     sampling_rate : int, optional
@@ -27,21 +19,8 @@ def audio_dataset_from_directory(directory, labels="inferred", label_mode="int",
         Whether sounds keep their lengths, in ragged tensors.
     shuffle : bool, optional, default=True
         Bring the sounds in random order.
-    seed : int, optional
-        Decides the order.
     validation_split : float, optional
         The share of sounds that is for validation.
-    subset : str, optional
-        "training", "validation" or "both".
-    follow_links : bool, optional, default=False
-        Whether links are followed.
-    verbose : bool, optional, default=True
-        Tell how many files there are.
-
-    Returns
-    -------
-    Union[Dataset, List[Dataset]]
-        Two for both subsets. They have `class_names`.
 
     """
     labels, label_mode = check_arguments(labels, label_mode, class_names, "tf", validation_split, subset, shuffle,

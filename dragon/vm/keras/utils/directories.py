@@ -48,18 +48,12 @@ def index_directory(directory, labels, formats, class_names=None, shuffle=True, 
 
     Parameters
     ----------
-    directory : str
-        The directory, of which each folder is a class if labels are inferred.
     labels : Union[str, Sequence[int], None]
         "inferred", one for each file, or None.
     formats : Tuple[str, ...]
         Endings of the files that count.
-    class_names : Sequence[str], optional
-        Which folders, in which order.
     shuffle : bool, optional, default=True
         Bring the files in random order.
-    seed : int, optional
-        Decides the order.
     follow_links, verbose : bool, optional
         Whether links are followed, and whether the counts are told.
 

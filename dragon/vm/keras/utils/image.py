@@ -16,19 +16,8 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
 
     Parameters
     ----------
-    x : numpy.ndarray
-        One image.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-    scale : bool, optional, default=True
-        Whether the numbers are scaled to 0 ... 255.
     dtype : str, optional
         In which dtype; the default floating one by default.
-
-    Returns
-    -------
-    PIL.Image.Image
-        The picture.
 
     """
     import numpy as np
@@ -56,10 +45,6 @@ def img_to_array(img, data_format=None, dtype=None):
     ----------
     img : PIL.Image.Image
         The picture.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-    dtype : str, optional
-        The default floating dtype by default.
 
     Returns
     -------
@@ -113,19 +98,12 @@ def load_img(path, color_mode="rgb", target_size=None, interpolation="nearest", 
     ----------
     path : Union[str, bytes, pathlib.Path, io.BytesIO]
         The file.
-    color_mode : str, optional, default="rgb"
-        "rgb", "rgba" or "grayscale".
     target_size : Tuple[int, int], optional
         Height and width; its own by default.
     interpolation : str, optional, default="nearest"
         "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
     keep_aspect_ratio : bool, optional, default=False
         Cut to the new proportions first.
-
-    Returns
-    -------
-    PIL.Image.Image
-        The picture.
 
     """
     image = pillow("load_img")

@@ -16,40 +16,18 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
 
     Parameters
     ----------
-    directory : str
-        The directory, of which each folder is a class if labels are inferred.
-    labels : Union[str, Sequence[int]], optional, default="inferred"
-        "inferred", one for each file, or None.
-    label_mode : str, optional, default="int"
-        Labels are numbers ("int"), vectors ("categorical"), 0.0 or 1.0 ("binary"), or not there (None).
-    class_names : Sequence[str], optional
-        Which folders, in which order.
-    color_mode : str, optional, default="rgb"
-        "rgb", "rgba" or "grayscale".
     batch_size : int, optional, default=32
         Pictures in a batch; None for single ones.
     image_size : Tuple[int, int], optional, default=(256, 256)
         Height and width.
     shuffle : bool, optional, default=True
         Bring the pictures in random order.
-    seed : int, optional
-        Decides the order.
     validation_split : float, optional
         The share of pictures that is for validation.
-    subset : str, optional
-        "training", "validation" or "both".
     interpolation : str, optional, default="bilinear"
         "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
-    follow_links : bool, optional, default=False
-        Whether links are followed.
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
         Cut or fill pictures to the new proportions first.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-    format : str, optional, default="tf"
-        "tf".
-    verbose : bool, optional, default=True
-        Tell how many files there are.
 
     Returns
     -------

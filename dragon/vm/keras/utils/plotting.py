@@ -35,14 +35,7 @@ def _first_of(operation, index):
 
 
 def collect(model, expand_nested):
-    """Return the operations of a model, and pairs of those of which one reads the other.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    expand_nested : bool
-        Whether models within stand for their layers.
+    """Return the operations of a model, and pairs of those of which one reads the other. ...
 
     Returns
     -------
@@ -170,8 +163,6 @@ def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, 
         What boxes tell of layers.
     rankdir : str, optional, default="TB"
         "TB": from top to bottom.
-    expand_nested : bool, optional, default=False
-        Whether models within stand for their layers.
     dpi : int, optional, default=200
         Dots to an inch; does not matter for ".svg".
     splines : str, optional, default="ortho"

@@ -13,8 +13,6 @@ def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=
         How many samples, or which share of them; the rest, for one that is not given.
     shuffle : bool, optional, default=False
         Bring the samples in random order first.
-    seed : int, optional
-        Decides the order.
     preferred_backend : str, optional
         "tensorflow" or None.
 

@@ -11,8 +11,6 @@ class AdditiveAttention(Attention):
     ----------
     use_scale : bool, optional, default=True
         Weigh the features.
-    dropout : float, optional, default=0.0
-        The fraction of scores that is dropped in training.
 
     """
 

@@ -17,10 +17,6 @@ class Attention(Layer):
         Multiply the scores by a weight.
     score_mode : {"dot", "concat"}, optional, default="dot"
         Scores are dot products, or weighted sums of tanh of query plus key.
-    dropout : float, optional, default=0.0
-        The fraction of scores that is dropped in training.
-    seed : Optional[int], optional
-        Of the dropout.
 
     """
 

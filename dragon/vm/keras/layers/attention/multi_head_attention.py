@@ -19,8 +19,6 @@ class MultiHeadAttention(HeadAttention):
         How many heads, and the size of each for queries and keys.
     value_dim : Optional[int], optional
         The size of each head for values, `key_dim` by default.
-    dropout : float, optional, default=0.0
-        The fraction of scores that is dropped in training.
     use_bias : bool, optional, default=True
         Projections add biases.
     output_shape : Optional[Union[int, Sequence[int]]], optional
@@ -39,8 +37,6 @@ class MultiHeadAttention(HeadAttention):
         Projections of the weights after updates.
     use_gate : bool, optional, default=False
         Multiply the heads by a sigmoid of another projection of the query.
-    seed : Optional[int], optional
-        Of the dropout.
 
     """
 

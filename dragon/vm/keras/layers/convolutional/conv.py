@@ -11,10 +11,6 @@ class BaseConv(LowRank, Sliding):
 
     Parameters
     ----------
-    filters : int
-        The channels of the result.
-    kernel_size : Union[int, Sequence[int]]
-        The window.
     strides, dilation_rate : Union[int, Sequence[int]], optional, default=1
         The steps of the window, and those inside it; one of them has to be 1.
     padding : str, optional, default="valid"

@@ -10,10 +10,6 @@ class BaseConvTranspose(Sliding):
 
     Parameters
     ----------
-    filters : int
-        The channels of the result.
-    kernel_size : Union[int, Sequence[int]]
-        The window.
     strides, padding, data_format, dilation_rate : optional
         As for `Conv2D`, of the convolution whose adjoint it is.
     output_padding : Union[int, Sequence[int]], optional

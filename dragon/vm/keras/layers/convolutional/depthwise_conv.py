@@ -10,8 +10,6 @@ class BaseDepthwiseConv(Sliding):
 
     Parameters
     ----------
-    kernel_size : Union[int, Sequence[int]]
-        The window.
     strides, padding, data_format, dilation_rate : optional
         As for `Conv2D`.
     depth_multiplier : int, optional, default=1

@@ -10,10 +10,6 @@ class BaseSeparableConv(Sliding):
 
     Parameters
     ----------
-    filters : int
-        The channels of the result.
-    kernel_size : Union[int, Sequence[int]]
-        The window.
     strides, padding, data_format, dilation_rate : optional
         As for `Conv2D`.
     depth_multiplier : int, optional, default=1

@@ -24,8 +24,6 @@ class Dense(LowRank, Layer):
     ----------
     units : int
         The size of the result's last axis.
-    activation : Union[str, Callable], optional
-        Applied to the result.
     use_bias : bool, optional, default=True
         Whether a vector is added.
     kernel_initializer, bias_initializer : Union[str, Initializer], optional

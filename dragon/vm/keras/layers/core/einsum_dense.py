@@ -103,8 +103,6 @@ class EinsumDense(LowRank, Layer):
         As "abc,cd->abd": letters of the input, the kernel and the result; "..." may stand for axes of the input.
     output_shape : Union[int, Sequence[Optional[int]]]
         Of the result, without batch and what the dots stand for.
-    activation : Union[str, Callable], optional
-        Applied to the result.
     bias_axes : str, optional
         The letters of the result along which a bias varies; no bias if None.
     kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer : optional

@@ -13,22 +13,8 @@ class InputLayer(Layer):
 
     Parameters
     ----------
-    shape : Sequence[Optional[int]], optional
-        The sizes without the batch's.
-    batch_size : int, optional
-        The size of the batch.
-    dtype : str, optional
-        The dtype; the default float without it.
-    sparse : bool, optional
-        Whether inputs are sparse.
-    ragged : bool, optional
-        Whether inputs are ragged.
-    batch_shape : Sequence[Optional[int]], optional
-        The sizes with the batch's.
     input_tensor : KerasTensor, optional
         A symbolic tensor to begin with.
-    optional : bool, optional, default=False
-        Whether the model may be called with None here.
     name : str, optional
         The name.
 
@@ -109,24 +95,8 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, bat
 
     Parameters
     ----------
-    shape : Sequence[Optional[int]], optional
-        The sizes without the batch's.
-    batch_size : int, optional
-        The size of the batch.
-    dtype : str, optional
-        The dtype; the default float without it.
-    sparse : bool, optional
-        Whether inputs are sparse.
-    ragged : bool, optional
-        Whether inputs are ragged.
-    batch_shape : Sequence[Optional[int]], optional
-        The sizes with the batch's.
-    name : str, optional
-        The name of the layer.
     tensor : KerasTensor, optional
         A symbolic tensor to begin with.
-    optional : bool, optional, default=False
-        Whether the model may be called with None here.
 
     Returns
     -------

@@ -34,8 +34,6 @@ class TorchModuleWrapper(Layer):
     ----------
     module : Module
         The module. Its attributes are the wrapper's as well.
-    name : str, optional
-        The name of the layer.
     output_shape : Sequence[int], optional
         The shape of the outputs without the batch, where it cannot be found by calling the module without numbers.
     **kwargs : Any

@@ -11,14 +11,7 @@ def require_shapes(shapes):
 
 
 class Concatenate(Merge):
-    """Put tensors one after the other along an axis.
-
-    Parameters
-    ----------
-    axis : int, optional, default=-1
-        The axis.
-
-    """
+    """Put tensors one after the other along an axis. ..."""
 
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)

@@ -20,14 +20,8 @@ class BatchNormalization(Renorm, Scaled):
 
     Parameters
     ----------
-    axis : int, optional, default=-1
-        The axis of the channels.
     momentum : float, optional, default=0.99
         How much of the moving averages stays in each step.
-    epsilon : float, optional, default=0.001
-        Added to the variance.
-    center, scale : bool, optional, default=True
-        Whether there is a shift `beta` and a scale `gamma`.
     beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : optional
         What the weights start from.
     beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional

@@ -12,12 +12,6 @@ class GroupNormalization(Scaled):
     ----------
     groups : int, optional, default=32
         How many groups the channels fall into; -1 for one each.
-    axis : int, optional, default=-1
-        The axis of the channels.
-    epsilon : float, optional, default=0.001
-        Added to the variance.
-    center, scale : bool, optional, default=True
-        Whether there is a shift `beta` and a scale `gamma`.
     beta_initializer, gamma_initializer : optional
         What the weights start from.
     beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional

@@ -33,10 +33,6 @@ class LayerNormalization(Scaled):
     ----------
     axis : Union[int, Sequence[int]], optional, default=-1
         The axes that are normalized together.
-    epsilon : float, optional, default=0.001
-        Added to the variance.
-    center, scale : bool, optional, default=True
-        Whether there is a shift `beta` and a scale `gamma`.
     beta_initializer, gamma_initializer : optional
         What the weights start from.
     beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional

@@ -12,8 +12,6 @@ class AdaptivePooling(Layer):
     ----------
     output_size : Union[int, Sequence[int]]
         The spatial size of the result.
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 
     """
 

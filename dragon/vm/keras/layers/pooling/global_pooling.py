@@ -11,8 +11,6 @@ class GlobalPooling(Layer):
 
     Parameters
     ----------
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
     keepdims : bool, optional, default=False
         Whether the spatial axes stay, with size 1.
 

@@ -14,8 +14,6 @@ class CategoryEncoding(DataLayer):
         How many categories there are.
     output_mode : {"multi_hot", "one_hot", "count"}, optional, default="multi_hot"
         Which ones a row has, a place for each, or how many of each.
-    sparse : bool, optional, default=False
-        Return sparse tensors.
 
     """
 

@@ -80,8 +80,6 @@ def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
         As they are, a place for each, which ones a row has, or how many of each.
     depth : int
         How many categories there are.
-    dtype : str
-        The dtype of the result.
     weights : Optional[Tensor], optional
         What each one counts.
     sparse : bool, optional

@@ -63,8 +63,6 @@ class Discretization(DataLayer):
         ----------
         data : Union[numpy.ndarray, Tensor, Dataset, Iterable]
             The numbers, or batches of them.
-        steps : Optional[int], optional
-            How many batches to take at most.
 
         """
         if self.num_bins is None:

@@ -19,10 +19,6 @@ class Hashing(HostLayer):
         A value whose bin is 0, and nobody else's.
     salt : Optional[Union[int, Sequence[int]]], optional
         A key, with which SipHash takes the place of FarmHash.
-    output_mode : {"int", "one_hot", "multi_hot", "count"}, optional, default="int"
-        The form of the output.
-    sparse : bool, optional, default=False
-        Return sparse tensors.
 
     """
 

@@ -216,8 +216,6 @@ class IndexLookup(HostLayer):
         ----------
         data : Union[Sequence, numpy.ndarray, Tensor, Dataset, Iterable]
             Tokens, or batches of them.
-        steps : Optional[int], optional
-            How many batches to take at most.
 
         """
         self.reset_state()

@@ -94,8 +94,6 @@ class MelSpectrogram(DataLayer):
             Samples in a second.
         lower_edge_hertz, upper_edge_hertz : float, optional
             Where bands begin and end.
-        dtype : str, optional, default="float32"
-            The dtype of the result.
 
         """
         frequencies = K.linspace(0.0, sampling_rate / 2.0, num_spectrogram_bins, dtype=dtype)[1:]
@@ -137,8 +135,6 @@ class STFTSpectrogram(Layer):
         Of the convolutions.
     expand_dims : bool, optional, default=False
         Channels of the signals have an axis of their own.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

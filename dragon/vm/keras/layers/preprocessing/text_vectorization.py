@@ -96,8 +96,6 @@ class TextVectorization(HostLayer):
             The texts, or batches of them.
         batch_size : Optional[int], optional
             Accepted, without effect.
-        steps : Optional[int], optional
-            How many batches to take at most.
 
         """
         self.reset_state()

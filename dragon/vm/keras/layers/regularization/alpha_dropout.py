@@ -11,12 +11,8 @@ class AlphaDropout(Noise):
 
     Parameters
     ----------
-    rate : float
-        The probability.
     noise_shape : Sequence[Optional[int]], optional
         The shape of what is drawn, which broadcasts to the input; None stands for the input's size.
-    seed : int, optional
-        Of the draws.
 
     """
 

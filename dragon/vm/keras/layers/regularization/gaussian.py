@@ -19,8 +19,6 @@ class GaussianDropout(Noise):
     ----------
     rate : float
         Their variance is `rate / (1 - rate)`.
-    seed : int, optional
-        Of the draws.
 
     """
 
@@ -39,8 +37,6 @@ class GaussianNoise(Noise):
     ----------
     stddev : float
         Their deviation.
-    seed : int, optional
-        Of the draws.
 
     """
 

@@ -11,8 +11,6 @@ class Cropping(Spatial):
     ----------
     cropping : Union[int, Sequence]
         How many places: one number, or for each axis a number or a pair.
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 
     """
 

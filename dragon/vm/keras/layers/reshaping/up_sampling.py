@@ -24,8 +24,6 @@ class UpSampling(Spatial):
     ----------
     size : Union[int, Sequence[int]], optional, default=2
         How often.
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 
     """
 
@@ -81,8 +79,6 @@ class UpSampling2D(UpSampling):
     ----------
     size : Union[int, Sequence[int]], optional, default=(2, 2)
         How much larger.
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
     interpolation : str, optional, default="nearest"
         "nearest", or a name that `keras.ops.image.resize` knows.
 

@@ -11,8 +11,6 @@ class ZeroPadding(Spatial):
     ----------
     padding : Union[int, Sequence], optional, default=1
         How many: one number, or for each axis a number or a pair.
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 
     """
 
@@ -46,8 +44,6 @@ class ZeroPadding1D(ZeroPadding):
     ----------
     padding : Union[int, Sequence[int]], optional, default=1
         How many at the start and at the end.
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 
     """
 

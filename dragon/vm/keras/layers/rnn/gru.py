@@ -17,24 +17,16 @@ class GRUCell(Layer, DropoutRNNCell):
 
     Parameters
     ----------
-    units : int
-        Size of output and state.
     activation, recurrent_activation : Optional[Union[str, callable]], optional
         Applied to the candidate and to gates, "tanh" and "sigmoid" by default.
-    use_bias : bool, optional, default=True
-        Add a bias.
     kernel_initializer, recurrent_initializer, bias_initializer : Union[str, Initializer], optional
         How the weights begin.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : Optional[Union[str, Regularizer]], optional
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : Optional[Union[str, Constraint]], optional
         Projections of the weights after updates.
-    dropout, recurrent_dropout : float, optional, default=0.0
-        Fractions of the inputs and of the state that are dropped in training.
     reset_after : bool, optional, default=True
         Reset the state's part of the candidate after its product, in place of the state before it.
-    seed : Optional[int], optional
-        Of the dropout.
 
     """
 
@@ -121,8 +113,6 @@ class GRU(CellRNN):
     ----------
     units, activation, recurrent_activation, use_bias, dropout, recurrent_dropout, reset_after, seed
         See GRUCell, as for initializers, regularizers and constraints.
-    activity_regularizer : Optional[Union[str, Regularizer]], optional
-        A penalty on the output.
     return_sequences, return_state, go_backwards, stateful, unroll
         See RNN.
     use_cudnn : Union[bool, str], optional, default="auto"

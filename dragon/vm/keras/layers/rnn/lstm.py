@@ -20,8 +20,6 @@ class LSTMCell(Layer, DropoutRNNCell):
         Size of output, state and cells.
     activation, recurrent_activation : Optional[Union[str, callable]], optional
         Applied to cells and to gates, "tanh" and "sigmoid" by default.
-    use_bias : bool, optional, default=True
-        Add a bias.
     kernel_initializer, recurrent_initializer, bias_initializer : Union[str, Initializer], optional
         How the weights begin.
     unit_forget_bias : bool, optional, default=True
@@ -30,10 +28,6 @@ class LSTMCell(Layer, DropoutRNNCell):
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : Optional[Union[str, Constraint]], optional
         Projections of the weights after updates.
-    dropout, recurrent_dropout : float, optional, default=0.0
-        Fractions of the inputs and of the state that are dropped in training.
-    seed : Optional[int], optional
-        Of the dropout.
 
     """
 
@@ -112,8 +106,6 @@ class LSTM(CellRNN):
     ----------
     units, activation, recurrent_activation, use_bias, unit_forget_bias, dropout, recurrent_dropout, seed
         See LSTMCell, as for initializers, regularizers and constraints.
-    activity_regularizer : Optional[Union[str, Regularizer]], optional
-        A penalty on the output.
     return_sequences, return_state, go_backwards, stateful, unroll
         See RNN.
     use_cudnn : Union[bool, str], optional, default="auto"

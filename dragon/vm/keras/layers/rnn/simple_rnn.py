@@ -16,22 +16,14 @@ class SimpleRNNCell(Layer, DropoutRNNCell):
 
     Parameters
     ----------
-    units : int
-        Size of output and state.
     activation : Optional[Union[str, callable]], optional, default="tanh"
         Applied to the sum.
-    use_bias : bool, optional, default=True
-        Add a bias.
     kernel_initializer, recurrent_initializer, bias_initializer : Union[str, Initializer], optional
         How the weights begin.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : Optional[Union[str, Regularizer]], optional
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : Optional[Union[str, Constraint]], optional
         Projections of the weights after updates.
-    dropout, recurrent_dropout : float, optional, default=0.0
-        Fractions of the inputs and of the state that are dropped in training.
-    seed : Optional[int], optional
-        Of the dropout.
 
     """
 
@@ -92,8 +84,6 @@ class SimpleRNN(CellRNN):
     ----------
     units, activation, use_bias, dropout, recurrent_dropout, seed
         See SimpleRNNCell, as for initializers, regularizers and constraints.
-    activity_regularizer : Optional[Union[str, Regularizer]], optional
-        A penalty on the output.
     return_sequences, return_state, go_backwards, stateful, unroll
         See RNN.
 

@@ -23,14 +23,7 @@ def _takes_rows_alone(layer):
 
 
 class TimeDistributed(Wrapper):
-    """Apply a layer to every step of its inputs, whose second axis is time.
-
-    Parameters
-    ----------
-    layer : Layer
-        The layer.
-
-    """
+    """Apply a layer to every step of its inputs, whose second axis is time. ..."""
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):

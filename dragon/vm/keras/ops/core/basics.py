@@ -143,10 +143,6 @@ def slice(inputs, start_indices, shape):
 
     Parameters
     ----------
-    inputs : Tensor
-        The elements.
-    start_indices : Sequence[int]
-        Where the piece begins, along each axis; may be a tensor.
     shape : Sequence[int]
         Its sizes; -1 for all that follow.
 
@@ -181,17 +177,8 @@ def slice_update(inputs, start_indices, updates):
 
     Parameters
     ----------
-    inputs : Tensor
-        The elements.
-    start_indices : Sequence[int]
-        Where the piece begins, along each axis; may be a tensor.
     updates : Tensor
         The piece.
-
-    Returns
-    -------
-    Tensor
-        A new tensor.
 
     """
     inputs, updates = tensor(inputs), tensor(updates)
@@ -222,17 +209,10 @@ def scatter(indices, values, shape):
 
     Parameters
     ----------
-    indices : Tensor
-        Places: the last axis counts the axes.
     values : Tensor
         What is added there.
     shape : Sequence[int]
         The shape of the result.
-
-    Returns
-    -------
-    Tensor
-        A new tensor.
 
     """
     values = tensor(values)
@@ -246,19 +226,10 @@ def scatter_update(inputs, indices, updates, reduction=None):
 
     Parameters
     ----------
-    inputs : Tensor
-        The elements.
-    indices : Tensor
-        Places: the last axis counts the axes.
     updates : Tensor
         What is put there.
     reduction : str, optional
         How it meets what is there: "add", "max", "min" or "mul"; by default it takes its place.
-
-    Returns
-    -------
-    Tensor
-        A new tensor.
 
     """
     if reduction not in (None, "add", "max", "min", "mul"):

@@ -18,19 +18,10 @@ def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     kernel_size : Tuple[int, int], optional, default=(3, 3)
         The window's sizes.
     sigma : Tuple[float, float], optional, default=(1.0, 1.0)
         How wide the bell is.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Images of the same shape.
 
     """
     images = tensor(images)
@@ -45,14 +36,7 @@ def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None
 
 @operation
 def sobel_edges(images, data_format=None):
-    """Return how images change downwards and to the right, along a new last axis.
-
-    Parameters
-    ----------
-    images : Tensor
-        One image or a batch.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
+    """Return how images change downwards and to the right, along a new last axis. ...
 
     Returns
     -------

@@ -12,8 +12,6 @@ def rgb_to_grayscale(images, data_format=None):
     ----------
     images : Tensor
         One image or a batch, of 3 channels.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
 
     Returns
     -------

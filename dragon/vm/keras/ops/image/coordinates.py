@@ -46,10 +46,6 @@ def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value
         Places: the first axis counts the axes of `inputs`.
     order : int
         0 for the nearest number, 1 for lines between neighbours.
-    fill_mode : str, optional, default="constant"
-        What lies outside: "constant", "nearest", "wrap", "mirror" or "reflect".
-    fill_value : number, optional, default=0
-        The constant.
 
     Returns
     -------

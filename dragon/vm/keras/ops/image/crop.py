@@ -29,14 +29,8 @@ def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None,
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     top_padding, left_padding, bottom_padding, right_padding : int, optional
         How many zeros on each side.
-    target_height, target_width : int, optional
-        The sizes of the result; they stand for one side each.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
 
     Returns
     -------
@@ -63,14 +57,8 @@ def crop_images(images, top_cropping=None, left_cropping=None, bottom_cropping=N
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     top_cropping, left_cropping, bottom_cropping, right_cropping : int, optional
         How much of each side.
-    target_height, target_width : int, optional
-        The sizes of the result; they stand for one side each.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
 
     Returns
     -------

@@ -51,10 +51,6 @@ def extract_patches(images, size, strides=None, dilation_rate=1, padding="valid"
         How far apart they begin, by default as far as they are large.
     dilation_rate : Union[int, Sequence[int]], optional, default=1
         Distance of the elements of a patch.
-    padding : str, optional, default="valid"
-        "valid" or "same".
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
 
     Returns
     -------

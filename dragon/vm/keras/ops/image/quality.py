@@ -20,8 +20,6 @@ def ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01,
         How wide the bell over a window is.
     k1, k2 : float, optional
         What keeps quotients from zeros.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
 
     Returns
     -------

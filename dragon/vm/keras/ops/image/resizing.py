@@ -69,8 +69,6 @@ def scale_and_translate(images, output_shape, scale, translation, spatial_dims, 
         The spatial axes.
     method : str
         "linear", "cubic", "lanczos3" or "lanczos5", or another name of these.
-    antialias : bool, optional, default=True
-        Whether images that shrink are smoothed.
 
     Returns
     -------
@@ -128,22 +126,16 @@ def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspe
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     size : Tuple[int, int]
         Height and width.
     interpolation : str, optional, default="bilinear"
         "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
-    antialias : bool, optional, default=False
-        Whether images that shrink are smoothed.
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
         Cut or fill images to the new proportions first.
     fill_mode : str, optional, default="constant"
         "constant".
     fill_value : float, optional, default=0.0
         What fills.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
 
     Returns
     -------

@@ -89,24 +89,11 @@ def affine_transform(images, transform, interpolation="bilinear", fill_mode="con
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     transform : Tensor
         8 numbers, for all images or each: pixel (x, y) comes from ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)
         with k = c0 x + c1 y + 1.
-    interpolation : str, optional, default="bilinear"
-        "nearest" or "bilinear".
     fill_mode : str, optional, default="constant"
         What lies outside: "constant", "nearest", "wrap" or "reflect".
-    fill_value : number, optional, default=0
-        The constant.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Images of the same shape.
 
     """
     check_choice("interpolation", interpolation, INTERPOLATIONS)
@@ -140,21 +127,10 @@ def perspective_transform(images, start_points, end_points, interpolation="bilin
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     start_points, end_points : Tensor
         Four points (x, y), for all images or each.
-    interpolation : str, optional, default="bilinear"
-        "nearest" or "bilinear".
     fill_value : number, optional, default=0
         What lies outside.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Images of the same shape.
 
     """
     check_choice("interpolation", interpolation, INTERPOLATIONS)
@@ -180,25 +156,10 @@ def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", f
 
     Parameters
     ----------
-    images : Tensor
-        One image or a batch.
     alpha, sigma : float, optional
         How strong and how smooth the displacements are.
-    interpolation : str, optional, default="bilinear"
-        "nearest" or "bilinear".
-    fill_mode : str, optional, default="reflect"
-        What lies outside: "constant", "nearest", "wrap", "mirror" or "reflect".
-    fill_value : number, optional, default=0.0
-        The constant.
     seed : Union[int, SeedGenerator], optional
         As of `keras.random.normal`.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Images of the same shape.
 
     """
     from dragon.vm.keras.random.seed_generator import draw_seed

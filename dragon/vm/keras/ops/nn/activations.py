@@ -4,7 +4,7 @@ from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, fitte
 
 
 def _activation(name, sentence, compute):
-    return publish(lambda x: compute(tensor(x)), name, sentence, "x")
+    return publish(lambda x: compute(tensor(x)), name, sentence)
 
 
 def _remember_logits(y, x):
@@ -52,15 +52,8 @@ def softmax(x, axis=-1):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     axis : Union[int, Sequence[int]], optional, default=-1
         The axis; None stands for all.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape.
 
     """
     x = tensor(x)
@@ -111,15 +104,8 @@ def gelu(x, approximate=True):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     approximate : bool, optional, default=True
         Approximate the distribution by a hyperbolic tangent.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape.
 
     """
     return ops.gelu(tensor(x), "tanh" if approximate else "none")

@@ -43,15 +43,6 @@ def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_
         Steps.
     padding : str, optional, default="valid"
         "valid" for none, "same" for as many results as steps.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-    dilation_rate : Union[int, Sequence[int]], optional, default=1
-        Distance of kernel elements.
-
-    Returns
-    -------
-    Tensor
-        Images of the same format.
 
     """
     data_format = standard_format(data_format)
@@ -92,19 +83,8 @@ def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=No
         Sizes, output channels, input channels.
     strides : Union[int, Sequence[int]], optional, default=1
         Steps of the convolution.
-    padding : str, optional, default="valid"
-        "valid" or "same".
     output_padding : Union[int, Sequence[int]], optional
         How much larger the results are than they must be.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-    dilation_rate : Union[int, Sequence[int]], optional, default=1
-        Distance of kernel elements.
-
-    Returns
-    -------
-    Tensor
-        Images of the same format.
 
     """
     data_format = standard_format(data_format)

@@ -14,8 +14,6 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
         Batch, time, classes: logits.
     target_length, output_length : Tensor
         How many labels and times count.
-    mask_index : int, optional, default=0
-        The class that stands for no label.
 
     Returns
     -------
@@ -51,8 +49,6 @@ def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_
         How many sequences a search follows, and returns.
     merge_repeated : bool, optional, default=True
         Whether a class that is repeated is one label.
-    mask_index : int, optional, default=0
-        The class that stands for no label.
 
     Returns
     -------

@@ -15,10 +15,6 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
         How many classes.
     axis : int, optional, default=-1
         Where the new axis stands.
-    dtype : str, optional
-        The default floating dtype by default.
-    sparse : bool, optional, default=False
-        Only False: there are no sparse tensors.
 
     Returns
     -------
@@ -47,10 +43,6 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
         How many classes.
     axis : int, optional, default=-1
         Where the axis of classes stands.
-    dtype : str, optional
-        The default floating dtype by default.
-    sparse : bool, optional, default=False
-        Only False: there are no sparse tensors.
 
     Returns
     -------

@@ -36,10 +36,6 @@ def binary_crossentropy(target, output, from_logits=False):
     ----------
     target : Tensor
         What is true, 0 to 1.
-    output : Tensor
-        Probabilities, or logits.
-    from_logits : bool, optional, default=False
-        Whether `output` are logits.
 
     Returns
     -------
@@ -64,17 +60,8 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     ----------
     target : Tensor
         What is true: a distribution along the axis.
-    output : Tensor
-        Probabilities, or logits.
-    from_logits : bool, optional, default=False
-        Whether `output` are logits.
     axis : int, optional, default=-1
         The axis of classes.
-
-    Returns
-    -------
-    Tensor
-        One number for each distribution.
 
     """
     target, output = _pair(target, output, "rows")
@@ -93,17 +80,8 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     ----------
     target : Tensor
         Numbers of classes.
-    output : Tensor
-        Probabilities, or logits.
-    from_logits : bool, optional, default=False
-        Whether `output` are logits.
     axis : int, optional, default=-1
         The axis of classes, the last.
-
-    Returns
-    -------
-    Tensor
-        One number for each distribution.
 
     """
     target, output = tensor(target), tensor(output)

@@ -9,8 +9,6 @@ def moments(x, axes, keepdims=False, synchronized=False):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     axes : Union[int, Sequence[int]]
         The axes.
     keepdims : bool, optional, default=False
@@ -40,8 +38,6 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     mean, variance : Tensor
         One for each place along the axis.
     axis : int
@@ -50,11 +46,6 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
         One for each place along the axis.
     epsilon : float, optional, default=0.001
         Added to the variance.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape.
 
     """
     x = tensor(x)
@@ -74,19 +65,10 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
-    axis : Union[int, Sequence[int]], optional, default=-1
-        The axes.
     order : number, optional, default=2
         Which norm.
     epsilon : float, optional
         What smaller norms count as; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape.
 
     """
     if not isinstance(order, int) or not order >= 1:
@@ -134,19 +116,10 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwarg
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     gamma, beta : Tensor, optional
         Scale and offset of each place along the axes.
-    axis : Union[int, Sequence[int]], optional, default=-1
-        The axes.
     epsilon : float, optional
         Added to the variance; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape.
 
     """
     if kwargs:

@@ -17,21 +17,12 @@ def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None)
 
     Parameters
     ----------
-    inputs : Tensor
-        Sequences, images or volumes.
     pool_size : Union[int, Sequence[int]]
         The windows' sizes.
     strides : Union[int, Sequence[int]], optional
         Steps, by default the windows' sizes.
     padding : str, optional, default="valid"
         "valid" drops what is no whole window, "same" keeps it.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Images of the same format.
 
     """
     return pooling.max_pool(_images(inputs, "max_pool"), pool_size, strides, padding, standard_format(data_format))
@@ -50,17 +41,8 @@ def adaptive_average_pool(inputs, output_size, data_format=None):
 
     Parameters
     ----------
-    inputs : Tensor
-        Sequences, images or volumes.
     output_size : Union[int, Sequence[int]]
         How many windows along each axis.
-    data_format : str, optional
-        "channels_last" or "channels_first"; the configured one by default.
-
-    Returns
-    -------
-    Tensor
-        Images of the same format.
 
     """
     return pooling.adaptive_pool("avg", _images(inputs, "adaptive_average_pool"), output_size,

@@ -13,21 +13,7 @@ def array(x, dtype=None):
 
 
 def zeros(shape, dtype=None):
-    """Return zeros.
-
-    Parameters
-    ----------
-    shape : Sequence[int]
-        The shape.
-    dtype : str, optional
-        The default floating dtype by default.
-
-    Returns
-    -------
-    Tensor
-        A new tensor.
-
-    """
+    """Return zeros. ..."""
     return ops.zeros(concrete(shape), dtype=canonical_dtype(dtype))
 
 
@@ -47,17 +33,8 @@ def full(shape, fill_value, dtype=None):
 
     Parameters
     ----------
-    shape : Sequence[int]
-        The shape.
     fill_value : Union[number, Tensor]
         The number; a tensor is broadcast.
-    dtype : str, optional
-        The default floating dtype by default.
-
-    Returns
-    -------
-    Tensor
-        A new tensor.
 
     """
     dtype = canonical_dtype(dtype)
@@ -203,8 +180,6 @@ def eye(N, M=None, k=0, dtype=None):
         Columns, by default as many.
     k : int, optional, default=0
         Which diagonal: above the main one if positive.
-    dtype : str, optional
-        The default floating dtype by default.
 
     Returns
     -------

@@ -12,12 +12,8 @@ def take(x, indices, axis=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     indices : Tensor
         Places; negative ones count from the end.
-    axis : int, optional
-        The axis; by default the elements count as one row.
 
     Returns
     -------
@@ -43,12 +39,8 @@ def take_along_axis(x, indices, axis=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     indices : Tensor
         Places; the other axes are broadcast.
-    axis : int, optional
-        The axis; by default the elements count as one row.
 
     Returns
     -------
@@ -209,8 +201,6 @@ def bincount(x, weights=None, minlength=0, sparse=False):
         What each of them counts.
     minlength : int, optional, default=0
         The least number of counts.
-    sparse : bool, optional, default=False
-        Only False: there are no sparse tensors.
 
     Returns
     -------

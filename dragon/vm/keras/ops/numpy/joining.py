@@ -77,8 +77,6 @@ def split(x, indices_or_sections, axis=0):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     indices_or_sections : Union[int, Sequence[int]]
         Into how many equal pieces, or at which places.
     axis : int, optional, default=0
@@ -131,15 +129,8 @@ def tile(x, repeats):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     repeats : Union[int, Sequence[int]]
         How often along each axis; more axes than the tensor has are put in front.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)
@@ -153,17 +144,10 @@ def repeat(x, repeats, axis=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     repeats : Union[int, Sequence[int], Tensor]
         How often all, or each place along the axis.
     axis : int, optional
         Along which axis; by default the elements count as one row.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)

@@ -8,7 +8,7 @@ def _comparison(name, sentence, compute):
     def function(x1, x2):
         # As in Keras, even a plain number brings its own dtype along: nothing is compared that has wrapped.
         return compute(x1, x2) if is_ready(x1, x2) else compute(*join_tensors(x1, x2))
-    return publish(function, name, sentence, "x1 x2")
+    return publish(function, name, sentence)
 
 
 def _question(name, sentence, compute, otherwise):
@@ -18,26 +18,26 @@ def _question(name, sentence, compute, otherwise):
         if "float" in dtype_of(x) or "complex" in dtype_of(x):
             return compute(x)
         return ops.full_like(x, otherwise, dtype="bool")
-    return publish(function, name, sentence, "x")
+    return publish(function, name, sentence)
 
 
 def _truths(name, sentence, compute):
     def function(x1, x2):
         return compute(cast_to(tensor(x1), "bool"), cast_to(tensor(x2), "bool"))
-    return publish(function, name, sentence, "x1 x2")
+    return publish(function, name, sentence)
 
 
 def _bits(name, sentence, compute):
     def function(x, y):
         return compute(*join_tensors(x, y))
-    return publish(function, name, sentence, "x y")
+    return publish(function, name, sentence)
 
 
 def _shift(name, sentence, operator):
     def function(x, y):
         x = tensor(x)
         return RUNS[operator](*join_tensors(x, cast_to(tensor(y), dtype_of(x)) if isinstance(y, int) else y))
-    return publish(function, name, sentence, "x y")
+    return publish(function, name, sentence)
 
 
 equal = _comparison("equal", "Return where two operands are equal.", ops.eq)
@@ -56,7 +56,7 @@ logical_and = _truths("logical_and", "Return where both operands hold.", ops.log
 logical_or = _truths("logical_or", "Return where one of two operands holds.", ops.logical_or)
 logical_xor = _truths("logical_xor", "Return where exactly one of two operands holds.", ops.logical_xor)
 logical_not = publish(lambda x: ops.logical_not(cast_to(tensor(x), "bool")), "logical_not",
-                      "Return which elements do not hold.", "x")
+                      "Return which elements do not hold.")
 bitwise_and = _bits("bitwise_and", "Return the bits that both operands have.", ops.bitwise_and)
 bitwise_or = _bits("bitwise_or", "Return the bits that one of the operands has.", ops.bitwise_or)
 bitwise_xor = _bits("bitwise_xor", "Return the bits in which the operands differ.", ops.bitwise_xor)
@@ -64,8 +64,8 @@ bitwise_left_shift = _shift("bitwise_left_shift", "Shift bits to the left.", "bi
 bitwise_right_shift = _shift("bitwise_right_shift", "Shift bits to the right.", "bitwise_right_shift")
 left_shift = _shift("left_shift", "Shift bits to the left.", "bitwise_left_shift")
 right_shift = _shift("right_shift", "Shift bits to the right.", "bitwise_right_shift")
-bitwise_invert = publish(lambda x: ops.bitwise_not(tensor(x)), "bitwise_invert", "Turn over all bits.", "x")
-bitwise_not = publish(lambda x: ops.bitwise_not(tensor(x)), "bitwise_not", "Turn over all bits.", "x")
+bitwise_invert = publish(lambda x: ops.bitwise_not(tensor(x)), "bitwise_invert", "Turn over all bits.")
+bitwise_not = publish(lambda x: ops.bitwise_not(tensor(x)), "bitwise_not", "Turn over all bits.")
 
 
 @operation

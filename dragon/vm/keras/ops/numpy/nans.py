@@ -16,7 +16,7 @@ def _extreme(name, sentence, compute, plain, beyond):
         nan = ops.isnan(x)
         found = compute(ops.where(nan, beyond, x), *how)
         return ops.where(ops.all(nan, *how), float("nan"), found)
-    return publish(function, name, sentence, "x axis keepdims")
+    return publish(function, name, sentence)
 
 
 nanmax = _extreme("nanmax", "Return the largest element that is no NaN.", ops.amax, reductions.amax, float("-inf"))
@@ -31,7 +31,7 @@ def _arg(name, sentence, plain, beyond):
         nan = ops.isnan(x)
         found = plain(ops.where(nan, beyond, x), axis, keepdims)
         return ops.where(ops.all(nan, as_axes(axis), keepdims), -1, found)
-    return publish(function, name, sentence, "x axis keepdims")
+    return publish(function, name, sentence)
 
 
 nanargmax = _arg("nanargmax", "Return the place of the largest element that is no NaN; -1 if all are.",
@@ -68,7 +68,7 @@ def _nanvar(x, axis, keepdims):
 def _reduction(name, sentence, compute):
     def function(x, axis=None, keepdims=False):
         return compute(*along(tensor(x), axis, keepdims))
-    return publish(function, name, sentence, "x axis keepdims")
+    return publish(function, name, sentence)
 
 
 nansum = _reduction("nansum", "Return the sum of elements that are no NaN.", _nansum)

@@ -9,7 +9,7 @@ def _floating(name, sentence, compute):
         x = tensor(x)
         dtype = dtype_of(x)
         return compute(x if "float" in dtype else cast_to(x, result_type(dtype, float)))
-    return publish(function, name, sentence, "x")
+    return publish(function, name, sentence)
 
 
 def _wide(name, sentence, compute):
@@ -17,7 +17,7 @@ def _wide(name, sentence, compute):
     def function(x):
         x = tensor(x)
         return compute(cast_to(x, "float64") if dtype_of(x) == "int64" else to_float(x))
-    return publish(function, name, sentence, "x")
+    return publish(function, name, sentence)
 
 
 def _kept(name, sentence, compute, unchanged=()):
@@ -25,7 +25,7 @@ def _kept(name, sentence, compute, unchanged=()):
     def function(x):
         x = tensor(x)
         return x if dtype_of(x) in unchanged else compute(x)
-    return publish(function, name, sentence, "x")
+    return publish(function, name, sentence)
 
 
 def _sign(x):
@@ -40,7 +40,7 @@ def _binary(name, sentence, compute, extra=(), change=None):
         if is_ready(x1, x2):
             return compute(x1, x2)
         return compute(*join(x1, x2, extra=extra, change=change))
-    return publish(function, name, sentence, "x1 x2")
+    return publish(function, name, sentence)
 
 
 def _strong(name, sentence, compute, extra=(), change=None):
@@ -51,7 +51,7 @@ def _strong(name, sentence, compute, extra=(), change=None):
             dtype = change(dtype_of(x1))
             x1, x2 = cast_to(x1, dtype), cast_to(x2, dtype)
         return compute(x1, x2)
-    return publish(function, name, sentence, "x1 x2")
+    return publish(function, name, sentence)
 
 
 def _no_bool(dtype):
@@ -87,10 +87,10 @@ sqrt = _floating("sqrt", "Return the square root of each element.", ops.sqrt)
 ceil = _floating("ceil", "Round each element up to an integer.", ops.ceil)
 floor = _floating("floor", "Round each element down to an integer.", ops.floor)
 angle = _floating("angle", "Return the angle of each complex number.", ops.angle)
-exp = publish(lambda x: ops.exp(to_float(x)), "exp", "Return e to the power of each element.", "x")
-exp2 = publish(lambda x: ops.exp2(to_float(x)), "exp2", "Return 2 to the power of each element.", "x")
-expm1 = publish(lambda x: ops.expm1(to_float(x)), "expm1", "Return e to the power of each element, less 1.", "x")
-fabs = publish(lambda x: ops.abs(to_float(x)), "fabs", "Return the size of each element as a floating number.", "x")
+exp = publish(lambda x: ops.exp(to_float(x)), "exp", "Return e to the power of each element.")
+exp2 = publish(lambda x: ops.exp2(to_float(x)), "exp2", "Return 2 to the power of each element.")
+expm1 = publish(lambda x: ops.expm1(to_float(x)), "expm1", "Return e to the power of each element, less 1.")
+fabs = publish(lambda x: ops.abs(to_float(x)), "fabs", "Return the size of each element as a floating number.")
 cbrt = _wide("cbrt", "Return the cube root of each element.", ops.cbrt)
 deg2rad = _wide("deg2rad", "Turn degrees into radians.", ops.deg2rad)
 rad2deg = _wide("rad2deg", "Turn radians into degrees.", ops.rad2deg)
@@ -196,15 +196,8 @@ def round(x, decimals=0):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     decimals : int, optional, default=0
         Places after the point; negative ones count before it.
-
-    Returns
-    -------
-    Tensor
-        Of the same dtype.
 
     """
     x = tensor(x)
@@ -222,8 +215,6 @@ def clip(x, x_min, x_max):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     x_min, x_max : Union[Tensor, number]
         The bounds.
 
@@ -252,17 +243,10 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     nan : number, optional, default=0.0
         What takes the place of NaN.
     posinf, neginf : number, optional
         What take the place of infinities.
-
-    Returns
-    -------
-    Tensor
-        Of the same dtype.
 
     """
     x = tensor(x)

@@ -58,16 +58,10 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     q : Union[float, Tensor]
         Shares between 0 and 1.
-    axis : Union[int, Sequence[int]], optional
-        The axes to reduce; all by default.
     method : str, optional, default="linear"
         What is taken between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
-    keepdims : bool, optional, default=False
-        Whether reduced axes stay, with size 1.
 
     Returns
     -------
@@ -86,16 +80,7 @@ def percentile(x, q, axis=None, method="linear", keepdims=False):
 
 @operation
 def median(x, axis=None, keepdims=False):
-    """Return the number below which half of the elements lie.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
-    axis : Union[int, Sequence[int]], optional
-        The axes to reduce; all by default.
-    keepdims : bool, optional, default=False
-        Whether reduced axes stay, with size 1.
+    """Return the number below which half of the elements lie. ...
 
     Returns
     -------
@@ -116,7 +101,7 @@ def _nan_quantiles(x, q, axis, method, keepdims):
 
 nanmedian = publish(
     lambda x, axis=None, keepdims=False: _nan_quantiles(x, 0.5, axis, "linear", keepdims),
-    "nanmedian", "Return the median of elements that are no NaN.", "x axis keepdims")
+    "nanmedian", "Return the median of elements that are no NaN.")
 
 
 @operation

@@ -2,13 +2,11 @@
 from dragon.vm.keras.ops.common import (along, as_axis, canonical_axis, cast_to, dtype_of, floatx, operation, ops,
                                         publish, result_type, standardize_dtype, tensor, total, whole)
 
-_REDUCE = "x axis keepdims"
-
 
 def _reduction(name, sentence, compute):
     def function(x, axis=None, keepdims=False):
         return compute(*along(tensor(x), axis, keepdims))
-    return publish(function, name, sentence, _REDUCE)
+    return publish(function, name, sentence)
 
 
 def _averaged(x):
@@ -69,19 +67,8 @@ def max(x, axis=None, keepdims=False, initial=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
-    axis : Union[int, Sequence[int]], optional
-        The axes to reduce; all by default.
-    keepdims : bool, optional, default=False
-        Whether reduced axes stay, with size 1.
     initial : number, optional
         A number that takes part.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)
@@ -107,19 +94,8 @@ def prod(x, axis=None, keepdims=False, dtype=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
-    axis : Union[int, Sequence[int]], optional
-        The axes to reduce; all by default.
-    keepdims : bool, optional, default=False
-        Whether reduced axes stay, with size 1.
     dtype : str, optional
         The dtype of the product.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)
@@ -149,8 +125,6 @@ def argmax(x, axis=None, keepdims=False):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     axis : int, optional
         Along which axis; by default the numbers count as one row.
     keepdims : bool, optional, default=False
@@ -184,17 +158,10 @@ def cumsum(x, axis=None, dtype=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     axis : int, optional
         The axis.
     dtype : str, optional
         The dtype of the sums, by default that of the numbers.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     return _cumulate(ops.cumsum, x, axis, dtype)
@@ -212,8 +179,6 @@ def average(x, axis=None, weights=None):
 
     Parameters
     ----------
-    x : Tensor
-        The numbers.
     axis : int, optional
         Along which axis; all by default.
     weights : Tensor, optional

@@ -9,8 +9,6 @@ def reshape(x, newshape):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     newshape : Sequence[int]
         The shape; one size may be -1.
 
@@ -35,8 +33,6 @@ def expand_dims(x, axis):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     axis : Union[int, Sequence[int]]
         Where they stand in the result.
 
@@ -59,8 +55,6 @@ def squeeze(x, axis=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     axis : Union[int, Sequence[int]], optional
         Which axes.
 
@@ -84,8 +78,6 @@ def transpose(x, axes=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     axes : Sequence[int], optional
         A permutation of the axes.
 
@@ -117,8 +109,6 @@ def moveaxis(x, source, destination):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     source, destination : Union[int, Sequence[int]]
         From where, to where.
 
@@ -200,17 +190,10 @@ def roll(x, shift, axis=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     shift : Union[int, Sequence[int]]
         How far.
     axis : Union[int, Sequence[int]], optional
         Along which axes; by default the elements count as one row.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)
@@ -225,19 +208,12 @@ def pad(x, pad_width, mode="constant", constant_values=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     pad_width : Union[int, Sequence[Tuple[int, int]]]
         How many before and after, for each axis.
     mode : str, optional, default="constant"
         "constant", "reflect" or "symmetric".
     constant_values : number, optional
         What is put there in mode "constant", by default 0.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)
@@ -288,15 +264,8 @@ def view(x, dtype=None):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     dtype : str, optional
         The dtype; the last axis shrinks or grows with its size.
-
-    Returns
-    -------
-    Tensor
-        The result.
 
     """
     x = tensor(x)
@@ -310,8 +279,6 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     offset : int, optional, default=0
         Which diagonal.
     axis1, axis2 : int, optional

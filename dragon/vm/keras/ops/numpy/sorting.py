@@ -64,8 +64,6 @@ def unique(x, sorted=True, return_index=False, return_inverse=False, return_coun
 
     Parameters
     ----------
-    x : Tensor
-        The elements.
     sorted : bool, optional, default=True
         In rising order; they always are.
     return_index, return_inverse, return_counts : bool, optional, default=False

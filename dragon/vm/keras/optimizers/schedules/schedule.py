@@ -41,16 +41,12 @@ class ExponentialDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-        The rate at the first step.
     decay_steps : int
         How many steps make one decay.
     decay_rate : float
         What a decay multiplies with.
     staircase : bool, optional, default=False
         Only whole decays.
-    name : str, optional, default="ExponentialDecay"
-        Its name.
 
     """
 
@@ -89,8 +85,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         Steps, ascending; the first rate is used up to the first of them.
     values : Sequence[float]
         Rates: one more than there are boundaries.
-    name : str, optional, default="PiecewiseConstant"
-        Its name.
 
     """
 
@@ -116,8 +110,6 @@ class PolynomialDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-        The rate at the first step.
     decay_steps : int
         How many steps it takes.
     end_learning_rate : float, optional, default=0.0001
@@ -126,8 +118,6 @@ class PolynomialDecay(LearningRateSchedule):
         The power: 1 is a line.
     cycle : bool, optional, default=False
         Beyond the end, begin again over a longer time.
-    name : str, optional, default="PolynomialDecay"
-        Its name.
 
     """
 
@@ -153,14 +143,8 @@ class CosineDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-        The rate at the first step.
     decay_steps : int
         How many steps the cosine takes.
-    alpha : float, optional, default=0.0
-        What share of the rate is left at the end.
-    name : str, optional, default="CosineDecay"
-        Its name.
     warmup_target : Optional[float], optional
         Where the line leads; none for no line.
     warmup_steps : int, optional, default=0
@@ -196,18 +180,12 @@ class CosineDecayRestarts(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-        The rate at the first step.
     first_decay_steps : int
         How many steps the first cosine takes.
     t_mul : float, optional, default=2.0
         How many times longer each is than the one before.
     m_mul : float, optional, default=1.0
         How many times higher each begins than the one before.
-    alpha : float, optional, default=0.0
-        What share of the rate is left at the end.
-    name : str, optional, default="SGDRDecay"
-        Its name.
 
     """
 

@@ -47,8 +47,6 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
         Samples in a batch, batches in an epoch.
     shuffle : Union[bool, str], optional, default=False
         Whether samples come in random order.
-    class_weight : Dict[int, float], optional
-        Weights of the classes.
 
     Returns
     -------

@@ -57,12 +57,8 @@ class RandomRotation(AffineLayer):
         What is beyond the borders.
     interpolation : {"bilinear", "nearest"}, optional
         How pixels are mixed.
-    seed : Optional[int], optional
-        Of the draws.
     fill_value : float, optional, default=0.0
         What is beyond the borders in mode "constant".
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

@@ -50,8 +50,6 @@ class BaseImagePreprocessingLayer(DataLayer):
         How strong the change is.
     bounding_box_format : Optional[str], optional
         Of the boxes in the inputs.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

@@ -59,8 +59,6 @@ def convert_format(boxes, source, target, height=None, width=None, dtype="float3
         The formats: "xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", some of them after "rel_".
     height, width : Optional[Union[int, Tensor]], optional
         Of the images; needed between relative and absolute formats.
-    dtype : str, optional, default="float32"
-        The dtype of the result.
 
     """
     if isinstance(boxes, dict):

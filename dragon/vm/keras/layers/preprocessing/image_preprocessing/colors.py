@@ -32,12 +32,6 @@ class RandomHue(_FactorLayer):
     ----------
     factor : Union[float, Sequence[float]]
         The range of the way, as a part of half a turn; it goes both ways.
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
-    seed : Optional[int], optional
-        Of the draws.
 
     """
 
@@ -243,15 +237,9 @@ class RandomColorJitter(ColorLayer):
 
     Parameters
     ----------
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
     brightness_factor, contrast_factor : Optional[Union[float, Sequence[float]]], optional
     saturation_factor, hue_factor : Optional[Union[float, Sequence[float]]], optional
         See RandomBrightness, RandomContrast, RandomSaturation and RandomHue; None leaves one out.
-    seed : Optional[int], optional
-        Of the draws.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

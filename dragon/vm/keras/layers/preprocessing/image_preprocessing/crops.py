@@ -37,16 +37,7 @@ class _SizedLayer(BaseImagePreprocessingLayer):
 
 
 class CenterCrop(_SizedLayer):
-    """Cut the middle out of images; smaller ones are cut to the aspect and resized.
-
-    Parameters
-    ----------
-    height, width : int
-        The size of the output.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
-
-    """
+    """Cut the middle out of images; smaller ones are cut to the aspect and resized. ..."""
 
     def __init__(self, height, width, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -160,8 +151,6 @@ class Resizing(_SizedLayer):
 
     Parameters
     ----------
-    height, width : int
-        The size of the output.
     interpolation : str, optional, default="bilinear"
         That, "nearest", "bicubic", "lanczos3" or "lanczos5".
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
@@ -172,8 +161,6 @@ class Resizing(_SizedLayer):
         The number.
     antialias : bool, optional, default=False
         Take all pixels into account where images become smaller.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

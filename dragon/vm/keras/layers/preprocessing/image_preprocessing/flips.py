@@ -15,10 +15,6 @@ class RandomFlip(BaseImagePreprocessingLayer):
     ----------
     mode : {"horizontal", "vertical", "horizontal_and_vertical"}, optional
         Along which axes, both together by default.
-    seed : Optional[int], optional
-        Of the draws.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

@@ -10,12 +10,8 @@ class Equalization(ColorLayer):
 
     Parameters
     ----------
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
     bins : int, optional, default=256
         Of the histogram.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 
@@ -60,14 +56,10 @@ class ContrastLimitedAdaptiveHistogramEqualization(ColorLayer):
 
     Parameters
     ----------
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
     clip_limit : float, optional, default=4.0
         How much more frequent than the mean a value may be; what is above is shared by all.
     tile_grid_size : Tuple[int, int], optional, default=(8, 8)
         Rows and columns of tiles.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 

@@ -11,10 +11,6 @@ class RandomBrightness(ColorLayer):
     ----------
     factor : Union[float, Sequence[float]]
         The range of the number, as a part of the range of values; a single one goes both ways.
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
-    seed : Optional[int], optional
-        Of the draws.
 
     """
 
@@ -85,8 +81,6 @@ class RandomInvert(ColorLayer):
 
     Parameters
     ----------
-    factor : Union[float, Sequence[float]], optional, default=1.0
-        The range of the probability.
     value_range, seed, data_format
         See RandomBrightness.
 

@@ -39,10 +39,6 @@ class CutMix(RectangleLayer):
     ----------
     factor : Union[float, Sequence[float]], optional, default=1.0
         The range of the parameter of the beta distribution that the sizes are from.
-    seed : Optional[int], optional
-        Of the draws.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 
@@ -96,10 +92,6 @@ class MixUp(RectangleLayer):
     ----------
     alpha : float, optional, default=0.2
         The parameter of the beta distribution that the weights are from.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
-    seed : Optional[int], optional
-        Of the draws.
 
     """
 
@@ -151,14 +143,10 @@ class RandomErasing(RectangleLayer):
 
     Parameters
     ----------
-    factor : Union[float, Sequence[float]], optional, default=1.0
-        The range of the probability.
     scale : Union[float, Sequence[float]], optional, default=(0.02, 0.33)
         The range of the rectangle's part of the image.
     fill_value : Optional[Union[float, Sequence[float]]], optional
         What fills it: noise by default.
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
     seed, data_format
         See CutMix.
 

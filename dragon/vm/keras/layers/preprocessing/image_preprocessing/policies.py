@@ -56,18 +56,12 @@ class RandAugment(_PolicyLayer):
 
     Parameters
     ----------
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
     num_ops : int, optional, default=2
         How many changes.
     factor : Union[float, Sequence[float]], optional, default=0.5
         The range of their strength, between 0 and 1.
     interpolation : {"bilinear", "nearest"}, optional
         How pixels are mixed.
-    seed : Optional[int], optional
-        Of the draws.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 
@@ -133,8 +127,6 @@ class AugMix(_PolicyLayer):
 
     Parameters
     ----------
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
     num_chains, chain_depth : int, optional, default=3
         How many chains, and how many changes at most in each.
     factor : Union[float, Sequence[float]], optional, default=0.3

@@ -14,18 +14,12 @@ class RandomPerspective(ColorLayer):
 
     Parameters
     ----------
-    factor : Union[float, Sequence[float]], optional, default=1.0
-        The range of the probability.
     scale : float, optional, default=1.0
         How far corners go, as a part of the image.
     interpolation : {"bilinear", "nearest"}, optional
         How pixels are mixed.
     fill_value : float, optional, default=0.0
         What is beyond the borders.
-    seed : Optional[int], optional
-        Of the draws.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
 
     """
 
@@ -116,16 +110,12 @@ class RandomElasticTransform(BaseImagePreprocessingLayer):
 
     Parameters
     ----------
-    factor : Union[float, Sequence[float]], optional, default=1.0
-        The range of the probability.
     scale : Union[float, Sequence[float]], optional, default=1.0
         The range of the strength.
     interpolation, fill_value, seed, data_format
         See RandomPerspective.
     fill_mode : {"reflect", "constant", "nearest", "wrap", "mirror"}, optional
         What is beyond the borders.
-    value_range : Sequence[float], optional, default=(0, 255)
-        The least and the greatest value of a pixel.
 
     """
 
@@ -174,8 +164,6 @@ class RandomGaussianBlur(ColorLayer):
 
     Parameters
     ----------
-    factor : Union[float, Sequence[float]], optional, default=1.0
-        The range of the probability.
     kernel_size : Union[int, Tuple[int, int]], optional, default=3
         The size of the window, odd.
     sigma : Union[float, Sequence[float]], optional, default=1.0

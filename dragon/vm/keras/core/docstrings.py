@@ -1,0 +1,154 @@
+"""Docstrings told once: what arguments of one name mean in a family, and methods that do what the one above does.
+
+A docstring says what is its own. What else the signature names and the family's words (`words.py`) know is put in when
+the module has been read, in the order of the signature, with the defaults that the signature has; so is the result.
+This is done where there is a section of parameters already, or where the docstring ends with " ...": and so on.
+A method without a docstring has that of the method which it overrides.
+"""
+import inspect
+import json
+import re
+from functools import cache
+from types import FunctionType
+
+from dragon.vm.keras.core.words import WORDS
+
+REST = " ..."
+SECTION = re.compile(r"\n\n(?=\w+\n-{4,}\n)")
+ENTRY = re.compile(r"\n(?! )")
+HEAD = "Parameters\n----------\n"
+RESULT = "return"
+KINDS = (classmethod, staticmethod)
+
+
+class Word:
+    """The meaning of an argument, or of several that are told together: a line `name, name : type : what it is`.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+
+    """
+
+    __slots__ = ("names", "kind", "text")
+
+    def __init__(self, line):
+        told, self.kind, self.text = line.split(" : ", 2)
+        self.names = told.split(", ")
+
+    def entry(self, defaults):
+        """Return the lines of a docstring, with the default that a signature has."""
+        head = f"{', '.join(self.names)} : {self.kind}"
+        if self.names[0] in defaults:
+            default = defaults[self.names[0]]
+            said = json.dumps(default, ensure_ascii=False) if isinstance(default, str) else repr(default)
+            head += ", optional" if default is None else f", optional, default={said}"
+        return f"{head}\n    {self.text}"
+
+
+@cache
+def words_of(module):
+    """Return the words that hold in a module of Keras, by the first of their names: its own before its family's."""
+    found = dict(words_of(module.rpartition(".")[0])) if module else {}
+    for word in map(Word, _families().get(module, ())):
+        found[word.names[0]] = word
+    return found
+
+
+@cache
+def _families():
+    """Return the lines of the words, by the package or module that they hold in."""
+    families = {}
+    for line in WORDS.strip().splitlines():
+        if line.startswith("["):
+            lines = families.setdefault(line[1:-1].removeprefix("keras").removeprefix("."), [])
+        else:
+            lines.append(line)
+    return families
+
+
+def complete(doc, parameters, defaults, words):
+    """Return a docstring with what the words know and it does not say.
+
+    Parameters
+    ----------
+    doc : str
+        The docstring, without indentation.
+    parameters : Sequence[str]
+        The arguments in their order.
+    defaults : Dict[str, Any]
+        The defaults of those that have one.
+    words : Dict[str, Word]
+        The meanings.
+
+    """
+    head, *sections = SECTION.split(doc)
+    lines = [section for section in sections if section.startswith(HEAD)]
+    if not lines and not head.endswith(REST):
+        return doc
+    entries = ENTRY.split(lines[0][len(HEAD):]) if lines else []
+    told = {name: entry for entry in entries for name in entry.partition(" : ")[0].split("\n")[0].split(", ")}
+    known = {}
+    for name in parameters:
+        word = words.get(name)
+        if name not in told and name not in known and word is not None and set(word.names) <= set(parameters):
+            known.update(dict.fromkeys(word.names, word.entry(defaults)))
+    if not known:
+        return doc
+    told = {**known, **told}
+    own = [entry for entry in entries if entry.partition(" : ")[0].split(", ")[0] not in parameters]
+    ordered = dict.fromkeys([told[name] for name in parameters if name in told] + own)
+    rest = [section for section in sections if not section.startswith(HEAD)]
+    if RESULT in words and not any(section.startswith("Returns") for section in rest):
+        rest.insert(0, f"Returns\n-------\n{words[RESULT].kind}\n    {words[RESULT].text}")
+    return "\n\n".join([head.removesuffix(REST), HEAD + "\n".join(ordered), *rest])
+
+
+def read_signature(function):
+    """Return the names of a function's arguments, with stars as docstrings have them, and the defaults."""
+    function = inspect.unwrap(function)
+    code = function.__code__
+    plain, count = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = list(code.co_varnames[:count])
+    more = list(code.co_varnames[count:])
+    values = function.__defaults__ or ()
+    defaults = dict(zip(names[plain - len(values):plain], values), **function.__kwdefaults__ or {})
+    if code.co_flags & inspect.CO_VARARGS:
+        names.insert(plain, "*" + more.pop(0))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        names.append("**" + more.pop(0))
+    return names, defaults
+
+
+def tell(thing, function, words):
+    """Complete the docstring of a function, or of a class whose `__init__` is given."""
+    if HEAD[:10] in thing.__doc__ or REST in thing.__doc__:
+        parameters, defaults = read_signature(function)
+        thing.__doc__ = complete(inspect.cleandoc(thing.__doc__), parameters, defaults, words)
+
+
+def tell_methods(cls, words):
+    """Complete the docstrings of a class's methods; those that have none inherit one."""
+    for name, method in vars(cls).items():
+        method = method.__func__ if isinstance(method, KINDS) else method
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            if method.__doc__ is None:
+                above = next((base for base in cls.__mro__[1:] if hasattr(base, name)), None)
+                method.__doc__ = getattr(above, name, method).__doc__
+            else:
+                tell(method, method, words)
+
+
+def finish(module):
+    """Complete the docstrings of what a module of Keras defines."""
+    words = words_of(module.__name__.partition("keras.")[2])
+    for name, value in list(vars(module).items()):
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if isinstance(value, type):
+            tell_methods(value, words)
+            if isinstance(vars(value).get("__init__"), FunctionType) and value.__doc__:
+                tell(value, value.__init__, words)
+        elif isinstance(value, FunctionType) and value.__doc__:
+            tell(value, value, words)
