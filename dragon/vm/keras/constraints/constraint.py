@@ -35,7 +35,6 @@ class MaxNorm(Constraint):
         self.max_value, self.axis = max_value, axis
 
     def __call__(self, w):
-        """Return what a weight becomes."""
         w = convert_to_tensor(w)
         norms = _norms(w, self.axis)
         return w * (ops.clamp(norms, 0, self.max_value) / (epsilon() + norms))
@@ -45,7 +44,6 @@ class NonNeg(Constraint):
     """Weights that are not negative."""
 
     def __call__(self, w):
-        """Return what a weight becomes."""
         return ops.maximum(convert_to_tensor(w), 0)
 
 
@@ -56,7 +54,6 @@ class UnitNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """Return what a weight becomes."""
         w = convert_to_tensor(w)
         return w / (epsilon() + _norms(w, self.axis))
 
@@ -77,7 +74,6 @@ class MinMaxNorm(Constraint):
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
 
     def __call__(self, w):
-        """Return what a weight becomes."""
         w = convert_to_tensor(w)
         norms = _norms(w, self.axis)
         wanted = self.rate * ops.clamp(norms, self.min_value, self.max_value) + (1 - self.rate) * norms

@@ -426,7 +426,6 @@ class BaseLayer(Operation, LayerState):
 
     @default
     def get_config(self):
-        """Return the arguments that make a layer like this one."""
         self._check_super_called()
         config = {**super().get_config(), "trainable": self.trainable,
                   "dtype": dtype_policies.serialize(self.dtype_policy)}

@@ -3,7 +3,7 @@
 A docstring says what is its own. What else the signature names and the family's words (`words.py`) know is put in when
 the module has been read, in the order of the signature, with the defaults that the signature has; so is the result.
 This is done where there is a section of parameters already, or where the docstring ends with " ...": and so on.
-A method without a docstring has that of the method which it overrides.
+A method without a docstring has that of the method which it overrides, less what is said there to subclasses.
 """
 import inspect
 import json
@@ -17,6 +17,7 @@ REST = " ..."
 SECTION = re.compile(r"\n\n(?=\w+\n-{4,}\n)")
 ENTRY = re.compile(r"\n(?! )")
 HEAD = "Parameters\n----------\n"
+TO_SUBCLASSES = re.compile(r"; subclasses [^.]*")
 RESULT = "return"
 KINDS = (classmethod, staticmethod)
 
@@ -132,10 +133,10 @@ def tell_methods(cls, words):
     """Complete the docstrings of a class's methods; those that have none inherit one."""
     for name, method in vars(cls).items():
         method = method.__func__ if isinstance(method, KINDS) else method
-        if isinstance(method, FunctionType) and not name.startswith("_"):
+        if isinstance(method, FunctionType) and (name == "__call__" or not name.startswith("_")):
             if method.__doc__ is None:
                 above = next((base for base in cls.__mro__[1:] if hasattr(base, name)), None)
-                method.__doc__ = getattr(above, name, method).__doc__
+                method.__doc__ = TO_SUBCLASSES.sub("", getattr(above, name, method).__doc__ or "", 1) or None
             else:
                 tell(method, method, words)
 

@@ -101,7 +101,7 @@ class Operation(Configured):
 
     @default
     def get_config(self):
-        """Return the arguments that make an operation like this one."""
+        """Return the arguments that make an equal object."""
         config = {"name": self.name}
         if not is_default(self.get_config):
             return config

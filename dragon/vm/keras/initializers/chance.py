@@ -66,7 +66,6 @@ class RandomNormal(RandomInitializer):
         super().__init__(seed=seed)
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         return draw(self.distribution, shape, mean=self.mean, stddev=self.stddev, seed=self.seed, dtype=dtype)
 
 
@@ -93,7 +92,6 @@ class RandomUniform(RandomInitializer):
         super().__init__(seed=seed)
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         return draw("uniform", shape, minval=self.minval, maxval=self.maxval, seed=self.seed, dtype=dtype)
 
 
@@ -131,7 +129,6 @@ class VarianceScaling(RandomInitializer):
         super().__init__(seed=seed)
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         inputs, outputs = compute_fans(shape, self.input_axes, self.output_axes)
         count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}[self.mode]
         scale = self.scale / max(1.0, count)
@@ -202,7 +199,6 @@ class Orthogonal(RandomInitializer):
         super().__init__(seed=seed)
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional. "
                              f"Received: shape={shape} of rank {len(shape)}.")

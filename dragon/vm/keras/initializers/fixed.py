@@ -23,7 +23,6 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         value = convert_to_tensor(self.value, dtype=standardize_dtype(dtype))
         return value * ops.ones(tuple(shape), dtype=value.dtype)
 
@@ -43,7 +42,6 @@ class Zeros(Initializer):
     """Zero everywhere."""
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         return ops.zeros(tuple(shape), dtype=standardize_dtype(dtype))
 
 
@@ -51,7 +49,6 @@ class Ones(Initializer):
     """One everywhere."""
 
     def __call__(self, shape, dtype=None):
-        """Return what a weight of that shape starts with."""
         return ops.ones(tuple(shape), dtype=standardize_dtype(dtype))
 
 

@@ -50,7 +50,7 @@ class Layer(BaseLayer):
     """
 
     def call(self, *args, **kwargs):
-        """Return the outputs; subclasses say how."""
+        """Apply the layer; subclasses say how."""
         raise self._not_implemented_error(self.call)
 
     def symbolic_call(self, *args, **kwargs):
@@ -273,7 +273,7 @@ class Layer(BaseLayer):
 
     @default
     def compute_output_shape(self, *args, **kwargs):
-        """Return the shape of the outputs for shapes of the inputs; subclasses may say how."""
+        """Return the shape of the result for shapes of the inputs; subclasses may say how."""
         raise self._not_implemented_error(
             self.compute_output_shape, "Should implement `def compute_output_shape(self, input_shape)`.")
 

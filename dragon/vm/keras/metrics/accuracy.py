@@ -157,6 +157,5 @@ class SparseTopKCategoricalAccuracy(NamedMetric):
         super().__init__(sparse_top_k_categorical_accuracy, name, dtype, k=k, from_sorted_ids=from_sorted_ids)
 
     def get_config(self):
-        """Return the arguments that make the same metric again."""
         config = {**Metric.get_config(self), "k": self.k}
         return {**config, "from_sorted_ids": True} if self.from_sorted_ids else config

@@ -153,7 +153,6 @@ class AUC(Metric):
             super().reset_state()
 
     def get_config(self):
-        """Return the arguments that make the same metric again."""
         config = {"num_thresholds": self.num_thresholds, "curve": self.curve.value,
                   "summation_method": self.summation_method.value, "multi_label": self.multi_label,
                   "num_labels": self.num_labels, "label_weights": self.label_weights,

@@ -162,7 +162,6 @@ class ShareUnderConstraint(Counts):
         return ops.amax(ops.where(given >= self.value, wanted, 0))
 
     def get_config(self):
-        """Return the arguments that make the same metric again."""
         return {**super().get_config(), "class_id": self.class_id, "num_thresholds": self.num_thresholds,
                 self.given: self.value}
 

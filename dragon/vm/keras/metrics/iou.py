@@ -109,7 +109,6 @@ class BinaryIoU(IoU):
         return super().update_state(y_true, y_pred, sample_weight)
 
     def get_config(self):
-        """Return the arguments that make the same metric again."""
         return {"target_class_ids": self.target_class_ids, "threshold": self.threshold, "name": self.name,
                 "dtype": self.dtype}
 

@@ -104,11 +104,9 @@ class Functional(Function, Model):
         return outputs[0] if isinstance(outputs, (list, tuple)) and len(outputs) == 1 else outputs
 
     def compute_output_spec(self, inputs, training=None, mask=None, **kwargs):
-        """Return the symbolic outputs for other symbolic inputs."""
         return Function.compute_output_spec(self, inputs)
 
     def compute_output_shape(self, input_shape):
-        """Return the shapes of the outputs for other shapes of the inputs."""
         return Function.compute_output_shape(self, input_shape)
 
     @property

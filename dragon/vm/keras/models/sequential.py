@@ -164,7 +164,6 @@ class Sequential(Model):
         return inputs
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the output."""
         if self._functional is not None:
             return self._functional.compute_output_shape(input_shape)
         for layer in self.layers:
@@ -199,7 +198,6 @@ class Sequential(Model):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Make a model of what `get_config` returned."""
         if "name" not in config:
             raise ValueError("A Sequential model configuration must be a dictionary containing the 'name' and "
                              f"'layers' keys. Received: config={config}")

@@ -38,7 +38,6 @@ class Moments(Rule):
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)
@@ -70,7 +69,6 @@ class Adam(Moments):
         self.amsgrad = amsgrad
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)
@@ -144,7 +142,6 @@ class Nadam(Moments):
     falling = 0.96  # how fast the momentum's schedule rises to beta_1
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)

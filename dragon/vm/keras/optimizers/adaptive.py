@@ -28,7 +28,6 @@ class RMSprop(Rule):
         self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)
@@ -65,7 +64,6 @@ class Adagrad(Rule):
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
     def build(self, variables):
-        """Make the states of variables."""
         from dragon.vm.keras.initializers import Constant
 
         if self.built:
@@ -102,7 +100,6 @@ class Adadelta(Rule):
         self.rho, self.epsilon = rho, epsilon
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)

@@ -23,7 +23,6 @@ class SGD(Rule):
         self.momentum, self.nesterov = momentum, nesterov
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)
@@ -78,7 +77,6 @@ class Lion(Rule):
                              f"SignSGD. Received: beta_1={beta_1}.")
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)
@@ -126,7 +124,6 @@ class Ftrl(Rule):
                 raise ValueError(f"`{name}` needs to be positive or zero. Received: {name}={getattr(self, name)}.")
 
     def build(self, variables):
-        """Make the states of variables."""
         from dragon.vm.keras.initializers import Constant
 
         if self.built:

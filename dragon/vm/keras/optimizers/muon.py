@@ -67,7 +67,6 @@ class Muon(Rule):
                 or any(re.search(pattern, path) for pattern in self.exclude_layers))
 
     def build(self, variables):
-        """Make the states of variables."""
         if self.built:
             return
         super().build(variables)

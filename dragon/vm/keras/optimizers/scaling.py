@@ -122,7 +122,6 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.finalize_variable_values(var_list)
 
     def get_config(self):
-        """Return the arguments that make the same optimizer again."""
         from dragon.vm.keras.core.registry import serialize
 
         return {"name": self.name, "inner_optimizer": serialize(self.inner_optimizer),
@@ -130,7 +129,6 @@ class LossScaleOptimizer(Optimizer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Return the optimizer that `get_config` described."""
         from dragon.vm.keras.saving.serialization import deserialize_keras_object
 
         config = dict(config)

@@ -197,7 +197,6 @@ class MultiOptimizer(Optimizer):
                 optimizer.finalize_variable_values(variables)
 
     def get_config(self):
-        """Return the arguments that make the same optimizer again."""
         from dragon.vm.keras.core.registry import serialize
 
         return {"optimizer_map": serialize(self._optimizer_map), "loss_scale_factor": self.loss_scale_factor,
@@ -205,7 +204,6 @@ class MultiOptimizer(Optimizer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Return the optimizer that `get_config` described."""
         from dragon.vm.keras.saving.serialization import deserialize_keras_object
 
         optimizer_map = deserialize_keras_object(config["optimizer_map"], custom_objects=custom_objects)

@@ -122,7 +122,6 @@ class Calibrated(QuantizationConfig):
 
     @classmethod
     def from_config(cls, config):
-        """Return the configuration that `get_config` described."""
         return cls(**config)
 
     def dtype_policy_string(self):

@@ -45,7 +45,6 @@ class L1L2(Regularizer):
         self.l1, self.l2 = _factor(l1, "l1"), _factor(l2, "l2")
 
     def __call__(self, x):
-        """Return the penalty of a weight."""
         x = convert_to_tensor(x)
         terms = [factor * ops.sum(size(x)) for factor, size in ((self.l1, ops.abs), (self.l2, ops.square)) if factor]
         return sum(terms[1:], terms[0]) if terms else ops.zeros((), dtype=x.dtype)
@@ -65,7 +64,6 @@ class L1(Regularizer):
         self.l1 = _factor(l1, "l1", 0.01)
 
     def __call__(self, x):
-        """Return the penalty of a weight."""
         return self.l1 * ops.sum(ops.abs(convert_to_tensor(x)))
 
 
@@ -83,7 +81,6 @@ class L2(Regularizer):
         self.l2 = _factor(l2, "l2", 0.01)
 
     def __call__(self, x):
-        """Return the penalty of a weight."""
         return self.l2 * ops.sum(ops.square(convert_to_tensor(x)))
 
 

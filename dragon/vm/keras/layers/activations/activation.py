@@ -19,5 +19,4 @@ class Activation(Elementwise):
         self._build_at_init()
 
     def call(self, inputs):
-        """Apply the layer."""
         return self.activation(inputs)

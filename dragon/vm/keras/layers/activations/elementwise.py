@@ -10,5 +10,4 @@ class Elementwise(Layer):
         self.supports_masking = True
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return input_shape

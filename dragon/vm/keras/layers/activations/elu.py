@@ -19,5 +19,4 @@ class ELU(Elementwise):
         self._build_at_init()
 
     def call(self, inputs):
-        """Apply the layer."""
         return activations.elu(inputs, alpha=self.alpha)

@@ -27,5 +27,4 @@ class LeakyReLU(Elementwise):
         self._build_at_init()
 
     def call(self, inputs):
-        """Apply the layer."""
         return activations.leaky_relu(inputs, negative_slope=self.negative_slope)

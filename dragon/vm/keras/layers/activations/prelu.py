@@ -41,9 +41,7 @@ class PReLU(Layer):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         return ops.broadcast_prelu(inputs, self.alpha.value)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return input_shape

@@ -33,6 +33,5 @@ class ReLU(Elementwise):
         self._build_at_init()
 
     def call(self, inputs):
-        """Apply the layer."""
         return activations.relu(inputs, negative_slope=self.negative_slope, max_value=self.max_value,
                                 threshold=self.threshold)

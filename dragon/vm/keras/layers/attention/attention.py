@@ -96,7 +96,6 @@ class Attention(Layer):
 
     def compute_output_spec(self, inputs, mask=None, return_attention_scores=False, training=None,
                             use_causal_mask=False):
-        """Return what a call would, as symbolic tensors."""
         self._validate_inputs(inputs, mask)
         query, value = inputs[0], inputs[1]
         key = inputs[2] if len(inputs) > 2 else value

@@ -116,7 +116,6 @@ class GroupedQueryAttention(HeadAttention):
 
     def compute_output_spec(self, query, value, key=None, query_mask=None, value_mask=None, key_mask=None,
                             attention_mask=None, return_attention_scores=False, training=None, use_causal_mask=False):
-        """Return what a call would, as symbolic tensors."""
         shape = self.compute_output_shape(query.shape, value.shape, None if key is None else key.shape)
         output = KerasTensor(shape, dtype=self.compute_dtype)
         if not return_attention_scores:

@@ -183,14 +183,12 @@ class MultiHeadAttention(HeadAttention):
         return (output, scores) if return_attention_scores else output
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
-        """Return the shape of the result."""
         check_shapes(value_shape, value_shape if key_shape is None else key_shape)
         query_shape = tuple(query_shape)
         return query_shape[:-1] + self._output_shape if self._output_shape else query_shape
 
     def compute_output_spec(self, query, value, key=None, query_mask=None, value_mask=None, key_mask=None,
                             attention_mask=None, return_attention_scores=False, training=None, use_causal_mask=False):
-        """Return what a call would, as symbolic tensors."""
         shape = self.compute_output_shape(query.shape, value.shape, None if key is None else key.shape)
         output = KerasTensor(shape, dtype=self.compute_dtype)
         if not return_attention_scores:

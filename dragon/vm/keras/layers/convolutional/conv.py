@@ -75,7 +75,6 @@ class BaseConv(LowRank, Sliding):
         return convolve(inputs, kernel, None, self.strides, self.padding, self.data_format, self.dilation_rate)
 
     def call(self, inputs):
-        """Apply the layer."""
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
         if type(self).convolution_op is not BaseConv.convolution_op:
             made = self._biased(self.convolution_op(inputs, kernel))
@@ -92,7 +91,6 @@ class BaseConv(LowRank, Sliding):
         return ops.add(made, ops.reshape(self.bias.value, shape))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return sliding_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
                              self.data_format, self.dilation_rate)
 

@@ -50,13 +50,11 @@ class BaseConvTranspose(Sliding):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         return self.activated(convolve_transposed(
             inputs, self.kernel.value, self.bias_value(), self.strides, self.padding, self.output_padding,
             self.data_format, self.dilation_rate, self.inner_activation()))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return transposed_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
                                 self.output_padding, self.data_format, self.dilation_rate)
 

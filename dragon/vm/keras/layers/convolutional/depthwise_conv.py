@@ -45,12 +45,10 @@ class BaseDepthwiseConv(Sliding):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         return self.activated(convolve_each(inputs, self.kernel.value, self.bias_value(), self.strides, self.padding,
                                             self.data_format, self.dilation_rate, self.inner_activation()))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         channels = input_shape[-1 if self.data_format == "channels_last" else 1]
         return sliding_shape(input_shape, self.depth_multiplier * channels, self.kernel_size, self.strides,
                              self.padding, self.data_format, self.dilation_rate)

@@ -54,13 +54,11 @@ class BaseSeparableConv(Sliding):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         return self.activated(convolve_separable(
             inputs, self.depthwise_kernel.value, self.pointwise_kernel.value, self.bias_value(), self.strides,
             self.padding, self.data_format, self.dilation_rate, self.inner_activation()))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return sliding_shape(input_shape, self.filters, self.kernel_size, self.strides, self.padding,
                              self.data_format, self.dilation_rate)
 

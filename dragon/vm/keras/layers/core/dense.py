@@ -77,7 +77,6 @@ class Dense(LowRank, Layer):
         return self.adapted()
 
     def call(self, inputs, training=None):
-        """Apply the layer."""
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
         inputs, kernel = alike(inputs, kernel)
         bias = self.bias
@@ -85,5 +84,4 @@ class Dense(LowRank, Layer):
         return made if self.activation is None else self.activation(made)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return (*input_shape[:-1], self.units)

@@ -166,12 +166,10 @@ class EinsumDense(LowRank, Layer):
         return self.adapted()
 
     def call(self, inputs, training=None):
-        """Apply the layer."""
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
         made = ops.einsum(self.equation, list(alike(inputs, kernel)))
         made = made if self.bias is None else ops.add(made, self.bias.value)
         return made if self.activation is None else self.activation(made)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return self.shapes(input_shape).output

@@ -79,7 +79,6 @@ class Embedding(LowRank, Layer):
         return self.adapted()
 
     def call(self, inputs):
-        """Apply the layer."""
         if inputs.dtype.name not in INDICES:
             inputs = ops.cast(inputs, "int32")
         table = self.adapted() if self.lora_enabled else self._embeddings.value
@@ -92,5 +91,4 @@ class Embedding(LowRank, Layer):
         return not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return (*input_shape, self.output_dim)

@@ -84,7 +84,6 @@ class InputLayer(Layer):
     dtype = property(lambda self: self._dtype, doc="The dtype of the input.")
 
     def get_config(self):
-        """Return the arguments that make a layer like this one."""
         return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": self.sparse, "ragged": self.ragged,
                 "name": self.name, "optional": self.optional}
 

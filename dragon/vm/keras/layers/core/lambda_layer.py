@@ -118,7 +118,6 @@ class Lambda(Layer):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def get_config(self):
-        """Return the arguments as data."""
         from dragon.vm.keras.saving.serialization import serialize_keras_object
         config = {"function": serialize_function(self.function)}
         shape = self._output_shape

@@ -29,12 +29,10 @@ class Masking(Layer):
         return any(not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs):
-        """Apply the layer."""
         mask = self.compute_mask(inputs)
         made = ops.where(ops.unsqueeze(mask, -1), inputs, ops.zeros_like(inputs))
         set_keras_mask(made, mask)
         return made
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return input_shape

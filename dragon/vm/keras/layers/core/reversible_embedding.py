@@ -41,11 +41,9 @@ class ReversibleEmbedding(Embedding):
                 initializer=self.embeddings_initializer)
 
     def saved_weights(self):
-        """Return the names of the attributes that a file holds, in its order."""
         return super().saved_weights() + ([] if self.tie_weights else ["reverse_embeddings"])
 
     def call(self, inputs, reverse=False):
-        """Apply the layer."""
         if not reverse:
             made, mask = super().call(inputs), super().compute_mask(inputs)
             if mask is not None:
@@ -66,10 +64,8 @@ class ReversibleEmbedding(Embedding):
         return None
 
     def compute_output_shape(self, input_shape, reverse=False):
-        """Return the shape of the result."""
         return (*input_shape[:-1], self.input_dim) if reverse else (*input_shape, self.output_dim)
 
     def compute_output_spec(self, inputs, reverse=False):
-        """Return the result's shape and dtype."""
         from dragon.vm.keras.core.keras_tensor import KerasTensor
         return KerasTensor(self.compute_output_shape(inputs.shape, reverse), dtype=self.compute_dtype)

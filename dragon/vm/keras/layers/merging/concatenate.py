@@ -31,7 +31,6 @@ class Concatenate(Merge):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         require_list("Concatenate", inputs)
         return self.merge(inputs)
 
@@ -40,7 +39,6 @@ class Concatenate(Merge):
         return ops.cat(list(inputs), self.axis)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         require_shapes(input_shape)
         made = list(input_shape[0])
         sizes = [shape[self.axis] for shape in input_shape]

@@ -90,7 +90,6 @@ class Dot(Merge):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         require_list("Dot", inputs)
         return self.merge(inputs)
 
@@ -104,7 +103,6 @@ class Dot(Merge):
         return batch_dot(x, y, axes)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         require_pair("input_shape", input_shape)
         first, second = (list(shape) for shape in input_shape)
         axes = self.own_axes(len(first), len(second))

@@ -78,18 +78,15 @@ class Merge(Layer):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         require_list("merge", inputs)
         most = max(x.ndim for x in inputs)
         return self.merge([x if x.ndim == most else with_axes(x, most) for x in inputs])
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         batches = known_batches(input_shape)
         return (batches.pop() if len(batches) == 1 else None, *merged_shape(input_shape))
 
     def compute_output_spec(self, inputs):
-        """Return the result's shape and dtype."""
         from dragon.vm.keras.core.keras_tensor import KerasTensor
         return KerasTensor(self.compute_output_shape([x.shape for x in inputs]), dtype=self.compute_dtype)
 

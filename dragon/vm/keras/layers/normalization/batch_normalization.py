@@ -68,7 +68,6 @@ class BatchNormalization(Renorm, Scaled):
         self.built = True
 
     def call(self, inputs, training=None, mask=None):
-        """Apply the layer."""
         if mask is not None and mask.ndim != inputs.ndim - 1:
             raise ValueError("The mask provided should be one dimension less than the inputs. Received: "
                              f"mask.shape={mask.shape}, inputs.shape={inputs.shape}")

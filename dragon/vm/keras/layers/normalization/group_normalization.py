@@ -50,7 +50,6 @@ class GroupNormalization(Scaled):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         x, axis = wide(inputs), self.axis % inputs.ndim
         made = ops.group_norm(x if axis == 1 else moved(x, axis, 1), self.groups, like(self.gamma, x),
                               like(self.beta, x), self.epsilon)

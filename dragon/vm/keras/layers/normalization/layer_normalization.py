@@ -62,7 +62,6 @@ class LayerNormalization(Scaled):
         self.built = True
 
     def call(self, inputs):
-        """Apply the layer."""
         x = wide(inputs)
         gamma, beta = like(self.gamma, x), like(self.beta, x)
         if self.rms_scaling:

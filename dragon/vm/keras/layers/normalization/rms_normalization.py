@@ -32,13 +32,11 @@ class RMSNormalization(Layer):
         self.built = True
 
     def call(self, x):
-        """Apply the layer."""
         given, x = dtype_of(x), wide(x)
         scale = like(self.scale, x)
         made = over_axes(x, self.axis, lambda x, shape: ops.rms_norm(x, shape, scale, self.epsilon))
         return cast_to(made, given)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         require_axes(self.axis, input_shape)
         return input_shape

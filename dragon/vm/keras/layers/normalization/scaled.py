@@ -44,6 +44,5 @@ class Scaled(Layer):
                     constraint=getattr(self, f"{name}_constraint"), trainable=True, autocast=False))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         require_axes(self.axis, input_shape)
         return input_shape

@@ -44,7 +44,6 @@ class SpectralNormalization(Wrapper):
         self.built = True
 
     def call(self, inputs, training=False):
-        """Apply the layer."""
         if training:
             with no_grad():
                 vector, kernel = self.normalized_weights()
@@ -55,7 +54,6 @@ class SpectralNormalization(Wrapper):
         return cast_to(self.layer(inputs), dtype_of(inputs))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return self.layer.compute_output_shape(input_shape)
 
     def normalized_weights(self):

@@ -30,10 +30,8 @@ class UnitNormalization(Layer):
         self._build_at_init()
 
     def call(self, inputs):
-        """Apply the layer."""
         return unit(inputs, self.axis, 1e-12)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         require_axes(self.axis, input_shape)
         return input_shape

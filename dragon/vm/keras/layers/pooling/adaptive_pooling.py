@@ -31,11 +31,9 @@ class AdaptivePooling(Layer):
         self.data_format = standardize_data_format(data_format)
 
     def call(self, inputs):
-        """Apply the layer."""
         return adaptive_pool(self.kind, inputs, self.output_size, self.data_format)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         channels = input_shape[-1 if self.data_format == "channels_last" else 1]
         return with_spatial(input_shape, channels, self.output_size, self.data_format)
 

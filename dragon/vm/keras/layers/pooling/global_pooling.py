@@ -28,7 +28,6 @@ class GlobalPooling(Layer):
         self._build_at_init()
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         kept = 1 if self.keepdims else None
         sizes = [kept if axis in self._axes else size for axis, size in enumerate(input_shape)]
         return tuple(size for axis, size in enumerate(sizes) if self.keepdims or axis not in self._axes)
@@ -38,7 +37,6 @@ class GlobalAveragePooling(GlobalPooling):
     """The means of all places."""
 
     def call(self, inputs):
-        """Apply the layer."""
         return ops.mean(floating(inputs), self._axes, self.keepdims)
 
 
@@ -46,7 +44,6 @@ class GlobalMaxPooling(GlobalPooling):
     """The largest elements of all places."""
 
     def call(self, inputs):
-        """Apply the layer."""
         return ops.amax(inputs, self._axes, self.keepdims)
 
 
@@ -60,7 +57,6 @@ class GlobalAveragePooling1D(GlobalAveragePooling):
         self.supports_masking = True
 
     def call(self, inputs, mask=None):
-        """Apply the layer."""
         if mask is None:
             return super().call(inputs)
         inputs = floating(inputs)

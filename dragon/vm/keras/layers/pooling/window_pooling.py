@@ -36,7 +36,6 @@ class WindowPooling(Layer):
         self._build_at_init()
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return pooled_shape(input_shape, self.pool_size, self.strides, self.padding, self.data_format)
 
 
@@ -44,7 +43,6 @@ class AveragePooling(WindowPooling):
     """The means of windows."""
 
     def call(self, inputs):
-        """Apply the layer."""
         return average_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
 
 
@@ -55,7 +53,6 @@ class MaxPooling(WindowPooling):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
     def call(self, inputs):
-        """Apply the layer."""
         return max_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
 
 

@@ -54,5 +54,4 @@ class CategoryEncoding(DataLayer):
         return shape[:-1] + (self.num_tokens,)
 
     def compute_output_spec(self, inputs, count_weights=None):
-        """Return what a call would, as a symbolic tensor."""
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.compute_dtype, sparse=self.sparse)

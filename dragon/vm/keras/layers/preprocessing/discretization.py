@@ -99,7 +99,6 @@ class Discretization(DataLayer):
             self.summary = store["0"]
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the output."""
         if self.output_mode == "int":
             return input_shape
         shape = tuple(input_shape)
@@ -109,7 +108,6 @@ class Discretization(DataLayer):
         return (shape[0], *shape[2:], depth) if len(shape) >= 2 else (depth,)
 
     def compute_output_spec(self, inputs):
-        """Return what a call would, as a symbolic tensor."""
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.output_dtype)
 
     def call(self, inputs):
@@ -124,7 +122,6 @@ class Discretization(DataLayer):
         return encode(indices, self.output_mode, len(self.bin_boundaries) + 1, self.output_dtype, sparse=self.sparse)
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         names = ("bin_boundaries", "num_bins", "epsilon", "output_mode", "sparse", "name", "dtype")
         return {name: getattr(self, name) for name in names}
 

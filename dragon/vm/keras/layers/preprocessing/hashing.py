@@ -68,13 +68,11 @@ class Hashing(HostLayer):
         return found.reshape(array.shape)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the output."""
         if self.output_mode == "int":
             return tuple(input_shape)
         return tuple(input_shape[:-1]) + (self.num_bins,)
 
     def compute_output_spec(self, inputs):
-        """Return what a call would, as a symbolic tensor."""
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.dtype)
 
 
@@ -119,7 +117,6 @@ class HashedCrossing(HostLayer):
                       sparse=self.sparse)
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the output."""
         if len(input_shape) != 2 or not all(isinstance(shape, (tuple, list)) for shape in input_shape):
             raise ValueError("Expected as input a list/tuple of 2 tensors. "
                              f"Received input_shape={input_shape}")
@@ -132,5 +129,4 @@ class HashedCrossing(HostLayer):
         return (first[:-1] if first[-1:] == (1,) else first) + (self.num_bins,)
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         return {name: getattr(self, name) for name in ("num_bins", "output_mode", "sparse", "name", "dtype")}

@@ -302,7 +302,6 @@ class IndexLookup(HostLayer):
     variable_dtype = property(lambda self: self.vocabulary_dtype, doc="str: the dtype of the tokens.")
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the output."""
         if self.output_mode == "int":
             return input_shape
         shape, depth = tuple(input_shape), self._depth()
@@ -311,7 +310,6 @@ class IndexLookup(HostLayer):
         return shape[:-1] + (depth,)
 
     def compute_output_spec(self, inputs):
-        """Return what a call would, as a symbolic tensor."""
         dtype = "int64" if self.output_mode == "int" else floatx()
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=dtype)
 
@@ -415,7 +413,6 @@ class IndexLookup(HostLayer):
         self.set_vocabulary([self._parsed(line) for line in lines], idf_weights=weights)
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         names = ("invert", "max_tokens", "num_oov_indices", "oov_token", "mask_token", "output_mode", "sparse",
                  "pad_to_max_tokens", "vocabulary_dtype", "oov_method", "salt")
         return {**super().get_config(), **{name: getattr(self, name) for name in names},

@@ -63,7 +63,6 @@ class IntegerLookup(IndexLookup):
         return self._sorted
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         config = super().get_config()
         for name in ("oov_token", "mask_token"):
             config[name] = None if config[name] is None else int(config[name])

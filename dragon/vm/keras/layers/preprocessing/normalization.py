@@ -149,7 +149,6 @@ class Normalization(DataLayer):
         return input_shape
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         import numpy as np
         return {**super().get_config(), "axis": self.axis, "invert": self.invert,
                 "mean": np.array(self.input_mean).tolist(), "variance": np.array(self.input_variance).tolist()}

@@ -40,13 +40,11 @@ class Rescaling(DataLayer):
         return input_shape
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         return {**super().get_config(), "scale": serialize_keras_object(self.scale),
                 "offset": serialize_keras_object(self.offset)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Return a layer made from its configuration."""
         config = dict(config)
         for name in ("scale", "offset"):
             config[name] = deserialize_keras_object(config[name], custom_objects=custom_objects)

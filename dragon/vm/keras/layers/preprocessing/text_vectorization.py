@@ -70,7 +70,6 @@ class TextVectorization(HostLayer):
         """Do nothing: a vocabulary has no weights."""
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the output."""
         if self._output_mode == "int":
             return (input_shape[0], self._output_sequence_length)
         shape = tuple(input_shape)
@@ -81,7 +80,6 @@ class TextVectorization(HostLayer):
         return self._lookup_layer.compute_output_shape(shape)
 
     def compute_output_spec(self, inputs):
-        """Return what a call would, as a symbolic tensor."""
         dtype = "int64" if self._output_mode == "int" else floatx()
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=dtype)
 
@@ -226,7 +224,6 @@ class TextVectorization(HostLayer):
     # --- configurations and files
 
     def get_config(self):
-        """Return the arguments that make an equal layer."""
         lookup = self._lookup_layer
         return {**super().get_config(), "max_tokens": lookup.max_tokens, "standardize": self._standardize,
                 "split": self._split, "ngrams": self._ngrams_arg, "output_mode": self._output_mode,
@@ -237,7 +234,6 @@ class TextVectorization(HostLayer):
 
     @classmethod
     def from_config(cls, config):
-        """Return a layer made from its configuration."""
         config = dict(config)
         for name in ("standardize", "split"):
             if not isinstance(config[name], str):

@@ -22,5 +22,4 @@ class ActivityRegularization(Elementwise):
         self._build_at_init()
 
     def call(self, inputs):
-        """Apply the layer."""
         return inputs

@@ -73,7 +73,6 @@ class BaseSpatialDropout(Dropout):
         return (shape[0], *ones, shape[-1]) if self.data_format == "channels_last" else (*shape[:2], *ones)
 
     def get_config(self):
-        """Return the arguments as data."""
         return {"rate": self.rate, "seed": self.seed, "name": self.name, "dtype": self.dtype,
                 "data_format": self.data_format}
 

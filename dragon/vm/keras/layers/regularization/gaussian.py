@@ -26,7 +26,6 @@ class GaussianDropout(Noise):
         super().__init__(rate, seed, **kwargs)
 
     def disturbed(self, inputs):
-        """Return the inputs with the noise."""
         return ops.mul(inputs, draw(self, inputs, 1.0, math.sqrt(self.rate / (1.0 - self.rate))))
 
 
@@ -46,5 +45,4 @@ class GaussianNoise(Noise):
         super().__init__(stddev, seed, **kwargs)
 
     def disturbed(self, inputs):
-        """Return the inputs with the noise."""
         return ops.add(inputs, draw(self, inputs, 0.0, self.stddev))

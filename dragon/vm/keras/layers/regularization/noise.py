@@ -25,7 +25,6 @@ class Noise(Elementwise):
         self._build_at_init()
 
     def call(self, inputs, training=False):
-        """Apply the layer."""
         if training and getattr(self, self.amount_name) > 0:
             return self.disturbed(inputs)
         return inputs
@@ -35,6 +34,5 @@ class Noise(Elementwise):
         raise NotImplementedError(f"{type(self).__name__}: disturbed")
 
     def get_config(self):
-        """Return the arguments as data."""
         name = self.amount_name
         return {**super().get_config(), name: getattr(self, name), "seed": self.seed}

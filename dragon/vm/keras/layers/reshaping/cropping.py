@@ -29,7 +29,6 @@ class Cropping(Spatial):
         return size - sum(self.sides[axis])
 
     def call(self, inputs):
-        """Apply the layer."""
         shape, first = self.compute_output_shape(tuple(inputs.shape)), self.first_axis
         for axis, (start, end) in enumerate(self.sides, start=first):
             if start or end:

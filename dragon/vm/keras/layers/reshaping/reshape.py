@@ -37,7 +37,6 @@ class SameDtype(Layer):
     """A layer whose result has the dtype of its input, whatever the policy says."""
 
     def compute_output_spec(self, inputs):
-        """Return the result's shape and dtype."""
         from dragon.vm.keras.core.keras_tensor import KerasTensor
         return KerasTensor(self.compute_output_shape(inputs.shape), dtype=inputs.dtype)
 
@@ -66,11 +65,9 @@ class Reshape(SameDtype):
         self.built = True
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return (input_shape[0], *resolved_shape(input_shape[1:], self.target_shape))
 
     def call(self, inputs):
-        """Apply the layer."""
         made = resolved_shape(tuple(inputs.shape)[1:], self.target_shape)
         return ops.reshape(inputs, (inputs.shape[0], *(-1 if size is None else size for size in made)))
 
@@ -91,13 +88,11 @@ class Flatten(SameDtype):
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs):
-        """Apply the layer."""
         if self.data_format == "channels_first" and inputs.ndim > 1:
             inputs = ops.movedim(inputs, 1, -1)
         return ops.reshape(inputs, self.compute_output_shape(tuple(inputs.shape)))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         rest = input_shape[1:]
         return input_shape[0], None if None in rest else math.prod(rest)
 
@@ -121,11 +116,9 @@ class Permute(SameDtype):
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs):
-        """Apply the layer."""
         return ops.permuted(inputs, (0, *self.dims))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return tuple(input_shape[axis] for axis in (0, *self.dims))
 
 
@@ -149,10 +142,8 @@ class RepeatVector(Layer):
         self.input_spec = InputSpec(ndim=2)
 
     def call(self, inputs):
-        """Apply the layer."""
         batch, size = inputs.shape
         return ops.expand(ops.unsqueeze(inputs, 1), (batch, self.n, size))
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         return input_shape[0], self.n, input_shape[1]

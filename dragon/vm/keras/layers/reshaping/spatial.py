@@ -51,7 +51,6 @@ class Spatial(Layer):
         raise NotImplementedError(f"{type(self).__name__}: resized")
 
     def compute_output_shape(self, input_shape):
-        """Return the shape of the result."""
         made, first = list(input_shape), self.first_axis
         for axis in range(self.rank):
             size = made[first + axis]

@@ -37,7 +37,6 @@ class UpSampling(Spatial):
         return size * self.size[axis]
 
     def call(self, inputs):
-        """Apply the layer."""
         return repeated(inputs, self.size, self.first_axis)
 
 
@@ -64,11 +63,9 @@ class UpSampling1D(UpSampling):
         self.size = size
 
     def resized(self, size, axis):
-        """Return a size, that many times."""
         return size * self.size
 
     def call(self, inputs):
-        """Apply the layer."""
         return repeated(inputs, (self.size,), 1)
 
 
@@ -91,7 +88,6 @@ class UpSampling2D(UpSampling):
         self.interpolation = expect(interpolation, str, "UpSampling2D", "interpolation").lower()
 
     def call(self, inputs):
-        """Apply the layer."""
         if self.interpolation == "nearest":
             return super().call(inputs)
         from dragon.vm.keras.ops.image import resize

@@ -29,7 +29,6 @@ class ZeroPadding(Spatial):
         return size + sum(self.sides[axis])
 
     def call(self, inputs):
-        """Apply the layer."""
         # The engine counts from the last axis on.
         widths = [0, 0] if self.data_format == "channels_last" else []
         for start, end in reversed(self.sides):

@@ -149,7 +149,6 @@ class Bidirectional(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Return a layer made from its configuration."""
         config = dict(config)
         for name in ("layer", "backward_layer"):
             if config.get(name) is not None:

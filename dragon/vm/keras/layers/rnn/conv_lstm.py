@@ -149,14 +149,12 @@ class ConvLSTM(CellRNN):
         self.input_spec = InputSpec(ndim=self._rank + 3)
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
-        """Return the shape of the output, and of the states where they are returned."""
         batch, steps = sequences_shape[:2]
         state = self.cell.compute_output_shape((batch, *sequences_shape[2:]))[0]
         output = (batch, steps, *state[1:]) if self.return_sequences else state
         return (output, state, state) if self.return_state else output
 
     def compute_mask(self, _, mask):
-        """Return the mask of the output: that of the steps, where all are returned."""
         mask = nest.flatten(mask)[0] if self.return_sequences else None
         return [mask, None, None] if self.return_state else mask
 

@@ -187,7 +187,6 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Return a layer made from its configuration."""
         config = dict(config)
         cell = deserialize_keras_object(config.pop("cell"), custom_objects=custom_objects)
         return cls(cell, **config)
@@ -200,7 +199,6 @@ class CellRNN(RNN):
 
     @classmethod
     def from_config(cls, config):
-        """Return a layer made from its configuration."""
         return cls(**config)
 
 

@@ -59,7 +59,6 @@ class ExponentialDecay(LearningRateSchedule):
         return ops.floor(decays) if self.staircase else decays
 
     def __call__(self, step):
-        """Return the learning rate at a step."""
         rate, step = _rate_and_step(self.initial_learning_rate, step)
         return rate * ops.pow(convert_to_tensor(self.decay_rate, dtype=rate.dtype), self._decays(step))
 
@@ -71,7 +70,6 @@ class InverseTimeDecay(ExponentialDecay):
         super().__init__(initial_learning_rate, decay_steps, decay_rate, staircase, name)
 
     def __call__(self, step):
-        """Return the learning rate at a step."""
         rate, step = _rate_and_step(self.initial_learning_rate, step)
         return rate / (1 + self.decay_rate * self._decays(step))
 
@@ -96,7 +94,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         self.boundaries, self.values, self.name = boundaries, values, name
 
     def __call__(self, step):
-        """Return the learning rate at a step."""
         values = [convert_to_tensor(value) for value in self.values]
         step = convert_to_tensor(step)
         rate = values[0]
@@ -128,7 +125,6 @@ class PolynomialDecay(LearningRateSchedule):
         self.cycle, self.name = cycle, name
 
     def __call__(self, step):
-        """Return the learning rate at a step."""
         rate, step = _rate_and_step(self.initial_learning_rate, step)
         length = self.decay_steps
         if self.cycle:
@@ -163,7 +159,6 @@ class CosineDecay(LearningRateSchedule):
         return rate * ((1 - self.alpha) * share + self.alpha)
 
     def __call__(self, step):
-        """Return the learning rate at a step."""
         rate, step = _rate_and_step(self.initial_learning_rate, step)
         if self.warmup_target is None:
             return self._cosine(ops.minimum(step, self.decay_steps), rate)
@@ -195,7 +190,6 @@ class CosineDecayRestarts(LearningRateSchedule):
         self._t_mul, self._m_mul = t_mul, m_mul
 
     def __call__(self, step):
-        """Return the learning rate at a step."""
         rate, step = _rate_and_step(self.initial_learning_rate, step)
         done, growth = step / self.first_decay_steps, self._t_mul
         if growth == 1.0:

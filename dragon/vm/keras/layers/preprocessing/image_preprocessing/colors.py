@@ -228,7 +228,6 @@ class RandomGrayscale(ColorLayer):
         return input_shape
 
     def compute_output_spec(self, inputs, **kwargs):
-        """Return what a call would, as a symbolic tensor."""
         return KerasTensor(inputs.shape, dtype=inputs.dtype)
 
 

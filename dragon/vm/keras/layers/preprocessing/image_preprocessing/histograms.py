@@ -47,7 +47,6 @@ class Equalization(ColorLayer):
         return self._computed(K.stack(made, axis=axis) / scale + least)
 
     def compute_output_spec(self, inputs, **kwargs):
-        """Return what a call would, as a symbolic tensor."""
         return KerasTensor(inputs.shape, dtype=inputs.dtype)
 
 

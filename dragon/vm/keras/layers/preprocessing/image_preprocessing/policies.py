@@ -101,21 +101,18 @@ class RandAugment(_PolicyLayer):
                 yield transformation["layer_idxes"][step] == place, getattr(self, name), drawn
 
     def transform_images(self, images, transformation, training=True):
-        """Return changed images."""
         images = self._computed(images)
         for made, layer, drawn in self._each(transformation) if training else ():
             images = K.where(made, layer.transform_images(images, drawn), images)
         return self._computed(images)
 
     def transform_bounding_boxes(self, bounding_boxes, transformation, training=True):
-        """Return the boxes of changed images."""
         for made, layer, drawn in self._each(transformation) if training else ():
             moved = layer.transform_bounding_boxes(dict(bounding_boxes), drawn)
             bounding_boxes = {key: K.where(made, moved[key], value) for key, value in bounding_boxes.items()}
         return bounding_boxes
 
     def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
-        """Return the masks of changed images."""
         for made, layer, drawn in self._each(transformation) if training else ():
             moved = layer.transform_segmentation_masks(segmentation_masks, drawn)
             segmentation_masks = K.where(made, moved, segmentation_masks)
