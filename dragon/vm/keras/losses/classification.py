@@ -171,13 +171,8 @@ def categorical_generalized_cross_entropy(y_true, y_pred, q):
     return (1 - ops.pow(p, q)) / q
 
 
-class BinaryCrossentropy(NamedLoss):
+class BinaryCrossentropy(NamedLoss, function=binary_crossentropy):
     """The cross entropy of yes or no, with arguments as `binary_crossentropy` and `Loss` have them."""
-
-    def __init__(self, from_logits=False, label_smoothing=0.0, axis=-1, reduction="sum_over_batch_size",
-                 name="binary_crossentropy", dtype=None):
-        super().__init__(binary_crossentropy, reduction, name, dtype, from_logits=from_logits,
-                         label_smoothing=label_smoothing, axis=axis)
 
 
 class BinaryFocalCrossentropy(NamedLoss):
@@ -190,13 +185,8 @@ class BinaryFocalCrossentropy(NamedLoss):
                          alpha=alpha, gamma=gamma)
 
 
-class CategoricalCrossentropy(NamedLoss):
+class CategoricalCrossentropy(NamedLoss, function=categorical_crossentropy):
     """The cross entropy of many classes, with arguments as `categorical_crossentropy` and `Loss` have them."""
-
-    def __init__(self, from_logits=False, label_smoothing=0.0, axis=-1, reduction="sum_over_batch_size",
-                 name="categorical_crossentropy", dtype=None):
-        super().__init__(categorical_crossentropy, reduction, name, dtype, from_logits=from_logits,
-                         label_smoothing=label_smoothing, axis=axis)
 
 
 class CategoricalFocalCrossentropy(NamedLoss):

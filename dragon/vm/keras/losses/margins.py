@@ -88,34 +88,22 @@ def circle(y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal
     return loss
 
 
-class Hinge(NamedLoss):
+class Hinge(NamedLoss, function=hinge):
     """What misses a margin of one; labels are -1 and 1, or 0 and 1; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="hinge", dtype=None):
-        super().__init__(hinge, reduction, name, dtype)
 
-
-class SquaredHinge(NamedLoss):
+class SquaredHinge(NamedLoss, function=squared_hinge):
     """The square of what misses a margin of one; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="squared_hinge", dtype=None):
-        super().__init__(squared_hinge, reduction, name, dtype)
 
-
-class CategoricalHinge(NamedLoss):
+class CategoricalHinge(NamedLoss, function=categorical_hinge):
     """How much the best wrong class comes within one of the right class; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="categorical_hinge", dtype=None):
-        super().__init__(categorical_hinge, reduction, name, dtype)
 
-
-class CosineSimilarity(NamedLoss):
+class CosineSimilarity(NamedLoss, function=cosine_similarity):
     """Minus the cosine of the angle between vectors along `axis`; the other arguments as `Loss` has them."""
 
     _left_out = "axis"
-
-    def __init__(self, axis=-1, reduction="sum_over_batch_size", name="cosine_similarity", dtype=None):
-        super().__init__(cosine_similarity, reduction, name, dtype, axis=axis)
 
 
 class Circle(NamedLoss):

@@ -80,8 +80,5 @@ class Tversky(NamedLoss):
         super().__init__(tversky, reduction, name, dtype, alpha=alpha, beta=beta, axis=axis)
 
 
-class CTC(NamedLoss):
+class CTC(NamedLoss, function=ctc):
     """The negative log-likelihood of label sequences without alignment; arguments as `Loss` has them."""
-
-    def __init__(self, reduction="sum_over_batch_size", name="ctc", dtype=None):
-        super().__init__(ctc, reduction, name, dtype)

@@ -91,59 +91,35 @@ def poisson(y_true, y_pred):
     return ops.mean(y_pred - y_true * ops.log(y_pred + epsilon()), axis=-1)
 
 
-class MeanSquaredError(NamedLoss):
+class MeanSquaredError(NamedLoss, function=mean_squared_error):
     """The mean square of the difference between targets and predictions; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="mean_squared_error", dtype=None):
-        super().__init__(mean_squared_error, reduction, name, dtype)
 
-
-class MeanAbsoluteError(NamedLoss):
+class MeanAbsoluteError(NamedLoss, function=mean_absolute_error):
     """The mean magnitude of the difference between targets and predictions; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="mean_absolute_error", dtype=None):
-        super().__init__(mean_absolute_error, reduction, name, dtype)
 
-
-class MeanAbsolutePercentageError(NamedLoss):
+class MeanAbsolutePercentageError(NamedLoss, function=mean_absolute_percentage_error):
     """The mean magnitude of the difference in percent of the targets; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="mean_absolute_percentage_error", dtype=None):
-        super().__init__(mean_absolute_percentage_error, reduction, name, dtype)
 
-
-class MeanSquaredLogarithmicError(NamedLoss):
+class MeanSquaredLogarithmicError(NamedLoss, function=mean_squared_logarithmic_error):
     """The mean square of the difference of log(1 + value); arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="mean_squared_logarithmic_error", dtype=None):
-        super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
 
-
-class Huber(NamedLoss):
+class Huber(NamedLoss, function=huber, name="huber_loss"):
     """Half the square of small differences, a line beyond `delta`; the other arguments as `Loss` has them."""
 
     _left_out = "delta"
 
-    def __init__(self, delta=1.0, reduction="sum_over_batch_size", name="huber_loss", dtype=None):
-        super().__init__(huber, reduction, name, dtype, delta=delta)
 
-
-class LogCosh(NamedLoss):
+class LogCosh(NamedLoss, function=log_cosh):
     """The logarithm of the difference's hyperbolic cosine; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="log_cosh", dtype=None):
-        super().__init__(log_cosh, reduction, name, dtype)
 
-
-class KLDivergence(NamedLoss):
+class KLDivergence(NamedLoss, function=kl_divergence):
     """The divergence of predicted distributions from true ones; arguments as `Loss` has them."""
 
-    def __init__(self, reduction="sum_over_batch_size", name="kl_divergence", dtype=None):
-        super().__init__(kl_divergence, reduction, name, dtype)
 
-
-class Poisson(NamedLoss):
+class Poisson(NamedLoss, function=poisson):
     """Prediction - target * log(prediction), for counts; arguments as `Loss` has them."""
-
-    def __init__(self, reduction="sum_over_batch_size", name="poisson", dtype=None):
-        super().__init__(poisson, reduction, name, dtype)

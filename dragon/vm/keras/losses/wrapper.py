@@ -1,4 +1,6 @@
 """A loss class about a function of targets and predictions; all losses that are known by name are such."""
+import inspect
+
 from dragon import _C
 from dragon.vm.keras.losses.loss import Loss, squeeze_or_expand_to_same_rank
 
@@ -55,9 +57,48 @@ class LossFunctionWrapper(Loss):
 
 
 class NamedLoss(LossFunctionWrapper):
-    """A loss whose function is its own: the options are attributes, and are what a file keeps."""
+    """A loss whose function is its own: the options are attributes, and are what a file keeps.
+
+    `class Hinge(NamedLoss, function=hinge)` takes the function's options, and then what all losses take.
+    """
 
     def __init__(self, fn, reduction, name, dtype, **options):
         super().__init__(fn, reduction=reduction, name=name, dtype=dtype, **options)
         for option, value in options.items():
             setattr(self, option, value)
+
+    def __init_subclass__(cls, function=None, name=None, **kwargs):
+        if function is not None:
+            shared = {"reduction": "sum_over_batch_size", "name": name or function.__name__, "dtype": None}
+            cls.__init__ = initializer_of(cls, NamedLoss, function, {**options_of(function), **shared})
+        super().__init_subclass__(**kwargs)
+
+
+def options_of(function):
+    """Return the arguments of a function that have defaults, and these."""
+    return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()
+            if parameter.default is not parameter.empty}
+
+
+def initializer_of(cls, base, function, defaults):
+    """Return the `__init__` of a class about a function: it gives all its arguments to that of a base.
+
+    It is written as text and then run, as `dataclasses` does it, so that errors name it and its arguments.
+
+    Parameters
+    ----------
+    cls, base : type
+        The class that it is for, and the one whose `__init__` it calls.
+    function : Callable
+        What the class is about, the first argument of that one.
+    defaults : Dict[str, Any]
+        The arguments in their order.
+
+    """
+    told, given = ", ".join(defaults), ", ".join(f"{name}={name}" for name in defaults)
+    space = {"__name__": cls.__module__, "base": base, "function": function}
+    exec(f"def __init__(self, {told}):\n    base.__init__(self, function, {given})", space)
+    initialize = space["__init__"]
+    initialize.__defaults__ = tuple(defaults.values())
+    initialize.__qualname__ = f"{cls.__qualname__}.__init__"
+    return initialize

@@ -103,40 +103,28 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
     return ops.reshape(ops.cast(found, floatx()), tuple(y_true.shape))
 
 
-class Accuracy(NamedMetric):
+class Accuracy(NamedMetric, function=accuracy):
     """How often predictions equal targets; arguments as `Mean` has them."""
 
     direction = "up"
 
-    def __init__(self, name="accuracy", dtype=None):
-        super().__init__(accuracy, name, dtype)
 
-
-class BinaryAccuracy(NamedMetric):
+class BinaryAccuracy(NamedMetric, function=binary_accuracy):
     """How often being above `threshold` equals the target; the other arguments as `Mean` has them."""
 
     direction = "up"
 
-    def __init__(self, name="binary_accuracy", dtype=None, threshold=0.5):
-        super().__init__(binary_accuracy, name, dtype, threshold=threshold)
 
-
-class CategoricalAccuracy(NamedMetric):
+class CategoricalAccuracy(NamedMetric, function=categorical_accuracy):
     """How often the largest prediction is right, targets being one and zeros; arguments as `Mean` has them."""
 
     direction = "up"
 
-    def __init__(self, name="categorical_accuracy", dtype=None):
-        super().__init__(categorical_accuracy, name, dtype)
 
-
-class SparseCategoricalAccuracy(NamedMetric):
+class SparseCategoricalAccuracy(NamedMetric, function=sparse_categorical_accuracy):
     """How often the largest prediction is right, targets being numbers; arguments as `Mean` has them."""
 
     direction = "up"
-
-    def __init__(self, name="sparse_categorical_accuracy", dtype=None):
-        super().__init__(sparse_categorical_accuracy, name, dtype)
 
 
 class TopKCategoricalAccuracy(NamedMetric):

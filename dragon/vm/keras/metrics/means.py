@@ -31,40 +31,20 @@ def concordance_correlation(y_true, y_pred, axis=-1):
     return ops.mean(2 * together / (spread + ops.square(true_mean - pred_mean) + epsilon()), axis=axis)
 
 
-class MeanSquaredError(NamedMetric):
+class MeanSquaredError(NamedMetric, function=regression.mean_squared_error):
     """The mean square of the difference; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="mean_squared_error", dtype=None):
-        super().__init__(regression.mean_squared_error, name, dtype)
-
-
-class MeanAbsoluteError(NamedMetric):
+class MeanAbsoluteError(NamedMetric, function=regression.mean_absolute_error):
     """The mean magnitude of the difference; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="mean_absolute_error", dtype=None):
-        super().__init__(regression.mean_absolute_error, name, dtype)
-
-
-class MeanAbsolutePercentageError(NamedMetric):
+class MeanAbsolutePercentageError(NamedMetric, function=regression.mean_absolute_percentage_error):
     """The mean magnitude of the difference in percent of the target; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="mean_absolute_percentage_error", dtype=None):
-        super().__init__(regression.mean_absolute_percentage_error, name, dtype)
-
-
-class MeanSquaredLogarithmicError(NamedMetric):
+class MeanSquaredLogarithmicError(NamedMetric, function=regression.mean_squared_logarithmic_error):
     """The mean square of the difference of log(1 + value); arguments as `Mean` has them."""
-
-    direction = "down"
-
-    def __init__(self, name="mean_squared_logarithmic_error", dtype=None):
-        super().__init__(regression.mean_squared_logarithmic_error, name, dtype)
 
 
 class RootMeanSquaredError(Mean):
@@ -84,70 +64,39 @@ class RootMeanSquaredError(Mean):
         return ops.sqrt(super().result())
 
 
-class CosineSimilarity(NamedMetric):
+class CosineSimilarity(NamedMetric, function=cosine_similarity):
     """The cosine of the angle between vectors along `axis`; the other arguments as `Mean` has them."""
 
     direction = "up"
     _left_out = "axis"
 
-    def __init__(self, name="cosine_similarity", dtype=None, axis=-1):
-        super().__init__(cosine_similarity, name, dtype, axis=axis)
 
-
-class LogCoshError(NamedMetric):
+class LogCoshError(NamedMetric, function=regression.log_cosh, name="logcosh"):
     """The logarithm of the difference's hyperbolic cosine; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="logcosh", dtype=None):
-        super().__init__(regression.log_cosh, name, dtype)
-
-
-class Hinge(NamedMetric):
+class Hinge(NamedMetric, function=margins.hinge):
     """What misses a margin of one; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="hinge", dtype=None):
-        super().__init__(margins.hinge, name, dtype)
-
-
-class SquaredHinge(NamedMetric):
+class SquaredHinge(NamedMetric, function=margins.squared_hinge):
     """The square of what misses a margin of one; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="squared_hinge", dtype=None):
-        super().__init__(margins.squared_hinge, name, dtype)
-
-
-class CategoricalHinge(NamedMetric):
+class CategoricalHinge(NamedMetric, function=margins.categorical_hinge):
     """How much the best wrong class comes within one of the right class; arguments as `Mean` has them."""
 
-    direction = "down"
 
-    def __init__(self, name="categorical_hinge", dtype=None):
-        super().__init__(margins.categorical_hinge, name, dtype)
-
-
-class KLDivergence(NamedMetric):
+class KLDivergence(NamedMetric, function=regression.kl_divergence):
     """The divergence of predicted distributions from true ones; arguments as `Mean` has them."""
 
-    def __init__(self, name="kl_divergence", dtype=None):
-        super().__init__(regression.kl_divergence, name, dtype)
 
-
-class Poisson(NamedMetric):
+class Poisson(NamedMetric, function=regression.poisson):
     """Prediction - target * log(prediction); arguments as `Mean` has them."""
-
-    def __init__(self, name="poisson", dtype=None):
-        super().__init__(regression.poisson, name, dtype)
 
 
 class BinaryCrossentropy(NamedMetric):
     """The cross entropy of yes or no; arguments as the loss of that name and `Mean` have them."""
-
-    direction = "down"
 
     def __init__(self, name="binary_crossentropy", dtype=None, from_logits=False, label_smoothing=0):
         super().__init__(classification.binary_crossentropy, name, dtype, from_logits=from_logits,
@@ -157,37 +106,22 @@ class BinaryCrossentropy(NamedMetric):
 class CategoricalCrossentropy(NamedMetric):
     """The cross entropy of many classes; arguments as the loss of that name and `Mean` have them."""
 
-    direction = "down"
-
     def __init__(self, name="categorical_crossentropy", dtype=None, from_logits=False, label_smoothing=0, axis=-1):
         super().__init__(classification.categorical_crossentropy, name, dtype, from_logits=from_logits,
                          label_smoothing=label_smoothing, axis=axis)
 
 
-class SparseCategoricalCrossentropy(NamedMetric):
+class SparseCategoricalCrossentropy(NamedMetric, function=classification.sparse_categorical_crossentropy):
     """The cross entropy of classes by number; arguments as the loss of that name and `Mean` have them."""
 
-    direction = "down"
 
-    def __init__(self, name="sparse_categorical_crossentropy", dtype=None, from_logits=False, ignore_class=None,
-                 axis=-1):
-        super().__init__(classification.sparse_categorical_crossentropy, name, dtype, from_logits=from_logits,
-                         ignore_class=ignore_class, axis=axis)
-
-
-class PearsonCorrelation(NamedMetric):
+class PearsonCorrelation(NamedMetric, function=pearson_correlation):
     """Pearson's correlation along `axis`; the other arguments as `Mean` has them."""
 
     direction = "up"
 
-    def __init__(self, name="pearson_correlation", dtype=None, axis=-1):
-        super().__init__(pearson_correlation, name, dtype, axis=axis)
 
-
-class ConcordanceCorrelation(NamedMetric):
+class ConcordanceCorrelation(NamedMetric, function=concordance_correlation):
     """Lin's concordance along `axis`; the other arguments as `Mean` has them."""
 
     direction = "up"
-
-    def __init__(self, name="concordance_correlation", dtype=None, axis=-1):
-        super().__init__(concordance_correlation, name, dtype, axis=axis)

@@ -4,6 +4,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.losses.loss import apply_mask, divide_no_nan, squeeze_or_expand_to_same_rank
 from dragon.vm.keras.losses.registry import REGISTRY as LOSSES
+from dragon.vm.keras.losses.wrapper import initializer_of, options_of
 from dragon.vm.keras.metrics.metric import Metric
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -125,9 +126,12 @@ class MeanMetricWrapper(Mean):
 
 
 class NamedMetric(MeanMetricWrapper):
-    """A mean whose function is its own: the options are attributes, and are what a file keeps."""
+    """A mean whose function is its own: the options are attributes, and are what a file keeps.
 
-    direction = None  # "up" where more is better, "down" where less is
+    `class Accuracy(NamedMetric, function=accuracy)` takes a name and a dtype, and then the function's options.
+    """
+
+    direction = None  # "up" where more is better; of losses, less is
 
     def __init__(self, fn, name, dtype, **options):
         super().__init__(fn, name=name, dtype=dtype, **options)
@@ -135,3 +139,9 @@ class NamedMetric(MeanMetricWrapper):
             self._direction = self.direction
         for option, value in options.items():
             setattr(self, option, value)
+
+    def __init_subclass__(cls, function=None, name=None, **kwargs):
+        if function is not None:
+            defaults = {"name": name or function.__name__, "dtype": None, **options_of(function)}
+            cls.__init__ = initializer_of(cls, NamedMetric, function, defaults)
+        super().__init_subclass__(**kwargs)
