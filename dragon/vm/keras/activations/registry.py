@@ -39,8 +39,8 @@ class ActivationRegistry(Registry):
         raise self.unknown(identifier)
 
 
-REGISTRY = ActivationRegistry("activation function", [getattr(functions, name) for name in (
-    "relu", "leaky_relu", "relu6", "softmax", "celu", "elu", "selu", "softplus", "softsign", "squareplus",
-    "soft_shrink", "sparse_plus", "silu", "gelu", "glu", "tanh", "tanh_shrink", "threshold", "sigmoid",
-    "sparse_sigmoid", "exponential", "hard_sigmoid", "hard_silu", "hard_tanh", "hard_shrink", "linear", "mish",
-    "log_softmax", "log_sigmoid", "sparsemax")], swish=functions.silu, hard_swish=functions.hard_silu)
+REGISTRY = ActivationRegistry(
+    "activation function",
+    [thing for thing in vars(functions).values() if getattr(thing, "__module__", "") == functions.__name__
+     and not thing.__name__.startswith("_")],
+    swish=functions.silu, hard_swish=functions.hard_silu)
