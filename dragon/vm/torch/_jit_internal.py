@@ -1,5 +1,6 @@
 """Marks for the script compiler, under the path that packages import them from."""
 from dragon.vm.torch import jit
+from dragon.vm.torch.core.sentences import named
 
 Final, is_scripting, ignore, unused, export = jit.Final, jit.is_scripting, jit.ignore, jit.unused, jit.export
 _overload, _overload_method = jit._overload, jit._overload_method
@@ -15,6 +16,4 @@ def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_nam
     def dispatch(*args, **kwargs):
         flag = kwargs.get(arg_name, args[arg_index] if arg_index < len(args) else default)
         return (if_true if flag else if_false)(*args, **kwargs)
-    dispatch.__name__ = dispatch.__qualname__ = func_name or "dispatch"
-    dispatch.__doc__ = "Call one of two functions, as a flag says."
-    return dispatch
+    return named(dispatch, func_name or "dispatch", "Call one of two functions, as a flag says.")

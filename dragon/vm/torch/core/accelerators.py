@@ -3,6 +3,7 @@ from collections import OrderedDict
 
 from dragon.core import config
 from dragon.vm.torch.core.device import device as device_class
+from dragon.vm.torch.core.sentences import named
 
 # What asks has an answer without a device. A `*` calls the value, so that each caller has its own.
 ANSWERS = {
@@ -23,18 +24,15 @@ def answer(name, value):
 
     def ask(*args, **kwargs):
         return value() if calls else value
-    ask.__name__ = ask.__qualname__ = name.rstrip("*")
-    ask.__doc__ = f"Return {value!r}: there is no such device." if not calls else "Return nothing: no such device."
-    return ask
+    return named(ask, name.rstrip("*"),
+                 f"Return {value!r}: there is no such device." if not calls else "Return nothing: no such device.")
 
 
 def refusal(name, error):
     """Return a function that raises `error()` whatever it is given."""
     def use(*args, **kwargs):
         raise error(name)
-    use.__name__ = use.__qualname__ = name
-    use.__doc__ = "Raise: there is no such device."
-    return use
+    return named(use, name, "Raise: there is no such device.")
 
 
 def absent_class(name, module, error):

@@ -36,3 +36,10 @@ def complete_parameters(cls, told):
             entries[name] = f"    {name} : {kind}\n        {sentence}\n"
     section = "".join(dict.fromkeys(entries[name] for name in names))
     cls.__doc__ = f"{head.rstrip()}\n\n    Parameters\n    ----------\n{section}\n    "
+
+
+def named(function, name, sentence):
+    """Return a function under its name and with its docstring, for families that are made in a loop."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = sentence
+    return function

@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.core import config
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.accelerators import count, fill, index_of
+from dragon.vm.torch.core.sentences import named
 
 default_generators = ()
 has_half, has_magma = True, False
@@ -66,9 +67,7 @@ def empty_cache():
 def _statistic(name, key):
     def read(device=None):
         return config.memory_stats(f"cuda:{index_of(device, 'cuda') or 0}").get(key, 0) if is_available() else 0
-    read.__name__ = read.__qualname__ = name
-    read.__doc__ = "Return bytes of the device's memory; 0 without one."
-    return read
+    return named(read, name, "Return bytes of the device's memory; 0 without one.")
 
 
 memory_allocated, max_memory_allocated = _statistic("memory_allocated", "current"), _statistic(

@@ -4,6 +4,7 @@ import math
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.numbers import iinfo
 from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
 
 INT64 = OBJECTS["int64"]
@@ -55,9 +56,7 @@ def _reduction(name, operator, identity, widens):
             input = input.to(result_dtype)
         filled = _filled(input, mask, identity, name)
         return operator(filled, _axes(input, dim), bool(keepdim)).to(result_dtype)
-    reduce.__name__ = reduce.__qualname__ = name
-    reduce.__doc__ = f"Return the {name} of the elements where the mask holds."
-    return overridable(reduce)
+    return overridable(named(reduce, name, f"Return the {name} of the elements where the mask holds."))
 
 
 sum = _reduction("sum", "sum", lambda x, who: 0, True)
@@ -73,9 +72,7 @@ def _place(name, identity):
     def place(input, dim=None, *, keepdim=False, dtype=None, mask=None):
         found = operator(_filled(input, mask, identity, name), dim, bool(keepdim))
         return found.to(dtype or input.dtype)
-    place.__name__ = place.__qualname__ = name
-    place.__doc__ = f"Return the {name} of the elements where the mask holds."
-    return overridable(place)
+    return overridable(named(place, name, f"Return the {name} of the elements where the mask holds."))
 
 
 argmax, argmin = _place("argmax", _lowest), _place("argmin", _highest)
@@ -87,9 +84,8 @@ def _running(name, identity):
     def run(input, dim, *, dtype=None, mask=None):
         dtype = dtype or _wide(input.dtype)
         return operator(_filled(input.to(dtype), mask, identity), dim)
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"Return the {name} along an axis, in which masked elements count as {identity}."
-    return overridable(run)
+    return overridable(named(run, name,
+                             f"Return the {name} along an axis, in which masked elements count as {identity}."))
 
 
 cumsum, cumprod = _running("cumsum", 0), _running("cumprod", 1)
@@ -100,9 +96,7 @@ def _exponential(name, identity):
 
     def weigh(input, dim, *, dtype=None, mask=None):
         return operator(_filled(input if dtype is None else input.to(dtype), mask, identity), dim)
-    weigh.__name__ = weigh.__qualname__ = name
-    weigh.__doc__ = f"Return the {name} along an axis, of the elements where the mask holds."
-    return overridable(weigh)
+    return overridable(named(weigh, name, f"Return the {name} along an axis, of the elements where the mask holds."))
 
 
 softmax, log_softmax = _exponential("softmax", -math.inf), _exponential("log_softmax", -math.inf)

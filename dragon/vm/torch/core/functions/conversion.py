@@ -7,6 +7,7 @@ from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
 from dragon.vm.torch.core.dtypes import NAMES, OBJECTS
 from dragon.vm.torch.core.register import both, function, method, overload, plain
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 CHANNELS_LAST = {layouts.channels_last: (4, (0, 2, 3, 1)), layouts.channels_last_3d: (5, (0, 2, 3, 4, 1))}
@@ -100,9 +101,7 @@ def _caster(name):
     def cast(self, memory_format=None):
         moved = self if self.dtype == wanted else ops.cast(self, wanted)
         return moved if memory_format is None else order_in_memory(moved, memory_format)
-    cast.__name__ = cast.__qualname__ = name
-    cast.__doc__ = f"Return the tensor as `torch.{wanted.name}`; itself if it is."
-    return method(cast)
+    return method(named(cast, name, f"Return the tensor as `torch.{wanted.name}`; itself if it is."))
 
 
 for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "cfloat", "cdouble"):

@@ -5,6 +5,7 @@ from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
 from dragon.vm.torch.core.register import both, function, method, overload
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -66,14 +67,11 @@ def _register():
     """Make the functions that differ by the operator alone."""
     for name in ("empty", "zeros", "ones"):
         create = make(name)
-        create.__name__ = create.__qualname__ = name
-        create.__doc__ = f"Return a new tensor of a shape, as the operator `{name}` fills it."
-        overload(name)(create)
+        overload(name)(named(create, name, f"Return a new tensor of a shape, as the operator `{name}` fills it."))
     for name in ("empty_like", "zeros_like", "ones_like", "full_like"):
         create = make_like(name)
-        create.__name__ = create.__qualname__ = name
-        create.__doc__ = f"Return a new tensor of another one's shape, as the operator `{name}` fills it."
-        overload(name)(create)
+        overload(name)(named(create, name,
+                             f"Return a new tensor of another one's shape, as the operator `{name}` fills it."))
 
 
 _register()
@@ -133,9 +131,7 @@ def _spaced(name):
         if out is not None:
             return operator(*ends, steps, *base, dtype=dtype or out.dtype, out=out, **named)
         return finish(operator(*ends, steps, *base, dtype=dtype, device=as_device(device), **named), requires_grad)
-    create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"Return numbers between two ends, spaced as the operator `{name}` does."
-    return function(create)
+    return function(named(create, name, f"Return numbers between two ends, spaced as the operator `{name}` does."))
 
 
 linspace = _spaced("linspace")
@@ -280,9 +276,7 @@ def _new(name):
     def new(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named):
         return create(*size, dtype=dtype or self.dtype, device=self.device if device is None else device,
                       requires_grad=requires_grad, layout=layout, **named)
-    new.__name__ = new.__qualname__ = "new_" + name
-    new.__doc__ = f"Return `torch.{name}` of a shape with this tensor's dtype and device."
-    return method(new)
+    return method(named(new, "new_" + name, f"Return `torch.{name}` of a shape with this tensor's dtype and device."))
 
 
 new_empty, new_zeros, new_ones, new_full = (_new(name) for name in ("empty", "zeros", "ones", "full"))

@@ -2,6 +2,7 @@
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, write
 from dragon.vm.torch.core.register import both, function, method, overload
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 INT64 = OBJECTS["int64"]
@@ -57,9 +58,7 @@ def _scatter(name):
         if src is None:
             raise TypeError(f"{name}: got neither src nor value, expected one of them")
         return operator(input, dim, index, src, reduce=reduce, **out)
-    scatter.__name__ = scatter.__qualname__ = name
-    scatter.__doc__ = "Write a tensor's elements, or one number, to places along an axis."
-    return scatter
+    return named(scatter, name, "Write a tensor's elements, or one number, to places along an axis.")
 
 
 both(_scatter("scatter"))

@@ -3,6 +3,7 @@ from dragon.vm.torch.core.functions import normalization, pooling
 from dragon.vm.torch.core.functions.embedding import require_dense, shrink_rows
 from dragon.vm.torch.core.functions.loss import lengths
 from dragon.vm.torch.core.register import FUNCTIONS, function
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -21,9 +22,8 @@ def reduction_by_number(name, place):
         else:
             kwargs["reduction"] = REDUCTIONS[kwargs.get("reduction", 1)]
         return operator(*args, **kwargs)
-    loss.__name__ = loss.__qualname__ = name
-    loss.__doc__ = f"Compute `nn.functional.{name}` with a reduction by number: 0 none, 1 mean, 2 sum."
-    return function(loss)
+    return function(named(loss, name,
+                          f"Compute `nn.functional.{name}` with a reduction by number: 0 none, 1 mean, 2 sum."))
 
 
 for _name, _place in PLACES.items():
@@ -41,9 +41,7 @@ def dropping(name, drop):
     """Register a kind of dropout, all arguments of which have to be given."""
     def dropout(input, p, train):
         return drop(input, p, train)
-    dropout.__name__ = dropout.__qualname__ = name
-    dropout.__doc__ = f"Compute `{name}` where `train` is true."
-    return function(dropout)
+    return function(named(dropout, name, f"Compute `{name}` where `train` is true."))
 
 
 dropping("dropout", normalization.dropout)
@@ -167,9 +165,7 @@ def _recurrent(name):
         # A packed sequence brings its batch sizes as the second argument, before the states.
         states = args[1] if name == "lstm" else args[2]
         return (packed if isinstance(states, Tensor) else plain)(*args, **kwargs)
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"Run the layers of `nn.{name.upper()}` over a sequence or a packed one."
-    return function(run)
+    return function(named(run, name, f"Run the layers of `nn.{name.upper()}` over a sequence or a packed one."))
 
 
 for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
@@ -180,9 +176,7 @@ def gone(name, successor):
     """Register a function that PyTorch took out, which says what to use."""
     def removed(*args, **kwargs):
         raise RuntimeError(f"{name}: PyTorch has removed it, expected {successor}")
-    removed.__name__ = removed.__qualname__ = name
-    removed.__doc__ = f"Raise: `{successor}` has taken its place."
-    return function(removed)
+    return function(named(removed, name, f"Raise: `{successor}` has taken its place."))
 
 
 for _name, _successor in (("matrix_rank", "torch.linalg.matrix_rank"), ("lstsq", "torch.linalg.lstsq"),

@@ -4,6 +4,7 @@ import math
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, replace, write
 from dragon.vm.torch.core.register import both, function, method, overload
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -20,12 +21,8 @@ def _bound(name, word):
 
     def clamp_(input, bound=None, **named):
         return in_place(input, **{word: take(bound, named)}, **named)
-    clamp.__name__ = clamp.__qualname__ = name
-    clamp.__doc__ = f"Return the elements, those beyond `{word}` set to it."
-    clamp_.__name__ = clamp_.__qualname__ = name + "_"
-    clamp_.__doc__ = f"Set the elements beyond `{word}` to it."
-    both(clamp)
-    both(clamp_)
+    both(named(clamp, name, f"Return the elements, those beyond `{word}` set to it."))
+    both(named(clamp_, name + "_", f"Set the elements beyond `{word}` to it."))
 
 
 _bound("clamp_min", "min")
@@ -80,9 +77,7 @@ def _over_a_copy(name):
 
     def in_place(self, *args, **kwargs):
         return replace(self, operator(ops.clone(self), *args, **kwargs))
-    in_place.__name__ = in_place.__qualname__ = name + "_"
-    in_place.__doc__ = f"Do what `{name}` does in place."
-    method(in_place)
+    method(named(in_place, name + "_", f"Do what `{name}` does in place."))
 
 
 _over_a_copy("ldexp")
@@ -277,28 +272,9 @@ def is_same_size(input, other):
     return input.shape == other.shape
 
 
-@both
-def resolve_conj(input):
-    """Return the tensor: conjugates are never lazy here."""
-    return input
-
-
-@both
-def resolve_neg(input):
-    """Return the tensor: negatives are never lazy here."""
-    return input
-
-
-@both
-def is_conj(input):
-    """Return False: conjugates are never lazy here."""
-    return False
-
-
-@both
-def is_neg(input):
-    """Return False: negatives are never lazy here."""
-    return False
+for _name, _what in (("conj", "conjugates"), ("neg", "negatives")):
+    both(named(lambda input: input, "resolve_" + _name, f"Return the tensor: {_what} are never lazy here."))
+    both(named(lambda input: False, "is_" + _name, f"Return False: {_what} are never lazy here."))
 
 
 @method

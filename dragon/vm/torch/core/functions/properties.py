@@ -5,6 +5,7 @@ from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import as_tensor, tensor
 from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 # Answers that are the same for every tensor of Dragon's.
@@ -181,43 +182,23 @@ def record_stream(self, stream):
         raise NotImplementedError(f"record_stream: got a tensor on {self.device}, expected one on a CUDA device")
 
 
-def _sparse_only(name):
-    def refuse(self, *args, **kwargs):
-        raise RuntimeError(f"{name}: got a strided tensor, expected a sparse one; Dragon has no sparse tensors")
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"`{name}` is for sparse tensors; there are none."
-    method(refuse)
+def _refusing(error, got, sentence, names):
+    """Make methods that say what Dragon has no tensors of."""
+    def make(name):
+        def refuse(self, *args, **kwargs):
+            raise error(f"{name}: {got}")
+        method(named(refuse, name, f"`{name}` {sentence}; there are none."))
+    for name in names.split():
+        make(name)
 
 
-for _name in """
-coalesce is_coalesced values indices crow_indices col_indices ccol_indices row_indices _nnz _values _indices
-sparse_mask
-""".split():
-    _sparse_only(_name)
-
-
-def _quantized_only(name):
-    def refuse(self, *args, **kwargs):
-        raise NotImplementedError(f"{name}: got a plain tensor, expected a quantized one; Dragon has none")
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"`{name}` is for quantized tensors; there are none."
-    method(refuse)
-
-
-for _name in "q_scale q_zero_point int_repr q_per_channel_scales q_per_channel_zero_points q_per_channel_axis".split():
-    _quantized_only(_name)
-
-
-def _no_sparse(name):
-    def refuse(self, *args, **kwargs):
-        raise NotImplementedError(f"{name}: Dragon has no sparse tensors; keep the tensor dense")
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"`{name}` would return a sparse tensor; there are none."
-    method(refuse)
-
-
-for _name in "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_mkldnn".split():
-    _no_sparse(_name)
+_refusing(RuntimeError, "got a strided tensor, expected a sparse one; Dragon has no sparse tensors", "is for sparse "
+          "tensors", "coalesce is_coalesced values indices crow_indices col_indices ccol_indices row_indices _nnz "
+          "_values _indices sparse_mask")
+_refusing(NotImplementedError, "got a plain tensor, expected a quantized one; Dragon has none", "is for quantized "
+          "tensors", "q_scale q_zero_point int_repr q_per_channel_scales q_per_channel_zero_points q_per_channel_axis")
+_refusing(NotImplementedError, "Dragon has no sparse tensors; keep the tensor dense", "would return a sparse tensor",
+          "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_mkldnn")
 
 
 @method

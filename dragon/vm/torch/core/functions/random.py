@@ -6,6 +6,7 @@ from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import finish, shape_of, tensor
 from dragon.vm.torch.core.layout import require_strided
 from dragon.vm.torch.core.register import function, method, overload
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -102,9 +103,7 @@ def _of_shape(name):
         if out is not None:
             return operator(size, generator=generator, dtype=out.dtype, out=out.resize_(size))
         return finish(operator(size, generator=generator, dtype=dtype, device=as_device(device)), requires_grad)
-    draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = f"Return a tensor of random numbers, as the operator `{name}` draws them."
-    return overload(name)(draw)
+    return overload(name)(named(draw, name, f"Return a tensor of random numbers, as the operator `{name}` draws them."))
 
 
 def _like(name):
@@ -120,9 +119,8 @@ def _like(name):
         made = operator(input, *bounds, generator=generator, dtype=dtype,
                         device=None if device is None else as_device(device), **named)
         return finish(made, requires_grad)
-    draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = f"Return random numbers in another tensor's shape, as the operator `{name}` draws them."
-    return function(draw)
+    return function(named(draw, name,
+                          f"Return random numbers in another tensor's shape, as the operator `{name}` draws them."))
 
 
 rand, randn = _of_shape("rand"), _of_shape("randn")

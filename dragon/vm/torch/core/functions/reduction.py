@@ -3,6 +3,7 @@ import math
 
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import both, function
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 MOST_AXES = 64  # of a tensor
@@ -20,12 +21,6 @@ def axis_words(who, dim, keepdim, named):
     return dim, keepdim
 
 
-def named_as(name, python_function):
-    """Return a function under a name, for families that are made in a loop."""
-    python_function.__name__ = python_function.__qualname__ = name
-    return python_function
-
-
 def _extreme(name, pairwise):
     whole, along, pairwise = getattr(ops, name), getattr(ops, name + "_axis"), getattr(ops, pairwise)
 
@@ -37,8 +32,8 @@ def _extreme(name, pairwise):
         if other is not None:
             return pairwise(input, other, out=out)
         return whole(input, out=out) if dim is None else along(input, dim, keepdim, out=out)
-    extreme.__doc__ = f"Return the {name} of all elements, (values, indices) along an axis, or of two tensors."
-    both(named_as(name, extreme))
+    both(named(
+        extreme, name, f"Return the {name} of all elements, (values, indices) along an axis, or of two tensors."))
 
 
 _extreme("max", "maximum")
@@ -56,8 +51,7 @@ def _middle(name):
         if out is not None:
             raise TypeError(f"{name}: got out without dim, expected both")
         return whole(input)[0]
-    middle.__doc__ = f"Return the {name} of all elements, or (values, indices) along an axis."
-    both(named_as(name, middle))
+    both(named(middle, name, f"Return the {name} of all elements, or (values, indices) along an axis."))
 
 
 _middle("median")
@@ -78,8 +72,8 @@ def _spread(name, is_method):
                                 "correction and keepdim are given by name")
             correction = int(unbiased)
         return operator(input, dim, correction=1 if correction is None else correction, keepdim=keepdim, out=out)
-    spread.__doc__ = f"Return the {name} of all elements or along axes, with Bessel's or another correction."
-    (both if is_method else function)(named_as(name, spread))
+    (both if is_method else function)(named(
+        spread, name, f"Return the {name} of all elements or along axes, with Bessel's or another correction."))
 
 
 for _name, _is_method in (("var", True), ("std", True), ("var_mean", False), ("std_mean", False)):

@@ -8,6 +8,7 @@ from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.register import FUNCTIONS, function
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor
 
 _state = {"deterministic": False, "warn_only": False, "matmul": "highest", "interop": 1, "warn_always": False,
@@ -155,9 +156,7 @@ def _checker(name, error):
             raise TypeError(f"{name}: got {type(cond).__name__} for argument 'cond', expected a bool")
         if not cond:
             raise error(message() if message is not None else "Expected cond to be True, but got False.")
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = f"Raise {error.__name__} unless a condition holds."
-    plain(check)
+    plain(named(check, name, f"Raise {error.__name__} unless a condition holds."))
 
 
 for _name, _error in (("_check", RuntimeError), ("_check_index", IndexError), ("_check_value", ValueError),

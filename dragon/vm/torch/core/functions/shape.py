@@ -4,6 +4,7 @@ import warnings
 from dragon import _C
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -54,9 +55,7 @@ def _cutter(name):
     def cut(input, indices_or_sections=None, *, sections=None, indices=None):
         where = _only(name, indices_or_sections, sections, indices)
         return (by_places if isinstance(where, (list, tuple)) else by_count)(input, where)
-    cut.__name__ = cut.__qualname__ = name
-    cut.__doc__ = f"Return views of the axis that `{name}` cuts: equal ones, or cut at the places listed."
-    both(cut)
+    both(named(cut, name, f"Return views of the axis that `{name}` cuts: equal ones, or cut at the places listed."))
 
 
 for _name in ("hsplit", "vsplit", "dsplit"):
@@ -77,9 +76,7 @@ def _at_least(name):
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
             return operator(tensors[0])
         return tuple(operator(tensor) for tensor in tensors_of(tensors))
-    at_least.__name__ = at_least.__qualname__ = name
-    at_least.__doc__ = f"Return tensors with as many axes as `{name}` says, at least."
-    function(at_least)
+    function(named(at_least, name, f"Return tensors with as many axes as `{name}` says, at least."))
 
 
 for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
@@ -125,9 +122,7 @@ def _variadic(name, guest=None):
 
     def join(*tensors):
         return operator(tensors_of(tensors))
-    join.__name__ = join.__qualname__ = guest or name
-    join.__doc__ = f"Return what the operator `{name}` makes of tensors."
-    function(join)
+    function(named(join, guest or name, f"Return what the operator `{name}` makes of tensors."))
 
 
 _variadic("block_diag")
@@ -195,9 +190,7 @@ def _changer(name):
 
     def change(self, *args, **kwargs):
         return become(self, operator(self, *args, **kwargs))
-    change.__name__ = change.__qualname__ = name + "_"
-    change.__doc__ = f"Change the tensor's own shape and strides as `{name}` does."
-    return method(change)
+    return method(named(change, name + "_", f"Change the tensor's own shape and strides as `{name}` does."))
 
 
 for _name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
@@ -256,9 +249,7 @@ def _copying(name, view):
         made = view(input, *args, **kwargs)
         made = tuple(map(_copied, made)) if isinstance(made, (list, tuple)) else _copied(made)
         return deliver(made, out)
-    copy.__name__ = copy.__qualname__ = name
-    copy.__doc__ = f"Return as new memory what `{name[:-5]}` returns as a view."
-    return function(copy)
+    return function(named(copy, name, f"Return as new memory what `{name[:-5]}` returns as a view."))
 
 
 def _alias(input):

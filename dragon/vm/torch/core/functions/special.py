@@ -5,6 +5,7 @@ from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 DOUBLE = OBJECTS["float64"]
@@ -157,9 +158,7 @@ def polynomial(kind, x, n, shifted, out):
 def _polynomial(name, kind, shifted=False):
     def of_degree(x, n, *, out=None):
         return polynomial(kind, x, n, shifted, out)
-    of_degree.__name__ = of_degree.__qualname__ = name
-    of_degree.__doc__ = f"Return the {name.replace('_', ' ')} of degree `n`."
-    return overridable(of_degree)
+    return overridable(named(of_degree, name, f"Return the {name.replace('_', ' ')} of degree `n`."))
 
 
 POLYNOMIALS = {name: _polynomial(name, kind) for name, kind in (
@@ -272,9 +271,7 @@ def _bessel(name, kind):
         (x,), dtype = floats(input)
         # The limit is zero, but PyTorch says that there is none.
         return deliver(ops.where(ops.isinf(x), ops.full_like(x, math.nan), operator(x)), dtype, out)
-    bessel.__name__ = bessel.__qualname__ = name
-    bessel.__doc__ = f"Return the Bessel function of the {kind} kind of order {name[-1]}."
-    return overridable(bessel)
+    return overridable(named(bessel, name, f"Return the Bessel function of the {kind} kind of order {name[-1]}."))
 
 
 @overridable

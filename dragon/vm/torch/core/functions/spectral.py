@@ -7,6 +7,7 @@ from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
 from dragon.vm.torch.core.layout import require_strided
 from dragon.vm.torch.core.register import both, function
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
 
 
@@ -20,9 +21,7 @@ def _frequencies(name):
         if out is not None:
             return out.resize_(operator(n, d, dtype=out.dtype).shape).copy_(operator(n, d, dtype=out.dtype))
         return finish(operator(n, d, dtype=dtype or default_dtype(), device=as_device(device)), requires_grad)
-    frequencies.__name__ = frequencies.__qualname__ = name
-    frequencies.__doc__ = f"Return the frequencies of the bins of `{'r' * (name[0] == 'r')}fft`."
-    return frequencies
+    return named(frequencies, name, f"Return the frequencies of the bins of `{'r' * (name[0] == 'r')}fft`.")
 
 
 fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
