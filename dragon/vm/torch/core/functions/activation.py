@@ -2,36 +2,34 @@
 import warnings
 
 from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
 
 relu_, elu_, selu_, celu_, leaky_relu_ = ops.relu_, ops.elu_, ops.selu_, ops.celu_, ops.leaky_relu_
 hardtanh_, threshold_, rrelu_ = ops.hardtanh_, ops.threshold_, ops.rrelu_
-_relu, _relu6, _elu, _selu, _celu, _leaky_relu = ops.relu, ops.relu6, ops.elu, ops.selu, ops.celu, ops.leaky_relu
-_silu, _mish = ops.silu, ops.mish
+_elu, _celu, _leaky_relu, _silu = ops.elu, ops.celu, ops.leaky_relu, ops.silu
 
 
-@overridable
-def relu(input, inplace=False):
-    """Replace negative numbers by zero."""
-    return relu_(input) if inplace else _relu(input)
+def _activation(name, sentence):
+    plain, in_place = getattr(ops, name), getattr(ops, name + "_")
+
+    def activation(input, inplace=False):
+        return in_place(input) if inplace else plain(input)
+    return overridable(named(activation, name, sentence))
 
 
-@overridable
-def relu6(input, inplace=False):
-    """Clamp to 0 and 6."""
-    return ops.relu6_(input) if inplace else _relu6(input)
+relu = _activation("relu", "Replace negative numbers by zero.")
+relu6 = _activation("relu6", "Clamp to 0 and 6.")
+selu = _activation("selu", "Apply ELU with the constants that keep mean and variance.")
+hardsigmoid = _activation("hardsigmoid", "Clamp `x / 6 + 1 / 2` to 0 and 1.")
+hardswish = _activation("hardswish", "Multiply by the hard sigmoid.")
+mish = _activation("mish", "Multiply by `tanh(softplus(x))`.")
 
 
 @overridable
 def elu(input, alpha=1.0, inplace=False):
     """Bend negative numbers into `alpha * (exp(x) - 1)`."""
     return elu_(input, alpha) if inplace else _elu(input, alpha)
-
-
-@overridable
-def selu(input, inplace=False):
-    """Apply ELU with the constants that keep mean and variance."""
-    return selu_(input) if inplace else _selu(input)
 
 
 @overridable
@@ -77,30 +75,12 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
 
 
 @overridable
-def hardsigmoid(input, inplace=False):
-    """Clamp `x / 6 + 1 / 2` to 0 and 1."""
-    return ops.hardsigmoid_(input) if inplace else ops.hardsigmoid(input)
-
-
-@overridable
-def hardswish(input, inplace=False):
-    """Multiply by the hard sigmoid."""
-    return ops.hardswish_(input) if inplace else ops.hardswish(input)
-
-
-@overridable
 def silu(input, inplace=False):
     """Multiply by the sigmoid."""
     if input.dtype.is_complex:
         made = input * ops.sigmoid(input)
         return input.copy_(made) if inplace else made
     return ops.silu_(input) if inplace else _silu(input)
-
-
-@overridable
-def mish(input, inplace=False):
-    """Multiply by `tanh(softplus(x))`."""
-    return ops.mish_(input) if inplace else _mish(input)
 
 
 @overridable

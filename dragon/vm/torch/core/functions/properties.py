@@ -1,4 +1,4 @@
-"""What a tensor answers about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
+"""The answers that a tensor gives about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
 from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -108,52 +108,10 @@ def _shape_as_tensor(input):
     return tensor(list(input.shape), dtype=OBJECTS["int64"])
 
 
-@both
-def _is_all_true(input):
-    """Return whether all elements hold, as a tensor."""
-    return ops.all(input)
-
-
-@both
-def _is_any_true(input):
-    """Return whether some element holds, as a tensor."""
-    return ops.any(input)
-
-
-@method
-def is_pinned(self, device=None):
-    """Return False: no memory is pinned."""
-    return False
-
-
-@both
-def is_inference(input):
-    """Return whether the tensor was made in inference mode."""
-    return False
-
-
-@both
-def is_distributed(input):
-    """Return False: no tensor is spread over processes."""
-    return False
-
-
 @method
 def is_set_to(self, tensor):
     """Return whether two tensors stand for the same memory in the same way."""
     return (self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape and self.stride() == tensor.stride())
-
-
-@method
-def _is_view(self):
-    """Return whether the memory is another tensor's."""
-    return self.is_view
-
-
-@method
-def const_data_ptr(self):
-    """Return the address of the first element."""
-    return self.data_ptr()
 
 
 @method
@@ -201,19 +159,16 @@ _refusing(NotImplementedError, "Dragon has no sparse tensors; keep the tensor de
           "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_mkldnn")
 
 
-@method
-def sparse_dim(self):
-    """Return 0: no axis is sparse."""
-    return 0
-
-
-@method
-def dense_dim(self):
-    """Return the number of axes: all are dense."""
-    return self.ndim
-
-
-@both
-def dequantize(input):
-    """Return the tensor in single precision."""
-    return input.float()
+# Answers of one line.
+for _register, _name, _answer, _sentence in (
+        (both, "_is_all_true", lambda input: ops.all(input), "Return whether all elements hold, as a tensor."),
+        (both, "_is_any_true", lambda input: ops.any(input), "Return whether some element holds, as a tensor."),
+        (method, "is_pinned", lambda self, device=None: False, "Return False: no memory is pinned."),
+        (both, "is_inference", lambda input: False, "Return whether the tensor was made in inference mode."),
+        (both, "is_distributed", lambda input: False, "Return False: no tensor is spread over processes."),
+        (method, "_is_view", lambda self: self.is_view, "Return whether the memory is another tensor's."),
+        (method, "const_data_ptr", lambda self: self.data_ptr(), "Return the address of the first element."),
+        (method, "sparse_dim", lambda self: 0, "Return 0: no axis is sparse."),
+        (method, "dense_dim", lambda self: self.ndim, "Return the number of axes: all are dense."),
+        (both, "dequantize", lambda input: input.float(), "Return the tensor in single precision.")):
+    _register(named(_answer, _name, _sentence))

@@ -7,7 +7,7 @@ from dragon.core import config
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.layout import contiguous_format
-from dragon.vm.torch.core.register import FUNCTIONS, function
+from dragon.vm.torch.core.register import FUNCTIONS, function, plain
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -15,10 +15,20 @@ _state = {"deterministic": False, "warn_only": False, "matmul": "highest", "inte
           "fill": True}
 
 
-def plain(python_function):
-    """Register `torch.<name>` that takes no tensors, so that no class is asked."""
-    FUNCTIONS[python_function.__name__] = python_function
-    return python_function
+def _reader(name, key, sentence):
+    plain(named(lambda: _state[key], name, sentence))
+
+
+for _row in (
+        ("get_num_interop_threads", "interop", "Return how many operators may run at once."),
+        ("are_deterministic_algorithms_enabled", "deterministic",
+         "Return whether repeatable algorithms were asked for."),
+        ("is_deterministic_algorithms_warn_only_enabled", "warn_only",
+         "Return whether algorithms that do not repeat are to warn only."),
+        ("get_float32_matmul_precision", "matmul",
+         'Return what products in single precision may lose: "highest" for nothing.'),
+        ("is_warn_always_enabled", "warn_always", "Return whether warnings repeat.")):
+    _reader(*_row)
 
 
 @plain
@@ -38,12 +48,6 @@ def set_num_threads(num):
 
 
 @plain
-def get_num_interop_threads():
-    """Return how many operators may run at once."""
-    return _state["interop"]
-
-
-@plain
 def set_num_interop_threads(num):
     """Set how many operators may run at once; Dragon runs one after another."""
     if num < 1:
@@ -55,18 +59,6 @@ def set_num_interop_threads(num):
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Ask for algorithms whose results repeat; the CPU's always do."""
     _state.update(deterministic=bool(mode), warn_only=bool(warn_only))
-
-
-@plain
-def are_deterministic_algorithms_enabled():
-    """Return whether repeatable algorithms were asked for."""
-    return _state["deterministic"]
-
-
-@plain
-def is_deterministic_algorithms_warn_only_enabled():
-    """Return whether algorithms that do not repeat are to warn only."""
-    return _state["warn_only"]
 
 
 @plain
@@ -83,12 +75,6 @@ def set_deterministic_debug_mode(debug_mode):
 def get_deterministic_debug_mode():
     """Return 0, 1 or 2: default, warn, error."""
     return 0 if not _state["deterministic"] else 1 if _state["warn_only"] else 2
-
-
-@plain
-def get_float32_matmul_precision():
-    """Return what products in single precision may lose: "highest" for nothing."""
-    return _state["matmul"]
 
 
 @plain
@@ -111,12 +97,6 @@ def set_flush_denormal(mode):
 def set_warn_always(b):
     """Set whether warnings repeat."""
     _state["warn_always"] = bool(b)
-
-
-@plain
-def is_warn_always_enabled():
-    """Return whether warnings repeat."""
-    return _state["warn_always"]
 
 
 @plain
@@ -222,22 +202,14 @@ class SymBool:
     """The class of unknown truth values; there are none."""
 
 
-@plain
-def sym_int(a):
-    """Return a number as an integer."""
-    return int(a)
-
-
-@plain
-def sym_float(a):
-    """Return a number as a float."""
-    return float(a)
-
-
-@plain
-def sym_not(a):
-    """Return the opposite of a truth value."""
-    return not a
+for _name, _made, _sentence in (
+        ("sym_int", lambda a: int(a), "Return a number as an integer."),
+        ("sym_float", lambda a: float(a), "Return a number as a float."),
+        ("sym_not", lambda a: not a, "Return the opposite of a truth value."),
+        ("sym_sum", lambda args: sum(args), "Return the sum of numbers."),
+        ("sym_ite", lambda b, t, f: t if b else f, "Return one number or another."),
+        ("sym_sqrt", lambda a: math.sqrt(a), "Return the square root of a number.")):
+    plain(named(_made, _name, _sentence))
 
 
 @plain
@@ -252,24 +224,6 @@ def sym_min(a, b):
     """Return the smaller of two numbers; a float if one is."""
     smaller = min(a, b)
     return float(smaller) if isinstance(a, float) or isinstance(b, float) else smaller
-
-
-@plain
-def sym_sum(args):
-    """Return the sum of numbers."""
-    return sum(args)
-
-
-@plain
-def sym_ite(b, t, f):
-    """Return one number or another."""
-    return t if b else f
-
-
-@plain
-def sym_sqrt(a):
-    """Return the square root of a number."""
-    return math.sqrt(a)
 
 
 FUNCTIONS["OutOfMemoryError"] = _C.OutOfMemory
