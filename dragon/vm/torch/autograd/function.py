@@ -9,7 +9,7 @@ from dragon.vm.torch.core.nodes import CONTEXTS
 
 
 class FunctionCtx(core.Context):
-    """What a Function's forward leaves for its backward."""
+    """The things that a Function's forward leaves for its backward."""
 
     def save_for_backward(self, *tensors):
         """Keep arguments or results; a later write to one of them makes the backward pass an error."""

@@ -1,6 +1,7 @@
 """Jacobians, Hessians and their products with vectors, of functions of tensors."""
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import enable_grad
+from dragon.vm.torch.core.sentences import complete_parameters
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -9,16 +10,8 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
     Parameters
     ----------
-    func : Callable
-        From tensors to a tensor or a tuple of them.
-    inputs : Union[Tensor, Tuple[Tensor, ...]]
-        Where.
     v : Union[Tensor, Tuple[Tensor, ...]], optional
         In the form of the outputs; 1 for a single output of one element.
-    create_graph : bool, optional, default=False
-        Whether the results can be differentiated.
-    strict : bool, optional, default=False
-        Whether an output that does not depend on the inputs is an error; otherwise its part is zero.
 
     Returns
     -------
@@ -36,19 +29,6 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """Return (outputs, products of the Jacobian with a vector), by differentiating backward twice.
-
-    Parameters
-    ----------
-    func : Callable
-        From tensors to a tensor or a tuple of them.
-    inputs : Union[Tensor, Tuple[Tensor, ...]]
-        Where.
-    v : Union[Tensor, Tuple[Tensor, ...]], optional
-        In the form of the inputs; 1 for a single input of one element.
-    create_graph : bool, optional, default=False
-        Whether the results can be differentiated.
-    strict : bool, optional, default=False
-        Whether an output that does not depend on the inputs is an error; otherwise its part is zero.
 
     Returns
     -------
@@ -70,16 +50,6 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
 
     Parameters
     ----------
-    func : Callable
-        From tensors to a tensor or a tuple of them.
-    inputs : Union[Tensor, Tuple[Tensor, ...]]
-        Where.
-    create_graph : bool, optional, default=False
-        Whether the result can be differentiated.
-    strict : bool, optional, default=False
-        Whether an output that does not depend on an input is an error; otherwise its part is zero.
-    vectorize : bool, optional, default=False
-        Accepted; rows are computed one by one.
     strategy : str, optional, default="reverse-mode"
         "forward-mode" is accepted with `vectorize`; the numbers are the same.
 
@@ -125,14 +95,6 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
     ----------
     func : Callable
         From tensors to a tensor of one element.
-    inputs : Union[Tensor, Tuple[Tensor, ...]]
-        Where.
-    create_graph : bool, optional, default=False
-        Whether the result can be differentiated.
-    strict : bool, optional, default=False
-        Whether independence is an error; otherwise its part is zero.
-    vectorize : bool, optional, default=False
-        Accepted; rows are computed one by one.
     outer_jacobian_strategy : str, optional, default="reverse-mode"
         As `strategy` of `jacobian`.
 
@@ -256,3 +218,15 @@ class _Run:
         """Return a tuple as the caller knows it."""
         done = tuple(items) if self.create_graph else tuple(item.detach() for item in items)
         return done if several else done[0]
+
+
+# What the functions' docstrings leave out.
+_TOLD = {"func": ("Callable", "From tensors to a tensor or a tuple of them."),
+         "inputs": ("Union[Tensor, Tuple[Tensor, ...]]", "Where."),
+         "v": ("Union[Tensor, Tuple[Tensor, ...]]", "In the form of the inputs; 1 for a single input of one element."),
+         "create_graph": ("bool", "Whether the results can be differentiated."),
+         "strict": ("bool", "Whether an output that does not depend on the inputs is an error; otherwise its part is "
+                            "zero."),
+         "vectorize": ("bool", "Accepted; rows are computed one by one.")}
+for _function in (vjp, jvp, jacobian, hessian, hvp, vhp):
+    complete_parameters(_function, _TOLD)

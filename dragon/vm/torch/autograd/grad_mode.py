@@ -8,6 +8,23 @@ _switch = modes.set_recording
 _local = threading.local()
 
 
+class _Mode(_DecoratorContextManager):
+    """A context manager with a mode, of which the engine may have only one."""
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        pass
+
+    def clone(self):
+        """Return a context manager that does the same."""
+        return self.__class__(self.mode)
+
+
 class no_grad(_NoParamDecoratorContextManager):
     """Record nothing, within a `with` block or a decorated function."""
 
@@ -31,7 +48,7 @@ class enable_grad(_NoParamDecoratorContextManager):
         _switch(self.prev)
 
 
-class set_grad_enabled(_DecoratorContextManager):
+class set_grad_enabled(_Mode):
     """Record or not, from now on; as a `with` block or a decorator, only within.
 
     Parameters
@@ -61,12 +78,8 @@ class set_grad_enabled(_DecoratorContextManager):
 
     __repr__ = __str__
 
-    def clone(self):
-        """Return a context manager that does the same."""
-        return self.__class__(self.mode)
 
-
-class inference_mode(_DecoratorContextManager):
+class inference_mode(_Mode):
     """Record nothing. Tensors made within are ordinary ones: the engine keeps no books that could be left out.
 
     Parameters
@@ -91,17 +104,13 @@ class inference_mode(_DecoratorContextManager):
         enabled, _local.inference = self.previous.pop()
         _switch(enabled)
 
-    def clone(self):
-        """Return a context manager that does the same."""
-        return self.__class__(self.mode)
-
 
 def is_inference_mode_enabled():
     """Return whether this thread is in inference mode."""
     return getattr(_local, "inference", False)
 
 
-class set_multithreading_enabled(_DecoratorContextManager):
+class set_multithreading_enabled(_Mode):
     """Let the backward pass use the threads of several devices or not; with one device there is one thread anyway.
 
     Parameters
@@ -111,19 +120,6 @@ class set_multithreading_enabled(_DecoratorContextManager):
 
     """
 
-    def __init__(self, mode):
-        self.mode = mode
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        pass
-
-    def clone(self):
-        """Return a context manager that does the same."""
-        return self.__class__(self.mode)
-
 
 class _unsafe_preserve_version_counter(_DecoratorContextManager):
     """Writes within the block would not count; the engine always counts them."""
@@ -132,18 +128,5 @@ class _unsafe_preserve_version_counter(_DecoratorContextManager):
         raise NotImplementedError("_unsafe_preserve_version_counter: Dragon counts every write to a tensor")
 
 
-class _force_original_view_tracking(_DecoratorContextManager):
+class _force_original_view_tracking(_Mode):
     """Choose between two ways of tracking views, of which the engine has one."""
-
-    def __init__(self, mode):
-        self.mode = mode
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        pass
-
-    def clone(self):
-        """Return a context manager that does the same."""
-        return self.__class__(self.mode)

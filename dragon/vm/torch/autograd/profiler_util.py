@@ -1,4 +1,4 @@
-"""What a profile is made of: events in time, their sums by name, tables and traces."""
+"""The parts of a profile: events in time, their sums by name, tables and traces."""
 import json
 import os
 from collections import defaultdict
@@ -8,7 +8,7 @@ from dragon.core import files
 
 
 class DeviceType(Enum):
-    """Where an event happened."""
+    """The place where an event happened."""
 
     CPU = 0
     CUDA = 1

@@ -12,20 +12,21 @@ def inherit_sentences(cls):
             member.__doc__ = getattr(super(cls, cls), name, None).__doc__
 
 
-def complete_parameters(cls, told):
-    """Add to a class's docstring the parameters that it leaves to the family's table.
+def complete_parameters(thing, told):
+    """Add to a docstring the parameters that it leaves to the family's table.
 
     Parameters
     ----------
-    cls : type
-        A class, whose docstring ends with its parameters, or has none.
+    thing : Callable
+        A class or function, whose docstring tells its parameters first, or none.
     told : Dict[str, Tuple[str, str]]
         Types and sentences by names. Where some parameter stays untold the docstring is left as it is.
 
     """
-    head, _, own = (cls.__doc__ or "").partition("    Parameters\n    ----------\n")
+    doc, returns, results = (thing.__doc__ or "").partition("    Returns\n    -------\n")
+    head, _, own = doc.partition("    Parameters\n    ----------\n")
     entries = {name: match[0] for match in _ENTRY.finditer(own) for name in match[1].split(", ")}
-    names = inspect.signature(cls).parameters
+    names = inspect.signature(thing).parameters
     if not head or any(name not in entries and name not in told for name in names):
         return
     for name, parameter in names.items():
@@ -35,7 +36,7 @@ def complete_parameters(cls, told):
                 kind += ", optional" if parameter.default is None else f", optional, default={parameter.default!r}"
             entries[name] = f"    {name} : {kind}\n        {sentence}\n"
     section = "".join(dict.fromkeys(entries[name] for name in names))
-    cls.__doc__ = f"{head.rstrip()}\n\n    Parameters\n    ----------\n{section}\n    "
+    thing.__doc__ = f"{head.rstrip()}\n\n    Parameters\n    ----------\n{section}\n    {(returns + results).lstrip()}"
 
 
 def named(function, name, sentence):
