@@ -1,4 +1,4 @@
-"""What distributions with probabilities share: they are given as such or as logits, and the others follow."""
+"""The base of distributions with probabilities: they are given as such or as logits, and the others follow."""
 from operator import attrgetter
 
 from dragon.vm.torch.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits

@@ -1,4 +1,4 @@
-"""What a transform is: a map, its inverse, compositions of both; `transforms` shows them all."""
+"""The base of transforms: a map, its inverse, compositions of both; `transforms` shows them all."""
 import operator
 import weakref
 from functools import reduce

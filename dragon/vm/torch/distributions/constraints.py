@@ -2,6 +2,7 @@
 from operator import attrgetter
 
 from dragon.vm import torch
+from dragon.vm.torch.core.sentences import inherit_sentences
 
 
 class Constraint:
@@ -9,6 +10,10 @@ class Constraint:
 
     is_discrete = False
     event_dim = 0
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        inherit_sentences(cls)
 
     def check(self, value):
         """Return a tensor of bools: which values satisfy the constraint."""
@@ -85,7 +90,6 @@ class _IndependentConstraint(Constraint):
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def check(self, value):
-        """Return which values are inside in all their parts."""
         result = self.base_constraint.check(value)
         if result.dim() < self.reinterpreted_batch_ndims:
             expected = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
@@ -110,7 +114,6 @@ class MixtureSameFamilyConstraint(Constraint):
     event_dim = property(attrgetter("base_constraint.event_dim"), doc="How many axes make one value.")
 
     def check(self, value):
-        """Return which values are inside for all components."""
         axes = self.event_dim
         inner = self.base_constraint.check(value.unsqueeze(-1 - axes))
         if value.dim() < axes:
@@ -127,7 +130,6 @@ class _Boolean(Constraint):
     is_discrete = True
 
     def check(self, value):
-        """Return which values are 0 or 1."""
         return (value == 0) | (value == 1)
 
 
@@ -138,7 +140,6 @@ class _OneHot(Constraint):
     event_dim = 1
 
     def check(self, value):
-        """Return which vectors are one-hot."""
         return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
 
 
@@ -155,6 +156,20 @@ class _Bounded(Constraint):
         return f"{self.__class__.__name__[1:]}({bounds})"
 
 
+class _From(_Bounded):
+    """From a bound on."""
+
+    def __init__(self, lower_bound):
+        super().__init__(lower_bound=lower_bound)
+
+
+class _UpTo(_Bounded):
+    """Up to a bound."""
+
+    def __init__(self, upper_bound):
+        super().__init__(upper_bound=upper_bound)
+
+
 class _Between(_Bounded):
     """Between two bounds."""
 
@@ -168,33 +183,24 @@ class _IntegerInterval(_Between):
     is_discrete = True
 
     def check(self, value):
-        """Return which values are such integers."""
         return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _IntegerLessThan(_Bounded):
+class _IntegerLessThan(_UpTo):
     """Integers up to a bound."""
 
     is_discrete = True
 
-    def __init__(self, upper_bound):
-        super().__init__(upper_bound=upper_bound)
-
     def check(self, value):
-        """Return which values are such integers."""
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
-class _IntegerGreaterThan(_Bounded):
+class _IntegerGreaterThan(_From):
     """Integers from a bound on."""
 
     is_discrete = True
 
-    def __init__(self, lower_bound):
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value):
-        """Return which values are such integers."""
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
@@ -202,18 +208,13 @@ class _Real(Constraint):
     """Any number but NaN."""
 
     def check(self, value):
-        """Return which values are numbers."""
         return value == value
 
 
-class _GreaterThan(_Bounded):
+class _GreaterThan(_From):
     """Above a bound."""
 
-    def __init__(self, lower_bound):
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value):
-        """Return which values are above the bound."""
         return self.lower_bound < value
 
 
@@ -221,18 +222,13 @@ class _GreaterThanEq(_GreaterThan):
     """A bound and above."""
 
     def check(self, value):
-        """Return which values are not below the bound."""
         return self.lower_bound <= value
 
 
-class _LessThan(_Bounded):
+class _LessThan(_UpTo):
     """Below a bound."""
 
-    def __init__(self, upper_bound):
-        super().__init__(upper_bound=upper_bound)
-
     def check(self, value):
-        """Return which values are below the bound."""
         return value < self.upper_bound
 
 
@@ -240,7 +236,6 @@ class _Interval(_Between):
     """Between two bounds, both included."""
 
     def check(self, value):
-        """Return which values are between the bounds."""
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
@@ -248,7 +243,6 @@ class _HalfOpenInterval(_Between):
     """Between two bounds without the upper one."""
 
     def check(self, value):
-        """Return which values are in the interval."""
         return (self.lower_bound <= value) & (value < self.upper_bound)
 
 
@@ -258,21 +252,16 @@ class _Simplex(Constraint):
     event_dim = 1
 
     def check(self, value):
-        """Return which vectors are probabilities."""
         return torch.all(value >= 0, dim=-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
-class _Multinomial(_Bounded):
+class _Multinomial(_UpTo):
     """Vectors of counts that sum to a number."""
 
     is_discrete = True
     event_dim = 1
 
-    def __init__(self, upper_bound):
-        super().__init__(upper_bound=upper_bound)
-
     def check(self, x):
-        """Return which vectors are such counts."""
         return (x >= 0).all(dim=-1) & (x.sum(dim=-1) <= self.upper_bound)
 
     def __repr__(self):
@@ -285,7 +274,6 @@ class _LowerTriangular(Constraint):
     event_dim = 2
 
     def check(self, value):
-        """Return which matrices are lower triangular."""
         return (value.tril() == value).view(value.shape[:-2] + (-1,)).min(-1)[0]
 
 
@@ -293,7 +281,6 @@ class _LowerCholesky(_LowerTriangular):
     """Lower triangular matrices with a positive diagonal."""
 
     def check(self, value):
-        """Return which matrices are Cholesky factors."""
         return super().check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).min(-1)[0]
 
 
@@ -301,7 +288,6 @@ class _CorrCholesky(_LowerCholesky):
     """Cholesky factors of correlation matrices: their rows have length 1."""
 
     def check(self, value):
-        """Return which matrices are such factors."""
         tolerance = torch.finfo(value.dtype).eps * value.size(-1) * 10
         lengths = torch.linalg.norm(value.detach(), dim=-1)
         return super().check(value) & (lengths - 1).abs().le(tolerance).all(dim=-1)
@@ -313,7 +299,6 @@ class _Square(Constraint):
     event_dim = 2
 
     def check(self, value):
-        """Return which matrices are square: all or none."""
         return torch.full(value.shape[:-2], fill_value=value.shape[-2] == value.shape[-1], dtype=torch.bool,
                           device=value.device)
 
@@ -322,7 +307,6 @@ class _Symmetric(_Square):
     """Symmetric matrices."""
 
     def check(self, value):
-        """Return which matrices are symmetric."""
         square = super().check(value)
         if not square.all():
             return square
@@ -333,7 +317,6 @@ class _PositiveSemidefinite(_Symmetric):
     """Symmetric matrices without negative eigenvalues."""
 
     def check(self, value):
-        """Return which matrices are positive semidefinite."""
         symmetric = super().check(value)
         if not symmetric.all():
             return symmetric
@@ -344,7 +327,6 @@ class _PositiveDefinite(_Symmetric):
     """Symmetric matrices with positive eigenvalues."""
 
     def check(self, value):
-        """Return which matrices are positive definite."""
         symmetric = super().check(value)
         if not symmetric.all():
             return symmetric
@@ -381,7 +363,6 @@ class _Cat(_Joined):
             raise AssertionError(f"lengths must match cseq: got {len(self.lengths)} and {len(self.cseq)}")
 
     def check(self, value):
-        """Return which values satisfy the constraint of their piece."""
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(f"dim {self.dim} out of range for value with {value.dim()} dimensions")
         checks, start = [], 0
@@ -401,7 +382,6 @@ class _Stack(_Joined):
         return dim + 1 if self.dim + dim < 0 else dim
 
     def check(self, value):
-        """Return which values satisfy the constraint of their entry."""
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(f"dim {self.dim} out of range for value with {value.dim()} dimensions")
         return torch.stack([constraint.check(value.select(self.dim, index))

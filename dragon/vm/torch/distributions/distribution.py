@@ -1,4 +1,4 @@
-"""What every distribution is: batch and event shapes, validation, and the questions it answers."""
+"""The base of all distributions: batch and event shapes, validation, and the questions it answers."""
 import warnings
 from operator import attrgetter
 

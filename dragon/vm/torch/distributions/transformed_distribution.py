@@ -11,7 +11,7 @@ from dragon.vm.torch.distributions.utils import _sum_rightmost
 
 
 class TransformedDistribution(Distribution):
-    """What transforms make of a distribution's values.
+    """A distribution whose values go through transforms.
 
     Parameters
     ----------

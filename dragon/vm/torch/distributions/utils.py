@@ -76,7 +76,7 @@ class lazy_property:
 
 
 class _lazy_property_and_property(lazy_property, property):
-    """What a lazy property is when asked of the class: a property, for documentation."""
+    """A lazy property as its class shows it: a property, for documentation."""
 
     def __init__(self, wrapped):
         property.__init__(self, wrapped)
