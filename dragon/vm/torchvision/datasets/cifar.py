@@ -1,24 +1,16 @@
 """CIFAR-10 and CIFAR-100 from their batches in Python's form."""
-import os
-
 from dragon.vm.torchvision._pillow import Image
-from dragon.vm.torchvision.datasets.utils import check_integrity, download_and_extract_archive, load_arrays
-from dragon.vm.torchvision.datasets.vision import VisionDataset
+from dragon.vm.torchvision.datasets.utils import check_integrity, load_arrays
+from dragon.vm.torchvision.datasets.vision import ArchivedDataset
 
 
-class CIFAR10(VisionDataset):
+class CIFAR10(ArchivedDataset):
     """Small images in ten classes.
 
     Parameters
     ----------
     root : Union[str, Path]
         The folder that holds `cifar-10-batches-py`.
-    train : bool, optional, default=True
-        The training images, or those for tests.
-    transform, target_transform : Callable, optional
-        Applied to the image, and to the class.
-    download : bool, optional, default=False
-        Whether to fetch files that are missing.
 
     """
 
@@ -44,14 +36,14 @@ class CIFAR10(VisionDataset):
         import numpy
         batches, self.targets = [], []
         for name, _ in self.train_list if train else self.test_list:
-            entry = load_arrays(os.path.join(self.root, self.base_folder, name))
+            entry = load_arrays(self._path(name))
             batches.append(entry["data"])
             self.targets.extend(entry["labels"] if "labels" in entry else entry["fine_labels"])
         self.data = numpy.vstack(batches).reshape(-1, 3, 32, 32).transpose((0, 2, 3, 1))
         self._load_meta()
 
     def _load_meta(self):
-        path = os.path.join(self.root, self.base_folder, self.meta["filename"])
+        path = self._path(self.meta["filename"])
         if not check_integrity(path, self.meta["md5"]):
             raise RuntimeError("Dataset metadata file not found or corrupted. You can use download=True to download it")
         self.classes = load_arrays(path)[self.meta["key"]]
@@ -59,18 +51,6 @@ class CIFAR10(VisionDataset):
 
     def __getitem__(self, index):
         return self._transformed(Image.fromarray(self.data[index]), self.targets[index])
-
-    def __len__(self):
-        return len(self.data)
-
-    def _check_integrity(self):
-        return all(check_integrity(os.path.join(self.root, self.base_folder, name), md5)
-                   for name, md5 in self.train_list + self.test_list)
-
-    def download(self):
-        """Fetch the files that are missing."""
-        if not self._check_integrity():
-            download_and_extract_archive(self.url, self.root, filename=self.filename, md5=self.tgz_md5)
 
     def extra_repr(self):
         return f"Split: {'Train' if self.train is True else 'Test'}"

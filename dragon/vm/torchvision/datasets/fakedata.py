@@ -15,8 +15,6 @@ class FakeData(VisionDataset):
         Channels, height, width.
     num_classes : int, optional, default=10
         The classes.
-    transform, target_transform : Callable, optional
-        Applied to the image, and to the class.
     random_offset : int, optional, default=0
         Added to the index, which is the seed.
 

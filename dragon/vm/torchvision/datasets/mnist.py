@@ -30,12 +30,6 @@ class MNIST(VisionDataset):
     ----------
     root : Union[str, Path]
         The folder that holds `MNIST/raw/train-images-idx3-ubyte` and the other three files.
-    train : bool, optional, default=True
-        The training images, or those for tests.
-    transform, target_transform : Callable, optional
-        Applied to the image, and to the class.
-    download : bool, optional, default=False
-        Whether to fetch files that are missing.
 
     """
 
@@ -75,12 +69,12 @@ class MNIST(VisionDataset):
 
     @property
     def raw_folder(self):
-        """Where the files are."""
+        """The folder of the files."""
         return os.path.join(self.root, self.__class__.__name__, "raw")
 
     @property
     def processed_folder(self):
-        """Where old versions of torchvision kept tensors."""
+        """The folder in which old versions of torchvision kept tensors."""
         return os.path.join(self.root, self.__class__.__name__, "processed")
 
     @property

@@ -2,11 +2,11 @@
 import os
 
 from dragon.vm.torchvision._pillow import Image
-from dragon.vm.torchvision.datasets.utils import check_integrity, download_and_extract_archive, verify_str_arg
-from dragon.vm.torchvision.datasets.vision import VisionDataset
+from dragon.vm.torchvision.datasets.utils import verify_str_arg
+from dragon.vm.torchvision.datasets.vision import ArchivedDataset
 
 
-class STL10(VisionDataset):
+class STL10(ArchivedDataset):
     """Images of 96 by 96 pixels in ten classes, and many without a class.
 
     Parameters
@@ -17,10 +17,6 @@ class STL10(VisionDataset):
         "train", "test", "unlabeled" or "train+unlabeled".
     folds : int, optional
         One of ten parts of the training images.
-    transform, target_transform : Callable, optional
-        Applied to the image, and to the class.
-    download : bool, optional, default=False
-        Whether to fetch files that are missing.
 
     """
 
@@ -64,9 +60,6 @@ class STL10(VisionDataset):
             with open(self._path(self.class_names_file)) as file:
                 self.classes = file.read().splitlines()
 
-    def _path(self, name):
-        return os.path.join(self.root, self.base_folder, name)
-
     def _images(self, name):
         import numpy
         return numpy.fromfile(self._path(name), dtype="uint8").reshape(-1, 3, 96, 96).transpose(0, 1, 3, 2)
@@ -84,17 +77,6 @@ class STL10(VisionDataset):
 
     def __getitem__(self, index):
         return self._transformed(Image.fromarray(self.data[index].transpose(1, 2, 0)), int(self.labels[index]))
-
-    def __len__(self):
-        return len(self.data)
-
-    def _check_integrity(self):
-        return all(check_integrity(self._path(name), md5) for name, md5 in self.train_list + self.test_list)
-
-    def download(self):
-        """Fetch the files that are missing."""
-        if not self._check_integrity():
-            download_and_extract_archive(self.url, self.root, filename=self.filename, md5=self.tgz_md5)
 
     def extra_repr(self):
         return f"Split: {self.split}"

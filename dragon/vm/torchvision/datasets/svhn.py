@@ -15,10 +15,6 @@ class SVHN(VisionDataset):
         The folder that holds the files.
     split : str, optional, default="train"
         "train", "test" or "extra".
-    transform, target_transform : Callable, optional
-        Applied to the image, and to the class.
-    download : bool, optional, default=False
-        Whether to fetch files that are missing.
 
     """
 

@@ -10,7 +10,7 @@ from dragon.vm.torchvision.transforms.functional import pil_to_tensor, to_pil_im
 
 
 class ImageReadMode(Enum):
-    """What an image is turned into as it is read."""
+    """The ways to convert an image as it is read."""
 
     UNCHANGED = 0
     GRAY = 1

@@ -18,7 +18,7 @@ BASE = "https://download.pytorch.org/models/"
 
 @dataclass
 class Weights:
-    """Where a checkpoint is, what its images go through, and what is known of it."""
+    """A checkpoint: its address, the transform for its images, and what is known of it."""
 
     url: str
     transforms: object
@@ -47,22 +47,22 @@ class WeightsEnum(Enum):
 
     @property
     def url(self):
-        """Where the checkpoint is."""
+        """The checkpoint's address."""
         return self.value.url
 
     @property
     def transforms(self):
-        """What its images go through: a function without arguments that makes the transform."""
+        """The transform for its images: a function without arguments that makes the transform."""
         return self.value.transforms
 
     @property
     def meta(self):
-        """What is known of it."""
+        """The facts known about it."""
         return self.value.meta
 
 
 class Meta(dict):
-    """What is known of a checkpoint; the names of its classes are read when first asked for."""
+    """The facts known about a checkpoint; the names of its classes are read when first asked for."""
 
     def __missing__(self, key):
         if key != "categories":

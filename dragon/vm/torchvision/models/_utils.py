@@ -1,4 +1,4 @@
-"""What models share: widths, initialization, intermediate results."""
+"""Helpers of models: widths, initialization, intermediate results."""
 from collections import OrderedDict
 
 from dragon.vm import torch

@@ -34,7 +34,7 @@ class CNBlock(nn.Module):
 
 
 class CNBlockConfig:
-    """What a stage is like: channels in and out, blocks."""
+    """The settings of a stage: channels in and out, blocks."""
 
     def __init__(self, input_channels, out_channels, num_layers):
         self.input_channels, self.out_channels, self.num_layers = input_channels, out_channels, num_layers

@@ -5,6 +5,7 @@ from functools import partial
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
+from dragon.vm.torchvision.models._utils import initialize
 
 nn = torch.nn
 F = nn.functional
@@ -100,14 +101,8 @@ class DenseNet(nn.Module):
                 width //= 2
         self.features.add_module("norm5", nn.BatchNorm2d(width))
         self.classifier = nn.Linear(width, num_classes)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight)
-            elif isinstance(module, nn.BatchNorm2d):
-                nn.init.constant_(module.weight, 1)
-                nn.init.constant_(module.bias, 0)
-            elif isinstance(module, nn.Linear):
-                nn.init.constant_(module.bias, 0)
+        initialize(self, lambda module: nn.init.kaiming_normal_(module.weight),
+                   lambda module: nn.init.zeros_(module.bias))
 
     def forward(self, x):
         out = F.adaptive_avg_pool2d(F.relu(self.features(x), inplace=True), (1, 1))

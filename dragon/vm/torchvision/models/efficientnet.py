@@ -31,7 +31,7 @@ class _MBConvConfig:
 
 
 class MBConvConfig(_MBConvConfig):
-    """What a stage of `MBConv` blocks is like: expansion, kernel, stride, channels in and out, blocks."""
+    """The settings of a stage of `MBConv` blocks: expansion, kernel, stride, channels in and out, blocks."""
 
     def __init__(self, expand_ratio, kernel, stride, input_channels, out_channels, num_layers, width_mult=1.0,
                  depth_mult=1.0, block=None):
@@ -46,7 +46,7 @@ class MBConvConfig(_MBConvConfig):
 
 
 class FusedMBConvConfig(_MBConvConfig):
-    """What a stage of `FusedMBConv` blocks is like."""
+    """The settings of a stage of `FusedMBConv` blocks."""
 
     def __init__(self, expand_ratio, kernel, stride, input_channels, out_channels, num_layers, block=None):
         super().__init__(expand_ratio, kernel, stride, input_channels, out_channels, num_layers, block or FusedMBConv)

@@ -1,4 +1,4 @@
-"""What torchvision does by tracing graphs, which Dragon does not trace."""
+"""The functions that torchvision has by tracing graphs, which Dragon does not trace."""
 
 
 def _missing(name):

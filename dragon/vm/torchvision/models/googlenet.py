@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define, overwrite
+from dragon.vm.torchvision.models._utils import initialize
 
 nn = torch.nn
 F = nn.functional
@@ -72,6 +73,11 @@ def settle_initialization(init_weights, name):
     return init_weights is None or init_weights
 
 
+def truncated(module, stddev=0.01):
+    """Draw weights from a normal distribution without its tails; a module may have a deviation of its own."""
+    nn.init.trunc_normal_(module.weight, mean=0.0, std=float(getattr(module, "stddev", stddev)), a=-2, b=2)
+
+
 # Name, channels in, then those of the four branches.
 _BLOCKS = {"3a": (192, 64, 96, 128, 16, 32, 32), "3b": (256, 128, 128, 192, 32, 96, 64),
            "4a": (480, 192, 96, 208, 16, 48, 64), "4b": (512, 160, 112, 224, 24, 64, 64),
@@ -123,12 +129,8 @@ class GoogLeNet(nn.Module):
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.dropout = nn.Dropout(p=dropout)
         self.fc = nn.Linear(1024, num_classes)
-        for module in self.modules() if init_weights else ():
-            if isinstance(module, (nn.Conv2d, nn.Linear)):
-                nn.init.trunc_normal_(module.weight, mean=0.0, std=0.01, a=-2, b=2)
-            elif isinstance(module, nn.BatchNorm2d):
-                nn.init.constant_(module.weight, 1)
-                nn.init.constant_(module.bias, 0)
+        if init_weights:
+            initialize(self, truncated, truncated, norms=(nn.BatchNorm2d,))
 
     def forward(self, x):
         x = old_normalization(x) if self.transform_input else x

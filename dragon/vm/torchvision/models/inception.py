@@ -1,9 +1,12 @@
 """Inception, third version."""
 from collections import namedtuple
+from functools import partial
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
-from dragon.vm.torchvision.models.googlenet import BasicConv2d, old_normalization, prepare, settle_initialization
+from dragon.vm.torchvision.models._utils import initialize
+from dragon.vm.torchvision.models.googlenet import (BasicConv2d, old_normalization, prepare, settle_initialization,
+                                                    truncated)
 
 nn = torch.nn
 F = nn.functional
@@ -191,12 +194,9 @@ class Inception3(nn.Module):
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.dropout = nn.Dropout(p=dropout)
         self.fc = nn.Linear(2048, num_classes)
-        for module in self.modules() if init_weights else ():
-            if isinstance(module, (nn.Conv2d, nn.Linear)):
-                nn.init.trunc_normal_(module.weight, mean=0.0, std=float(getattr(module, "stddev", 0.1)), a=-2, b=2)
-            elif isinstance(module, nn.BatchNorm2d):
-                nn.init.constant_(module.weight, 1)
-                nn.init.constant_(module.bias, 0)
+        if init_weights:
+            draw = partial(truncated, stddev=0.1)
+            initialize(self, draw, draw, norms=(nn.BatchNorm2d,))
 
     def forward(self, x):
         x = old_normalization(x) if self.transform_input else x

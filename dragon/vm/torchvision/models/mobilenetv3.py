@@ -11,7 +11,7 @@ nn = torch.nn
 
 
 class InvertedResidualConfig:
-    """What a block is like.
+    """The settings of a block.
 
     Parameters
     ----------

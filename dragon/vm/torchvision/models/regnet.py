@@ -5,7 +5,7 @@ from functools import partial
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
-from dragon.vm.torchvision.models._utils import _make_divisible
+from dragon.vm.torchvision.models._utils import _make_divisible, initialize, small
 from dragon.vm.torchvision.ops.misc import Conv2dNormActivation, SqueezeExcitation
 
 nn = torch.nn
@@ -99,6 +99,11 @@ class BlockParams:
         return [int(width / ratio) for width, ratio in zip(fitted, bottleneck_ratios)], groups
 
 
+def _by_outputs(module):
+    outputs = module.kernel_size[0] * module.kernel_size[1] * module.out_channels
+    nn.init.normal_(module.weight, mean=0.0, std=math.sqrt(2.0 / outputs))
+
+
 class RegNet(nn.Module):
     """RegNet.
 
@@ -129,16 +134,7 @@ class RegNet(nn.Module):
         self.trunk_output = nn.Sequential(OrderedDict(blocks))
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.fc = nn.Linear(in_features=width, out_features=num_classes)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                fan_out = module.kernel_size[0] * module.kernel_size[1] * module.out_channels
-                nn.init.normal_(module.weight, mean=0.0, std=math.sqrt(2.0 / fan_out))
-            elif isinstance(module, nn.BatchNorm2d):
-                nn.init.ones_(module.weight)
-                nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.Linear):
-                nn.init.normal_(module.weight, mean=0.0, std=0.01)
-                nn.init.zeros_(module.bias)
+        initialize(self, _by_outputs, small, norms=(nn.BatchNorm2d,))
 
     def forward(self, x):
         x = self.avgpool(self.trunk_output(self.stem(x)))

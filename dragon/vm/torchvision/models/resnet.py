@@ -3,6 +3,7 @@ from functools import partial
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define, overwrite
+from dragon.vm.torchvision.models._utils import initialize
 
 nn = torch.nn
 
@@ -115,15 +116,7 @@ class ResNet(nn.Module):
         self.layer4 = self._make_layer(block, 512, layers[3], stride=2, dilate=dilate[2])
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.fc = nn.Linear(512 * block.expansion, num_classes)
-        self._initialize(zero_init_residual)
-
-    def _initialize(self, zero_init_residual):
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-            elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)):
-                nn.init.constant_(module.weight, 1)
-                nn.init.constant_(module.bias, 0)
+        initialize(self, lambda module: nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu"))
         for module in self.modules() if zero_init_residual else ():
             last = {Bottleneck: "bn3", BasicBlock: "bn2"}.get(type(module))
             if last and getattr(module, last).weight is not None:

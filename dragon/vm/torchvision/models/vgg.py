@@ -3,6 +3,7 @@ from functools import partial
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
+from dragon.vm.torchvision.models._utils import fan_out, initialize, small
 
 nn = torch.nn
 
@@ -30,17 +31,8 @@ class VGG(nn.Module):
         self.classifier = nn.Sequential(nn.Linear(512 * 7 * 7, 4096), nn.ReLU(True), nn.Dropout(p=dropout),
                                         nn.Linear(4096, 4096), nn.ReLU(True), nn.Dropout(p=dropout),
                                         nn.Linear(4096, num_classes))
-        for module in self.modules() if init_weights else ():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-                if module.bias is not None:
-                    nn.init.constant_(module.bias, 0)
-            elif isinstance(module, nn.BatchNorm2d):
-                nn.init.constant_(module.weight, 1)
-                nn.init.constant_(module.bias, 0)
-            elif isinstance(module, nn.Linear):
-                nn.init.normal_(module.weight, 0, 0.01)
-                nn.init.constant_(module.bias, 0)
+        if init_weights:
+            initialize(self, fan_out, small)
 
     def forward(self, x):
         return self.classifier(torch.flatten(self.avgpool(self.features(x)), 1))

@@ -1,4 +1,4 @@
-"""What several operators of detection share."""
+"""Helpers of several operators of detection."""
 from dragon.vm import torch
 
 

@@ -8,7 +8,7 @@ nn = torch.nn
 
 
 class ExtraFPNBlock(nn.Module):
-    """What makes further levels of a pyramid."""
+    """The base of blocks that make further levels of a pyramid."""
 
     def forward(self, results, x, names):
         raise NotImplementedError(f"{type(self).__name__}: has no forward")

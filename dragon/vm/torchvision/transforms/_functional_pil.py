@@ -1,4 +1,4 @@
-"""What is done to images of Pillow."""
+"""The operations on images of Pillow."""
 import numbers
 
 from dragon.vm.torchvision._pillow import Image, ImageEnhance, ImageOps

@@ -1,4 +1,4 @@
-"""What is done to images that are tensors (..., C, H, W)."""
+"""The operations on images that are tensors (..., C, H, W)."""
 import warnings
 
 from dragon.vm import torch

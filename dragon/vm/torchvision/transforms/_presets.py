@@ -1,4 +1,4 @@
-"""What checkpoints expect to be done to an image."""
+"""The transforms that checkpoints expect of an image."""
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import functional as F
 from dragon.vm.torchvision.transforms.functional import InterpolationMode

@@ -7,7 +7,7 @@ from dragon.vm.torchvision.transforms import functional as F
 from dragon.vm.torchvision.transforms._arguments import below
 from dragon.vm.torchvision.transforms._policies import POLICIES, SPACES, space_of
 from dragon.vm.torchvision.transforms.functional import InterpolationMode
-from dragon.vm.torchvision.transforms.transforms import _Transform
+from dragon.vm.torchvision.transforms.transforms import _Filled
 
 
 class AutoAugmentPolicy(Enum):
@@ -46,19 +46,12 @@ def apply_op(F, img, op_name, magnitude, interpolation, fill, solarize_scale=1.0
     return steps[op_name]()
 
 
-class _Policy(_Transform):
+class _Policy(_Filled):
     """Hold how pixels are made, and the fill."""
 
     def __init__(self, interpolation, fill):
         super().__init__()
         self.interpolation, self.fill = interpolation, fill
-
-    def _fill_for(self, img):
-        if not isinstance(img, torch.Tensor) or self.fill is None:
-            return self.fill
-        if isinstance(self.fill, (int, float)):
-            return [float(self.fill)] * F.get_dimensions(img)[0]
-        return [float(value) for value in self.fill]
 
     def _random_op(self, img, space, fill, magnitude_index):
         name = list(space)[below(len(space))]

@@ -25,7 +25,7 @@ class _Filled(_Transform):
         self.fill = 0 if fill is None else fill
 
     def _fill_for(self, img):
-        if not isinstance(img, torch.Tensor):
+        if not isinstance(img, torch.Tensor) or self.fill is None:
             return self.fill
         if isinstance(self.fill, (int, float)):
             return [float(self.fill)] * F.get_dimensions(img)[0]

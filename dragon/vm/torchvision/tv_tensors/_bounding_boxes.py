@@ -6,7 +6,7 @@ from dragon.vm.torchvision.tv_tensors._tv_tensor import TVTensor
 
 
 class BoundingBoxFormat(Enum):
-    """What the numbers of a box are: corners, a corner or the centre and sides, an angle."""
+    """The meanings of a box's numbers: corners, a corner or the centre and sides, an angle."""
 
     XYXY = "XYXY"
     XYWH = "XYWH"
@@ -46,6 +46,7 @@ class BoundingBoxes(TVTensor):
     """
 
     _loose = {"check_dims": False}
+    _particulars = ("format", "canvas_size", "clamping_mode")
 
     @classmethod
     def _wrap(cls, tensor, *, format, canvas_size, clamping_mode="soft", check_dims=True):
@@ -60,19 +61,8 @@ class BoundingBoxes(TVTensor):
         boxes.canvas_size, boxes.clamping_mode = canvas_size, clamping_mode
         return boxes
 
-    @classmethod
-    def wrap(cls, tensor, like, **kwargs):
-        return cls._wrap(tensor, check_dims=kwargs.get("check_dims", True), **{
-            name: kwargs.get(name, getattr(like, name)) for name in ("format", "canvas_size", "clamping_mode")})
-
     def __new__(cls, data, *, format, canvas_size, clamping_mode="soft", dtype=None, device=None, requires_grad=None):
         tensor = cls._to_tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
         if not torch.is_floating_point(tensor) and is_rotated_bounding_format(format):
             raise ValueError(f"Rotated bounding boxes should be floating point tensors, got {tensor.dtype}.")
         return cls._wrap(tensor, format=format, canvas_size=canvas_size, clamping_mode=clamping_mode)
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-
-    def __repr__(self, *, tensor_contents=None):
-        return self._make_repr(format=self.format, canvas_size=self.canvas_size, clamping_mode=self.clamping_mode)

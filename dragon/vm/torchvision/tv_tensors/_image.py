@@ -21,33 +21,25 @@ class Image(TVTensor):
 
     """
 
+    _particulars = ()
+
     def __new__(cls, data, *, dtype=None, device=None, requires_grad=None):
         tensor = cls._to_tensor(_from_pillow(data), dtype=dtype, device=device, requires_grad=requires_grad)
         if tensor.ndim < 2:
             raise ValueError(f"Tensor must be 2D or higher, got {tensor.ndim}D tensor.")
         return (tensor.unsqueeze(0) if tensor.ndim == 2 else tensor).as_subclass(cls)
 
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-
-    def __repr__(self, *, tensor_contents=None):
-        return self._make_repr()
-
 
 class Video(TVTensor):
     """A video (..., T, C, H, W); see `Image`."""
+
+    _particulars = ()
 
     def __new__(cls, data, *, dtype=None, device=None, requires_grad=None):
         tensor = cls._to_tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
         if tensor.ndim < 4:
             raise ValueError(f"Tensor must be 4D or higher, got {tensor.ndim}D tensor.")
         return tensor.as_subclass(cls)
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-
-    def __repr__(self, *, tensor_contents=None):
-        return self._make_repr()
 
 
 class Mask(TVTensor):
@@ -56,6 +48,3 @@ class Mask(TVTensor):
     def __new__(cls, data, *, dtype=None, device=None, requires_grad=None):
         return cls._to_tensor(_from_pillow(data), dtype=dtype, device=device,
                               requires_grad=requires_grad).as_subclass(cls)
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()

@@ -17,6 +17,7 @@ class KeyPoints(TVTensor):
     """
 
     _loose = {"check_dims": False}
+    _particulars = ("canvas_size",)
 
     @classmethod
     def _wrap(cls, tensor, *, canvas_size, check_dims=True):
@@ -28,17 +29,6 @@ class KeyPoints(TVTensor):
         points.canvas_size = canvas_size
         return points
 
-    @classmethod
-    def wrap(cls, tensor, like, **kwargs):
-        return cls._wrap(tensor, canvas_size=kwargs.get("canvas_size", like.canvas_size),
-                         check_dims=kwargs.get("check_dims", True))
-
     def __new__(cls, data, *, canvas_size, dtype=None, device=None, requires_grad=None):
         return cls._wrap(cls._to_tensor(data, dtype=dtype, device=device, requires_grad=requires_grad),
                          canvas_size=canvas_size)
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-
-    def __repr__(self, *, tensor_contents=None):
-        return self._make_repr(canvas_size=self.canvas_size)

@@ -1,4 +1,4 @@
-"""What tensors that say what they are have in common."""
+"""The base of tensors that say what they are."""
 from dragon.vm import torch
 from dragon.vm.torch.core.overrides import DisableTorchFunctionSubclass
 
@@ -63,11 +63,18 @@ class TVTensor(torch.Tensor):
         return output
 
     _loose = {}
+    _particulars = None  # attributes beside the numbers, which are shown and handed on; None: shown as tensors are
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
 
     @classmethod
     def wrap(cls, tensor, like, **kwargs):
         """Return a tensor as this class, with the particulars of another one."""
-        return tensor.as_subclass(cls)
+        if not cls._particulars:
+            return tensor.as_subclass(cls)
+        return cls._wrap(tensor, check_dims=kwargs.get("check_dims", True),
+                         **{name: kwargs.get(name, getattr(like, name)) for name in cls._particulars})
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -79,6 +86,11 @@ class TVTensor(torch.Tensor):
         if _keeps["subclass"] or always:
             return cls._wrap_output(output, args, kwargs)
         return output.as_subclass(torch.Tensor) if isinstance(output, cls) else output
+
+    def __repr__(self, *, tensor_contents=None):
+        if self._particulars is None:
+            return super().__repr__(tensor_contents=tensor_contents)
+        return self._make_repr(**{name: getattr(self, name) for name in self._particulars})
 
     def _make_repr(self, **kwargs):
         said = ", ".join(f"{key}={value}" for key, value in kwargs.items())

@@ -1,4 +1,4 @@
-"""What the transforms of the second version share: any structure in, the same structure out."""
+"""The base of the transforms of the second version: any structure in, the same structure out."""
 import enum
 
 from dragon.vm import torch

@@ -1,4 +1,4 @@
-"""What the transforms ask of their inputs and arguments."""
+"""Questions that the transforms ask of their inputs and arguments."""
 import numbers
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""How boxes and keypoints move with an image."""
+"""The moves of boxes and keypoints with an image."""
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
 from dragon.vm.torchvision.transforms.v2.functional._meta import (  # noqa: F401

@@ -1,4 +1,4 @@
-"""Which function does an operation for which class of input."""
+"""The table of the functions that do an operation, by class of input."""
 import functools
 import inspect
 
