@@ -1,4 +1,4 @@
-"""How this build was made: `torch.__config__`."""
+"""The settings of this build: `torch.__config__`."""
 from dragon.core import config
 
 

@@ -1,4 +1,4 @@
-"""What files and libraries call by these names: functions that make tensors anew, errors of workers, indices."""
+"""Names that files and libraries call: functions that make tensors anew, errors of workers, indices."""
 import importlib
 import sys
 import traceback

@@ -1,4 +1,4 @@
-"""Which PyTorch this behaves as, and what it was built with."""
+"""The version of PyTorch that this behaves as, and the toolkits it was built with."""
 
 __version__ = "2.13.0"
 debug = False

@@ -1,4 +1,4 @@
-"""What libraries take from PyTorch's compiled module, where Dragon has the same thing under a name of its own."""
+"""Names that libraries take from PyTorch's compiled module, where Dragon has the thing under a name of its own."""
 from dragon.vm.torch.core import absent
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import dtype

@@ -1,4 +1,4 @@
-"""What libraries take from PyTorch's compiled functions of layers."""
+"""The compiled functions of layers that libraries take from PyTorch."""
 from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.functions.conversion import parse_to
 from dragon.vm.torch.core.tensor import ops

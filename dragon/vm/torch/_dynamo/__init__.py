@@ -1,4 +1,4 @@
-"""What libraries ask of PyTorch's tracer of Python code; here calls are captured at the engine's door."""
+"""The names that libraries ask PyTorch's tracer of Python code for; here calls are captured at the engine's door."""
 from dragon.vm.torch._dynamo import config, eval_frame
 from dragon.vm.torch._dynamo.eval_frame import OptimizedModule, is_dynamo_supported
 from dragon.vm.torch.compiler import (allow_in_graph, assume_constant_result, disable, is_compiling, list_backends,

@@ -1,4 +1,4 @@
-"""How subscripts are read inside `vmap`: here it calls functions slice by slice, and subscripts need no care."""
+"""Subscripts inside `vmap`: here it calls functions slice by slice, and subscripts need no care."""
 import contextlib
 
 

@@ -1,1 +1,1 @@
-"""What `torch.func` is made of, under the names that libraries import."""
+"""The parts of `torch.func`, under the names that libraries import."""

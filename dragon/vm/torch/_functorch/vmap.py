@@ -100,7 +100,7 @@ def _empty(func, out_dims, leaves, dims, spec, kwargs):
 
 
 class _Randomness:
-    """What slices may do with the stream of random numbers."""
+    """The stream of random numbers, as far as slices may use it."""
 
     def __init__(self, mode):
         self.mode, self.generator = mode, current_generator()

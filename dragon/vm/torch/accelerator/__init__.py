@@ -1,4 +1,4 @@
-"""Whatever accelerator there is, under one name."""
+"""The accelerator, whichever there is, under one name."""
 from dragon.vm.torch import cuda
 from dragon.vm.torch.core.accelerators import index_of, refusal
 from dragon.vm.torch.core.device import device as _device

@@ -14,7 +14,7 @@ SUPPORTED = (OBJECTS["bfloat16"], OBJECTS["float16"])
 
 
 class _State(threading.local):
-    """What a thread has switched, by type of device."""
+    """The switches of a thread, by type of device."""
 
     def __init__(self):
         self.enabled = {}

@@ -10,7 +10,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 
 class OptState(Enum):
-    """What has been done with an optimizer's gradients since the last update."""
+    """The state of an optimizer's gradients since the last update."""
 
     READY = 0
     UNSCALED = 1

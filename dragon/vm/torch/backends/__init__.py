@@ -1,4 +1,4 @@
-"""Which libraries stand behind operators, and their switches: `torch.backends`."""
+"""The libraries behind operators, and their switches: `torch.backends`."""
 
 fp32_precision = "none"
 

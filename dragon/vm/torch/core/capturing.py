@@ -1,4 +1,4 @@
-"""What captured graphs take for granted of modules, optimizers and the switches of `torch`."""
+"""The facts about modules, optimizers and the switches of `torch` that captured graphs take for granted."""
 from dragon.core.capture.rules import Rules
 from dragon.vm.torch.autograd.grad_mode import is_inference_mode_enabled
 from dragon.vm.torch.core.device import default_device

@@ -15,7 +15,7 @@ _functions = weakref.WeakSet()
 
 
 class OptimizedModule(Module):
-    """What `torch.compile` makes of a module: calls of it run the graphs of the module in `_orig_mod`."""
+    """A module that `torch.compile` was given: calls of it run the graphs of the module in `_orig_mod`."""
 
     def __init__(self, mod, compiled=None):
         super().__init__()
@@ -187,7 +187,7 @@ STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", 
 
 
 class _Stance:
-    """What `set_stance` has set; as a `with` block, only within."""
+    """The stance that `set_stance` has set; as a `with` block, only within."""
 
     def __init__(self, stance):
         self.previous = settings.stance

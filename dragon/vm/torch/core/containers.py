@@ -1,4 +1,4 @@
-"""What trees of Python containers are made of: classes, how they are flattened, and the steps of a path."""
+"""The parts of trees of Python containers: classes, how they are flattened, and the steps of a path."""
 import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from importlib import import_module
@@ -127,7 +127,7 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
 
 @dataclasses.dataclass(frozen=True)
 class ConstantNode:
-    """What a tree's structure keeps of an object that has no leaves."""
+    """The rest that a tree's structure keeps of an object without leaves."""
 
     value: Any
 

@@ -9,7 +9,7 @@ _local = threading.local()
 
 
 class device:
-    """Where a tensor lives: a type and, for those that there may be several of, an index.
+    """The place where a tensor lives: a type and, for those that there may be several of, an index.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ _numbers = itertools.count()
 
 
 class RemovableHandle:
-    """What registering a hook returns; leaving a `with` block over it, or `remove`, takes the hook out.
+    """The handle of a registered hook; leaving a `with` block over it, or `remove`, takes the hook out.
 
     Parameters
     ----------

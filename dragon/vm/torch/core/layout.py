@@ -24,7 +24,7 @@ class _Named:
 
 
 class layout(_Named):
-    """How a tensor is stored; Dragon's are all `torch.strided`."""
+    """The way a tensor is stored; Dragon's are all `torch.strided`."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class memory_format(_Named):
 
 
 class qscheme(_Named):
-    """How a quantized tensor's numbers are scaled; there are no such tensors here, only the names."""
+    """The way a quantized tensor's numbers are scaled; there are no such tensors here, only the names."""
 
     __slots__ = ()
 

@@ -27,7 +27,7 @@ class Node:
 
     @property
     def next_functions(self):
-        """Where gradients go next: pairs of a node, or None, and which of its results is meant."""
+        """The nodes that gradients go to next: pairs of a node, or None, and which of its results is meant."""
         return tuple((None if node is None else wrap(node), index) for node, index in self._node.next_functions)
 
     def register_hook(self, fn):
@@ -83,7 +83,7 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self):
-        """What the function has saved."""
+        """The tensors that the function has saved."""
         context, before = self._context, self._context._node
         context._node = self._node
         try:

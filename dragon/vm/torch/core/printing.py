@@ -7,7 +7,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 
 class Options:
-    """How tensors are printed; changed by `set_printoptions`."""
+    """The options of printing tensors; changed by `set_printoptions`."""
 
     precision = 4
     threshold = 1000

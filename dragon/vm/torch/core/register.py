@@ -1,4 +1,4 @@
-"""Where Python-written functions of the guest say what they are: of the module, a method, or both.
+"""Decorators with which functions written in Python say what they are: of the module, a method, or both.
 
 `@function` makes `torch.<name>`, `@method` makes `Tensor.<name>`, `@both` makes both. What is registered answers to
 `__torch_function__` like the engine's own operators.

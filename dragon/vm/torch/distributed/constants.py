@@ -1,4 +1,4 @@
-"""How long collectives would wait."""
+"""The times that collectives would wait."""
 from datetime import timedelta
 
 

@@ -1,4 +1,4 @@
-"""What collectives do when a process is alone: it sends to itself, and reduces one value."""
+"""Collectives of a process that is alone: it sends to itself, and reduces one value."""
 import copy
 import os
 from datetime import timedelta

@@ -31,7 +31,7 @@ class Backend(str):
 
 
 class ReduceOp:
-    """How values of several processes become one; of one process, each leaves the value as it is."""
+    """The ways to make one of several processes' values; of one process, each leaves the value as it is."""
 
     class RedOpType(int):
         """One of the ways."""

@@ -1,4 +1,4 @@
-"""Where processes leave each other values; those of one process stay in its memory."""
+"""Stores in which processes leave each other values; those of one process stay in its memory."""
 import threading
 from datetime import timedelta
 

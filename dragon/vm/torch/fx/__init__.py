@@ -28,23 +28,23 @@ class Node(_Absent):
 
 
 class Proxy(_Absent):
-    """What stands for a value while code is traced."""
+    """A stand-in for a value while code is traced."""
 
 
 class Tracer(_Absent):
-    """What traces."""
+    """A tracer of Python code."""
 
 
 class Interpreter(_Absent):
-    """What runs a graph."""
+    """A class that runs a graph."""
 
 
 class Transformer(_Absent):
-    """What changes a graph."""
+    """A class that changes a graph."""
 
 
 class CodeGen(_Absent):
-    """What writes a graph as Python."""
+    """A class that writes a graph as Python."""
 
 
 class GraphModule(_Absent, Module):

@@ -18,7 +18,7 @@ class ScriptModule(Module, metaclass=_Scripted):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What PyTorch makes of a module; here the module itself is an instance."""
+    """A scripted module; here the module itself is an instance."""
 
 
 class ScriptFunction:

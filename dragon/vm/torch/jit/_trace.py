@@ -22,7 +22,7 @@ class TracerWarning(Warning):
 
 
 class TracingCheckError(Exception):
-    """What was traced does not do what the Python code does."""
+    """A trace does not do the same as the Python code."""
 
 
 def is_tracing():
@@ -39,7 +39,7 @@ class _Tracing:
 
 
 class _Traced:
-    """What traced functions and modules have in common: the Python code, and graphs of its calls."""
+    """The base of traced functions and modules: the Python code, and graphs of its calls."""
 
     def _begin(self, function, name, args, kwargs):
         self.__dict__["_examples"] = (args, kwargs)

@@ -1,4 +1,4 @@
-"""How tensors travel between processes: the receiver maps the sender's memory."""
+"""Tensors on their way between processes: the receiver maps the sender's memory."""
 from multiprocessing import reduction
 
 from dragon import _C

@@ -19,7 +19,7 @@ class TrainingMode(enum.IntEnum):
 
 
 class OperatorExportTypes(enum.IntEnum):
-    """Which operators a model is made of; ONNX's own only."""
+    """The operators that a model is made of; ONNX's own only."""
 
     ONNX = 0
     ONNX_ATEN = 1

@@ -1,4 +1,4 @@
-"""What `torch.onnx.export` returns: a model that can be saved and run."""
+"""The result of `torch.onnx.export`: a model that can be saved and run."""
 import os
 
 from dragon.core import files

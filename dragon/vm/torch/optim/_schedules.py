@@ -1,4 +1,4 @@
-"""What all schedules of the learning rate share."""
+"""The base of all schedules of the learning rate."""
 import functools
 import types
 import warnings

@@ -1,4 +1,4 @@
-"""What all optimizers share: groups of parameters, states, hooks, checkpoints."""
+"""The base of all optimizers: groups of parameters, states, hooks, checkpoints."""
 import functools
 import sys
 import warnings

@@ -11,7 +11,7 @@ from dragon.vm.torch.autograd.profiler_util import EventList, write_trace
 
 
 class ProfilerAction(Enum):
-    """What is done with a step."""
+    """The actions that a step may call for."""
 
     NONE = 0
     WARMUP = 1
@@ -20,7 +20,7 @@ class ProfilerAction(Enum):
 
 
 class ProfilerActivity(Enum):
-    """What is watched; here it is the CPU."""
+    """The devices that are watched; here it is the CPU."""
 
     CPU = 0
     XPU = 1

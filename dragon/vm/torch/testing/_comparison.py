@@ -15,7 +15,7 @@ DTYPE_OF = {int: "int64", float: "float64", complex: "complex128"}
 
 
 class Mismatch(Exception):
-    """What is wrong with two items, before it is raised in its own class.
+    """A difference of two items, before it is raised in its own class.
 
     Parameters
     ----------

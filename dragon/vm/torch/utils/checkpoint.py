@@ -24,7 +24,7 @@ class CheckpointError(RuntimeError):
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a selective checkpoint would do with an operator's results."""
+    """The ways in which a selective checkpoint would treat an operator's results."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -58,7 +58,7 @@ def noop_context_fn():
 
 
 class _Circumstances:
-    """What a computation depends on besides its arguments: the stream of random numbers, and autocast."""
+    """The state that a computation depends on besides its arguments: the stream of random numbers, and autocast."""
 
     def __init__(self, preserve_rng_state):
         self.state = _C.Generator.get_state(current_generator()) if preserve_rng_state else None

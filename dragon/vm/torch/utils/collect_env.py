@@ -1,4 +1,4 @@
-"""What a report of a fault should tell about the machine."""
+"""The facts about the machine that a report of a fault should tell."""
 import platform
 import sys
 

@@ -1,4 +1,4 @@
-"""Which order `einsum` multiplies in: from left to right."""
+"""The order in which `einsum` multiplies: from left to right."""
 from dragon.vm.torch.core.switches import make_flags
 
 enabled, strategy = False, None

@@ -1,4 +1,4 @@
-"""Where storages go when a file is read: where they were, or where `map_location` says."""
+"""The places of storages when a file is read: where they were, or where `map_location` says."""
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import FOREIGN, device, device_count
 from dragon.vm.torch.storage import TypedStorage, UntypedStorage

@@ -1,4 +1,4 @@
-"""Which globals a file may name, and which of them it may call: nothing that neither a list nor the caller allows."""
+"""The globals that a file may name, and those that it may call: nothing that neither a list nor the caller allows."""
 import collections
 import enum
 import functools
@@ -93,7 +93,7 @@ class Refused(Exception):
 
 
 class Trust:
-    """What one file may name and call.
+    """The names that one file may use and call.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What PyTorch's functions and methods ask beyond the engine's operators, one module per family."""
+"""The functions and methods of PyTorch that are more than an operator of the engine, one module per family."""

@@ -1,4 +1,4 @@
-"""Where results of functions written in Python go: into another tensor's memory, as `out=` and in-place twins ask."""
+"""Destinations of functions written in Python: another tensor's memory, as `out=` and in-place twins ask."""
 from dragon import _C
 
 

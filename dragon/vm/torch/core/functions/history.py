@@ -1,4 +1,4 @@
-"""What a tensor has to say about its gradient: backward, hooks, flags."""
+"""A tensor and its gradient: backward, hooks, flags."""
 import weakref
 from collections import OrderedDict
 

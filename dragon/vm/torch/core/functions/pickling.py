@@ -1,4 +1,4 @@
-"""What of a tensor goes into files, other processes and deep copies; and the memory behind tensors."""
+"""Tensors in files, other processes and deep copies; and the memory behind them."""
 import collections
 import copy
 

@@ -1,2 +1,2 @@
-"""What `torch.cuda.amp` has, under its old path."""
+"""The names of `torch.cuda.amp`, under its old path."""
 from dragon.vm.torch.cuda.amp import autocast, custom_bwd, custom_fwd

@@ -1,9 +1,9 @@
-"""How a tensor would lie on several processes: values that say so, and nothing that does it."""
+"""Placements of a tensor on several processes: values that say so, and nothing that does it."""
 import dataclasses
 
 
 class Placement:
-    """How a tensor lies on the processes of one axis of a mesh."""
+    """The placement of a tensor on the processes of one axis of a mesh."""
 
     def is_shard(self, dim=None):
         """Return whether each process has a part, cut along an axis."""

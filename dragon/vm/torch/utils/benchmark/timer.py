@@ -12,7 +12,7 @@ UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """What was timed."""
+    """The task that was timed."""
 
     stmt: str
     setup: str = "pass"

@@ -25,7 +25,7 @@ class _DatasetKind:
 
 
 class _BaseDataLoaderIter:
-    """What both ways of loading share."""
+    """The base of both ways of loading."""
 
     def __init__(self, loader):
         self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind

@@ -1,4 +1,4 @@
-"""What runs in the loader's worker processes."""
+"""The loop that runs in the loader's worker processes."""
 import random
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -10,7 +10,7 @@ _worker_info = None
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """Which worker this process is: its number, how many there are, its seed, and its copy of the dataset."""
+    """The worker that this process is: its number, how many there are, its seed, and its copy of the dataset."""
 
     id: int
     num_workers: int

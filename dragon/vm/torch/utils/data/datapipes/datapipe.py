@@ -1,4 +1,4 @@
-"""What pipes of a user's own are made from."""
+"""The bases of pipes of a user's own."""
 from functools import partial
 
 from dragon.vm.guest import explain
