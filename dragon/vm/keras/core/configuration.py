@@ -39,12 +39,17 @@ class Configured:
     A class whose configuration differs from its signature says how: `_arguments` are words in the order of the
     configuration, "name=attribute" where the attribute has another name, "name?" where None is left out, and "..." for
     all other new ones; `_left_out` are arguments that it does not hold.
+
+    What makes one of Keras's own classes out of the one above may be said in its first line: `class Conv2D(BaseConv,
+    rank=2)` has the attribute `rank`.
     """
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        own = vars(cls)
-        if "get_config" not in own and cls.__module__.startswith(ROOM) and (
+    def __init_subclass__(cls, **facts):
+        own, is_ours = vars(cls), cls.__module__.startswith(ROOM)
+        super().__init_subclass__(**{} if is_ours else facts)
+        for name, value in facts.items() if is_ours else ():
+            setattr(cls, name, value)
+        if "get_config" not in own and is_ours and (
                 "_arguments" in own or "_left_out" in own or "__init__" in own and _says_more(cls.__init__)):
             cls.get_config = _derived(cls)
 

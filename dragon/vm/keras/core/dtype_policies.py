@@ -179,22 +179,16 @@ class _Blocked(QuantizedDTypePolicy):
         return {**super().get_config(), "mode": mode}
 
 
-class Int4DTypePolicy(_Blocked):
+class Int4DTypePolicy(_Blocked, _base="int4", _numbers=("block_size",)):
     """A policy of four-bit weights in blocks: "int4/<block_size>"."""
 
-    _base, _numbers = "int4", ("block_size",)
 
-
-class GPTQDTypePolicy(_Blocked):
+class GPTQDTypePolicy(_Blocked, _base="gptq", _numbers=("weight_bits", "group_size")):
     """A policy of weights quantized by GPTQ: "gptq/<weight_bits>/<group_size>"."""
 
-    _base, _numbers = "gptq", ("weight_bits", "group_size")
 
-
-class AWQDTypePolicy(_Blocked):
+class AWQDTypePolicy(_Blocked, _base="awq", _numbers=("weight_bits", "group_size")):
     """A policy of weights quantized by AWQ: "awq/<weight_bits>/<group_size>"."""
-
-    _base, _numbers = "awq", ("weight_bits", "group_size")
 
 
 class DTypePolicyMap(DTypePolicy, MutableMapping):

@@ -47,7 +47,7 @@ class RandomInitializer(Initializer):
         return {"seed": serialize(self._init_seed)}
 
 
-class RandomNormal(RandomInitializer):
+class RandomNormal(RandomInitializer, distribution="normal"):
     """Normally distributed numbers.
 
     Parameters
@@ -59,8 +59,6 @@ class RandomNormal(RandomInitializer):
 
     """
 
-    distribution = "normal"
-
     def __init__(self, mean=0.0, stddev=0.05, seed=None):
         self.mean, self.stddev = mean, stddev
         super().__init__(seed=seed)
@@ -69,10 +67,8 @@ class RandomNormal(RandomInitializer):
         return draw(self.distribution, shape, mean=self.mean, stddev=self.stddev, seed=self.seed, dtype=dtype)
 
 
-class TruncatedNormal(RandomNormal):
+class TruncatedNormal(RandomNormal, distribution="truncated_normal"):
     """Normally distributed numbers, drawn anew where they are further than two deviations from the mean."""
-
-    distribution = "truncated_normal"
 
 
 class RandomUniform(RandomInitializer):
@@ -141,47 +137,35 @@ class VarianceScaling(RandomInitializer):
         return draw("truncated_normal", shape, mean=0.0, stddev=deviation, dtype=dtype, seed=self.seed)
 
 
-class NamedScaling(VarianceScaling):
+class NamedScaling(VarianceScaling, rule=(1.0, "fan_in", "truncated_normal")):
     """A `VarianceScaling` known by name: seed and axes are its only arguments."""
-
-    rule = (1.0, "fan_in", "truncated_normal")
 
     def __init__(self, seed=None, input_axes=None, output_axes=None):
         super().__init__(*self.rule, seed=seed, input_axes=input_axes, output_axes=output_axes)
 
 
-class GlorotUniform(NamedScaling):
+class GlorotUniform(NamedScaling, rule=(1.0, "fan_avg", "uniform")):
     """Evenly within sqrt(6 / (inputs + outputs)); arguments as `VarianceScaling` has them."""
 
-    rule = (1.0, "fan_avg", "uniform")
 
-
-class GlorotNormal(NamedScaling):
+class GlorotNormal(NamedScaling, rule=(1.0, "fan_avg", "truncated_normal")):
     """Normal with variance 2 / (inputs + outputs); arguments as `VarianceScaling` has them."""
-
-    rule = (1.0, "fan_avg", "truncated_normal")
 
 
 class LecunNormal(NamedScaling):
     """Normal with variance 1 / inputs; arguments as `VarianceScaling` has them."""
 
 
-class LecunUniform(NamedScaling):
+class LecunUniform(NamedScaling, rule=(1.0, "fan_in", "uniform")):
     """Evenly within sqrt(3 / inputs); arguments as `VarianceScaling` has them."""
 
-    rule = (1.0, "fan_in", "uniform")
 
-
-class HeNormal(NamedScaling):
+class HeNormal(NamedScaling, rule=(2.0, "fan_in", "truncated_normal")):
     """Normal with variance 2 / inputs; arguments as `VarianceScaling` has them."""
 
-    rule = (2.0, "fan_in", "truncated_normal")
 
-
-class HeUniform(NamedScaling):
+class HeUniform(NamedScaling, rule=(2.0, "fan_in", "uniform")):
     """Evenly within sqrt(6 / inputs); arguments as `VarianceScaling` has them."""
-
-    rule = (2.0, "fan_in", "uniform")
 
 
 class Orthogonal(RandomInitializer):

@@ -100,10 +100,8 @@ class CategoricalHinge(NamedLoss, function=categorical_hinge):
     """How much the best wrong class comes within one of the right class; arguments as `Loss` has them."""
 
 
-class CosineSimilarity(NamedLoss, function=cosine_similarity):
+class CosineSimilarity(NamedLoss, function=cosine_similarity, _left_out="axis"):
     """Minus the cosine of the angle between vectors along `axis`; the other arguments as `Loss` has them."""
-
-    _left_out = "axis"
 
 
 class Circle(NamedLoss):

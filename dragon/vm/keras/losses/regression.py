@@ -107,10 +107,8 @@ class MeanSquaredLogarithmicError(NamedLoss, function=mean_squared_logarithmic_e
     """The mean square of the difference of log(1 + value); arguments as `Loss` has them."""
 
 
-class Huber(NamedLoss, function=huber, name="huber_loss"):
+class Huber(NamedLoss, function=huber, name="huber_loss", _left_out="delta"):
     """Half the square of small differences, a line beyond `delta`; the other arguments as `Loss` has them."""
-
-    _left_out = "delta"
 
 
 class LogCosh(NamedLoss, function=log_cosh):

@@ -103,43 +103,31 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
     return ops.reshape(ops.cast(found, floatx()), tuple(y_true.shape))
 
 
-class Accuracy(NamedMetric, function=accuracy):
+class Accuracy(NamedMetric, function=accuracy, direction="up"):
     """How often predictions equal targets; arguments as `Mean` has them."""
 
-    direction = "up"
 
-
-class BinaryAccuracy(NamedMetric, function=binary_accuracy):
+class BinaryAccuracy(NamedMetric, function=binary_accuracy, direction="up"):
     """How often being above `threshold` equals the target; the other arguments as `Mean` has them."""
 
-    direction = "up"
 
-
-class CategoricalAccuracy(NamedMetric, function=categorical_accuracy):
+class CategoricalAccuracy(NamedMetric, function=categorical_accuracy, direction="up"):
     """How often the largest prediction is right, targets being one and zeros; arguments as `Mean` has them."""
 
-    direction = "up"
 
-
-class SparseCategoricalAccuracy(NamedMetric, function=sparse_categorical_accuracy):
+class SparseCategoricalAccuracy(NamedMetric, function=sparse_categorical_accuracy, direction="up"):
     """How often the largest prediction is right, targets being numbers; arguments as `Mean` has them."""
 
-    direction = "up"
 
-
-class TopKCategoricalAccuracy(NamedMetric):
+class TopKCategoricalAccuracy(NamedMetric, direction="up"):
     """How often one of the `k` largest predictions is right; the other arguments as `Mean` has them."""
-
-    direction = "up"
 
     def __init__(self, k=5, name="top_k_categorical_accuracy", dtype=None):
         super().__init__(top_k_categorical_accuracy, name, dtype, k=k)
 
 
-class SparseTopKCategoricalAccuracy(NamedMetric):
+class SparseTopKCategoricalAccuracy(NamedMetric, direction="up"):
     """How often one of the `k` largest predictions is right; arguments as the function and `Mean` have them."""
-
-    direction = "up"
 
     def __init__(self, k=5, name="sparse_top_k_categorical_accuracy", dtype=None, from_sorted_ids=False):
         super().__init__(sparse_top_k_categorical_accuracy, name, dtype, k=k, from_sorted_ids=from_sorted_ids)

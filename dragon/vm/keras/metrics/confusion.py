@@ -66,28 +66,20 @@ class ConditionCount(Counts):
         return ops.select(count, 0, 0) if len(self.thresholds) == 1 else ops.clone(count)
 
 
-class FalsePositives(ConditionCount):
+class FalsePositives(ConditionCount, counts=counting.FALSE_POSITIVES):
     """How often yes was predicted of no; arguments as `TruePositives` has them."""
 
-    counts = counting.FALSE_POSITIVES
 
-
-class FalseNegatives(ConditionCount):
+class FalseNegatives(ConditionCount, counts=counting.FALSE_NEGATIVES):
     """How often no was predicted of yes; arguments as `TruePositives` has them."""
 
-    counts = counting.FALSE_NEGATIVES
 
-
-class TrueNegatives(ConditionCount):
+class TrueNegatives(ConditionCount, counts=counting.TRUE_NEGATIVES):
     """How often no was predicted of no; arguments as `TruePositives` has them."""
 
-    counts = counting.TRUE_NEGATIVES
 
-
-class TruePositives(ConditionCount):
+class TruePositives(ConditionCount, counts=counting.TRUE_POSITIVES):
     """How often yes was predicted of yes: `thresholds` (0.5 by default), `name` and `dtype` are its arguments."""
-
-    counts = counting.TRUE_POSITIVES
 
 
 class PositiveShare(Counts):
@@ -110,16 +102,12 @@ class PositiveShare(Counts):
         return ops.select(share, 0, 0) if len(self.thresholds) == 1 else share
 
 
-class Precision(PositiveShare):
+class Precision(PositiveShare, wrong=counting.FALSE_POSITIVES):
     """The share of true yes among predictions of yes: `thresholds`, `top_k`, `class_id`, `name`, `dtype`."""
 
-    wrong = counting.FALSE_POSITIVES
 
-
-class Recall(PositiveShare):
+class Recall(PositiveShare, wrong=counting.FALSE_NEGATIVES):
     """The share of predictions of yes among true yes: `thresholds`, `top_k`, `class_id`, `name`, `dtype`."""
-
-    wrong = counting.FALSE_NEGATIVES
 
 
 SHARES = {"sensitivity": (counting.TRUE_POSITIVES, counting.FALSE_NEGATIVES),

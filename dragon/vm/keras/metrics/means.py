@@ -64,11 +64,8 @@ class RootMeanSquaredError(Mean):
         return ops.sqrt(super().result())
 
 
-class CosineSimilarity(NamedMetric, function=cosine_similarity):
+class CosineSimilarity(NamedMetric, function=cosine_similarity, direction="up", _left_out="axis"):
     """The cosine of the angle between vectors along `axis`; the other arguments as `Mean` has them."""
-
-    direction = "up"
-    _left_out = "axis"
 
 
 class LogCoshError(NamedMetric, function=regression.log_cosh, name="logcosh"):
@@ -115,13 +112,9 @@ class SparseCategoricalCrossentropy(NamedMetric, function=classification.sparse_
     """The cross entropy of classes by number; arguments as the loss of that name and `Mean` have them."""
 
 
-class PearsonCorrelation(NamedMetric, function=pearson_correlation):
+class PearsonCorrelation(NamedMetric, function=pearson_correlation, direction="up"):
     """Pearson's correlation along `axis`; the other arguments as `Mean` has them."""
 
-    direction = "up"
 
-
-class ConcordanceCorrelation(NamedMetric, function=concordance_correlation):
+class ConcordanceCorrelation(NamedMetric, function=concordance_correlation, direction="up"):
     """Lin's concordance along `axis`; the other arguments as `Mean` has them."""
-
-    direction = "up"

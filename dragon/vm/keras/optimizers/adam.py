@@ -18,7 +18,7 @@ def adam_rate(rate, step, beta_1, beta_2):
     return rate * ops.sqrt(1 - power(beta_2, step)) / (1 - power(beta_1, step))
 
 
-class Moments(Rule):
+class Moments(Rule, states=("momentum", "velocity")):
     """Base of rules with two moments.
 
     Parameters
@@ -29,8 +29,6 @@ class Moments(Rule):
         What all optimizers have, see `Optimizer`.
 
     """
-
-    states = ("momentum", "velocity")
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, *shared, **named):
@@ -121,10 +119,8 @@ class AdamW(Adam):
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
 
 
-class Adamax(Moments):
+class Adamax(Moments, states=("momentum", "norm")):
     """Adam with the largest gradient in place of the mean square; arguments as `Adam` has them, without `amsgrad`."""
-
-    states = ("momentum", "norm")
 
     def _numbers(self, rate, dtype):
         return rate, 1 - power(self.beta_1, self._step(dtype))

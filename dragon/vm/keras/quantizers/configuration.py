@@ -49,10 +49,8 @@ def _check_output(who, quantizer):
                          f"Received: output_dtype={quantizer.output_dtype}")
 
 
-class Int8QuantizationConfig(QuantizationConfig):
+class Int8QuantizationConfig(QuantizationConfig, mode="int8"):
     """Weights and activations of eight bits; arguments as `QuantizationConfig` has them."""
-
-    mode = "int8"
 
     def __init__(self, weight_quantizer=None, activation_quantizer="default"):
         from dragon.vm.keras.quantizers.quantizer import AbsMaxQuantizer
@@ -62,7 +60,7 @@ class Int8QuantizationConfig(QuantizationConfig):
         _check_output("Int8QuantizationConfig", weight_quantizer)
 
 
-class Int4QuantizationConfig(QuantizationConfig):
+class Int4QuantizationConfig(QuantizationConfig, mode="int4"):
     """Weights of four bits.
 
     Parameters
@@ -73,8 +71,6 @@ class Int4QuantizationConfig(QuantizationConfig):
         How many rows have a scale of their own; none or -1 for all together.
 
     """
-
-    mode = "int4"
 
     def __init__(self, weight_quantizer=None, activation_quantizer="default", block_size=128):
         super().__init__(weight_quantizer, None if isinstance(activation_quantizer, str) else activation_quantizer)
@@ -91,10 +87,8 @@ class Int4QuantizationConfig(QuantizationConfig):
         _check_output("Int4QuantizationConfig", weight_quantizer)
 
 
-class Float8QuantizationConfig(QuantizationConfig):
+class Float8QuantizationConfig(QuantizationConfig, mode="float8"):
     """Training with floats of eight bits."""
-
-    mode = "float8"
 
     def __init__(self):
         super().__init__()
@@ -129,7 +123,7 @@ class Calibrated(QuantizationConfig):
         return f"{self.mode}/{self.weight_bits}/{self.group_size}"
 
 
-class GPTQConfig(Calibrated):
+class GPTQConfig(Calibrated, mode="gptq"):
     """Weights of few bits by GPTQ (Frantar et al., 2022): errors are made up for by weights that follow.
 
     Parameters
@@ -147,8 +141,6 @@ class GPTQConfig(Calibrated):
 
     """
 
-    mode = "gptq"
-
     def __init__(self, dataset, tokenizer, *, weight_bits=4, num_samples=128, per_channel=True, sequence_length=512,
                  hessian_damping=0.01, group_size=128, symmetric=False, activation_order=False,
                  quantization_layer_structure=None):
@@ -163,7 +155,7 @@ class GPTQConfig(Calibrated):
                          quantization_layer_structure=quantization_layer_structure)
 
 
-class AWQConfig(Calibrated):
+class AWQConfig(Calibrated, mode="awq"):
     """Weights of four bits by AWQ (Lin et al., 2023): scaled by what activations are large.
 
     Parameters
@@ -176,8 +168,6 @@ class AWQConfig(Calibrated):
         How many scales are tried.
 
     """
-
-    mode = "awq"
 
     def __init__(self, dataset, tokenizer, *, weight_bits=4, num_samples=128, sequence_length=512, group_size=128,
                  num_grid_points=20, quantization_layer_structure=None):

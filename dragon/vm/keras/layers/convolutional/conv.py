@@ -95,20 +95,13 @@ class BaseConv(LowRank, Sliding):
                              self.data_format, self.dilation_rate)
 
 
-class Conv1D(BaseConv):
+class Conv1D(BaseConv, rank=1, paddings=("causal",)):
     """Convolve along one axis; see `BaseConv` for the arguments."""
 
-    rank = 1
-    paddings = ("causal",)
 
-
-class Conv2D(BaseConv):
+class Conv2D(BaseConv, rank=2):
     """Convolve along two axes; see `BaseConv` for the arguments."""
 
-    rank = 2
 
-
-class Conv3D(BaseConv):
+class Conv3D(BaseConv, rank=3):
     """Convolve along three axes; see `BaseConv` for the arguments."""
-
-    rank = 3

@@ -59,22 +59,16 @@ class BaseConvTranspose(Sliding):
                                 self.output_padding, self.data_format, self.dilation_rate)
 
 
-class Conv1DTranspose(BaseConvTranspose):
+class Conv1DTranspose(BaseConvTranspose, rank=1):
     """The adjoint of a convolution along one axis; see `BaseConvTranspose` for the arguments."""
 
-    rank = 1
 
-
-class Conv2DTranspose(BaseConvTranspose):
+class Conv2DTranspose(BaseConvTranspose, rank=2):
     """The adjoint of a convolution along two axes; see `BaseConvTranspose` for the arguments."""
 
-    rank = 2
 
-
-class Conv3DTranspose(BaseConvTranspose):
+class Conv3DTranspose(BaseConvTranspose, rank=3):
     """The adjoint of a convolution along three axes; see `BaseConvTranspose` for the arguments."""
-
-    rank = 3
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, output_padding=None, *args,
                  **kwargs):

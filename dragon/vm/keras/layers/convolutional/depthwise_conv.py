@@ -54,13 +54,9 @@ class BaseDepthwiseConv(Sliding):
                              self.padding, self.data_format, self.dilation_rate)
 
 
-class DepthwiseConv1D(BaseDepthwiseConv):
+class DepthwiseConv1D(BaseDepthwiseConv, rank=1):
     """Convolve every channel by itself along one axis; see `BaseDepthwiseConv` for the arguments."""
 
-    rank = 1
 
-
-class DepthwiseConv2D(BaseDepthwiseConv):
+class DepthwiseConv2D(BaseDepthwiseConv, rank=2):
     """Convolve every channel by itself along two axes; see `BaseDepthwiseConv` for the arguments."""
-
-    rank = 2

@@ -63,13 +63,9 @@ class BaseSeparableConv(Sliding):
                              self.data_format, self.dilation_rate)
 
 
-class SeparableConv1D(BaseSeparableConv):
+class SeparableConv1D(BaseSeparableConv, rank=1):
     """Convolve channels by themselves along one axis and mix them; see `BaseSeparableConv` for the arguments."""
 
-    rank = 1
 
-
-class SeparableConv2D(BaseSeparableConv):
+class SeparableConv2D(BaseSeparableConv, rank=2):
     """Convolve channels by themselves along two axes and mix them; see `BaseSeparableConv` for the arguments."""
-
-    rank = 2

@@ -38,37 +38,25 @@ class AdaptivePooling(Layer):
         return with_spatial(input_shape, channels, self.output_size, self.data_format)
 
 
-class AdaptiveAveragePooling1D(AdaptivePooling):
+class AdaptiveAveragePooling1D(AdaptivePooling, rank=1, kind="avg"):
     """Means of as many parts of one axis as one asks for; see `AdaptivePooling` for the arguments."""
 
-    rank, kind = 1, "avg"
 
-
-class AdaptiveAveragePooling2D(AdaptivePooling):
+class AdaptiveAveragePooling2D(AdaptivePooling, rank=2, kind="avg"):
     """Means of as many parts of two axes as one asks for; see `AdaptivePooling` for the arguments."""
 
-    rank, kind = 2, "avg"
 
-
-class AdaptiveAveragePooling3D(AdaptivePooling):
+class AdaptiveAveragePooling3D(AdaptivePooling, rank=3, kind="avg"):
     """Means of as many parts of three axes as one asks for; see `AdaptivePooling` for the arguments."""
 
-    rank, kind = 3, "avg"
 
-
-class AdaptiveMaxPooling1D(AdaptivePooling):
+class AdaptiveMaxPooling1D(AdaptivePooling, rank=1, kind="max"):
     """Maxima of as many parts of one axis as one asks for; see `AdaptivePooling` for the arguments."""
 
-    rank, kind = 1, "max"
 
-
-class AdaptiveMaxPooling2D(AdaptivePooling):
+class AdaptiveMaxPooling2D(AdaptivePooling, rank=2, kind="max"):
     """Maxima of as many parts of two axes as one asks for; see `AdaptivePooling` for the arguments."""
 
-    rank, kind = 2, "max"
 
-
-class AdaptiveMaxPooling3D(AdaptivePooling):
+class AdaptiveMaxPooling3D(AdaptivePooling, rank=3, kind="max"):
     """Maxima of as many parts of three axes as one asks for; see `AdaptivePooling` for the arguments."""
-
-    rank, kind = 3, "max"

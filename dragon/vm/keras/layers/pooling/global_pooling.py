@@ -47,10 +47,8 @@ class GlobalMaxPooling(GlobalPooling):
         return ops.amax(inputs, self._axes, self.keepdims)
 
 
-class GlobalAveragePooling1D(GlobalAveragePooling):
+class GlobalAveragePooling1D(GlobalAveragePooling, rank=1):
     """The means of all steps, or of those that a mask leaves; see `GlobalPooling` for the arguments."""
-
-    rank = 1
 
     def __init__(self, data_format=None, keepdims=False, **kwargs):
         super().__init__(data_format, keepdims, **kwargs)
@@ -70,31 +68,21 @@ class GlobalAveragePooling1D(GlobalAveragePooling):
         return None
 
 
-class GlobalAveragePooling2D(GlobalAveragePooling):
+class GlobalAveragePooling2D(GlobalAveragePooling, rank=2):
     """The means of images; see `GlobalPooling` for the arguments."""
 
-    rank = 2
 
-
-class GlobalAveragePooling3D(GlobalAveragePooling):
+class GlobalAveragePooling3D(GlobalAveragePooling, rank=3):
     """The means of volumes; see `GlobalPooling` for the arguments."""
 
-    rank = 3
 
-
-class GlobalMaxPooling1D(GlobalMaxPooling):
+class GlobalMaxPooling1D(GlobalMaxPooling, rank=1):
     """The largest elements of all steps; see `GlobalPooling` for the arguments."""
 
-    rank = 1
 
-
-class GlobalMaxPooling2D(GlobalMaxPooling):
+class GlobalMaxPooling2D(GlobalMaxPooling, rank=2):
     """The largest elements of images; see `GlobalPooling` for the arguments."""
 
-    rank = 2
 
-
-class GlobalMaxPooling3D(GlobalMaxPooling):
+class GlobalMaxPooling3D(GlobalMaxPooling, rank=3):
     """The largest elements of volumes; see `GlobalPooling` for the arguments."""
-
-    rank = 3

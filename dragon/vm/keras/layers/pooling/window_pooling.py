@@ -56,37 +56,25 @@ class MaxPooling(WindowPooling):
         return max_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
 
 
-class AveragePooling1D(AveragePooling):
+class AveragePooling1D(AveragePooling, rank=1):
     """The means of windows along one axis; see `WindowPooling` for the arguments."""
 
-    rank = 1
 
-
-class AveragePooling2D(AveragePooling):
+class AveragePooling2D(AveragePooling, rank=2):
     """The means of windows along two axes; see `WindowPooling` for the arguments."""
 
-    rank = 2
 
-
-class AveragePooling3D(AveragePooling):
+class AveragePooling3D(AveragePooling, rank=3):
     """The means of windows along three axes; see `WindowPooling` for the arguments."""
 
-    rank = 3
 
-
-class MaxPooling1D(MaxPooling):
+class MaxPooling1D(MaxPooling, rank=1):
     """The largest elements of windows along one axis; see `WindowPooling` for the arguments."""
 
-    rank = 1
 
-
-class MaxPooling2D(MaxPooling):
+class MaxPooling2D(MaxPooling, rank=2):
     """The largest elements of windows along two axes; see `WindowPooling` for the arguments."""
 
-    rank = 2
 
-
-class MaxPooling3D(MaxPooling):
+class MaxPooling3D(MaxPooling, rank=3):
     """The largest elements of windows along three axes; see `WindowPooling` for the arguments."""
-
-    rank = 3

@@ -77,22 +77,16 @@ class BaseSpatialDropout(Dropout):
                 "data_format": self.data_format}
 
 
-class SpatialDropout1D(BaseSpatialDropout):
+class SpatialDropout1D(BaseSpatialDropout, rank=1):
     """Leave out whole features of sequences at random; see `Dropout` for the arguments."""
-
-    rank = 1
 
     def __init__(self, rate, seed=None, name=None, dtype=None):
         super().__init__(rate, "channels_last", seed=seed, name=name, dtype=dtype)
 
 
-class SpatialDropout2D(BaseSpatialDropout):
+class SpatialDropout2D(BaseSpatialDropout, rank=2):
     """Leave out whole channels of images at random; see `BaseSpatialDropout` for the arguments."""
 
-    rank = 2
 
-
-class SpatialDropout3D(BaseSpatialDropout):
+class SpatialDropout3D(BaseSpatialDropout, rank=3):
     """Leave out whole channels of volumes at random; see `BaseSpatialDropout` for the arguments."""
-
-    rank = 3

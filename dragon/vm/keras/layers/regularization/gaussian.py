@@ -29,7 +29,7 @@ class GaussianDropout(Noise):
         return ops.mul(inputs, draw(self, inputs, 1.0, math.sqrt(self.rate / (1.0 - self.rate))))
 
 
-class GaussianNoise(Noise):
+class GaussianNoise(Noise, amount_name="stddev"):
     """Add Gaussian numbers of mean 0 in training.
 
     Parameters
@@ -38,8 +38,6 @@ class GaussianNoise(Noise):
         Their deviation.
 
     """
-
-    amount_name = "stddev"
 
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(stddev, seed, **kwargs)

@@ -9,10 +9,8 @@ def require_fraction(name, value):
                          f"Received: {name}={value}")
 
 
-class Noise(Elementwise):
+class Noise(Elementwise, amount_name="rate"):
     """A layer that draws numbers in training, unless its amount is 0."""
-
-    amount_name = "rate"
 
     def __init__(self, amount, seed, **kwargs):
         from dragon.vm.keras.random import SeedGenerator

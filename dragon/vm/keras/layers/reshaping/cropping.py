@@ -60,19 +60,15 @@ class Cropping1D(Cropping):
         return (self.cropping,)
 
 
-class Cropping2D(Cropping):
+class Cropping2D(Cropping, rank=2):
     """Cut rows and columns off images; see `Cropping` for the arguments."""
-
-    rank = 2
 
     def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
         super().__init__(cropping, data_format, **kwargs)
 
 
-class Cropping3D(Cropping):
+class Cropping3D(Cropping, rank=3):
     """Cut slices off volumes; see `Cropping` for the arguments."""
-
-    rank = 3
 
     def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
         super().__init__(cropping, data_format, **kwargs)

@@ -69,7 +69,7 @@ class UpSampling1D(UpSampling):
         return repeated(inputs, (self.size,), 1)
 
 
-class UpSampling2D(UpSampling):
+class UpSampling2D(UpSampling, rank=2):
     """Make images larger by repeating rows and columns, or by interpolation.
 
     Parameters
@@ -80,8 +80,6 @@ class UpSampling2D(UpSampling):
         "nearest", or a name that `keras.ops.image.resize` knows.
 
     """
-
-    rank = 2
 
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
         super().__init__(size, data_format, **kwargs)
@@ -96,7 +94,5 @@ class UpSampling2D(UpSampling):
                       interpolation=self.interpolation)
 
 
-class UpSampling3D(UpSampling):
+class UpSampling3D(UpSampling, rank=3):
     """Make volumes larger by repeating slices; see `UpSampling` for the arguments."""
-
-    rank = 3

@@ -36,7 +36,7 @@ class ZeroPadding(Spatial):
         return ops.pad(inputs, widths)
 
 
-class ZeroPadding1D(ZeroPadding):
+class ZeroPadding1D(ZeroPadding, rank=1):
     """Add zeros around sequences.
 
     Parameters
@@ -45,8 +45,6 @@ class ZeroPadding1D(ZeroPadding):
         How many at the start and at the end.
 
     """
-
-    rank = 1
 
     def __init__(self, padding=1, data_format=None, **kwargs):
         super().__init__(0, data_format, **kwargs)
@@ -58,13 +56,9 @@ class ZeroPadding1D(ZeroPadding):
         return (self.padding,)
 
 
-class ZeroPadding2D(ZeroPadding):
+class ZeroPadding2D(ZeroPadding, rank=2):
     """Add zeros around images; see `ZeroPadding` for the arguments."""
 
-    rank = 2
 
-
-class ZeroPadding3D(ZeroPadding):
+class ZeroPadding3D(ZeroPadding, rank=3):
     """Add zeros around volumes; see `ZeroPadding` for the arguments."""
-
-    rank = 3

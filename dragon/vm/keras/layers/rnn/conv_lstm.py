@@ -159,7 +159,7 @@ class ConvLSTM(CellRNN):
         return [mask, None, None] if self.return_state else mask
 
 
-class ConvLSTM1D(ConvLSTM):
+class ConvLSTM1D(ConvLSTM, _rank=1):
     """A convolutional LSTM over sequences of signals.
 
     Parameters
@@ -179,16 +179,10 @@ class ConvLSTM1D(ConvLSTM):
 
     """
 
-    _rank = 1
 
-
-class ConvLSTM2D(ConvLSTM):
+class ConvLSTM2D(ConvLSTM, _rank=2):
     """A convolutional LSTM over sequences of images; see ConvLSTM1D for the parameters."""
 
-    _rank = 2
 
-
-class ConvLSTM3D(ConvLSTM):
+class ConvLSTM3D(ConvLSTM, _rank=3):
     """A convolutional LSTM over sequences of volumes; see ConvLSTM1D for the parameters."""
-
-    _rank = 3

@@ -11,10 +11,8 @@ FILLS = ("reflect", "wrap", "constant", "nearest")
 INTERPOLATIONS = ("nearest", "bilinear")
 
 
-class AffineLayer(BaseImagePreprocessingLayer):
+class AffineLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False):
     """What layers share that sample images at places given by a matrix; subclasses say `_matrix`."""
-
-    _USE_BASE_FACTOR = False
 
     def _sampled(self, fill_mode, interpolation, fill_value, seed):
         """Keep how places are sampled."""

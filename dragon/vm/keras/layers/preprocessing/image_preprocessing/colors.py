@@ -89,7 +89,7 @@ class RandomSaturation(_FactorLayer):
                                   data_format=self.data_format)
 
 
-class RandomColorDegeneration(_FactorLayer):
+class RandomColorDegeneration(_FactorLayer, _FACTOR_BOUNDS=(-1, 1)):
     """Mix images with their greys.
 
     Parameters
@@ -100,8 +100,6 @@ class RandomColorDegeneration(_FactorLayer):
         See RandomHue.
 
     """
-
-    _FACTOR_BOUNDS = (-1, 1)
 
     def get_random_transformation(self, data, training=True, seed=None):
         """Draw a part for each image."""
@@ -117,7 +115,7 @@ class RandomColorDegeneration(_FactorLayer):
         return self._computed(K.clip(images, *self.value_range))
 
 
-class RandomPosterization(_FactorLayer):
+class RandomPosterization(_FactorLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(1, 8)):
     """Keep the first bits of each pixel.
 
     Parameters
@@ -128,9 +126,6 @@ class RandomPosterization(_FactorLayer):
         See RandomHue.
 
     """
-
-    _USE_BASE_FACTOR = False
-    _FACTOR_BOUNDS = (1, 8)
 
     def get_random_transformation(self, data, training=True, seed=None):
         """Draw a number of bits for each image."""
@@ -153,7 +148,7 @@ class RandomPosterization(_FactorLayer):
         return self._transform_value_range(self._computed(images), (0, 255), self.value_range, self.compute_dtype)
 
 
-class RandomSharpness(_FactorLayer):
+class RandomSharpness(_FactorLayer, _USE_BASE_FACTOR=False):
     """Blur or sharpen images; at factor 0.5 they stay.
 
     Parameters
@@ -164,8 +159,6 @@ class RandomSharpness(_FactorLayer):
         See RandomHue.
 
     """
-
-    _USE_BASE_FACTOR = False
 
     def get_random_transformation(self, data, training=True, seed=None):
         """Draw a sharpness for each image."""

@@ -7,10 +7,8 @@ from dragon.vm.keras.layers.preprocessing.image_preprocessing.base import BaseIm
 from dragon.vm.keras.random.seed_generator import SeedGenerator, make_default_seed
 
 
-class _SizedLayer(BaseImagePreprocessingLayer):
+class _SizedLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False):
     """A layer whose images have a height and a width of its own."""
-
-    _USE_BASE_FACTOR = False
 
     def compute_output_shape(self, input_shape):
         """Return the shape of the input with the layer's size in it."""

@@ -155,7 +155,7 @@ class Solarization(ColorLayer):
         return self._transform_value_range(images, (0, 255), self.value_range, self.compute_dtype)
 
 
-class AutoContrast(ColorLayer):
+class AutoContrast(ColorLayer, _USE_BASE_FACTOR=False):
     """Stretch the channels of an image over the whole range of values.
 
     Parameters
@@ -164,8 +164,6 @@ class AutoContrast(ColorLayer):
         See RandomBrightness.
 
     """
-
-    _USE_BASE_FACTOR = False
 
     def __init__(self, value_range=(0, 255), **kwargs):
         super().__init__(**kwargs)

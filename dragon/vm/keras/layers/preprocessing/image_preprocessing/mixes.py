@@ -4,11 +4,8 @@ from dragon.vm.keras import ops as K
 from dragon.vm.keras.layers.preprocessing.image_preprocessing.base import BaseImagePreprocessingLayer
 
 
-class RectangleLayer(BaseImagePreprocessingLayer):
+class RectangleLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(0, 1)):
     """What layers share that draw a rectangle in each image."""
-
-    _USE_BASE_FACTOR = False
-    _FACTOR_BOUNDS = (0, 1)
 
     def _drawn_way(self, batch, size, ratio, seed):
         """Draw where along an axis a part of it begins and ends."""
@@ -85,7 +82,7 @@ class CutMix(RectangleLayer):
         return self.transform_images(segmentation_masks, transformation, training)
 
 
-class MixUp(RectangleLayer):
+class MixUp(RectangleLayer, _USE_BASE_FACTOR=True, _FACTOR_BOUNDS=(-1, 1)):
     """Blend each image with another, and their labels alike.
 
     Parameters
@@ -94,9 +91,6 @@ class MixUp(RectangleLayer):
         The parameter of the beta distribution that the weights are from.
 
     """
-
-    _USE_BASE_FACTOR = True
-    _FACTOR_BOUNDS = (-1, 1)
 
     def __init__(self, alpha=0.2, data_format=None, seed=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)

@@ -20,11 +20,8 @@ LIGHTS = {"random_brightness": RandomBrightness, "random_color_degeneration": Ra
           "random_contrast": RandomContrast, "random_sharpness": RandomSharpness}
 
 
-class _PolicyLayer(BaseImagePreprocessingLayer):
+class _PolicyLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(0, 1)):
     """What layers share that apply other layers."""
-
-    _USE_BASE_FACTOR = False
-    _FACTOR_BOUNDS = (0, 1)
 
     def _make(self, names, kwargs):
         """Make the layers of these names as attributes, in this order."""
