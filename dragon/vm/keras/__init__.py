@@ -1,8 +1,9 @@
 """Keras's API on Dragon's engine: the guest `keras`."""
+from dragon.vm.docstrings import Words as _Words
 from dragon.vm.guest import FINISHED as _FINISHED
 from dragon.vm.guest import lookup
 from dragon.vm.keras.core.above import hand_down as _hand_down
-from dragon.vm.keras.core.docstrings import finish as _finish
+from dragon.vm.keras.core.words import WORDS as _WORDS
 
 __version__ = "3.15.1"
 
@@ -32,7 +33,7 @@ _hand_down(lookup({"__name__": __name__, "__path__": __path__}, {
     ".layers.core.module_wrapper": "wrap_module",
     ".saving.serialization": "serialize_keras_object",
 })[0])
-_FINISHED["keras"] = _finish
+_FINISHED["keras"] = _Words("keras", _WORDS).finish
 
 
 def version():

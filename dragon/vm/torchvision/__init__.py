@@ -1,7 +1,11 @@
 """torchvision's API on Dragon's engine; `dragon run` answers `import torchvision` with it."""
+from dragon.vm.docstrings import Words as _Words
+from dragon.vm.guest import FINISHED as _FINISHED
+from dragon.vm.torchvision._words import WORDS as _WORDS
 
 __version__ = "0.28.0"
 _backends = {"image": "PIL", "video": "pyav"}
+_FINISHED["torchvision"] = _Words("torchvision", _WORDS).finish
 
 
 def set_image_backend(backend):

@@ -12,10 +12,6 @@ def grad(func, argnums=0, has_aux=False):
     ----------
     func : Callable
         From tensors, or structures of them, to a tensor without axes.
-    argnums : Union[int, Tuple[int, ...]], optional, default=0
-        By which arguments.
-    has_aux : bool, optional, default=False
-        Whether the function returns (output, what is only handed on).
 
     Returns
     -------

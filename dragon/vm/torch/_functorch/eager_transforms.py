@@ -166,12 +166,8 @@ def vjp(func, *primals, has_aux=False):
 
     Parameters
     ----------
-    func : Callable
-        From tensors to a structure of tensors.
     *primals : Any
         Where: structures of tensors.
-    has_aux : bool, optional, default=False
-        Whether the function returns (output, what is only handed on).
 
     Returns
     -------
@@ -252,16 +248,12 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
     Parameters
     ----------
-    func : Callable
-        From tensors to a structure of tensors.
     primals : tuple
         Where: the arguments.
     tangents : tuple
         The vector, in the form of the arguments.
     strict : bool, optional, default=False
         Whether an output that does not depend on the arguments is an error; otherwise its part is zero.
-    has_aux : bool, optional, default=False
-        Whether the function returns (output, what is only handed on).
 
     Returns
     -------
@@ -299,8 +291,6 @@ def linearize(func, *primals):
 
     Parameters
     ----------
-    func : Callable
-        From tensors to a structure of tensors.
     *primals : Any
         Where: structures of tensors.
 
@@ -340,12 +330,6 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
     Parameters
     ----------
-    func : Callable
-        From tensors to a structure of tensors.
-    argnums : Union[int, Tuple[int, ...]], optional, default=0
-        By which arguments.
-    has_aux : bool, optional, default=False
-        Whether the function returns (output, what is only handed on).
     chunk_size : int, optional
         Accepted; rows are computed one by one.
 

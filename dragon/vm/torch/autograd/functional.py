@@ -1,7 +1,6 @@
 """Jacobians, Hessians and their products with vectors, of functions of tensors."""
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import enable_grad
-from dragon.vm.torch.core.sentences import complete_parameters
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -28,7 +27,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """Return (outputs, products of the Jacobian with a vector), by differentiating backward twice.
+    """Return (outputs, products of the Jacobian with a vector), by differentiating backward twice. ...
 
     Returns
     -------
@@ -116,7 +115,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """Return (output, product of the Hessian with a vector), for a function with an output of one element."""
+    """Return (output, product of the Hessian with a vector), for a function with an output of one element. ..."""
     with enable_grad():
         run = _Run("hvp", func, inputs, True, strict)
         vector = run.check_vector(v, run.inputs, run.several_inputs, "the input to the user-provided function is")
@@ -130,7 +129,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
-    """Return (output, product of a vector with the Hessian), for a function with an output of one element."""
+    """Return (output, product of a vector with the Hessian), for a function with an output of one element. ..."""
     with enable_grad():
         run = _Run("vhp", func, inputs, True, strict)
         vector = run.check_vector(v, run.inputs, run.several_inputs, "the input to the user-provided function is")
@@ -218,15 +217,3 @@ class _Run:
         """Return a tuple as the caller knows it."""
         done = tuple(items) if self.create_graph else tuple(item.detach() for item in items)
         return done if several else done[0]
-
-
-# What the functions' docstrings leave out.
-_TOLD = {"func": ("Callable", "From tensors to a tensor or a tuple of them."),
-         "inputs": ("Union[Tensor, Tuple[Tensor, ...]]", "Where."),
-         "v": ("Union[Tensor, Tuple[Tensor, ...]]", "In the form of the inputs; 1 for a single input of one element."),
-         "create_graph": ("bool", "Whether the results can be differentiated."),
-         "strict": ("bool", "Whether an output that does not depend on the inputs is an error; otherwise its part is "
-                            "zero."),
-         "vectorize": ("bool", "Accepted; rows are computed one by one.")}
-for _function in (vjp, jvp, jacobian, hessian, hvp, vhp):
-    complete_parameters(_function, _TOLD)

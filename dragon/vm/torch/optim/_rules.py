@@ -4,7 +4,6 @@ from dragon.core import modes
 from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.sentences import complete_parameters
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim.optimizer import Optimizer, _get_scalar_dtype, _get_value
 
@@ -25,20 +24,6 @@ def check_betas(who, betas):
             raise ValueError(f"Invalid beta parameter at index {index}: {betas[index]} ({who} expects [0, 1))")
 
 
-# What optimizers' docstrings leave out.
-TOLD = {
-    "params": ("Iterable[Union[Tensor, Tuple[str, Tensor], dict]]", "Parameters, or groups of them."),
-    "lr": ("Union[float, Tensor]", "The learning rate."),
-    "betas": ("Tuple[float, float]", "How much of the running means is kept at each step."),
-    "eps": ("float", "Added to the denominator."),
-    "weight_decay": ("float", "How much of the parameter is added to its gradient."),
-    "decoupled_weight_decay": ("bool", "Whether decay shrinks the parameter itself, as AdamW's does."),
-    "amsgrad": ("bool", "Whether to scale by the largest mean square so far."),
-    "maximize": ("bool", "Whether to step upwards."), "differentiable": ("bool", "Not supported."),
-    "foreach": ("bool", "Accepted: the engine updates all parameters in one call."),
-    "fused": ("bool", "Accepted, as `foreach`."), "capturable": ("bool", "Accepted, as `foreach`.")}
-
-
 class RuleOptimizer(Optimizer):
     """An optimizer with a rule of the engine.
 
@@ -49,11 +34,6 @@ class RuleOptimizer(Optimizer):
     rule = None
     lists = ()
     counts = False  # whether steps are counted here, because the rule does not
-
-    def __init_subclass__(cls):
-        super().__init_subclass__()
-        if cls.__module__.startswith(__package__):
-            complete_parameters(cls, TOLD)
 
     def __init__(self, params, defaults):
         if defaults.get("differentiable"):

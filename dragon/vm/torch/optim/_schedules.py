@@ -4,7 +4,6 @@ import types
 import warnings
 import weakref
 
-from dragon.vm.torch.core.sentences import complete_parameters, inherit_sentences
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.optim.optimizer import Optimizer, _to_scalar
 
@@ -64,14 +63,6 @@ class LRScheduler:
     """
 
     _get_lr_called_within_step = False
-    _told = {"optimizer": ("Optimizer", "Whose rates are set."), "last_epoch": ("int", "The number of the last step.")}
-
-    def __init_subclass__(cls):
-        super().__init_subclass__()
-        inherit_sentences(cls)
-        if cls.__module__.startswith(__package__):
-            complete_parameters(cls, LRScheduler._told)
-    _is_initial = False
 
     def __init__(self, optimizer, last_epoch=-1):
         check_optimizer(optimizer)

@@ -5,9 +5,7 @@ from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class Adam(RuleOptimizer):
-    """Steps along the running mean of the gradient, scaled by its running root mean square.
-
-    """
+    """Steps along the running mean of the gradient, scaled by its running root mean square. ..."""
 
     rule = staticmethod(ops.adam_step)
     lists = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")

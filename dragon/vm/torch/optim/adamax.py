@@ -5,7 +5,7 @@ from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class Adamax(RuleOptimizer):
-    """Adam scaled by the largest magnitude of the gradient, which fades."""
+    """Adam scaled by the largest magnitude of the gradient, which fades. ..."""
 
     rule = staticmethod(ops.adamax_step)
     lists = ("exp_avg", "exp_inf", "step")

@@ -5,7 +5,7 @@ from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class RAdam(RuleOptimizer):
-    """Adam whose first steps are plain momentum, until the mean square has seen enough gradients."""
+    """Adam whose first steps are plain momentum, until the mean square has seen enough gradients. ..."""
 
     rule = staticmethod(ops.radam_step)
     lists = ("exp_avg", "exp_avg_sq", "step")

@@ -1,7 +1,6 @@
 """The bases of data sets of images."""
 import os
 
-from dragon.vm.torch.core.sentences import complete_parameters
 from dragon.vm.torch.utils import data
 from dragon.vm.torchvision.datasets.utils import check_integrity, download_and_extract_archive
 
@@ -41,12 +40,6 @@ class StandardTransform:
         return "\n".join(lines)
 
 
-# What the docstrings of data sets leave out.
-_TOLD = {"transform": ("Callable", "Applied to the image."), "target_transform": ("Callable", "Applied to the class."),
-         "train": ("bool", "The training images, or those for tests."),
-         "download": ("bool", "Whether to fetch files that are missing.")}
-
-
 class VisionDataset(data.Dataset):
     """A data set of images.
 
@@ -62,11 +55,6 @@ class VisionDataset(data.Dataset):
     """
 
     _repr_indent = 4
-
-    def __init_subclass__(cls):
-        super().__init_subclass__()
-        if cls.__module__.startswith(__package__):
-            complete_parameters(cls, _TOLD)
 
     def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
         self.root = os.path.expanduser(root) if isinstance(root, str) else root

@@ -10,8 +10,6 @@ class AlexNet(nn.Module):
 
     Parameters
     ----------
-    num_classes : int, optional, default=1000
-        The classes.
     dropout : float, optional, default=0.5
         The probability of zeroing before linear layers.
 

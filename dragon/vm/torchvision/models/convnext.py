@@ -55,10 +55,6 @@ class ConvNeXt(nn.Module):
         The probability of dropping the last block.
     layer_scale : float, optional, default=1e-06
         What blocks are multiplied by at first.
-    num_classes : int, optional, default=1000
-        The classes.
-    block, norm_layer : Callable, optional
-        The classes of blocks and normalizations.
 
     """
 

@@ -77,8 +77,6 @@ class DenseNet(nn.Module):
         The squeezed channels, in growth rates.
     drop_rate : float, optional, default=0
         The probability of zeroing after each layer.
-    num_classes : int, optional, default=1000
-        The classes.
     memory_efficient : bool, optional, default=False
         Whether to compute again what the gradient needs.
 

@@ -116,8 +116,6 @@ class EfficientNet(nn.Module):
         The probability of zeroing before the classes.
     stochastic_depth_prob : float, optional, default=0.2
         That of dropping the last block.
-    num_classes : int, optional, default=1000
-        The classes.
     norm_layer : Callable, optional
         The normalization.
     last_channel : int, optional

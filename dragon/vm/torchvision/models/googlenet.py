@@ -91,8 +91,6 @@ class GoogLeNet(nn.Module):
 
     Parameters
     ----------
-    num_classes : int, optional, default=1000
-        The classes.
     aux_logits : bool, optional, default=True
         Whether there are classes from the middle.
     transform_input : bool, optional, default=False

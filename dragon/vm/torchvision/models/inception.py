@@ -149,8 +149,6 @@ class Inception3(nn.Module):
 
     Parameters
     ----------
-    num_classes : int, optional, default=1000
-        The classes.
     aux_logits : bool, optional, default=True
         Whether there are classes from the middle.
     transform_input : bool, optional, default=False
@@ -159,8 +157,6 @@ class Inception3(nn.Module):
         The seven classes of blocks.
     init_weights : bool, optional
         Whether to initialize.
-    dropout : float, optional, default=0.5
-        The probability of zeroing before the classes.
 
     """
 

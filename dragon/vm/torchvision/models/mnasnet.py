@@ -57,10 +57,6 @@ class MNASNet(nn.Module):
     ----------
     alpha : float
         Multiplies the channels.
-    num_classes : int, optional, default=1000
-        The classes.
-    dropout : float, optional, default=0.2
-        The probability of zeroing before the classes.
 
     """
 

@@ -36,18 +36,12 @@ class MobileNetV2(nn.Module):
 
     Parameters
     ----------
-    num_classes : int, optional, default=1000
-        The classes.
     width_mult : float, optional, default=1.0
         Multiplies the channels.
     inverted_residual_setting : List[List[int]], optional
         Expansion, channels, blocks and stride of each stage.
     round_nearest : int, optional, default=8
         What channels are multiples of.
-    block, norm_layer : Callable, optional
-        The classes of blocks and normalizations.
-    dropout : float, optional, default=0.2
-        The probability of zeroing before the classes.
 
     """
 

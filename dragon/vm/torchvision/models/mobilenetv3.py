@@ -81,12 +81,6 @@ class MobileNetV3(nn.Module):
         The blocks.
     last_channel : int
         The features before the classes.
-    num_classes : int, optional, default=1000
-        The classes.
-    block, norm_layer : Callable, optional
-        The classes of blocks and normalizations.
-    dropout : float, optional, default=0.2
-        The probability of zeroing before the classes.
 
     """
 

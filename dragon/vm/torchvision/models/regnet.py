@@ -111,8 +111,6 @@ class RegNet(nn.Module):
     ----------
     block_params : BlockParams
         The stages.
-    num_classes : int, optional, default=1000
-        The classes.
     stem_width : int, optional, default=32
         The channels of the first convolution.
     stem_type, block_type, norm_layer, activation : Callable, optional

@@ -84,8 +84,6 @@ class ResNet(nn.Module):
         `BasicBlock` or `Bottleneck`.
     layers : List[int]
         The blocks of each stage.
-    num_classes : int, optional, default=1000
-        The classes.
     zero_init_residual : bool, optional, default=False
         Whether blocks start as the identity.
     groups, width_per_group : int, optional

@@ -60,8 +60,6 @@ class ShuffleNetV2(nn.Module):
         The blocks of the three stages.
     stages_out_channels : List[int]
         The channels after each of the five parts.
-    num_classes : int, optional, default=1000
-        The classes.
     inverted_residual : Callable, optional
         The class of blocks.
 

@@ -37,10 +37,6 @@ class SqueezeNet(nn.Module):
     ----------
     version : str, optional, default="1_0"
         "1_0" or "1_1".
-    num_classes : int, optional, default=1000
-        The classes.
-    dropout : float, optional, default=0.5
-        The probability of zeroing before the classes.
 
     """
 

@@ -263,8 +263,6 @@ class SwinTransformer(nn.Module):
         The probabilities of zeroing.
     stochastic_depth_prob : float, optional, default=0.1
         That of dropping the last block.
-    num_classes : int, optional, default=1000
-        The classes.
     norm_layer, block, downsample_layer : Callable, optional
         The classes of normalizations, of blocks and of what halves the size.
 

@@ -15,8 +15,6 @@ class VGG(nn.Module):
     ----------
     features : Module
         The convolutions.
-    num_classes : int, optional, default=1000
-        The classes.
     init_weights : bool, optional, default=True
         Whether to initialize.
     dropout : float, optional, default=0.5

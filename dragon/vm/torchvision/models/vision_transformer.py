@@ -101,8 +101,6 @@ class VisionTransformer(nn.Module):
         Of the encoder.
     dropout, attention_dropout : float, optional, default=0.0
         The probabilities of zeroing.
-    num_classes : int, optional, default=1000
-        The classes.
     representation_size : int, optional
         The features of a layer before the classes.
     norm_layer : Callable, optional

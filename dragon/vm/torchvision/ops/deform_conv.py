@@ -35,8 +35,6 @@ def deform_conv2d(input, offset, weight, bias=None, stride=(1, 1), padding=(0, 0
 
     Parameters
     ----------
-    input : Tensor
-        Images (N, C, H, W).
     offset : Tensor
         Shifts (y, x) for each place of the kernel and of the output.
     weight : Tensor

@@ -21,14 +21,6 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
 
     Parameters
     ----------
-    input : Tensor
-        Images (N, C, H, W).
-    boxes : Union[Tensor, List[Tensor]]
-        Rows (image, x1, y1, x2, y2), or boxes for each image.
-    output_size : Union[int, Tuple[int, int]]
-        Bins down and across.
-    spatial_scale : float, optional, default=1.0
-        From the boxes' coordinates to pixels.
     sampling_ratio : int, optional, default=-1
         Samples in a bin, down and across; as many as it has pixels if not positive.
     aligned : bool, optional, default=False

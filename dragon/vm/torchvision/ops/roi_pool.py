@@ -5,18 +5,7 @@ from dragon.vm.torchvision.ops._utils import pair, rows_of
 
 
 def roi_pool(input, boxes, output_size, spatial_scale=1.0):
-    """Return the greatest pixels in the bins of regions; 0 in empty bins.
-
-    Parameters
-    ----------
-    input : Tensor
-        Images (N, C, H, W).
-    boxes : Union[Tensor, List[Tensor]]
-        Rows (image, x1, y1, x2, y2), or boxes for each image.
-    output_size : Union[int, Tuple[int, int]]
-        Bins down and across.
-    spatial_scale : float, optional, default=1.0
-        From the boxes' coordinates to pixels.
+    """Return the greatest pixels in the bins of regions; 0 in empty bins. ...
 
     Returns
     -------

@@ -28,8 +28,6 @@ class RandomApply(Module):
 
     Parameters
     ----------
-    transforms : Sequence[Callable]
-        The transforms.
     p : float, optional, default=0.5
         The probability of applying them.
 
@@ -66,8 +64,6 @@ class RandomChoice(RandomTransforms):
 
     Parameters
     ----------
-    transforms : Sequence[Callable]
-        The transforms.
     p : Sequence[float], optional
         Their probabilities.
 
@@ -91,8 +87,6 @@ class RandomCrop(_Transform):
 
     Parameters
     ----------
-    size : Union[int, Sequence[int]]
-        Height and width.
     padding, fill, padding_mode : optional
         The margin that is put around before, as for `Pad`.
     pad_if_needed : bool, optional, default=False

@@ -31,14 +31,7 @@ class _Transform(_Said, Module):
 
 
 class Compose:
-    """Apply one transform after another.
-
-    Parameters
-    ----------
-    transforms : Sequence[Callable]
-        The transforms.
-
-    """
+    """Apply one transform after another. ..."""
 
     def __init__(self, transforms):
         self.transforms = transforms
@@ -157,14 +150,7 @@ class Resize(_Transform):
 
 
 class CenterCrop(_Transform):
-    """Cut out the middle.
-
-    Parameters
-    ----------
-    size : Union[int, Sequence[int]]
-        Height and width.
-
-    """
+    """Cut out the middle. ..."""
 
     _fields = ("size",)
 

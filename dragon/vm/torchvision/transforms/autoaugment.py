@@ -69,10 +69,6 @@ class AutoAugment(_Policy):
     ----------
     policy : AutoAugmentPolicy, optional, default=AutoAugmentPolicy.IMAGENET
         The policy.
-    interpolation : InterpolationMode, optional, default=InterpolationMode.NEAREST
-        How pixels are made.
-    fill : Union[float, Sequence[float]], optional
-        The colour of what lies outside.
 
     """
 

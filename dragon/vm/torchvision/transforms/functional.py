@@ -210,8 +210,6 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
         Height and width, or the length of the shorter side.
     interpolation : InterpolationMode, optional, default=InterpolationMode.BILINEAR
         How pixels are made.
-    max_size : int, optional
-        The greatest length of the longer side.
     antialias : bool, optional, default=True
         Whether tensors are smoothed as they shrink; images of Pillow always are.
 

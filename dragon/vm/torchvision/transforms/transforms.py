@@ -39,12 +39,6 @@ class RandomPerspective(_Filled):
     ----------
     distortion_scale : float, optional, default=0.5
         How far, as a share of half the sides.
-    p : float, optional, default=0.5
-        The probability.
-    interpolation : InterpolationMode, optional, default=InterpolationMode.BILINEAR
-        How pixels are made.
-    fill : Union[float, Sequence[float]], optional, default=0
-        The colour of what lies outside.
 
     """
 
@@ -73,8 +67,6 @@ class RandomResizedCrop(Module):
 
     Parameters
     ----------
-    size : Union[int, Sequence[int]]
-        Height and width.
     scale : Tuple[float, float], optional, default=(0.08, 1.0)
         The part's share of the area.
     ratio : Tuple[float, float], optional, default=(3 / 4, 4 / 3)
@@ -122,8 +114,6 @@ class TenCrop(CenterCrop):
 
     Parameters
     ----------
-    size : Union[int, Sequence[int]]
-        Height and width.
     vertical_flip : bool, optional, default=False
         Whether the mirror exchanges top and bottom.
 
@@ -222,14 +212,10 @@ class RandomRotation(_Filled):
     ----------
     degrees : Union[float, Sequence[float]]
         How far to either side, or between what.
-    interpolation : InterpolationMode, optional, default=InterpolationMode.NEAREST
-        How pixels are made.
     expand : bool, optional, default=False
         Whether the image grows to hold all.
     center : Sequence[float], optional
         What it turns about; the middle by default.
-    fill : Union[float, Sequence[float]], optional, default=0
-        The colour of what lies outside.
 
     """
 
@@ -332,8 +318,6 @@ class RandomErasing(_Transform):
 
     Parameters
     ----------
-    p : float, optional, default=0.5
-        The probability.
     scale : Tuple[float, float], optional, default=(0.02, 0.33)
         The rectangle's share of the area.
     ratio : Tuple[float, float], optional, default=(0.3, 3.3)
@@ -439,10 +423,6 @@ class ElasticTransform(_Transform):
         How far, across and down.
     sigma : Union[float, Sequence[float]], optional, default=5.0
         How smoothly.
-    interpolation : InterpolationMode, optional, default=InterpolationMode.BILINEAR
-        How pixels are made.
-    fill : Union[float, Sequence[float]], optional, default=0
-        The colour of what lies outside.
 
     """
 

@@ -22,14 +22,7 @@ class _Listed(Transform):
 
 
 class Compose(_Listed):
-    """Apply one transform after another.
-
-    Parameters
-    ----------
-    transforms : Sequence[Callable]
-        The transforms.
-
-    """
+    """Apply one transform after another. ..."""
 
     def __init__(self, transforms):
         super().__init__()
@@ -75,8 +68,6 @@ class RandomChoice(_Listed):
 
     Parameters
     ----------
-    transforms : Sequence[Callable]
-        The transforms.
     p : List[float], optional
         Their probabilities.
 

@@ -46,8 +46,6 @@ class Resize(Transform):
         Height and width, or the length of the shorter side; None for `max_size` alone.
     interpolation : Union[str, InterpolationMode, int], optional, default="bilinear"
         How pixels are made.
-    max_size : int, optional
-        The greatest length of the longer side.
     antialias : bool, optional, default=True
         Whether tensors are smoothed as they shrink.
 
@@ -161,8 +159,6 @@ class RandomZoomOut(_RandomApplyTransform):
         The colour around.
     side_range : Sequence[float], optional, default=(1.0, 4.0)
         How much larger.
-    p : float, optional, default=0.5
-        The probability.
 
     """
 
@@ -405,8 +401,6 @@ class RandomShortestSize(_Resizing):
     ----------
     min_size : Union[int, Sequence[int]]
         The lengths.
-    max_size : int, optional
-        The greatest length of the longer side.
     interpolation, antialias : optional
         As for `Resize`.
 

@@ -3,9 +3,12 @@ import importlib
 import inspect
 import pkgutil
 
-from dragon.vm import keras
-from dragon.vm.keras.core import docstrings
-from dragon.vm.keras.core.words import WORDS
+import pytest
+
+from dragon.vm import docstrings, keras, torch, torchvision
+from dragon.vm.keras.core.words import WORDS as WORDS_OF_KERAS
+from dragon.vm.torch.core.words import WORDS as WORDS_OF_TORCH
+from dragon.vm.torchvision._words import WORDS as WORDS_OF_TORCHVISION
 
 WORDS_OF_A_FAMILY = {line.partition(" : ")[0].split(", ")[0]: docstrings.Word(line) for line in (
     "x : Tensor : The numbers.", "axis : int : The axis.", "low, high : float : The bounds.",
@@ -52,9 +55,9 @@ def test_methods_inherit_their_docstrings():
     assert keras.callbacks.EarlyStopping.on_epoch_end.__doc__ == keras.callbacks.Callback.on_epoch_end.__doc__
 
 
-def list_documented():
+def list_documented(guest):
     """Yield the docstrings of all public functions, classes and methods."""
-    for _, name, _ in pkgutil.walk_packages(keras.__path__, "dragon.vm.keras."):
+    for _, name, _ in pkgutil.walk_packages(guest.__path__, guest.__name__ + "."):
         module = importlib.import_module(name)
         for thing in vars(module).values():
             if inspect.isfunction(thing) or inspect.isclass(thing) and thing.__module__ == name:
@@ -64,11 +67,15 @@ def list_documented():
                         yield name, method.__doc__ or ""
 
 
-def test_every_word_is_of_use_and_none_is_missing():
-    found = list(list_documented())
-    assert not [doc for _, doc in found if doc.partition("\n")[0].endswith(docstrings.REST)]
+@pytest.mark.parametrize(("guest", "words"), [(keras, WORDS_OF_KERAS), (torch, WORDS_OF_TORCH),
+                                              (torchvision, WORDS_OF_TORCHVISION)])
+def test_every_word_is_of_use_and_none_is_missing(guest, words):
+    found = list(list_documented(guest))
+    rooms = tuple(f"dragon.vm.{line[1:-1]}" for line in words.strip().splitlines() if line.startswith("["))
+    assert not [doc for name, doc in found
+                if name.startswith(rooms) and doc.partition("\n")[0].endswith(docstrings.REST)]
     idle = []
-    for line in WORDS.strip().splitlines():
+    for line in words.strip().splitlines():
         if line.startswith("["):
             room = f"dragon.vm.{line[1:-1]}"
             continue

@@ -1,17 +1,18 @@
 """Docstrings told once: what arguments of one name mean in a family, and methods that do what the one above does.
 
-A docstring says what is its own. What else the signature names and the family's words (`words.py`) know is put in when
-the module has been read, in the order of the signature, with the defaults that the signature has; so is the result.
+A docstring says what is its own. What else the signature names and the family's words know (a table of each guest's)
+is put in when the module has been read, in the order of the signature, with the defaults that the signature has; so is
+the result.
 This is done where there is a section of parameters already, or where the docstring ends with " ...": and so on.
 A method without a docstring has that of the method which it overrides, less what is said there to subclasses.
 """
 import inspect
 import json
 import re
-from functools import cache
+from enum import Enum
 from types import FunctionType
 
-from dragon.vm.keras.core.words import WORDS
+from dragon.vm.guest import name_of
 
 REST = " ..."
 SECTION = re.compile(r"\n\n(?=\w+\n-{4,}\n)")
@@ -43,30 +44,51 @@ class Word:
         head = f"{', '.join(self.names)} : {self.kind}"
         if self.names[0] in defaults:
             default = defaults[self.names[0]]
-            said = json.dumps(default, ensure_ascii=False) if isinstance(default, str) else repr(default)
+            said = (json.dumps(default, ensure_ascii=False) if isinstance(default, str)
+                    else str(default) if isinstance(default, Enum) else repr(default))
             head += ", optional" if default is None else f", optional, default={said}"
         return f"{head}\n    {self.text}"
 
 
-@cache
-def words_of(module):
-    """Return the words that hold in a module of Keras, by the first of their names: its own before its family's."""
-    found = dict(words_of(module.rpartition(".")[0])) if module else {}
-    for word in map(Word, _families().get(module, ())):
-        found[word.names[0]] = word
-    return found
+class Words:
+    """The words of a guest; those of a package hold in all below it, unless they have their own.
 
+    Parameters
+    ----------
+    guest : str
+        The guest's name.
+    table : str
+        A line for each word, below the names of packages and modules: `[torch.optim]`.
 
-@cache
-def _families():
-    """Return the lines of the words, by the package or module that they hold in."""
-    families = {}
-    for line in WORDS.strip().splitlines():
-        if line.startswith("["):
-            lines = families.setdefault(line[1:-1].removeprefix("keras").removeprefix("."), [])
-        else:
-            lines.append(line)
-    return families
+    """
+
+    def __init__(self, guest, table):
+        self.guest, self.families, self.found = guest, {}, {}
+        for line in table.strip().splitlines():
+            if line.startswith("["):
+                words = self.families.setdefault(line[1:-1].removeprefix(guest).removeprefix("."), [])
+            else:
+                words.append(Word(line))
+
+    def of(self, module):
+        """Return the words that hold in a module, by the first of their names: its own before its family's."""
+        if module not in self.found:
+            words = dict(self.of(module.rpartition(".")[0])) if module else {}
+            self.found[module] = {**words, **{word.names[0]: word for word in self.families.get(module, ())}}
+        return self.found[module]
+
+    def finish(self, module):
+        """Complete the docstrings of what a module defines; where no words hold they are left as they are."""
+        words = self.of(name_of(module.__name__).removeprefix(self.guest).removeprefix("."))
+        for name, value in list(vars(module).items()) if words else ():
+            if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+                continue
+            if isinstance(value, type):
+                tell_methods(value, words)
+                if isinstance(vars(value).get("__init__"), FunctionType) and value.__doc__:
+                    tell(value, value.__init__, words)
+            elif isinstance(value, FunctionType) and value.__doc__:
+                tell(value, value, words)
 
 
 def complete(doc, parameters, defaults, words):
@@ -139,17 +161,3 @@ def tell_methods(cls, words):
                 method.__doc__ = TO_SUBCLASSES.sub("", getattr(above, name, method).__doc__ or "", 1) or None
             else:
                 tell(method, method, words)
-
-
-def finish(module):
-    """Complete the docstrings of what a module of Keras defines."""
-    words = words_of(module.__name__.partition("keras.")[2])
-    for name, value in list(vars(module).items()):
-        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
-            continue
-        if isinstance(value, type):
-            tell_methods(value, words)
-            if isinstance(vars(value).get("__init__"), FunctionType) and value.__doc__:
-                tell(value, value.__init__, words)
-        elif isinstance(value, FunctionType) and value.__doc__:
-            tell(value, value, words)

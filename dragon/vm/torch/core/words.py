@@ -1,0 +1,29 @@
+"""Arguments of one name, told once for a whole family: the words that complete docstrings, as `docstrings.py` says."""
+WORDS = """
+[torch._functorch]
+argnums : Union[int, Tuple[int, ...]] : By which arguments.
+func : Callable : From tensors to a structure of tensors.
+has_aux : bool : Whether the function returns (output, what is only handed on).
+[torch.autograd.functional]
+func : Callable : From tensors to a tensor or a tuple of them.
+inputs : Union[Tensor, Tuple[Tensor, ...]] : Where.
+v : Union[Tensor, Tuple[Tensor, ...]] : In the form of the inputs; 1 for a single input of one element.
+create_graph : bool : Whether the results can be differentiated.
+strict : bool : Whether an output that does not depend on the inputs is an error; otherwise its part is zero.
+vectorize : bool : Accepted; rows are computed one by one.
+[torch.optim]
+params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]] : Parameters, or groups of them.
+lr : Union[float, Tensor] : The learning rate.
+betas : Tuple[float, float] : How much of the running means is kept at each step.
+eps : float : Added to the denominator.
+weight_decay : float : How much of the parameter is added to its gradient.
+decoupled_weight_decay : bool : Whether decay shrinks the parameter itself, as AdamW's does.
+amsgrad : bool : Whether to scale by the largest mean square so far.
+maximize : bool : Whether to step upwards.
+differentiable : bool : Not supported.
+foreach : bool : Accepted: the engine updates all parameters in one call.
+fused : bool : Accepted, as `foreach`.
+capturable : bool : Accepted, as `foreach`.
+optimizer : Optimizer : Whose rates are set.
+last_epoch : int : The number of the last step.
+"""
