@@ -157,7 +157,7 @@ def tell_methods(cls, words):
         method = method.__func__ if isinstance(method, KINDS) else method
         if isinstance(method, FunctionType) and (name == "__call__" or not name.startswith("_")):
             if method.__doc__ is None:
-                above = next((base for base in cls.__mro__[1:] if hasattr(base, name)), None)
-                method.__doc__ = TO_SUBCLASSES.sub("", getattr(above, name, method).__doc__ or "", 1) or None
+                above = next((vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)), method)
+                method.__doc__ = TO_SUBCLASSES.sub("", above.__doc__ or "", 1) or None
             else:
                 tell(method, method, words)

@@ -12,6 +12,13 @@ create_graph : bool : Whether the results can be differentiated.
 strict : bool : Whether an output that does not depend on the inputs is an error; otherwise its part is zero.
 vectorize : bool : Accepted; rows are computed one by one.
 [torch.optim]
+anneal_strategy : str : "cos" or "linear".
+nesterov : bool : Whether to look ahead along the momentum.
+cycle_momentum : bool : Whether the momentum moves too.
+base_momentum : Union[float, List[float]] : The lowest momentum.
+max_momentum : Union[float, List[float]] : The highest momentum.
+momentum : float : How much of the last step is kept.
+epoch : int : Of old: the number of the step.
 params : Iterable[Union[Tensor, Tuple[str, Tensor], dict]] : Parameters, or groups of them.
 lr : Union[float, Tensor] : The learning rate.
 betas : Tuple[float, float] : How much of the running means is kept at each step.
@@ -26,4 +33,18 @@ fused : bool : Accepted, as `foreach`.
 capturable : bool : Accepted, as `foreach`.
 optimizer : Optimizer : Whose rates are set.
 last_epoch : int : The number of the last step.
+[torch.distributions]
+probs : Tensor : Weights along the last axis; or
+logits : Tensor : their logarithms.
+scale : Union[float, Tensor] : The scale.
+loc : Union[float, Tensor] : The mean.
+precision_matrix : Tensor : their inverse; or
+scale_tril : Tensor : their Cholesky factor.
+[torch.utils.data]
+data_source : Sized : The dataset.
+replacement : bool : Whether an index may come again.
+dataset : Dataset : The whole.
+[torch.utils.tensorboard]
+max_queue : int : How many events wait before they are written.
+flush_secs : float : How long they wait.
 """

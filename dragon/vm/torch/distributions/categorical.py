@@ -14,8 +14,6 @@ class Categorical(ByParameter, Distribution):
     ----------
     probs : Tensor, optional
         Weights along the last axis, which are normalized; or
-    logits : Tensor, optional
-        their logarithms.
 
     """
 

@@ -15,8 +15,6 @@ class GeneralizedPareto(Distribution):
     ----------
     loc : Union[float, Tensor]
         The threshold.
-    scale : Union[float, Tensor]
-        The scale.
     concentration : Union[float, Tensor]
         The shape: 0 gives an exponential, positive ones heavier tails, negative ones an upper end.
 

@@ -17,8 +17,6 @@ class Gumbel(TransformedDistribution):
     ----------
     loc : Union[float, Tensor]
         The mode.
-    scale : Union[float, Tensor]
-        The scale.
 
     """
 

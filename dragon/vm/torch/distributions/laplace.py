@@ -9,16 +9,7 @@ from dragon.vm.torch.distributions.utils import broadcast_all
 
 
 class Laplace(Distribution):
-    """Two exponentials back to back.
-
-    Parameters
-    ----------
-    loc : Union[float, Tensor]
-        The mean.
-    scale : Union[float, Tensor]
-        The scale.
-
-    """
+    """Two exponentials back to back. ..."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

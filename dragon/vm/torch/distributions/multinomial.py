@@ -16,10 +16,6 @@ class Multinomial(ByClasses, Distribution):
     ----------
     total_count : int, optional, default=1
         How many trials.
-    probs : Tensor, optional
-        Weights along the last axis; or
-    logits : Tensor, optional
-        their logarithms.
 
     """
 

@@ -36,10 +36,6 @@ class MultivariateNormal(Distribution):
         The mean.
     covariance_matrix : Tensor, optional
         The covariances; or
-    precision_matrix : Tensor, optional
-        their inverse; or
-    scale_tril : Tensor, optional
-        their Cholesky factor.
 
     """
 

@@ -14,8 +14,6 @@ class Normal(ExponentialFamily):
 
     Parameters
     ----------
-    loc : Union[float, Tensor]
-        The mean.
     scale : Union[float, Tensor]
         The standard deviation.
 

@@ -10,16 +10,7 @@ from dragon.vm.torch.distributions.categorical import Categorical
 
 
 class OneHotCategorical(ByClasses, Distribution):
-    """One of several classes, as a vector with a single 1.
-
-    Parameters
-    ----------
-    probs : Tensor, optional
-        Weights along the last axis; or
-    logits : Tensor, optional
-        their logarithms.
-
-    """
+    """One of several classes, as a vector with a single 1. ..."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot

@@ -19,10 +19,6 @@ class ExpRelaxedCategorical(ByClasses, Distribution):
     ----------
     temperature : Tensor
         How far from one-hot.
-    probs : Tensor, optional
-        Weights along the last axis; or
-    logits : Tensor, optional
-        their logarithms.
 
     """
 
@@ -61,10 +57,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ----------
     temperature : Tensor
         How far from one-hot.
-    probs : Tensor, optional
-        Weights along the last axis; or
-    logits : Tensor, optional
-        their logarithms.
 
     """
 

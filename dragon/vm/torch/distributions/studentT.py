@@ -19,8 +19,6 @@ class StudentT(Distribution):
         The degrees of freedom.
     loc : Union[float, Tensor], optional, default=0.0
         The center.
-    scale : Union[float, Tensor], optional, default=1.0
-        The scale.
 
     """
 

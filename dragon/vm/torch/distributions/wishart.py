@@ -28,10 +28,6 @@ class Wishart(ExponentialFamily):
         How many: the degrees of freedom, more than the size of the matrices less one.
     covariance_matrix : Tensor, optional
         The vectors' covariances; or
-    precision_matrix : Tensor, optional
-        their inverse; or
-    scale_tril : Tensor, optional
-        their Cholesky factor.
 
     """
 

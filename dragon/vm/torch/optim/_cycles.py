@@ -28,12 +28,6 @@ class CyclicLR(LRScheduler):
         The height in place of `mode`.
     scale_mode : str, optional, default="cycle"
         Whether `scale_fn` gets the number of the "cycle" or of the step ("iterations").
-    cycle_momentum : bool, optional, default=True
-        Whether the momentum moves too.
-    base_momentum : Union[float, List[float]], optional, default=0.8
-        The lowest momentum.
-    max_momentum : Union[float, List[float]], optional, default=0.9
-        The highest momentum.
 
     """
 
@@ -201,14 +195,6 @@ class OneCycleLR(LRScheduler):
         Of how many steps.
     pct_start : float, optional, default=0.3
         The share of the steps on the way up.
-    anneal_strategy : str, optional, default="cos"
-        "cos" or "linear".
-    cycle_momentum : bool, optional, default=True
-        Whether the momentum moves too.
-    base_momentum : Union[float, List[float]], optional, default=0.85
-        The lowest momentum.
-    max_momentum : Union[float, List[float]], optional, default=0.95
-        The highest momentum.
     div_factor : float, optional, default=25.0
         How much lower the first rate is than the highest.
     final_div_factor : float, optional, default=1e4

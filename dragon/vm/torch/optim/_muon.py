@@ -22,8 +22,6 @@ class Muon(RuleOptimizer):
         How much parameters shrink at each step, times the rate.
     momentum : float, optional, default=0.95
         How much of the running mean of the gradient is kept.
-    nesterov : bool, optional, default=True
-        Whether to look ahead along the momentum.
     ns_coefficients : Tuple[float, float, float], optional, default=(3.4445, -4.775, 2.0315)
         Of the polynomial that is iterated.
     eps : float, optional, default=1e-7

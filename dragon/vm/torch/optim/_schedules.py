@@ -104,14 +104,7 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__}: got no get_lr, expected one")
 
     def step(self, epoch=None):
-        """Set the rates of the next step.
-
-        Parameters
-        ----------
-        epoch : int, optional
-            Of old: the number of the step.
-
-        """
+        """Set the rates of the next step. ..."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
                 warnings.warn(OVERRIDDEN, UserWarning, stacklevel=2)

@@ -317,8 +317,6 @@ class ReduceLROnPlateau(LRScheduler):
         ----------
         metrics : SupportsFloat
             The value of this step.
-        epoch : int, optional
-            Of old: the number of the step.
 
         """
         current = float(metrics)

@@ -11,8 +11,6 @@ class RMSprop(RuleOptimizer):
     ----------
     alpha : float, optional, default=0.99
         How much of the running means is kept at each step.
-    momentum : float, optional, default=0
-        How much of the last step is kept.
     centered : bool, optional, default=False
         Whether to scale by the deviation from the running mean.
 

@@ -9,12 +9,8 @@ class SGD(RuleOptimizer):
 
     Parameters
     ----------
-    momentum : float, optional, default=0
-        How much of the last step is kept.
     dampening : float, optional, default=0
         How much of the gradient does not enter the momentum.
-    nesterov : bool, optional, default=False
-        Whether to look ahead along the momentum.
 
     """
 

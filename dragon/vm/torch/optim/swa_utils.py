@@ -177,8 +177,6 @@ class SWALR(LRScheduler):
         The rate for averaging.
     anneal_epochs : int, optional, default=10
         How many steps it takes.
-    anneal_strategy : str, optional, default="cos"
-        "cos" or "linear".
 
     """
 

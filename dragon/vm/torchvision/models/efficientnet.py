@@ -114,12 +114,6 @@ class EfficientNet(nn.Module):
         The stages.
     dropout : float
         The probability of zeroing before the classes.
-    stochastic_depth_prob : float, optional, default=0.2
-        That of dropping the last block.
-    norm_layer : Callable, optional
-        The normalization.
-    last_channel : int, optional
-        The features before the classes.
 
     """
 

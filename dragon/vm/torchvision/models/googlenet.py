@@ -91,12 +91,6 @@ class GoogLeNet(nn.Module):
 
     Parameters
     ----------
-    aux_logits : bool, optional, default=True
-        Whether there are classes from the middle.
-    transform_input : bool, optional, default=False
-        Whether to normalize as old checkpoints expect.
-    init_weights : bool, optional
-        Whether to initialize.
     blocks : List[Callable], optional
         The classes of convolutions, blocks and those in the middle.
     dropout, dropout_aux : float, optional

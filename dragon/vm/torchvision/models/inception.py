@@ -149,14 +149,8 @@ class Inception3(nn.Module):
 
     Parameters
     ----------
-    aux_logits : bool, optional, default=True
-        Whether there are classes from the middle.
-    transform_input : bool, optional, default=False
-        Whether to normalize as old checkpoints expect.
     inception_blocks : List[Callable], optional
         The seven classes of blocks.
-    init_weights : bool, optional
-        Whether to initialize.
 
     """
 

@@ -36,8 +36,6 @@ class MobileNetV2(nn.Module):
 
     Parameters
     ----------
-    width_mult : float, optional, default=1.0
-        Multiplies the channels.
     inverted_residual_setting : List[List[int]], optional
         Expansion, channels, blocks and stride of each stage.
     round_nearest : int, optional, default=8

@@ -23,8 +23,6 @@ class InvertedResidualConfig:
         "RE" or "HS".
     stride, dilation : int
         Of its convolution.
-    width_mult : float
-        Multiplies the channels.
 
     """
 
@@ -79,8 +77,6 @@ class MobileNetV3(nn.Module):
     ----------
     inverted_residual_setting : List[InvertedResidualConfig]
         The blocks.
-    last_channel : int
-        The features before the classes.
 
     """
 

@@ -90,8 +90,6 @@ class ResNet(nn.Module):
         Of the convolutions in bottlenecks.
     replace_stride_with_dilation : List[bool], optional
         Stages that keep the size.
-    norm_layer : Callable, optional
-        The normalization.
 
     """
 

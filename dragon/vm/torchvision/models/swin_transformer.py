@@ -261,8 +261,6 @@ class SwinTransformer(nn.Module):
         The inner features of linear layers, as multiples.
     dropout, attention_dropout : float, optional, default=0.0
         The probabilities of zeroing.
-    stochastic_depth_prob : float, optional, default=0.1
-        That of dropping the last block.
     norm_layer, block, downsample_layer : Callable, optional
         The classes of normalizations, of blocks and of what halves the size.
 

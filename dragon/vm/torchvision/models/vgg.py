@@ -15,8 +15,6 @@ class VGG(nn.Module):
     ----------
     features : Module
         The convolutions.
-    init_weights : bool, optional, default=True
-        Whether to initialize.
     dropout : float, optional, default=0.5
         The probability of zeroing between linear layers.
 

@@ -104,8 +104,6 @@ class Normalize(_Transform):
     ----------
     mean, std : Sequence[float]
         One for each channel.
-    inplace : bool, optional, default=False
-        Whether to write into the input.
 
     """
 

@@ -324,8 +324,6 @@ class RandomErasing(_Transform):
         Its height over its width.
     value : Union[float, Sequence[float], str], optional, default=0
         What is written; "random" for noise.
-    inplace : bool, optional, default=False
-        Whether to write into the input.
 
     """
 

@@ -181,8 +181,6 @@ class Subset(Dataset[_T_co]):
 
     Parameters
     ----------
-    dataset : Dataset
-        The whole.
     indices : Sequence[int]
         Which samples.
 
@@ -213,8 +211,6 @@ def random_split(dataset, lengths, generator=_default):
 
     Parameters
     ----------
-    dataset : Dataset
-        The whole.
     lengths : Sequence[Union[int, float]]
         The subsets' lengths, or fractions that sum up to 1.
     generator : torch.Generator, optional

@@ -17,14 +17,7 @@ class Sampler(Generic[_T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """Yield the indices in order.
-
-    Parameters
-    ----------
-    data_source : Sized
-        The dataset.
-
-    """
+    """Yield the indices in order. ..."""
 
     def __init__(self, data_source):
         self.data_source = data_source
@@ -41,10 +34,6 @@ class RandomSampler(Sampler[int]):
 
     Parameters
     ----------
-    data_source : Sized
-        The dataset.
-    replacement : bool, optional, default=False
-        Whether an index may come again.
     num_samples : int, optional
         How many to yield; the dataset's length by default.
     generator : torch.Generator, optional
@@ -128,8 +117,6 @@ class WeightedRandomSampler(Sampler[int]):
         One weight for each index.
     num_samples : int
         How many to yield.
-    replacement : bool, optional, default=True
-        Whether an index may come again.
     generator : torch.Generator, optional
         Where the numbers come from.
 

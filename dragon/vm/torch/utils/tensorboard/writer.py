@@ -17,10 +17,6 @@ class FileWriter:
     ----------
     log_dir : str
         The folder, made if it is not there.
-    max_queue : int, optional, default=10
-        How many events wait before they are written.
-    flush_secs : float, optional, default=120
-        How long they wait.
     filename_suffix : str, optional, default=""
         The end of the file's name.
 
@@ -75,10 +71,6 @@ class SummaryWriter:
         The end of that name.
     purge_step : int, optional
         From which step on TensorBoard shall forget what an earlier run, that crashed, has written.
-    max_queue : int, optional, default=10
-        How many events wait before they are written.
-    flush_secs : float, optional, default=120
-        How long they wait.
     filename_suffix : str, optional, default=""
         The end of the files' names.
 
