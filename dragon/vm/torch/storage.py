@@ -43,7 +43,42 @@ def bytes_of(storage, who, name):
     return storage.untyped()
 
 
-class UntypedStorage:
+class _Storage:
+    """The base of storages of bytes and of those of elements."""
+
+    __slots__ = ()
+
+    def get_device(self):
+        """Return the index of the device, -1 for the CPU."""
+        return -1 if self.device.type == "cpu" else self.device.index or 0
+
+    def cpu(self):
+        """Return the storage on the CPU."""
+        return self.to(device="cpu")
+
+    def cuda(self, device=None, non_blocking=False):
+        """Return the storage on a CUDA device."""
+        return self.to(device="cuda" if device is None else device)
+
+    def pin_memory(self, device=None):
+        """Return itself: the CPU's memory needs no pinning here."""
+        return self
+
+    def is_pinned(self, device=None):
+        """Return False."""
+        return False
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def __copy__(self):
+        return self.clone()
+
+    def __reduce__(self):
+        return _load_from_bytes, (_bytes_of(self),)
+
+
+class UntypedStorage(_Storage):
     """The bytes that one or several tensors look at.
 
     Parameters
@@ -98,16 +133,9 @@ class UntypedStorage:
         """Return 1: elements are bytes."""
         return 1
 
-    def get_device(self):
-        """Return the index of the device, -1 for the CPU."""
-        return -1 if self.device.type == "cpu" else self.device.index or 0
-
     def tolist(self):
         """Return the bytes as a list of integers."""
         return self._memory.tolist()
-
-    def __iter__(self):
-        return iter(self.tolist())
 
     def __getitem__(self, key):
         if isinstance(key, slice):
@@ -147,22 +175,6 @@ class UntypedStorage:
         moved = self._memory.to(device)
         return self if moved is self._memory else UntypedStorage._over(moved)
 
-    def cpu(self):
-        """Return the bytes on the CPU."""
-        return self.to(device="cpu")
-
-    def cuda(self, device=None, non_blocking=False):
-        """Return the bytes on a CUDA device."""
-        return self.to(device="cuda" if device is None else device)
-
-    def pin_memory(self, device=None):
-        """Return itself: the CPU's memory needs no pinning here."""
-        return self
-
-    def is_pinned(self, device=None):
-        """Return False."""
-        return False
-
     def is_shared(self):
         """Return whether other processes can map this memory."""
         return self.is_cuda or _C.shared_block_of(self._memory) is not None
@@ -194,9 +206,6 @@ class UntypedStorage:
             raise NotImplementedError(f"UntypedStorage.type: got {dtype}, expected no argument")
         return "torch.storage.UntypedStorage"
 
-    def __copy__(self):
-        return self.clone()
-
     def __deepcopy__(self, memo):
         key = "dragon storage", self.data_ptr(), self.nbytes()
         if not isinstance(memo, dict):
@@ -204,9 +213,6 @@ class UntypedStorage:
         if key not in memo:
             memo[key] = self.clone(), self  # the old one is kept, so that its address stays its own
         return memo[key][0]
-
-    def __reduce__(self):
-        return _load_from_bytes, (_bytes_of(self),)
 
     def __eq__(self, other):
         return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr() and len(self) == len(other)
@@ -219,7 +225,7 @@ class UntypedStorage:
         return f"{numbers}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 
-class TypedStorage:
+class TypedStorage(_Storage):
     """A storage's elements of one dtype; old code has it, new code needs `UntypedStorage` alone.
 
     Parameters
@@ -291,16 +297,9 @@ class TypedStorage:
         """Return the bytes per element."""
         return self.dtype.itemsize
 
-    def get_device(self):
-        """Return the index of the device, -1 for the CPU."""
-        return self._untyped_storage.get_device()
-
     def tolist(self):
         """Return the elements as a list of numbers."""
         return self._elements().tolist()
-
-    def __iter__(self):
-        return iter(self.tolist())
 
     def __getitem__(self, key):
         if isinstance(key, slice):
@@ -331,14 +330,6 @@ class TypedStorage:
     def _cast(self, dtype):
         return TypedStorage(wrap_storage=UntypedStorage._over(bytes_behind(self._elements().to(dtype))), dtype=dtype)
 
-    def cpu(self):
-        """Return the elements on the CPU."""
-        return self._with(self._untyped_storage.cpu())
-
-    def cuda(self, device=None, non_blocking=False):
-        """Return the elements on a CUDA device."""
-        return self._with(self._untyped_storage.cuda(device))
-
     def to(self, *, device, non_blocking=False):
         """Return the elements on a device."""
         return self._with(self._untyped_storage.to(device=device))
@@ -351,14 +342,6 @@ class TypedStorage:
     def is_shared(self):
         """Return whether other processes can map this memory."""
         return self._untyped_storage.is_shared()
-
-    def pin_memory(self, device=None):
-        """Return itself."""
-        return self
-
-    def is_pinned(self, device=None):
-        """Return False."""
-        return False
 
     def resize_(self, size):
         """Change nothing: storages keep their size here."""
@@ -375,14 +358,8 @@ class TypedStorage:
         """Return the name of the old class for this dtype, or the elements as another dtype."""
         return "torch." + self.pickle_storage_type() if dtype is None else self._cast(dtype)
 
-    def __copy__(self):
-        return self.clone()
-
     def __deepcopy__(self, memo):
         return self._with(self._untyped_storage.__deepcopy__(memo))
-
-    def __reduce__(self):
-        return _load_from_bytes, (_bytes_of(self),)
 
     def __eq__(self, other):
         return (isinstance(other, TypedStorage) and self.dtype == other.dtype
