@@ -27,6 +27,21 @@ def _precision_to_scale_tril(precision):
     return torch.linalg.solve_triangular(inverse, identity, upper=False)
 
 
+def _only(**matrices):
+    """Return the name and the value of the only matrix that was given."""
+    given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+    if len(given) != 1:
+        raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+    return given[0]
+
+
+def _scale_tril_of(name, matrix):
+    """Return the Cholesky factor of covariances, which are given as a matrix of a name."""
+    if name == "scale_tril":
+        return matrix
+    return torch.linalg.cholesky(matrix) if name == "covariance_matrix" else _precision_to_scale_tril(matrix)
+
+
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors.
 
@@ -49,24 +64,15 @@ class MultivariateNormal(Distribution):
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        matrices = {"covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
-                    "precision_matrix": precision_matrix}
-        given = [name for name, matrix in matrices.items() if matrix is not None]
-        if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = given[0], matrices[given[0]]
+        name, matrix = _only(covariance_matrix=covariance_matrix, scale_tril=scale_tril,
+                             precision_matrix=precision_matrix)
         if matrix.dim() < 2:
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         batch_shape = torch.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         setattr(self, name, matrix.expand(batch_shape + (-1, -1)))
         self.loc = loc.expand(batch_shape + (-1,))
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
-        if scale_tril is not None:
-            self._unbroadcasted_scale_tril = scale_tril
-        elif covariance_matrix is not None:
-            self._unbroadcasted_scale_tril = torch.linalg.cholesky(covariance_matrix)
-        else:
-            self._unbroadcasted_scale_tril = _precision_to_scale_tril(precision_matrix)
+        self._unbroadcasted_scale_tril = _scale_tril_of(name, matrix)
 
     def _full(self, matrix):
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)

@@ -7,7 +7,7 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.chi2 import Chi2
 from dragon.vm.torch.distributions.exp_family import ExponentialFamily
-from dragon.vm.torch.distributions.multivariate_normal import _precision_to_scale_tril
+from dragon.vm.torch.distributions.multivariate_normal import _only, _scale_tril_of
 from dragon.vm.torch.distributions.utils import lazy_property
 
 
@@ -42,12 +42,8 @@ class Wishart(ExponentialFamily):
                 "scale_tril": constraints.lower_cholesky, "df": constraints.greater_than(self.event_shape[-1] - 1)}
 
     def __init__(self, df, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
-        matrices = {"covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
-                    "precision_matrix": precision_matrix}
-        given = [name for name, matrix in matrices.items() if matrix is not None]
-        if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = given[0], matrices[given[0]]
+        name, matrix = _only(covariance_matrix=covariance_matrix, scale_tril=scale_tril,
+                             precision_matrix=precision_matrix)
         if matrix.dim() < 2:
             raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
         if not isinstance(df, torch.Tensor):
@@ -57,12 +53,7 @@ class Wishart(ExponentialFamily):
         if self.df.le(event_shape[-1] - 1).any():
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {event_shape[-1] - 1}.")
         setattr(self, name, matrix.expand(batch_shape + (-1, -1)))
-        if scale_tril is not None:
-            self._unbroadcasted_scale_tril = scale_tril
-        elif covariance_matrix is not None:
-            self._unbroadcasted_scale_tril = torch.linalg.cholesky(covariance_matrix)
-        else:
-            self._unbroadcasted_scale_tril = _precision_to_scale_tril(precision_matrix)
+        self._unbroadcasted_scale_tril = _scale_tril_of(name, matrix)
         self._batch_dims = [-(axis + 1) for axis in range(len(batch_shape))]
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
         self._make_chi2()
