@@ -1,4 +1,4 @@
-"""What annotations of layers call sizes that are one number or one per axis."""
+"""Names for annotations of layers: sizes that are one number or one per axis."""
 from typing import Optional, Tuple, TypeVar, Union
 
 from dragon.vm.torch.core.tensor import Tensor

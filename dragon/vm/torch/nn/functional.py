@@ -1,4 +1,4 @@
-"""What layers compute, as functions: the families of `core.functions` under PyTorch's names."""
+"""The functions that layers compute: the families of `core.functions` under PyTorch's names."""
 from dragon.vm.torch._api import functions_at as _functions_at
 from dragon.vm.torch.core.functions.activation import (
     celu, elu, glu, gumbel_softmax, hardsigmoid, hardswish, hardtanh, leaky_relu, log_softmax, mish, relu, relu6, rrelu,

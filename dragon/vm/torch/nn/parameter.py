@@ -124,7 +124,7 @@ class Buffer(Tensor, metaclass=_Marked):
 
 
 class UninitializedTensorMixin:
-    """What parameters and buffers can do before their shape is known: hardly anything."""
+    """The little that parameters and buffers can do before their shape is known."""
 
     _allowed = frozenset("""device dtype layout requires_grad grad grad_fn is_leaf is_cuda data copy_ to cpu cuda half
         float double bfloat16 char short int long _apply materialize cls_to_become share_memory_ is_shared __class__

@@ -10,14 +10,14 @@ _DEFAULT_SPARSE_BLOCK_SIZE = 128
 
 
 class AuxRequest(NamedTuple):
-    """What `flex_attention` returns beside the values."""
+    """The things that `flex_attention` is asked for beside the values."""
 
     lse: bool = False
     max_scores: bool = False
 
 
 class AuxOutput(NamedTuple):
-    """What `flex_attention` was asked for beside the values."""
+    """The things that `flex_attention` returns beside the values."""
 
     lse: Optional[Tensor] = None
     max_scores: Optional[Tensor] = None

@@ -9,7 +9,7 @@ means those of the class above, which writes its `__init__` itself.
 import inspect
 import linecache
 
-from dragon.vm.torch.nn import functional as F  # noqa: F401: what is written below calls it
+from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.module import Module
 
 
@@ -73,9 +73,9 @@ def _write(owner, name):
     file = f"<{owner.__qualname__}.{name}>"
     # Tracebacks and `inspect.getsource` read it there.
     linecache.cache[file] = len(source), None, [line + "\n" for line in source], file
-    exec(compile("\n".join(source), file, "exec"), globals(), found := {})
-    made = found["write"](owner)
-    made.__module__, made.__qualname__, made.__doc__ = owner.__module__, f"{owner.__qualname__}.{name}", doc
+    exec(compile("\n".join(source), file, "exec"), space := {"__name__": owner.__module__, "F": F})
+    made = space["write"](owner)
+    made.__qualname__, made.__doc__ = f"{owner.__qualname__}.{name}", doc
     setattr(owner, name, made)
 
 

@@ -11,7 +11,7 @@ DOOR = __name__.replace("._cells", ".rnn")  # where PyTorch has them
 
 
 class RNNCellBase(Module):
-    """What the cells share.
+    """The base of the cells.
 
     Parameters
     ----------
@@ -96,10 +96,8 @@ class RNNCell(RNNCellBase):
         Add biases.
     nonlinearity : {"tanh", "relu"}, optional
         The activation.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
+    device, dtype
+        See RNNCellBase.
 
     """
 

@@ -1,4 +1,4 @@
-"""What layers compute that is no function of `torch.nn.functional`."""
+"""Computations of layers that are no function of `torch.nn.functional`."""
 from dragon.vm.torch.core.tensor import ops
 
 

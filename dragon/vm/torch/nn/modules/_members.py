@@ -1,4 +1,4 @@
-"""What a module consists of: registering and finding parameters, buffers and submodules."""
+"""The members of a module: registering and finding parameters, buffers and submodules."""
 from dragon import _C
 from dragon.core.module import Module as AnyModule
 from dragon.vm.torch.core.tensor import Tensor

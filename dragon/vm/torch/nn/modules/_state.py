@@ -1,4 +1,4 @@
-"""What a module saves and loads: `state_dict` and `load_state_dict`."""
+"""The state that a module saves and loads: `state_dict` and `load_state_dict`."""
 import warnings
 from collections import OrderedDict, namedtuple
 

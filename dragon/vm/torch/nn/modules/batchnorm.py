@@ -10,7 +10,7 @@ from dragon.vm.torch.nn.parameter import Parameter, UninitializedBuffer, Uniniti
 
 
 class _NormBase(Module):
-    """What normalizations over the batch and over instances share: weights and running statistics."""
+    """The base of normalizations over the batch and over instances: weights and running statistics."""
 
     _version = 2
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
@@ -75,7 +75,7 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    """What all batch normalizations share.
+    """The base of all batch normalizations.
 
     Parameters
     ----------
@@ -97,10 +97,6 @@ class _BatchNorm(_NormBase):
         Have a bias, if affine.
 
     """
-
-    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None,
-                 dtype=None, *, bias=True):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, **factory(device, dtype), bias=bias)
 
     def forward(self, input):
         """Return the input, normalized by the statistics of the batch, or in evaluation by the running ones."""
@@ -188,25 +184,15 @@ class BatchNorm3d(_BatchNorm):
         require_axes(input, 5)
 
 
-class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm1d that takes `num_features` from its first input."""
-
-    cls_to_become = BatchNorm1d
-    _check_input_dim = BatchNorm1d._check_input_dim
-
-
-class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm2d that takes `num_features` from its first input."""
-
-    cls_to_become = BatchNorm2d
-    _check_input_dim = BatchNorm2d._check_input_dim
+def make_lazy(*classes, check="_check_input_dim"):
+    """Return the lazy classes of normalizations; of each the check of its input is the same."""
+    for kind in classes:
+        yield type("Lazy" + kind.__name__, (_LazyNormBase, *kind.__bases__), {
+            "cls_to_become": kind, check: getattr(kind, check), "__module__": kind.__module__,
+            "__doc__": f"The {kind.__name__} that takes `num_features` from its first input."})
 
 
-class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm3d that takes `num_features` from its first input."""
-
-    cls_to_become = BatchNorm3d
-    _check_input_dim = BatchNorm3d._check_input_dim
+LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = make_lazy(BatchNorm1d, BatchNorm2d, BatchNorm3d)
 
 
 class SyncBatchNorm(_BatchNorm):

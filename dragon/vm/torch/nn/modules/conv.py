@@ -12,7 +12,7 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What all convolutions share; sizes are tuples, one number per axis."""
+    """The base of all convolutions; sizes are tuples, one number per axis."""
 
     __constants__ = ["stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
                      "out_channels", "kernel_size"]
@@ -35,10 +35,7 @@ class _ConvNd(Module):
         self._reversed_padding_repeated_twice = _pad_amounts(padding, kernel_size, dilation)
         channels = ((in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups))
         self.weight = Parameter(empty(*channels, *kernel_size, **made))
-        if bias:
-            self.bias = Parameter(empty(out_channels, **made))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", Parameter(empty(out_channels, **made)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -186,7 +183,7 @@ class Conv3d(_ConvNd):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """What all transposed convolutions share."""
+    """The base of all transposed convolutions."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
                  groups, bias, padding_mode, device=None, dtype=None):
@@ -244,26 +241,16 @@ class ConvTranspose1d(_ConvTransposeNd):
     ----------
     in_channels, out_channels : int
         Channels of the input and the output.
-    kernel_size : Union[int, Tuple[int]]
-        Size of the window.
+    kernel_size, dilation, groups, bias, device, dtype
+        See Conv1d.
     stride : Union[int, Tuple[int]], optional, default=1
         Step of the window in the output.
     padding : Union[int, Tuple[int]], optional, default=0
         Taken away on both sides of the output.
     output_padding : Union[int, Tuple[int]], optional, default=0
         Added to one side of the output.
-    groups : int, optional, default=1
-        Into how many independent groups the channels fall.
-    bias : bool, optional, default=True
-        Add a bias.
-    dilation : Union[int, Tuple[int]], optional, default=1
-        Step within the window.
     padding_mode : {"zeros"}, optional
         Only zeros.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 

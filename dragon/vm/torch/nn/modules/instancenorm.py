@@ -2,31 +2,21 @@
 import warnings
 
 from dragon.vm.torch.nn import functional as F
-from dragon.vm.torch.nn.modules.batchnorm import _LazyNormBase, _NormBase, require_axes
+from dragon.vm.torch.nn.modules.batchnorm import _NormBase, make_lazy, require_axes
 from dragon.vm.torch.nn.modules.utils import factory
 
 
 class _InstanceNorm(_NormBase):
-    """What all instance normalizations share.
+    """The base of all instance normalizations.
 
     Parameters
     ----------
-    num_features : int
-        Channels of the input.
-    eps : float, optional, default=1e-05
-        Added to the variance.
-    momentum : float, optional, default=0.1
-        Weight of the new batch in the running statistics.
+    num_features, eps, momentum, device, dtype, bias
+        See `_BatchNorm`.
     affine : bool, optional, default=False
         Have weight and bias.
     track_running_stats : bool, optional, default=False
         Keep running statistics, for evaluation.
-    device : Union[device, str], optional
-        Where parameters and buffers live.
-    dtype : dtype, optional
-        Their type.
-    bias : bool, optional, default=True
-        Have a bias, if affine.
 
     """
 
@@ -98,22 +88,5 @@ class InstanceNorm3d(_InstanceNorm):
         return 4
 
 
-class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm1d that takes `num_features` from its first input."""
-
-    cls_to_become = InstanceNorm1d
-    _get_no_batch_dim = InstanceNorm1d._get_no_batch_dim
-
-
-class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm2d that takes `num_features` from its first input."""
-
-    cls_to_become = InstanceNorm2d
-    _get_no_batch_dim = InstanceNorm2d._get_no_batch_dim
-
-
-class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm3d that takes `num_features` from its first input."""
-
-    cls_to_become = InstanceNorm3d
-    _get_no_batch_dim = InstanceNorm3d._get_no_batch_dim
+LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = make_lazy(
+    InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, check="_get_no_batch_dim")

@@ -45,10 +45,7 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(empty(out_features, in_features, **made))
-        if bias:
-            self.bias = Parameter(empty(out_features, **made))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", Parameter(empty(out_features, **made)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -83,14 +80,8 @@ class Bilinear(Module):
     ----------
     in1_features, in2_features : int
         Sizes of the last axes of the inputs.
-    out_features : int
-        Size of the last axis of the output.
-    bias : bool, optional, default=True
-        Add a bias.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
+    out_features, bias, device, dtype
+        See Linear.
 
     """
 
@@ -105,10 +96,7 @@ class Bilinear(Module):
         self.in2_features = in2_features
         self.out_features = out_features
         self.weight = Parameter(empty(out_features, in1_features, in2_features, **made))
-        if bias:
-            self.bias = Parameter(empty(out_features, **made))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", Parameter(empty(out_features, **made)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -129,20 +117,7 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that takes `in_features` from its first input.
-
-    Parameters
-    ----------
-    out_features : int
-        Size of the last axis of the output.
-    bias : bool, optional, default=True
-        Add a bias.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
-
-    """
+    """A Linear that takes `in_features` from its first input; see Linear for the parameters."""
 
     cls_to_become = Linear
 

@@ -45,20 +45,7 @@ class L1Loss(_Loss, call="l1_loss(input, target)"):
 
 class NLLLoss(_WeightedLoss, call="nll_loss(input, target; weight=None, size_average=None, ignore_index=-100, "
                                   "reduce=None, reduction='mean')"):
-    """The negative log-likelihood of classes.
-
-    Parameters
-    ----------
-    weight : Tensor, optional
-        A weight for each class.
-    size_average, reduce : bool, optional
-        The old form of `reduction`.
-    ignore_index : int, optional, default=-100
-        A target that does not count.
-    reduction : {"mean", "sum", "none"}, optional
-        What to do with the losses of the elements.
-
-    """
+    """The negative log-likelihood of classes; see CrossEntropyLoss for the parameters."""
 
     __constants__ = ["ignore_index", "reduction"]
 
@@ -99,12 +86,10 @@ class BCEWithLogitsLoss(_Loss, call="binary_cross_entropy_with_logits(input, tar
     ----------
     weight : Tensor, optional
         A weight for each element.
-    size_average, reduce : bool, optional
-        The old form of `reduction`.
-    reduction : {"mean", "sum", "none"}, optional
-        What to do with the losses of the elements.
     pos_weight : Tensor, optional
         A weight for positive targets of each class.
+    size_average, reduce, reduction
+        See CrossEntropyLoss.
 
     """
 
@@ -263,10 +248,8 @@ class TripletMarginLoss(_Loss, call="triplet_margin_loss(anchor, positive, negat
         Added to differences.
     swap : bool, optional, default=False
         Take the negative's distance from the positive if that is shorter.
-    size_average, reduce : bool, optional
-        The old form of `reduction`.
-    reduction : {"mean", "sum", "none"}, optional
-        What to do with the losses of the elements.
+    size_average, reduce, reduction
+        See CrossEntropyLoss.
 
     """
 

@@ -4,6 +4,7 @@ from typing import List, Union
 
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.nn import functional as F, init
+from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torch.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import empty, factory
@@ -13,7 +14,7 @@ from dragon.vm.torch.nn.parameter import Parameter
 _shape_t = Union[int, List[int], Size]
 
 
-class LocalResponseNorm(Module):
+class LocalResponseNorm(Applied, call="local_response_norm(input; size, alpha=1e-4, beta=0.75, k=1.0)"):
     """Normalize each element by those of neighbouring channels.
 
     Parameters
@@ -24,19 +25,6 @@ class LocalResponseNorm(Module):
         Factor, exponent and summand of the sum of squares.
 
     """
-
-    __constants__ = ["size", "alpha", "beta", "k"]
-
-    def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
-
-    def forward(self, input):
-        """Return the input, normalized."""
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self):
         """Return the options as text."""
@@ -129,16 +117,10 @@ class GroupNorm(Module):
     ----------
     num_groups, num_channels : int
         How many groups and channels.
-    eps : float, optional, default=1e-05
-        Added to the variance.
     affine : bool, optional, default=True
         Have weight and bias.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
-    bias : bool, optional, default=True
-        Have a bias, if affine.
+    eps, bias, device, dtype
+        See LayerNorm.
 
     """
 
@@ -176,16 +158,12 @@ class RMSNorm(Module):
 
     Parameters
     ----------
-    normalized_shape : Union[int, Sequence[int]]
-        Sizes of these axes.
     eps : float, optional
         Added to the mean square; the dtype's epsilon by default.
     elementwise_affine : bool, optional, default=True
         Have a weight.
-    device : Union[device, str], optional
-        Where the weight lives.
-    dtype : dtype, optional
-        Its type.
+    normalized_shape, device, dtype
+        See LayerNorm.
 
     """
 

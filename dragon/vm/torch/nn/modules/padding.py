@@ -5,7 +5,7 @@ from dragon.vm.torch.nn.modules.utils import _ntuple, _pair, _quadruple
 
 
 class _PadNd(Module):
-    """What all padding shares: the amounts before and after each axis, the last axis first."""
+    """The base of all padding: the amounts before and after each axis, the last axis first."""
 
     __constants__ = ["padding"]
 
@@ -19,7 +19,7 @@ class _PadNd(Module):
 
 
 class _CircularPadNd(_PadNd):
-    """What padding with the other end shares."""
+    """The base of padding with the other end."""
 
     _mode = "circular"
 
@@ -33,7 +33,7 @@ class _CircularPadNd(_PadNd):
 
 
 class _ConstantPadNd(Module):
-    """What padding with a number shares."""
+    """The base of padding with a number."""
 
     __constants__ = ["padding", "value"]
 
@@ -51,13 +51,13 @@ class _ConstantPadNd(Module):
 
 
 class _ReflectionPadNd(_PadNd):
-    """What padding with a mirror image shares."""
+    """The base of padding with a mirror image."""
 
     _mode = "reflect"
 
 
 class _ReplicationPadNd(_PadNd):
-    """What padding with the last element shares."""
+    """The base of padding with the last element."""
 
     _mode = "replicate"
 

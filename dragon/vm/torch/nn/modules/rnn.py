@@ -47,7 +47,7 @@ def _check_options(input_size, hidden_size, num_layers, bias, batch_first, dropo
 
 
 class RNNBase(Module):
-    """What recurrent layers share.
+    """The base of recurrent layers.
 
     Parameters
     ----------

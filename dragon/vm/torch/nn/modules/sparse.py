@@ -6,7 +6,7 @@ from dragon.vm.torch.nn.parameter import Parameter
 
 
 class _Table(Module):
-    """What Embedding and EmbeddingBag share: the table."""
+    """The base of Embedding and EmbeddingBag: the table."""
 
     def _make_table(self, given, freeze, device, dtype):
         if given is None:
