@@ -120,6 +120,8 @@ class HooksOfModule:
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Call `hook(module, args)` before forward; what it returns replaces the arguments.
 
+        The handle that is returned takes it out again.
+
         Parameters
         ----------
         hook : Callable
@@ -129,16 +131,13 @@ class HooksOfModule:
         with_kwargs : bool, optional, default=False
             Give it the keyword arguments.
 
-        Returns
-        -------
-        RemovableHandle
-            To take it out again.
-
         """
         return _add(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs), prepend=prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Call `hook(module, args, output)` after forward; what it returns replaces the output.
+
+        The handle that is returned takes it out again.
 
         Parameters
         ----------
@@ -150,11 +149,6 @@ class HooksOfModule:
             Give it the keyword arguments.
         always_call : bool, optional, default=False
             Call it, with None for what is not there, if forward has failed too.
-
-        Returns
-        -------
-        RemovableHandle
-            To take it out again.
 
         """
         return _add(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),

@@ -1,8 +1,8 @@
 """Layers that merge axes or split one."""
-from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.nn.modules._applied import Applied
 
 
-class Flatten(Module):
+class Flatten(Applied):
     """Merge the axes from one to another.
 
     Parameters
@@ -12,7 +12,7 @@ class Flatten(Module):
 
     """
 
-    __constants__ = ["start_dim", "end_dim"]
+    __constants__ = _options = ["start_dim", "end_dim"]
 
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
@@ -23,12 +23,8 @@ class Flatten(Module):
         """Return the input with axes merged."""
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self):
-        """Return the axes as text."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-
-class Unflatten(Module):
+class Unflatten(Applied):
     """Split an axis into several.
 
     Parameters
@@ -40,7 +36,7 @@ class Unflatten(Module):
 
     """
 
-    __constants__ = ["dim", "unflattened_size"]
+    __constants__ = _options = ["dim", "unflattened_size"]
 
     def __init__(self, dim, unflattened_size):
         super().__init__()
@@ -61,7 +57,3 @@ class Unflatten(Module):
     def forward(self, input):
         """Return the input with an axis split."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self):
-        """Return the options as text."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -14,11 +14,6 @@ def skip_init(module_cls, *args, **kwargs):
     *args, **kwargs
         What the constructor takes.
 
-    Returns
-    -------
-    Module
-        The layer.
-
     """
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")

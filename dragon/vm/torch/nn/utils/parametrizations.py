@@ -113,7 +113,7 @@ def _weight_of(module, name):
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
-    """Keep a matrix orthogonal.
+    """Keep a matrix orthogonal; returns the module.
 
     Parameters
     ----------
@@ -125,11 +125,6 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
         How it is made; "matrix_exp" for square ones and "householder" for others by default.
     use_trivialization : bool, optional, default=True
         Keep a fixed orthogonal factor, around which it is made.
-
-    Returns
-    -------
-    Module
-        The module.
 
     """
     weight = _weight_of(module, name)
@@ -219,7 +214,7 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """Divide a parameter by the estimate of its largest singular value.
+    """Divide a parameter by the estimate of its largest singular value; returns the module.
 
     Parameters
     ----------
@@ -233,11 +228,6 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         The smallest norm to divide by.
     dim : int, optional
         The axis that outputs go along.
-
-    Returns
-    -------
-    Module
-        The module.
 
     """
     made = _SpectralNorm(_weight_of(module, name), n_power_iterations, axis_of_outputs(module, dim), eps)

@@ -167,7 +167,7 @@ def _inject_property(module, tensor_name):
 
 
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
-    """Have a parameter or buffer computed by a module from what now stands there.
+    """Have a parameter or buffer computed by a module from what now stands there; returns its owner.
 
     Parameters
     ----------
@@ -179,11 +179,6 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         Its forward takes the tensor; its `right_inverse`, if there is one, goes the way back for assignments.
     unsafe : bool, optional, default=False
         Do not check that dtype and shape stay.
-
-    Returns
-    -------
-    Module
-        The module.
 
     """
     parametrization.train(module.training)
@@ -228,7 +223,7 @@ def is_parametrized(module, tensor_name=None):
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
-    """Take the parametrizations of a tensor away.
+    """Take the parametrizations of a tensor away; returns the module.
 
     Parameters
     ----------
@@ -238,11 +233,6 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
         Its name.
     leave_parametrized : bool, optional, default=True
         Leave what was computed, not what it was computed from.
-
-    Returns
-    -------
-    Module
-        The module.
 
     """
     if not is_parametrized(module, tensor_name):

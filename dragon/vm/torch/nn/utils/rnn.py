@@ -10,6 +10,15 @@ PackedSequence_.__annotations__ = {"data": Tensor, "batch_sizes": Tensor, "sorte
                                    "unsorted_indices": Tensor}
 
 
+def _cast(name, dtype):
+    """Return a method that casts the elements."""
+    def cast(self):
+        return self.to(dtype=OBJECTS[dtype])
+    cast.__name__, cast.__qualname__ = name, f"PackedSequence.{name}"
+    cast.__doc__ = f"Return the sequences as `{dtype}`."
+    return cast
+
+
 class PackedSequence(PackedSequence_):
     """Sequences, sorted by length, step by step: all first elements, all second ones, ...
 
@@ -54,37 +63,9 @@ class PackedSequence(PackedSequence_):
         """Return the sequences on a CUDA device."""
         return self.to(*(args or ("cuda",)), **kwargs)
 
-    def double(self):
-        """Return the sequences as `float64`."""
-        return self.to(dtype=OBJECTS["float64"])
-
-    def float(self):
-        """Return the sequences as `float32`."""
-        return self.to(dtype=OBJECTS["float32"])
-
-    def half(self):
-        """Return the sequences as `float16`."""
-        return self.to(dtype=OBJECTS["float16"])
-
-    def long(self):
-        """Return the sequences as `int64`."""
-        return self.to(dtype=OBJECTS["int64"])
-
-    def int(self):
-        """Return the sequences as `int32`."""
-        return self.to(dtype=OBJECTS["int32"])
-
-    def short(self):
-        """Return the sequences as `int16`."""
-        return self.to(dtype=OBJECTS["int16"])
-
-    def char(self):
-        """Return the sequences as `int8`."""
-        return self.to(dtype=OBJECTS["int8"])
-
-    def byte(self):
-        """Return the sequences as `uint8`."""
-        return self.to(dtype=OBJECTS["uint8"])
+    double, float, half = _cast("double", "float64"), _cast("float", "float32"), _cast("half", "float16")
+    long, int, short = _cast("long", "int64"), _cast("int", "int32"), _cast("short", "int16")
+    char, byte = _cast("char", "int8"), _cast("byte", "uint8")
 
     @property
     def is_cuda(self):

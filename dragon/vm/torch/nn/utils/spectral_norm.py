@@ -96,8 +96,8 @@ class SpectralNorm:
         return hook
 
 
-class SpectralNormLoadStateDictPreHook:
-    """Brings older files to the present form."""
+class _OfHook:
+    """The base of what a hook does when a state is saved or loaded."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -106,6 +106,10 @@ class SpectralNormLoadStateDictPreHook:
     def name(self):
         """The parameter's name."""
         return self.fn.name
+
+
+class SpectralNormLoadStateDictPreHook(_OfHook):
+    """Brings older files to the present form."""
 
     def __call__(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         hook, key = self.fn, prefix + self.fn.name
@@ -125,16 +129,8 @@ class SpectralNormLoadStateDictPreHook:
                                                                sigma)
 
 
-class SpectralNormStateDictHook:
+class SpectralNormStateDictHook(_OfHook):
     """Notes the version of the form in which it is saved."""
-
-    def __init__(self, fn):
-        self.fn = fn
-
-    @property
-    def name(self):
-        """The parameter's name."""
-        return self.fn.name
 
     def __call__(self, module, state_dict, prefix, local_metadata):
         versions = local_metadata.setdefault("spectral_norm", {})
@@ -159,11 +155,6 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         The smallest norm to divide by.
     dim : int, optional
         The axis that outputs go along.
-
-    Returns
-    -------
-    Module
-        The layer.
 
     """
     SpectralNorm.apply(module, name, n_power_iterations, axis_of_outputs(module, dim), eps)
