@@ -1,7 +1,10 @@
 """Layers of one line are as if written by hand: signatures, sources, errors, subclasses, options changed later."""
 import inspect
+import os
 import pickle
+import warnings
 
+import dragon
 import pytest
 from dragon.vm import torch
 
@@ -13,6 +16,14 @@ def test_signatures_and_sources_are_those_of_methods():
     assert str(inspect.signature(nn.MaxUnpool2d.forward)) == "(self, input, indices, output_size=None)"
     assert "return F.elu(input, self.alpha, self.inplace)" in inspect.getsource(nn.ELU.forward)
     assert nn.ELU.__init__.__qualname__ == "ELU.__init__" and nn.ELU.forward.__module__ == nn.ELU.__module__
+
+
+def test_lines_that_are_written_are_dragons_own():
+    assert nn.ELU.forward.__code__.co_filename.startswith(os.path.dirname(dragon.__file__) + os.sep)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        nn.KLDivLoss()(torch.zeros(2), torch.zeros(2))
+    assert [os.path.basename(warning.filename) for warning in caught] == ["loss.py:KLDivLoss.forward"]
 
 
 @pytest.mark.parametrize("make, words", [

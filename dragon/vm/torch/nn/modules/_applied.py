@@ -70,8 +70,8 @@ def _write(owner, name):
         doc = f"Return `torch.nn.functional.{function}` of the input, with the options of the layer."
     source = ["def write(__class__):", f"    def {name}({', '.join(head)}):", *(" " * 8 + line for line in lines),
               f"    return {name}"]
-    file = f"<{owner.__qualname__}.{name}>"
-    # Tracebacks and `inspect.getsource` read it there.
+    # Within Dragon's folder, as warnings and errors ask whose line it was; tracebacks read the source there.
+    file = f"{inspect.getfile(owner)}:{owner.__qualname__}.{name}"
     linecache.cache[file] = len(source), None, [line + "\n" for line in source], file
     exec(compile("\n".join(source), file, "exec"), space := {"__name__": owner.__module__, "F": F})
     made = space["write"](owner)

@@ -19,7 +19,7 @@ class _Loss(Applied):
 
     """
 
-    __constants__ = _options = ["reduction"]
+    _options = ["reduction"]
     _settled = ["size_average", "reduce"]
     _shown = ()
 
@@ -41,6 +41,8 @@ class _WeightedLoss(_Loss):
 
 class L1Loss(_Loss, call="l1_loss(input, target)"):
     """The absolute difference."""
+
+    __constants__ = ["reduction"]
 
 
 class NLLLoss(_WeightedLoss, call="nll_loss(input, target; weight=None, size_average=None, ignore_index=-100, "
@@ -73,9 +75,13 @@ class KLDivLoss(_Loss, call="kl_div(input, target; size_average=None, reduce=Non
 class MSELoss(_Loss, call="mse_loss(input, target)"):
     """The squared difference."""
 
+    __constants__ = ["reduction"]
+
 
 class BCELoss(_WeightedLoss, call="binary_cross_entropy(input, target)"):
     """The binary cross-entropy of probabilities."""
+
+    __constants__ = ["reduction"]
 
 
 class BCEWithLogitsLoss(_Loss, call="binary_cross_entropy_with_logits(input, target; weight=self.weight, "
@@ -113,6 +119,8 @@ class HingeEmbeddingLoss(_MarginLoss, call="hinge_embedding_loss(input, target; 
 class MultiLabelMarginLoss(_Loss, call="multilabel_margin_loss(input, target)"):
     """The hinge loss of several labels each."""
 
+    __constants__ = ["reduction"]
+
 
 class SmoothL1Loss(_Loss, call="smooth_l1_loss(input, target; size_average=None, reduce=None, reduction='mean', "
                                "beta=1.0)"):
@@ -127,6 +135,8 @@ class HuberLoss(_Loss, call="huber_loss(input, target; reduction='mean', delta=1
 
 class SoftMarginLoss(_Loss, call="soft_margin_loss(input, target)"):
     """The logistic loss with targets 1 and -1."""
+
+    __constants__ = ["reduction"]
 
 
 class CrossEntropyLoss(_WeightedLoss, call="cross_entropy(input, target; weight=None, size_average=None, "
@@ -208,6 +218,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
 class MultiLabelSoftMarginLoss(_WeightedLoss, call="multilabel_soft_margin_loss(input, target)"):
     """The binary cross-entropy of several labels each."""
+
+    __constants__ = ["reduction"]
 
 
 class CosineEmbeddingLoss(_MarginLoss, call="cosine_embedding_loss(input1, input2, target; margin=0.0, "
