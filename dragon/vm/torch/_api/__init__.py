@@ -7,18 +7,21 @@ Functions that PyTorch has in more forms than the engine are written in `core.fu
 places; their rows tell words, tuples and steps alone.
 """
 from dragon.vm.guest import read_rows
-from dragon.vm.torch._api import (activation, array, attention, autograd, convolution, fft, index, linalg, loss, math,
+from dragon.vm.torch._api import (activation, array, attention, convolution, fft, index, linalg, loss, math,
                                   matmul, normalization, pooling, random, reduction, sort, vision)
 
 # The engine's argument names in PyTorch's words, for every operator whose row does not say otherwise.
 WORDS = {"x": "input", "y": "other", "axis": "dim", "keepdims": "keepdim", "axis0": "dim0", "axis1": "dim1",
          "axis2": "dim2", "axes": "dims", "xs": "tensors", "shape": "size", "stop": "end"}
-FAMILIES = (activation, array, attention, autograd, convolution, fft, index, linalg, loss, math, matmul, normalization,
+FAMILIES = (activation, array, attention, convolution, fft, index, linalg, loss, math, matmul, normalization,
             pooling, random, reduction, sort, vision)
 ROWS = [row for family in FAMILIES for row in read_rows(family.ROWS)]
 # The same for one operator, as "operator.argument"; and what the gradients of operators are called.
 WORDS.update((f"{row.operator}.{word}", guest) for row in ROWS for word, guest in row.words.items())
 STEPS = {row.operator: row.step for row in ROWS if row.step}
+# Steps that are no calls of a name.
+STEPS.update(accumulate_grad="AccumulateGrad", getitem="SliceBackward0", index_get="IndexBackward0",
+             setitem="CopySlices")
 
 
 def functions_at(place, ops):

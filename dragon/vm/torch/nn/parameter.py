@@ -215,10 +215,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     ----------
     requires_grad : bool, optional, default=False
         Whether gradients are wanted.
-    device : Union[device, str], optional
-        Where it will live.
-    dtype : dtype, optional
-        The type of its elements.
+    device, dtype
+        See UninitializedParameter.
     persistent : bool, optional, default=True
         Whether it is part of the module's `state_dict`.
 

@@ -143,10 +143,8 @@ class HooksOfModule:
         ----------
         hook : Callable
             The hook; with keyword arguments it is `hook(module, args, kwargs, output)`.
-        prepend : bool, optional, default=False
-            Call it before those that there are.
-        with_kwargs : bool, optional, default=False
-            Give it the keyword arguments.
+        prepend, with_kwargs
+            See register_forward_pre_hook.
         always_call : bool, optional, default=False
             Call it, with None for what is not there, if forward has failed too.
 

@@ -90,14 +90,10 @@ class _AvgPoolNd(Applied):
 
     Parameters
     ----------
-    kernel_size : Union[int, Tuple[int, ...]]
-        Size of the window.
-    stride : Union[int, Tuple[int, ...]], optional
-        Its step, by default its size.
+    kernel_size, stride, ceil_mode
+        See `_MaxPoolNd`.
     padding : Union[int, Tuple[int, ...]], optional, default=0
         Zeros added on both sides.
-    ceil_mode : bool, optional, default=False
-        Round output sizes up.
     count_include_pad : bool, optional, default=True
         Count the added zeros.
     divisor_override : int, optional
@@ -210,12 +206,8 @@ class _LPPoolNd(Applied):
     ----------
     norm_type : float
         The norm's exponent.
-    kernel_size : Union[int, Tuple[int, ...]]
-        Size of the window.
-    stride : Union[int, Tuple[int, ...]], optional
-        Its step, by default its size.
-    ceil_mode : bool, optional, default=False
-        Round output sizes up.
+    kernel_size, stride, ceil_mode
+        See `_MaxPoolNd`.
 
     """
 

@@ -35,12 +35,8 @@ def _get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=No
     ----------
     tensors : Union[Tensor, Iterable[Tensor]]
         The tensors.
-    norm_type : float, optional, default=2.0
-        Of the norm.
-    error_if_nonfinite : bool, optional, default=False
-        Raise if it is infinite or no number.
-    foreach : bool, optional
-        Accepted: tensors are always taken at once where they can be.
+    norm_type, error_if_nonfinite, foreach
+        See clip_grad_norm_.
 
     Returns
     -------

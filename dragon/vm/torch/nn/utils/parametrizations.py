@@ -218,16 +218,8 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
     Parameters
     ----------
-    module : Module
-        Whose it is.
-    name : str, optional, default="weight"
-        Its name.
-    n_power_iterations : int, optional, default=1
-        How often the estimate is improved at each forward in training.
-    eps : float, optional, default=1e-12
-        The smallest norm to divide by.
-    dim : int, optional
-        The axis that outputs go along.
+    module, name, n_power_iterations, eps, dim
+        See `torch.nn.utils.spectral_norm`; the estimate is improved in training alone.
 
     """
     made = _SpectralNorm(_weight_of(module, name), n_power_iterations, axis_of_outputs(module, dim), eps)
