@@ -19,13 +19,17 @@ class DRAGON_API Slices : public CallReader {
   int64_t size() const { return size_; }
   /// Whether a tensor differs between slices.
   bool Varies(int i) const { return varies_[i]; }
+  bool Varies(ArgumentName name) const { return Varies(Place(name)); }
   /// The batch of a tensor, or the tensor itself if it is the same for all.
   const Tensor& batch(int i) const { return batches_[i]; }
+  const Tensor& batch(ArgumentName name) const { return batch(Place(name)); }
   /// The batch with `rank` axes behind the first, new ones in front of the slices' own; the same for all: as it is,
   /// since broadcasting aligns it.
   Tensor Raised(int i, int rank) const;
+  Tensor Raised(ArgumentName name, int rank) const { return Raised(Place(name), rank); }
   /// A batch in any case; the same for all: repeated, as a view.
   Tensor Repeated(int i) const;
+  Tensor Repeated(ArgumentName name) const { return Repeated(Place(name)); }
   int result_count() const { return static_cast<int>(results_.size()); }
   const OutputSpec& result(int k) const { return results_[k]; }
   /// What the batch of result k must be like.

@@ -57,6 +57,10 @@ struct DRAGON_API GraphCall {
   };
   std::vector<Symbolic> symbolic;
 
+  const Value& attr(ArgumentName name) const { return attrs[op->schema.AttrSlot(name)]; }
+  Value& attr(ArgumentName name) { return attrs[op->schema.AttrSlot(name)]; }
+  ValueId input(ArgumentName name) const { return inputs[op->schema.PlaceOf(name, list_sizes)]; }
+  ValueId& input(ArgumentName name) { return inputs[op->schema.PlaceOf(name, list_sizes)]; }
   /// Positions among `inputs` of the arguments that the operator writes and that were given.
   std::vector<int> Written() const;
   /// How many outputs are results; the rest are written arguments.

@@ -159,20 +159,11 @@ std::vector<std::string> OpNames() {
   return names;
 }
 
-std::span<const Tensor> CallReader::list(int n) const {
-  size_t begin = 0;
-  int lists = 0;
+std::span<const Tensor> CallReader::list(int slot) const {
   const Schema& schema = op().schema;
-  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
-    if (schema.tensor(slot).type != ArgumentType::kTensorList) {
-      ++begin;
-      continue;
-    }
-    const size_t size = call_.list_sizes[lists];
-    if (lists++ == n) return call_.inputs.subspan(begin, size);
-    begin += size;
-  }
-  return {};
+  int lists = 0;
+  for (int i = 0; i < slot; ++i) lists += schema.tensor(i).type == ArgumentType::kTensorList;
+  return call_.inputs.subspan(schema.BeginOf(slot, call_.list_sizes), call_.list_sizes[lists]);
 }
 
 }  // namespace dragon

@@ -30,8 +30,8 @@ struct Call {
   const char* name() const;
 };
 
-/// Read access to a call, shared by all the functions of an operator. Attributes are addressed by position among the
-/// non-tensor arguments, tensors by position among the tensor arguments (flattened).
+/// Read access to a call, shared by all the functions of an operator. Arguments are addressed by their names in the
+/// schema; tensors also by position (lists flattened), for rules that serve operators of many kinds.
 class DRAGON_API CallReader {
  public:
   explicit CallReader(const Call& call) : call_(call) {}
@@ -41,21 +41,32 @@ class DRAGON_API CallReader {
 
   int x_count() const { return static_cast<int>(call_.inputs.size()); }
   const Tensor& x(int i) const { return call_.inputs[i]; }
+  const Tensor& x(ArgumentName name) const { return x(Place(name)); }
   /// An optional tensor that was given.
-  bool has(int i) const { return call_.inputs[i].defined(); }
-  /// The n-th tensor list argument (counted among lists only).
-  std::span<const Tensor> list(int n) const;
+  bool has(int i) const { return x(i).defined(); }
+  bool has(ArgumentName name) const { return x(name).defined(); }
+  /// The list in a tensor slot of the schema.
+  std::span<const Tensor> list(int slot) const;
+  std::span<const Tensor> list(ArgumentName name) const { return list(TensorSlot(name)); }
 
-  const Value& attr(int i) const { return call_.attrs[i]; }
-  bool Given(int i) const { return !call_.attrs[i].is_none(); }
-  bool Bool(int i) const { return call_.attrs[i].boolean(); }
-  int64_t Int(int i) const { return call_.attrs[i].integer(); }
-  double Real(int i) const { return call_.attrs[i].real(); }
-  const Dims& Ints(int i) const { return call_.attrs[i].ints(); }
-  const std::string& String(int i) const { return call_.attrs[i].string(); }
-  DType DTypeOr(int i, DType otherwise) const { return Given(i) ? call_.attrs[i].dtype() : otherwise; }
+  const Value& attr(ArgumentName name) const { return call_.attrs[AttrSlot(name)]; }
+  bool Given(ArgumentName name) const { return !attr(name).is_none(); }
+  bool Bool(ArgumentName name) const { return attr(name).boolean(); }
+  int64_t Int(ArgumentName name) const { return attr(name).integer(); }
+  double Real(ArgumentName name) const { return attr(name).real(); }
+  const Dims& Ints(ArgumentName name) const { return attr(name).ints(); }
+  const std::string& String(ArgumentName name) const { return attr(name).string(); }
+  DType DTypeOr(ArgumentName name, DType otherwise) const {
+    const Value& given = attr(name);
+    return given.is_none() ? otherwise : given.dtype();
+  }
 
  protected:
+  /// Where a tensor stands among the inputs; of a list, where it begins.
+  int Place(ArgumentName name) const;
+  int TensorSlot(ArgumentName name) const;
+  int AttrSlot(ArgumentName name) const;
+
   const Call& call_;
 };
 
@@ -93,11 +104,14 @@ class DRAGON_API Run : public CallReader {
   Tensor& y(int i = 0) { return outputs_[i]; }
   int y_count() const { return static_cast<int>(outputs_.size()); }
   View in(int i) const { return x(i).defined() ? x(i).view() : View{}; }
+  View in(ArgumentName name) const { return in(Place(name)); }
   View out(int i = 0) const { return outputs_[i].defined() ? outputs_[i].mutable_view() : View{}; }
   /// A mutated argument (`Tensor!`).
   View inout(int i) const { return x(i).defined() ? x(i).mutable_view() : View{}; }
+  View inout(ArgumentName name) const { return inout(Place(name)); }
   /// The input in row-major order, copied if need be.
   Tensor Contiguous(int i) const;
+  Tensor Contiguous(ArgumentName name) const { return Contiguous(Place(name)); }
   DType dtype() const { return x(0).dtype(); }
   /// For operators whose result shapes depend on numbers (`Dynamic`): set the results here.
   void set_y(int i, Tensor tensor) {
@@ -148,12 +162,17 @@ class DRAGON_API Grad : public CallReader {
   const Tensor& dy(int i = 0) const { return grads_[i]; }
   /// Must input i get a gradient?
   bool needs(int i) const { return needs_[i]; }
+  bool needs(ArgumentName name) const { return needs(Place(name)); }
   /// Input i's gradient. It is summed to the input's shape, made real or cast to its dtype as need be.
   void dx(int i, Tensor grad) { results[i] = std::move(grad); }
+  void dx(ArgumentName name, Tensor grad) { dx(Place(name), std::move(grad)); }
   /// Shapes and dtypes of inputs and outputs are known even when their numbers were not saved.
   const Dims& x_shape(int i) const { return x_metas_[i].shape; }
+  const Dims& x_shape(ArgumentName name) const { return x_shape(Place(name)); }
   DType x_dtype(int i) const { return x_metas_[i].dtype; }
+  DType x_dtype(ArgumentName name) const { return x_dtype(Place(name)); }
   Device x_device(int i) const { return x_metas_[i].device; }
+  Device x_device(ArgumentName name) const { return x_device(Place(name)); }
   const Dims& y_shape(int i = 0) const { return y_metas_[i].shape; }
   DType y_dtype(int i = 0) const { return y_metas_[i].dtype; }
   Device device() const { return y_metas_[0].device; }
@@ -202,9 +221,12 @@ struct Tail {
 };
 /// A call that might be a tail: its attributes, and the numbers that its inputs are known to be.
 struct TailCall {
+  const Schema& schema;
   std::span<const Value> attrs;
   std::span<const std::optional<double>> numbers;
-  double Real(int i) const { return attrs[i].real(); }
+  double Real(ArgumentName name) const { return attrs[schema.AttrSlot(name)].real(); }
+  const std::string& String(ArgumentName name) const { return attrs[schema.AttrSlot(name)].string(); }
+  std::optional<double> Number(ArgumentName name) const { return numbers[schema.TensorSlot(name)]; }
 };
 /// What such a call makes of its first input; nothing where it is no tail.
 using TailFn = std::function<std::optional<Tail>(const TailCall&)>;
@@ -304,6 +326,9 @@ class DRAGON_API Operator {
 };
 
 inline const char* Call::name() const { return op->schema.name().c_str(); }
+inline int CallReader::TensorSlot(ArgumentName name) const { return op().schema.TensorSlot(name); }
+inline int CallReader::AttrSlot(ArgumentName name) const { return op().schema.AttrSlot(name); }
+inline int CallReader::Place(ArgumentName name) const { return op().schema.PlaceOf(name, call_.list_sizes); }
 
 /// Tell a new operator. Telling a name twice is a RuntimeError.
 DRAGON_API Operator& DefineOp(const std::string& schema_line);

@@ -1,6 +1,7 @@
 // Reads schema lines. A hand-written scanner: the grammar is small and its errors should be exact.
 #include "core/framework/schema.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <map>
@@ -171,8 +172,12 @@ Schema Schema::Parse(const std::string& line) {
       argument.default_value = scan.Default(argument);
     }
     auto& slots = argument.is_tensor() ? schema.tensors_ : schema.attrs_;
+    auto& hashes = argument.is_tensor() ? schema.tensor_hashes_ : schema.attr_hashes_;
+    const uint32_t hash = ArgumentName::HashOf(argument.name);
+    if (std::find(hashes.begin(), hashes.end(), hash) != hashes.end()) scan.Fail("another name for an argument");
     argument.slot = static_cast<int>(slots.size());
     slots.push_back(static_cast<int>(schema.arguments_.size()));
+    hashes.push_back(hash);
     schema.has_lists_ |= argument.type == ArgumentType::kTensorList;
     schema.mutates_ |= argument.mutated;
     schema.arguments_.push_back(std::move(argument));
@@ -199,6 +204,18 @@ int Schema::Find(const std::string& name) const {
     if (arguments_[i].name == name) return static_cast<int>(i);
   }
   return -1;
+}
+
+int Schema::BeginOf(int tensor_slot, std::span<const int32_t> list_sizes) const {
+  int place = 0;
+  for (int slot = 0, lists = 0; slot < tensor_slot; ++slot) {
+    place += tensor(slot).type == ArgumentType::kTensorList ? list_sizes[lists++] : 1;
+  }
+  return place;
+}
+
+void Schema::Unknown(ArgumentName name) const {
+  throw RuntimeError(name_).Got("a read of argument '", name.text, "'").Expected("an argument of ", line_);
 }
 
 int Schema::FindSlot(const std::string& name, bool* is_output) const {

@@ -8,7 +8,9 @@
 // `?` allows None. `int[2]` repeats a lone int twice. `Tensor!` is written in place. `*` starts keyword-only arguments.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/framework/value.h"
@@ -47,6 +49,19 @@ struct DRAGON_API Argument {
   std::string type_name() const;
 };
 
+/// An argument's name as code says it: a literal, whose hash the compiler makes, so that finding the argument costs a
+/// comparison or two.
+struct ArgumentName {
+  consteval ArgumentName(const char* name) : text(name), hash(HashOf(name)) {}  // NOLINT: a literal is a name
+  static constexpr uint32_t HashOf(std::string_view name) {
+    uint32_t hash = 2166136261u;
+    for (char letter : name) hash = (hash ^ static_cast<uint8_t>(letter)) * 16777619u;
+    return hash;
+  }
+  const char* text;
+  uint32_t hash;
+};
+
 class DRAGON_API Schema {
  public:
   /// Parse the line; a malformed one is a ValueError that points at the place.
@@ -65,16 +80,35 @@ class DRAGON_API Schema {
   /// True when some argument is a list of tensors, so a call needs the lists' lengths.
   bool has_lists() const { return has_lists_; }
   bool mutates() const { return mutates_; }
+  /// The position of a tensor argument among those, of another among the attributes. A name that the operator does not
+  /// know is a fault of Dragon's own code, and a RuntimeError.
+  int TensorSlot(ArgumentName name) const { return SlotOf(tensor_hashes_, name); }
+  int AttrSlot(ArgumentName name) const { return SlotOf(attr_hashes_, name); }
+  /// Where a tensor argument stands among the inputs of a call whose lists have these lengths; where a list begins.
+  int PlaceOf(ArgumentName name, std::span<const int32_t> list_sizes) const {
+    const int slot = TensorSlot(name);
+    return has_lists_ ? BeginOf(slot, list_sizes) : slot;
+  }
+  int BeginOf(int tensor_slot, std::span<const int32_t> list_sizes) const;
   /// The position of an argument by name; -1 if there is none.
   int Find(const std::string& name) const;
   /// The position among the tensor arguments (or among the returns, counted from -1 downward) of a name; for gradients.
   int FindSlot(const std::string& name, bool* is_output) const;
 
  private:
+  int SlotOf(const std::vector<uint32_t>& hashes, ArgumentName name) const {
+    for (size_t slot = 0; slot < hashes.size(); ++slot) {
+      if (hashes[slot] == name.hash) return static_cast<int>(slot);
+    }
+    Unknown(name);
+  }
+  [[noreturn]] void Unknown(ArgumentName name) const;
+
   std::string name_, line_;
   std::vector<Argument> arguments_;
   std::vector<std::string> returns_;
   std::vector<int> tensors_, attrs_;
+  std::vector<uint32_t> tensor_hashes_, attr_hashes_;
   bool returns_list_ = false, has_lists_ = false, mutates_ = false;
 };
 

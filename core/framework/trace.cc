@@ -353,18 +353,18 @@ void Trace::MakeRelative(const Tensor& x, GraphCall* call) {
   for (int input : cell.inputs) {
     if (inputs_[input].tensor.offset() != cell.whole.offset) return GiveUp("a view of memory that two tensors share");
   }
-  const int64_t offset = call->attrs[2].integer() - cell.whole.offset;
-  const int64_t x_offset = call->attrs[4].integer() - cell.whole.offset;
+  const int64_t offset = call->attr("offset").integer() - cell.whole.offset;
+  const int64_t x_offset = call->attr("x_offset").integer() - cell.whole.offset;
   int64_t elements = 1;
   for (int axis = 0; axis < cell.whole.shape.size(); ++axis) {
     elements += std::max<int64_t>(cell.whole.shape[axis] - 1, 0) * cell.whole.strides[axis];
   }
   elements = elements * ItemSize(cell.whole.dtype) / x.item_size();
-  if (!LiesWithin(call->attrs[0].ints(), call->attrs[1].ints(), offset, elements)) {
+  if (!LiesWithin(call->attr("shape").ints(), call->attr("strides").ints(), offset, elements)) {
     return GiveUp("a view of memory around a tensor");
   }
-  call->attrs[2] = Value(offset);
-  call->attrs[4] = Value(x_offset);
+  call->attr("offset") = Value(offset);
+  call->attr("x_offset") = Value(x_offset);
 }
 
 Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {

@@ -26,9 +26,9 @@ struct SgdOptions {
 inline const Kernel<void(const UpdateSet& set, SgdOptions options)> Sgd{"sgd_step"};
 
 struct AdamOptions {
-  double rate, beta1, beta2, eps, weight_decay;
-  bool decoupled, amsgrad, maximize;  ///< decoupled: AdamW
-  double kept = 1;                    ///< what the parameter is multiplied by first, besides decoupled decay
+  double rate, beta1, beta2, eps, weight_decay = 0;
+  bool decoupled = false, amsgrad = false, maximize = false;  ///< decoupled: AdamW
+  double kept = 1;  ///< what the parameter is multiplied by first, besides decoupled decay
 };
 /// Slots: first moment, second moment, largest second moment (if amsgrad).
 inline const Kernel<void(const UpdateSet& set, AdamOptions options)> Adam{"adam_step"};

@@ -13,8 +13,7 @@
 
 namespace dragon::fused {
 
-/// The attributes at the end of every fused operator, counted from `first`: activation, alpha, beta, weight_shape,
-/// weight_layout.
+/// The attributes at the end of every fused operator.
 inline constexpr const char* kTailArguments =
     "str activation=\"none\", float alpha=0.0, float beta=0.0, int[] weight_shape=[], str weight_layout=\"\"";
 
@@ -37,77 +36,77 @@ inline constexpr ActivationRow kActivations[] = {
     {"gelu_tanh", FusedActivation::kGeluTanh},
 };
 
-inline const ActivationRow& ActivationOf(const CallReader& c, int first) {
+inline const ActivationRow& ActivationOf(const CallReader& c) {
   for (const ActivationRow& row : kActivations) {
-    if (c.String(first) == row.name) return row;
+    if (c.String("activation") == row.name) return row;
   }
   std::string names;
   for (const ActivationRow& row : kActivations) names += std::string(names.empty() ? "" : ", ") + row.name;
-  throw ValueError(c.name()).Got("activation '", c.String(first), "'").Expected("one of ", names);
+  throw ValueError(c.name()).Got("activation '", c.String("activation"), "'").Expected("one of ", names);
 }
 
-inline bool IsPacked(const CallReader& c, int first) { return !c.String(first + 4).empty(); }
+inline bool IsPacked(const CallReader& c) { return !c.String("weight_layout").empty(); }
 
 /// The shape of the weights, whose memory may be arranged in blocks.
-inline const Dims& WeightShapeOf(const CallReader& c, int first) {
-  return IsPacked(c, first) ? c.Ints(first + 3) : c.x(1).shape();
+inline const Dims& WeightShapeOf(const CallReader& c) {
+  return IsPacked(c) ? c.Ints("weight_shape") : c.x("weight").shape();
 }
 
-inline WeightLayout LayoutOf(const CallReader& c, int first) {
+inline WeightLayout LayoutOf(const CallReader& c) {
   WeightLayout layout;
-  if (!IsPacked(c, first)) return layout;
-  const std::string& name = c.String(first + 4);
+  if (!IsPacked(c)) return layout;
+  const std::string& name = c.String("weight_layout");
   std::memcpy(layout.name, name.data(), name.size());  // its length was checked by Infer
-  layout.bytes = c.x(1).numel() * c.x(1).item_size();
+  layout.bytes = c.x("weight").numel() * c.x("weight").item_size();
   return layout;
 }
 
 /// The weights' shape over whatever memory they have.
-inline OwnedView WeightOf(const Run& r, int first) {
-  const View given = r.in(1);
-  if (!IsPacked(r, first)) return OwnedView(given.data, given.dtype, r.x(1).shape(), r.x(1).strides());
-  const Dims& shape = WeightShapeOf(r, first);
+inline OwnedView WeightOf(const Run& r) {
+  const View given = r.in("weight");
+  if (!IsPacked(r)) return OwnedView(given.data, given.dtype, r.x("weight").shape(), r.x("weight").strides());
+  const Dims& shape = WeightShapeOf(r);
   return OwnedView(given.data, given.dtype, shape, ContiguousStrides(shape));
 }
 
-inline FusedTail TailOf(const Run& r, int first, const View& residual) {
-  return {residual, ActivationOf(r, first).kind, r.Real(first + 1), r.Real(first + 2)};
+inline FusedTail TailOf(const Run& r, const View& residual) {
+  return {residual, ActivationOf(r).kind, r.Real("alpha"), r.Real("beta")};
 }
 
 /// Everything but the fit of the operands' shapes: dtypes, the activation, how the weights are arranged.
-inline void CheckTail(const CallReader& c, int first, int weight_ndim) {
+inline void CheckTail(const CallReader& c, int weight_ndim) {
   for (int i = 1; i < c.x_count(); ++i) {
-    if (!c.has(i) || c.x(i).dtype() == c.x(0).dtype()) continue;
-    throw TypeError(c.name()).Got(c.x(0).dtype(), " and ", c.x(i).dtype()).Expected("equal dtypes");
+    if (!c.has(i) || c.x(i).dtype() == c.x("x").dtype()) continue;
+    throw TypeError(c.name()).Got(c.x("x").dtype(), " and ", c.x(i).dtype()).Expected("equal dtypes");
   }
-  ActivationOf(c, first);
-  if (IsPacked(c, first)) {
-    const bool fits = c.String(first + 4).size() < WeightLayout::kSize && c.x(1).ndim() == 1;
-    if (!fits || !c.x(1).is_contiguous()) {
+  ActivationOf(c);
+  if (IsPacked(c)) {
+    const bool fits = c.String("weight_layout").size() < WeightLayout::kSize && c.x("weight").ndim() == 1;
+    if (!fits || !c.x("weight").is_contiguous()) {
       throw ValueError(c.name())
-          .Got("weights ", c.x(1).shape(), " in layout '", c.String(first + 4), "'")
+          .Got("weights ", c.x("weight").shape(), " in layout '", c.String("weight_layout"), "'")
           .Expected("one axis of memory in a layout of less than ", WeightLayout::kSize, " letters");
     }
-    CheckedNumel(c.name(), c.Ints(first + 3), c.x(0).item_size());
+    CheckedNumel(c.name(), c.Ints("weight_shape"), c.x("x").item_size());
   }
-  if (WeightShapeOf(c, first).size() != weight_ndim) {
-    throw ValueError(c.name()).Got("weight ", WeightShapeOf(c, first)).Expected(weight_ndim, " axes");
+  if (WeightShapeOf(c).size() != weight_ndim) {
+    throw ValueError(c.name()).Got("weight ", WeightShapeOf(c)).Expected(weight_ndim, " axes");
   }
 }
 
 inline void CheckResidual(const CallReader& c, const Dims& shape) {
-  if (!c.has(3) || c.x(3).shape() == shape) return;
-  throw ValueError(c.name()).Got("residual ", c.x(3).shape()).Expected("the result's shape ", shape);
+  if (!c.has("residual") || c.x("residual").shape() == shape) return;
+  throw ValueError(c.name()).Got("residual ", c.x("residual").shape()).Expected("the result's shape ", shape);
 }
 
 /// Weights laid out as their shape says, unpacked if need be.
 class PlainWeight {
  public:
-  PlainWeight(Run& r, int first, int64_t groups) : given_(WeightOf(r, first)) {
-    if (!IsPacked(r, first)) return;
+  PlainWeight(Run& r, int64_t groups) : given_(WeightOf(r)) {
+    if (!IsPacked(r)) return;
     scratch_.emplace(r.ctx().Allocate<char>(std::max<int64_t>(given_.view.numel, 1) * ItemSize(given_.view.dtype)));
     given_.view.data = scratch_->data();
-    kernels::PackWeight(r.ctx(), r.dtype(), r.in(1), given_.view, groups, LayoutOf(r, first), /*back=*/true);
+    kernels::PackWeight(r.ctx(), r.dtype(), r.in("weight"), given_.view, groups, LayoutOf(r), /*back=*/true);
   }
   const View& view() const { return given_.view; }
 

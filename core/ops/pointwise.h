@@ -49,6 +49,9 @@ inline Operator& Binary(const std::string& name, const char* doc, Promotion prom
 /// The conjugate of what may be complex: gradients are multiplied by conjugated derivatives.
 inline Tensor Conjugate(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
 inline Tensor Zeros(const Grad& g, int i) { return Op<"zeros">(g.x_shape(i), g.x_dtype(i), g.x_device(i)); }
+inline Tensor Zeros(const Grad& g, ArgumentName name) {
+  return Op<"zeros">(g.x_shape(name), g.x_dtype(name), g.x_device(name));
+}
 /// A bare number as a tensor: its own dtype stays in arithmetic with other numbers, where the default dtype would take
 /// half the digits of float64.
 inline Tensor Settled(const Tensor& x) { return x.impl()->weak ? Op<"clone">(x) : x; }

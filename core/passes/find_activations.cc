@@ -53,7 +53,7 @@ bool IsTanhArgument(const Simplifier& s, ValueId id, ValueId x, DType dtype) {
     Product square = FactorsOf(s, rest);
     return Near(square.number, 0.044715, dtype) && TakeSquare(s, x, &square) && square.factors.empty();
   }
-  if (!add || !IsOne(add->attrs[0])) return false;
+  if (!add || !IsOne(add->attr("alpha"))) return false;
   return (add->inputs[0] == x && IsCubicTerm(s, add->inputs[1], x, dtype)) ||
          (add->inputs[1] == x && IsCubicTerm(s, add->inputs[0], x, dtype));
 }

@@ -74,7 +74,7 @@ bool ReadScores(Simplifier& s, ValueId id, Scores* scores) {
   if (ReadHidden(s, id, scores)) return true;
   *scores = Scores();
   const GraphCall* add = s.Only(id, "add");
-  if (!add || !IsOne(add->attrs[0])) return ReadScaledProduct(s, id, scores);
+  if (!add || !IsOne(add->attr("alpha"))) return ReadScaledProduct(s, id, scores);
   for (int k = 0; k < 2; ++k) {
     scores->mask = add->inputs[1 - k];
     if (!HasShapeOf(s, add->inputs[k], id) || !ReadScaledProduct(s, add->inputs[k], scores)) continue;
@@ -106,7 +106,7 @@ bool Attention(Simplifier& s, GraphCall* call) {
   if (!softmax || !softmax->symbolic.empty()) return false;
   const ValueInfo weights = s.info(call->inputs[0]);
   const int ndim = weights.shape.size();
-  const int64_t axis = softmax->attrs[0].integer();
+  const int64_t axis = softmax->attr("axis").integer();
   const bool last = axis == -1 || axis == ndim - 1;
   if (!last || (ndim != 3 && ndim != 4) || s.info(softmax->inputs[0]).dtype != weights.dtype) return false;
   Scores scores;

@@ -10,12 +10,12 @@ namespace dragon {
 namespace {
 
 /// The last axes, kept as 1, that a reduction goes over; 0 if it goes over others.
-int TrailingAxes(const Simplifier& s, const GraphCall& call, int axis_attr, int keepdims_attr) {
+int TrailingAxes(const Simplifier& s, const GraphCall& call) {
   const ValueInfo& from = s.info(call.inputs[0]);
-  if (!call.symbolic.empty() || !call.attrs[keepdims_attr].boolean()) return 0;
+  if (!call.symbolic.empty() || !call.attr("keepdims").boolean()) return 0;
   const int ndim = from.shape.size();
-  if (call.attrs[axis_attr].kind() != Value::Kind::kInts || ndim == 0) return 0;
-  const Dims axes = NormalizeAxes("norm", call.attrs[axis_attr].ints(), ndim);
+  if (call.attr("axis").kind() != Value::Kind::kInts || ndim == 0) return 0;
+  const Dims axes = NormalizeAxes("norm", call.attr("axis").ints(), ndim);
   for (int i = 0; i < axes.size(); ++i) {
     if (axes[i] != ndim - axes.size() + i) return 0;
   }
@@ -29,7 +29,7 @@ int TrailingAxes(const Simplifier& s, const GraphCall& call, int axis_attr, int 
 const GraphCall* MeanOf(const Simplifier& s, ValueId id, int* axes) {
   const GraphCall* mean = s.Only(id, "mean");
   if (!mean || s.info(id).dtype != s.info(mean->inputs[0]).dtype) return nullptr;
-  *axes = TrailingAxes(s, *mean, 0, 1);
+  *axes = TrailingAxes(s, *mean);
   return *axes > 0 ? mean : nullptr;
 }
 
@@ -69,8 +69,8 @@ int SecondMoment(const Simplifier& s, ValueId variance, ValueId x, ValueId unshi
   if (const GraphCall* mean = MeanOf(s, variance, &axes)) return RootOf(s, mean->inputs[0]) == x ? axes : 0;
   const GraphCall* var = s.Only(variance, "real_var");
   if (!var || unshifted == kNoValue || (var->inputs[0] != x && var->inputs[0] != unshifted)) return 0;
-  const bool corrected = var->attrs[1].is_none() || var->attrs[1].real() != 0;
-  return corrected ? 0 : TrailingAxes(s, *var, 0, 2);
+  const bool corrected = var->attr("correction").is_none() || var->attr("correction").real() != 0;
+  return corrected ? 0 : TrailingAxes(s, *var);
 }
 
 Dims NormalizedShape(const ValueInfo& info, int axes) {
@@ -85,7 +85,7 @@ bool Norm(Simplifier& s, GraphCall* call) {
   double eps;
   const ValueId variance = UnderRoot(s, *call, &x, &eps);
   if (variance == kNoValue) return false;
-  if (const GraphCall* centred = s.Maker(x, "sub"); centred && IsOne(centred->attrs[0])) {
+  if (const GraphCall* centred = s.Maker(x, "sub"); centred && IsOne(centred->attr("alpha"))) {
     const ValueId whole = centred->inputs[0];
     int mean_axes = 0;
     const GraphCall* mean = MeanOf(s, centred->inputs[1], &mean_axes);
@@ -102,7 +102,7 @@ bool Norm(Simplifier& s, GraphCall* call) {
 /// A weight times a norm without one, or a bias on top of one with a weight.
 bool Affine(Simplifier& s, GraphCall* call) {
   const bool adds = call->op->name() == "add";
-  if (adds && !IsOne(call->attrs[0])) return false;
+  if (adds && !IsOne(call->attr("alpha"))) return false;
   for (int k = 0; k < 2; ++k) {
     for (const char* name : {"native_layer_norm", "native_rms_norm"}) {
       const GraphCall* norm = s.Only(call->inputs[k], name);
@@ -111,7 +111,8 @@ bool Affine(Simplifier& s, GraphCall* call) {
       const bool vacant = slot < norm->inputs.size() && norm->inputs[slot] == kNoValue;
       if (!vacant || (adds && norm->inputs[1] == kNoValue)) continue;
       const ValueInfo& factor = s.info(call->inputs[1 - k]);
-      if (factor.shape != norm->attrs[0].ints() || factor.dtype != s.info(norm->inputs[0]).dtype) continue;
+      if (factor.shape != norm->attr("normalized_shape").ints() || factor.dtype != s.info(norm->inputs[0]).dtype)
+        continue;
       std::vector<ValueId> inputs = norm->inputs;
       inputs[slot] = call->inputs[1 - k];
       if (s.Exchange(call, name, inputs, norm->attrs)) return true;

@@ -9,9 +9,9 @@ namespace {
 
 /// The one axis, kept as 1, that a reduction goes over.
 std::optional<int64_t> OneAxis(const Simplifier& s, const GraphCall* reduction) {
-  if (!reduction || !reduction->symbolic.empty() || !reduction->attrs[1].boolean()) return std::nullopt;
+  if (!reduction || !reduction->symbolic.empty() || !reduction->attr("keepdims").boolean()) return std::nullopt;
   const int ndim = s.info(reduction->inputs[0]).shape.size();
-  const Value& axis = reduction->attrs[0];
+  const Value& axis = reduction->attr("axis");
   if (axis.kind() != Value::Kind::kInts || axis.ints().size() != 1 || ndim == 0) return std::nullopt;
   return NormalizeAxis("softmax", axis.ints()[0], ndim);
 }
@@ -19,7 +19,7 @@ std::optional<int64_t> OneAxis(const Simplifier& s, const GraphCall* reduction) 
 /// x of x - amax(x, axis)
 ValueId WithoutMaximum(const Simplifier& s, ValueId id, int64_t axis) {
   const GraphCall* sub = s.Maker(id, "sub");
-  if (!sub || !IsOne(sub->attrs[0])) return kNoValue;
+  if (!sub || !IsOne(sub->attr("alpha"))) return kNoValue;
   const GraphCall* most = s.Only(sub->inputs[1], "amax");
   return most && most->inputs[0] == sub->inputs[0] && OneAxis(s, most) == axis ? sub->inputs[0] : kNoValue;
 }
@@ -40,7 +40,7 @@ bool Softmax(Simplifier& s, GraphCall* call) {
 
 /// d - log(sum(exp(d))), d = x - amax(x)
 bool LogSoftmax(Simplifier& s, GraphCall* call) {
-  if (!IsOne(call->attrs[0])) return false;
+  if (!IsOne(call->attr("alpha"))) return false;
   const GraphCall* log = s.Only(call->inputs[1], "log");
   const GraphCall* sum = log ? s.Only(log->inputs[0], "sum") : nullptr;
   const std::optional<int64_t> axis = OneAxis(s, sum);

@@ -34,32 +34,32 @@ std::optional<Affine> AffineOf(const Graph& graph, const GraphCall& norm) {
   for (int i = 1; i < 5; ++i) {
     if (!IsConstantOrNone(graph, norm.inputs[i])) return std::nullopt;
   }
-  Tensor scale = Op<"rsqrt">(InDouble(graph, norm.inputs[4]) + norm.attrs[2].real());
-  if (norm.inputs[1] != kNoValue) scale = scale * InDouble(graph, norm.inputs[1]);
-  Tensor shift = -InDouble(graph, norm.inputs[3]) * scale;
-  if (norm.inputs[2] != kNoValue) shift = shift + InDouble(graph, norm.inputs[2]);
+  Tensor scale = Op<"rsqrt">(InDouble(graph, norm.input("running_var")) + norm.attr("eps").real());
+  if (norm.input("weight") != kNoValue) scale = scale * InDouble(graph, norm.input("weight"));
+  Tensor shift = -InDouble(graph, norm.input("running_mean")) * scale;
+  if (norm.input("bias") != kNoValue) shift = shift + InDouble(graph, norm.input("bias"));
   return Affine{scale, shift};
 }
 
 /// Whether the norm of a product's result can be its weights' and bias' business.
 bool TakesAffine(const Graph& graph, const GraphCall& product, const GraphCall& norm) {
-  const bool linear = product.op->name() == "linear" && graph.values[product.inputs[1]].shape.size() == 2 &&
+  const bool linear = product.op->name() == "linear" && graph.values[product.input("weight")].shape.size() == 2 &&
                       graph.values[norm.inputs[0]].shape.size() == 2;
   if (product.op->name() != "conv_forward" && !linear) return false;
-  return IsConstantOrNone(graph, product.inputs[1]) && IsConstantOrNone(graph, product.inputs[2]);
+  return IsConstantOrNone(graph, product.input("weight")) && IsConstantOrNone(graph, product.input("bias"));
 }
 
 /// weight and bias of the product, scaled and moved.
 void Fold(Graph& graph, GraphCall& product, const Affine& affine) {
-  const DType dtype = graph.values[product.inputs[1]].dtype;
+  const DType dtype = graph.values[product.input("weight")].dtype;
   Tensor shift = affine.shift;
-  if (product.inputs[2] != kNoValue) shift = shift + InDouble(graph, product.inputs[2]) * affine.scale;
-  Dims along = Dims::Filled(graph.values[product.inputs[1]].shape.size(), 1);
+  if (product.input("bias") != kNoValue) shift = shift + InDouble(graph, product.input("bias")) * affine.scale;
+  Dims along = Dims::Filled(graph.values[product.input("weight")].shape.size(), 1);
   along[0] = affine.scale.numel();
-  const Tensor weight = InDouble(graph, product.inputs[1]) * Op<"reshape">(affine.scale, along);
-  const std::string name = graph.values[product.inputs[1]].name;
-  product.inputs[1] = graph.AddConstant(Op<"cast">(weight, dtype), name.empty() ? name : name + ".folded");
-  product.inputs[2] = graph.AddConstant(Op<"cast">(shift, dtype));
+  const Tensor weight = InDouble(graph, product.input("weight")) * Op<"reshape">(affine.scale, along);
+  const std::string name = graph.values[product.input("weight")].name;
+  product.input("weight") = graph.AddConstant(Op<"cast">(weight, dtype), name.empty() ? name : name + ".folded");
+  product.input("bias") = graph.AddConstant(Op<"cast">(shift, dtype));
 }
 
 /// A norm that stands by itself, as one pointwise call, which fuses with its neighbours.
@@ -86,7 +86,7 @@ void FoldBatchNorm(Graph& graph) {
   std::vector<int> folded;
   for (size_t i = 0; i < graph.calls.size(); ++i) {
     const GraphCall norm = graph.calls[i];
-    if (norm.op->name() != "native_batch_norm" || norm.attrs[0].boolean()) continue;
+    if (norm.op->name() != "native_batch_norm" || norm.attr("training").boolean()) continue;
     PassStatisticsOn(graph, norm);
     const ValueId x = norm.inputs[0];
     const auto asked = [&](int k) { return norm.outputs[k] != kNoValue && readers[norm.outputs[k]] > 0; };

@@ -17,7 +17,7 @@ std::optional<GraphCall> Begin(Graph& graph, const GraphCall& call) {
   return fused;
 }
 
-void FuseConvolution(Graph& graph) { tails::Fuse(graph, {Begin, 5, 1}); }
+void FuseConvolution(Graph& graph) { tails::Fuse(graph, {Begin, 1}); }
 
 DRAGON_PASS(FuseConvolution, 3, 250, "Let convolutions add biases and residuals and activate what they store.");
 

@@ -31,7 +31,7 @@ void AsLinear(Graph& graph) {
     ValueId bias = kNoValue;
     if (sum) {
       const Dims& shape = graph.values[call.inputs[0]].shape;
-      const bool plain = call.attrs[0].complex() == complex128(1) && call.attrs[1].complex() == complex128(1);
+      const bool plain = call.attr("beta").complex() == complex128(1) && call.attr("alpha").complex() == complex128(1);
       if (!plain || shape.size() != 1 || shape[0] != matrix.shape[1]) continue;
       bias = call.inputs[0];
     }
@@ -48,7 +48,7 @@ void AsLinear(Graph& graph) {
 
 void FuseLinear(Graph& graph) {
   AsLinear(graph);
-  tails::Fuse(graph, {Begin, 0, -1});
+  tails::Fuse(graph, {Begin, -1});
 }
 
 DRAGON_PASS(FuseLinear, 3, 251, "Let products with matrices add biases and residuals and activate what they store.");

@@ -18,7 +18,7 @@ struct Part {
 /// The calls whose results a sum adds up.
 void CollectTerms(const Simplifier& s, ValueId id, std::vector<const GraphCall*>* terms) {
   const GraphCall* add = s.Only(id, "add");
-  if (add && IsOne(add->attrs[0])) {
+  if (add && IsOne(add->attr("alpha"))) {
     CollectTerms(s, add->inputs[0], terms);
     CollectTerms(s, add->inputs[1], terms);
   } else {
@@ -29,11 +29,11 @@ void CollectTerms(const Simplifier& s, ValueId id, std::vector<const GraphCall*>
 /// Where in `whole` a restride puts its input, if that is a range or a place of one axis. Attributes: strides, offset,
 /// shape, to_strides, to_offset.
 std::optional<Part> PartOf(const Simplifier& s, const GraphCall* term, const ValueInfo& whole, int axis) {
-  if (!term || !term->symbolic.empty() || term->attrs[4].integer() != 0) return std::nullopt;
-  const Dims &shape = s.info(term->inputs[0]).shape, &strides = term->attrs[0].ints();
+  if (!term || !term->symbolic.empty() || term->attr("to_offset").integer() != 0) return std::nullopt;
+  const Dims &shape = s.info(term->inputs[0]).shape, &strides = term->attr("strides").ints();
   Dims expected = whole.shape, expected_strides = ContiguousStrides(whole.shape);
-  if (term->attrs[3].ints() != expected_strides) return std::nullopt;
-  const int64_t offset = term->attrs[1].integer(), step = expected_strides[axis];
+  if (term->attr("to_strides").ints() != expected_strides) return std::nullopt;
+  const int64_t offset = term->attr("offset").integer(), step = expected_strides[axis];
   if (offset % step != 0 || offset / step >= whole.shape[axis]) return std::nullopt;
   Part part{term->inputs[0], offset / step, 1, shape.size() + 1 == whole.shape.size()};
   if (part.is_place) {
@@ -72,7 +72,7 @@ bool JoinAlong(Simplifier& s, GraphCall* call, const std::vector<const GraphCall
 
 bool Join(Simplifier& s, GraphCall* call) {
   const ValueInfo whole = s.info(call->outputs[0]);
-  if (!IsOne(call->attrs[0]) || !whole.strides.empty() || !whole.symbolic.empty()) return false;
+  if (!IsOne(call->attr("alpha")) || !whole.strides.empty() || !whole.symbolic.empty()) return false;
   std::vector<const GraphCall*> terms;
   CollectTerms(s, call->inputs[0], &terms);
   CollectTerms(s, call->inputs[1], &terms);
@@ -88,9 +88,9 @@ bool JoinInOrder(Simplifier& s, GraphCall* call) {
   const GraphCall* permute = s.Only(call->inputs[0], "permute");
   const GraphCall* cat = permute ? s.Only(permute->inputs[0], "cat") : nullptr;
   if (!cat || !cat->symbolic.empty() || !permute->symbolic.empty()) return false;
-  const Dims order = permute->attrs[0].ints();
+  const Dims order = permute->attr("axes").ints();
   const int ndim = order.size();
-  const int64_t axis = (cat->attrs[0].integer() + ndim) % ndim;
+  const int64_t axis = (cat->attr("axis").integer() + ndim) % ndim;
   int64_t joined = 0;
   while ((order[joined] + ndim) % ndim != axis) ++joined;
   std::vector<ValueId> values;

@@ -13,18 +13,19 @@ struct Packed {
 };
 
 Packed Pack(const Graph& graph, const GraphCall& call, const Tensor& weight, bool convolution) {
-  const auto& attrs = call.attrs;
   const Dims& x_shape = graph.values[call.inputs[0]].shape;
-  const bool bias = call.inputs[2] != kNoValue, residual = call.inputs[3] != kNoValue;
+  const bool bias = call.input("bias") != kNoValue, residual = call.input("residual") != kNoValue;
+  const std::string& activation = call.attr("activation").string();
+  const double alpha = call.attr("alpha").real(), beta = call.attr("beta").real();
   Tensors made;
   if (convolution) {
-    made = OpN<"pack_conv_weight">(weight, attrs[0].ints(), attrs[1].ints(), attrs[2].ints(), attrs[3].ints(),
-                                   attrs[4].integer(), x_shape, bias, residual, attrs[5].string(), attrs[6].real(),
-                                   attrs[7].real());
+    made = OpN<"pack_conv_weight">(weight, call.attr("size").ints(), call.attr("stride").ints(),
+                                   call.attr("padding").ints(), call.attr("dilation").ints(),
+                                   call.attr("groups").integer(), x_shape, bias, residual, activation, alpha, beta);
   } else {
     int64_t rows = 1;
     for (int axis = 0; axis + 1 < x_shape.size(); ++axis) rows *= x_shape[axis];
-    made = OpN<"pack_linear_weight">(weight, rows, bias, residual, attrs[0].string(), attrs[1].real(), attrs[2].real());
+    made = OpN<"pack_linear_weight">(weight, rows, bias, residual, activation, alpha, beta);
   }
   return {made[0], std::string(static_cast<const char*>(made[1].data()), made[1].numel())};
 }
@@ -46,18 +47,19 @@ void PackWeights(Graph& graph) {
     const std::string& name = graph.calls[i].op->name();
     const bool convolution = name == "conv_forward" || name == "conv_fused";
     if (!convolution && name != "linear" && name != "linear_fused") continue;
-    const Tensor weight = tails::ConstantOf(graph, graph.calls[i].inputs[1]);
+    const Tensor weight = tails::ConstantOf(graph, graph.calls[i].input("weight"));
     if (!weight.defined() || !tails::IsFast(graph, graph.calls[i].inputs[0])) continue;
     if (!convolution && weight.ndim() != 2) continue;
     const bool fused = name == "conv_fused" || name == "linear_fused";
     GraphCall call = fused ? graph.calls[i] : AsFused(graph.calls[i], convolution);
-    if (!call.attrs.back().string().empty()) continue;
+    if (!call.attr("weight_layout").string().empty()) continue;
     const Packed packed = Pack(graph, call, weight.Detach(), convolution);
     if (packed.layout.empty()) continue;
-    const std::string weight_name = graph.values[call.inputs[1]].name;
-    call.inputs[1] = graph.AddConstant(packed.weight, weight_name.empty() ? weight_name : weight_name + ".packed");
-    call.attrs[call.attrs.size() - 2] = Value(weight.shape());
-    call.attrs[call.attrs.size() - 1] = Value(packed.layout);
+    const std::string weight_name = graph.values[call.input("weight")].name;
+    call.input("weight") =
+        graph.AddConstant(packed.weight, weight_name.empty() ? weight_name : weight_name + ".packed");
+    call.attr("weight_shape") = Value(weight.shape());
+    call.attr("weight_layout") = Value(packed.layout);
     graph.calls[i] = std::move(call);
   }
 }

@@ -49,7 +49,7 @@ bool IsOne(const Value& alpha) {
 }
 
 ValueId BesideNumber(const Simplifier& s, const GraphCall* add, double number) {
-  if (!add || !IsOne(add->attrs[0]) || !add->symbolic.empty()) return kNoValue;
+  if (!add || !IsOne(add->attr("alpha")) || !add->symbolic.empty()) return kNoValue;
   for (int k = 0; k < 2; ++k) {
     const double beside = s.RealOf(add->inputs[k]);
     if (beside == number || (std::isnan(number) && !std::isnan(beside))) return add->inputs[1 - k];

@@ -26,13 +26,13 @@ bool OverOne(Simplifier& s, GraphCall* call) {  // and to the power of one
   return IsReal(s, call->inputs[0]) && IsNumber(s.NumberOf(call->inputs[1]), 1) && s.Become(*call, call->inputs[0]);
 }
 bool ZeroOff(Simplifier& s, GraphCall* call) {
-  return IsReal(s, call->inputs[0]) && IsNumber(Value(call->attrs[0]), 1) && IsNumber(s.NumberOf(call->inputs[1]), 0) &&
+  return IsReal(s, call->inputs[0]) && IsNumber(call->attr("alpha"), 1) && IsNumber(s.NumberOf(call->inputs[1]), 0) &&
          s.Become(*call, call->inputs[0]);
 }
 /// Of integers; of floats only -0 changes nothing.
 bool ZeroOn(Simplifier& s, GraphCall* call) {
   const bool exact = !IsInexact(s.info(call->inputs[0]).dtype);
-  if (!IsReal(s, call->inputs[0]) || !IsNumber(Value(call->attrs[0]), 1)) return false;
+  if (!IsReal(s, call->inputs[0]) || !IsNumber(call->attr("alpha"), 1)) return false;
   for (int k = 0; k < 2; ++k) {
     const std::optional<Value> number = s.NumberOf(call->inputs[1 - k]);
     if (IsNumber(number, exact ? 0.0 : -0.0) && s.Become(*call, call->inputs[k])) return true;
@@ -95,7 +95,7 @@ bool CastTwice(Simplifier& s, GraphCall* call) {
   const GraphCall* inner = s.Maker(call->inputs[0], "cast");
   if (!inner) return false;
   const DType from = s.info(inner->inputs[0]).dtype, middle = s.info(call->inputs[0]).dtype;
-  const DType to = call->attrs[0].dtype();
+  const DType to = call->attr("dtype").dtype();
   if (!Holds(from, middle)) return false;
   if (to == from && s.Become(*call, inner->inputs[0])) return true;
   const bool same_kind = IsFloating(from) == IsFloating(middle) && IsFloating(from) == IsFloating(to);

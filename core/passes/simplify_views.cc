@@ -28,10 +28,10 @@ Dims OrderOf(const Simplifier& s, const GraphCall& call) {
   if (!call.symbolic.empty()) return order;
   const auto place = [&](int64_t axis) { return axis < 0 ? axis + ndim : axis; };
   if (call.op->name() == "permute") {
-    for (int64_t axis : call.attrs[0].ints()) order.push_back(place(axis));
+    for (int64_t axis : call.attr("axes").ints()) order.push_back(place(axis));
   } else if (call.op->name() == "transpose") {
     for (int axis = 0; axis < ndim; ++axis) order.push_back(axis);
-    if (ndim > 0) std::swap(order[place(call.attrs[0].integer())], order[place(call.attrs[1].integer())]);
+    if (ndim > 0) std::swap(order[place(call.attr("axis0").integer())], order[place(call.attr("axis1").integer())]);
   }
   return order;
 }

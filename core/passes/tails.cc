@@ -42,7 +42,7 @@ std::optional<Tail> TailOf(const Graph& graph, const GraphCall& call) {
   if (!call.op->tail) return std::nullopt;
   std::vector<std::optional<double>> numbers;
   for (ValueId id : call.inputs) numbers.push_back(id == kNoValue ? std::nullopt : NumberOf(graph, id));
-  const std::optional<Tail> tail = call.op->tail({call.attrs, numbers});
+  const std::optional<Tail> tail = call.op->tail({call.op->schema, call.attrs, numbers});
   // In inference NaN is a matter of taste; a training step has to show that it has diverged.
   return tail && tail->drops_nan && !graph.updates.empty() ? std::nullopt : tail;
 }
@@ -117,14 +117,15 @@ class Fusion {
   }
 
   bool Take(GraphCall& call, const GraphCall& next, ValueId result) {
-    Value& activation = call.attrs[rule_.first];
+    Value& activation = call.attr("activation");
     if (activation.string() != Tail().activation) return false;
-    if (next.op == &OpNamed<"add">() && next.attrs[0].complex() == complex128(1)) return TakeSum(call, next, result);
+    if (next.op == &OpNamed<"add">() && next.attr("alpha").complex() == complex128(1))
+      return TakeSum(call, next, result);
     const auto tail = TailOf(graph_, next);
     if (!tail || next.inputs[0] != result) return false;
     activation = Value(tail->activation);
-    call.attrs[rule_.first + 1] = Value(tail->alpha);
-    call.attrs[rule_.first + 2] = Value(tail->beta);
+    call.attr("alpha") = Value(tail->alpha);
+    call.attr("beta") = Value(tail->beta);
     return true;
   }
 
@@ -133,15 +134,15 @@ class Fusion {
     const ValueInfo &info = graph_.values[result], &added = graph_.values[other];
     if (other == result || info.dtype != added.dtype) return false;
     if (info.shape == added.shape) {
-      if (call.inputs[3] != kNoValue) return false;
-      call.inputs[3] = other;
+      if (call.input("residual") != kNoValue) return false;
+      call.input("residual") = other;
       return true;
     }
-    if (call.inputs[2] != kNoValue) return false;
+    if (call.input("bias") != kNoValue) return false;
     const int axis = rule_.channel_axis < 0 ? info.shape.size() + rule_.channel_axis : rule_.channel_axis;
     const auto bias = BiasOf(graph_, other, info.shape, axis);
     if (!bias) return false;
-    call.inputs[2] = graph_.AddConstant(*bias);
+    call.input("bias") = graph_.AddConstant(*bias);
     readers_.push_back(1);
     reader_.push_back(-1);
     return true;

@@ -12,8 +12,6 @@ namespace dragon::tails {
 struct Rule {
   /// The fused call without a tail, its outputs still empty; nothing if `call` is of another kind.
   std::optional<GraphCall> (*begin)(Graph& graph, const GraphCall& call);
-  /// Position of the tail's attributes: activation, alpha, beta, weight_shape, weight_layout.
-  int first;
   int channel_axis;  ///< where the result has one number of the bias each; from the end if negative
 };
 

@@ -12,8 +12,6 @@ LEFT = {
     ("convolution_onednn.cc", "ConvOneDnn"),
     ("pooling.cc", "PlaceInPlanes"),
     ("recurrent.cc", "RecurrentBackward"),
-    ("dropout.cc", "DefineElements"),
-    ("optimizers.cc", "DefineAdams"),
 }
 # What may hold a brace that is none of the code's: comments, literals, and lines of the preprocessor.
 SILENT = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|"""

@@ -54,3 +54,38 @@ def test_the_reference_has_a_word_for_every_way_to_batch():
     words = {_C.schema(name)["batches"] for name in NAMES} - {""}
     told = re.search(r"^BATCHES = (\{.*?\})", (ROOT / "docs/conf.py").read_text(encoding="utf-8"), re.DOTALL | re.M)
     assert set(ast.literal_eval(told[1])) == words
+
+
+READS = re.compile(r'\b[a-z]\w*(?:\.|->)(\w+)\("(\w+)"')
+OF_TENSORS = frozenset(("x", "has", "list", "in", "inout", "Contiguous", "needs", "dx", "x_shape", "x_dtype",
+                        "x_device", "Varies", "batch", "Raised", "Repeated", "input", "Number"))
+OF_ATTRIBUTES = frozenset(("attr", "Given", "Bool", "Int", "Real", "Ints", "String", "DTypeOr"))
+NUMBERED = re.compile(rf"\b[a-z]\w*\.(?:{'|'.join(sorted(OF_TENSORS - {'list'}))})\([1-9][,)]")
+
+
+def read_names():
+    """Each read of an argument by name in the core: file, line, the sort of argument and its name."""
+    for path in sorted((ROOT / "core").rglob("*.[ch]*")):
+        if path.parts[-2] == "bindings":  # Python's attributes are read there
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for function, name in READS.findall(line):
+                if function in OF_TENSORS or function in OF_ATTRIBUTES:
+                    yield f"{path.name}:{number}", function in OF_TENSORS, name
+
+
+def test_names_that_are_read_are_arguments():
+    """A wrong one raises when it is read; this finds it in branches that nothing walks."""
+    known = {(argument["type"].startswith("Tensor"), argument["name"])
+             for name in NAMES for argument in _C.schema(name)["arguments"]}
+    reads = list(read_names())
+    assert len(reads) > 2000, "the pattern has lost the reads"
+    assert not [read for read in reads if read[1:] not in known]
+
+
+def test_tensors_have_names_where_there_are_several():
+    """A swapped number compiles. 0 is the lone tensor, or the first in rules that serve operators of many kinds."""
+    numbered = [f"{path.name}:{number}" for path in sorted((ROOT / "core/ops").rglob("*.*"))
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+                if NUMBERED.search(line)]
+    assert not numbered

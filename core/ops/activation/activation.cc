@@ -30,21 +30,22 @@ Tensor Square(const Tensor& x) { return Op<"square">(x); }
 Tensor Sigmoid(const Tensor& x) { return Op<"sigmoid">(x); }
 Tensor IsBelow(const Tensor& x, double bound) { return Op<"lt">(x, Number(bound)); }
 
-Parameters OneReal(const CallReader& c) { return {c.Real(0), 0}; }
-Parameters TwoReals(const CallReader& c) { return {c.Real(0), c.Real(1)}; }
 Parameters CeluAlpha(const CallReader& c) {
-  if (c.Real(0) == 0) throw ValueError(c.name()).Got("alpha 0").Expected("an alpha that can divide");
-  return OneReal(c);
+  const double alpha = c.Real("alpha");
+  if (alpha == 0) throw ValueError(c.name()).Got("alpha 0").Expected("an alpha that can divide");
+  return {alpha};
 }
 Parameters ShrinkLambda(const CallReader& c) {
-  if (!(c.Real(0) >= 0)) throw ValueError(c.name()).Got("lambd ", c.Real(0)).Expected("at least 0");
-  return OneReal(c);
+  const double lambd = c.Real("lambd");
+  if (!(lambd >= 0)) throw ValueError(c.name()).Got("lambd ", lambd).Expected("at least 0");
+  return {lambd};
 }
 Parameters Bounds(const CallReader& c) {
-  if (c.Real(0) > c.Real(1)) {
-    throw ValueError(c.name()).Got("min_val ", c.Real(0), " and max_val ", c.Real(1)).Expected("min_val <= max_val");
+  const double least = c.Real("min_val"), most = c.Real("max_val");
+  if (least > most) {
+    throw ValueError(c.name()).Got("min_val ", least, " and max_val ", most).Expected("min_val <= max_val");
   }
-  return TwoReals(c);
+  return {least, most};
 }
 
 Tensor ExponentialCurvature(const Tensor& x, double factor, double rate) {
@@ -52,7 +53,7 @@ Tensor ExponentialCurvature(const Tensor& x, double factor, double rate) {
 }
 Tensor GeluCurvature(const CallReader& c, const Tensor& x) {
   constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
-  if (c.String(0) != "tanh") return Op<"exp">(Square(x) * -0.5) * (2.0 - Square(x)) * kInverseSqrtTwoPi;
+  if (c.String("approximate") != "tanh") return Op<"exp">(Square(x) * -0.5) * (2.0 - Square(x)) * kInverseSqrtTwoPi;
   constexpr double kRate = 0.79788456080286535588, kCubic = 0.044715;
   const Tensor inner = (x + Square(x) * x * kCubic) * kRate, first = (Square(x) * (3 * kCubic) + 1.0) * kRate;
   const Tensor t = Op<"tanh">(inner);
@@ -63,8 +64,9 @@ Tensor MishCurvature(const CallReader&, const Tensor& x) {
   return s * (1.0 - Square(t)) * (x * (1.0 - s - t * s * 2.0) + 2.0);
 }
 Tensor SoftplusCurvature(const CallReader& c, const Tensor& x) {
-  const Tensor s = Sigmoid(x * c.Real(0));
-  return Masked(Op<"le">(x * c.Real(0), Number(c.Real(1))), s * (1.0 - s) * c.Real(0));
+  const double beta = c.Real("beta");
+  const Tensor s = Sigmoid(x * beta);
+  return Masked(Op<"le">(x * beta, Number(c.Real("threshold"))), s * (1.0 - s) * beta);
 }
 Tensor SoftsignCurvature(const CallReader&, const Tensor& x) {
   const Tensor length = Op<"abs">(x) + 1.0;
@@ -76,8 +78,8 @@ TailFn Always(Tail tail) {
   return [tail](const TailCall&) { return tail; };
 }
 std::optional<Tail> EluTail(const TailCall& c) {
-  if (c.Real(1) != 1 || c.Real(2) != 1) return std::nullopt;
-  return Tail{"elu", c.Real(0)};
+  if (c.Real("scale") != 1 || c.Real("input_scale") != 1) return std::nullopt;
+  return Tail{"elu", c.Real("alpha")};
 }
 
 const Row kRows[] = {
@@ -93,20 +95,21 @@ const Row kRows[] = {
     {.name = "leaky_relu",
      .arguments = "float negative_slope=0.01",
      .doc = "x, multiplied by the slope below 0.",
-     .parameters = OneReal,
-     .tail = [](const TailCall& c) -> std::optional<Tail> { return Tail{"leaky_relu", c.Real(0)}; }},
+     .parameters = [](const CallReader& c) { return Parameters{c.Real("negative_slope")}; },
+     .tail = [](const TailCall& c) -> std::optional<Tail> { return Tail{"leaky_relu", c.Real("negative_slope")}; }},
     {.name = "elu",
      .arguments = "float alpha=1.0, float scale=1.0, float input_scale=1.0",
      .doc = "scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below.",
-     .parameters = [](const CallReader& c) { return Parameters{c.Real(0), c.Real(2)}; },
-     .curvature = [](const CallReader& c, const Tensor& x) { return ExponentialCurvature(x, c.Real(0), c.Real(2)); },
+     .parameters = [](const CallReader& c) { return Parameters{c.Real("alpha"), c.Real("input_scale")}; },
+     .curvature = [](const CallReader& c,
+                     const Tensor& x) { return ExponentialCurvature(x, c.Real("alpha"), c.Real("input_scale")); },
      .tail = EluTail},
     {.name = "celu",
      .arguments = "float alpha=1.0",
      .doc = "x above 0, alpha * (exp(x / alpha) - 1) below.",
      .parameters = CeluAlpha,
      .curvature = [](const CallReader& c,
-                     const Tensor& x) { return ExponentialCurvature(x, c.Real(0), 1 / c.Real(0)); }},
+                     const Tensor& x) { return ExponentialCurvature(x, c.Real("alpha"), 1 / c.Real("alpha")); }},
     {.name = "selu",
      .arguments = "",
      .doc = "elu, scaled so that mean 0 and variance 1 stay what they are.",
@@ -124,7 +127,7 @@ const Row kRows[] = {
     {.name = "softplus",
      .arguments = "float beta=1.0, float threshold=20.0",
      .doc = "log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds the threshold.",
-     .parameters = TwoReals,
+     .parameters = [](const CallReader& c) { return Parameters{c.Real("beta"), c.Real("threshold")}; },
      .curvature = SoftplusCurvature},
     {.name = "logsigmoid",
      .arguments = "",
@@ -140,7 +143,7 @@ const Row kRows[] = {
      .doc = "x, but at least min_val and at most max_val.",
      .parameters = Bounds,
      .tail = [](const TailCall& c) -> std::optional<Tail> {
-       return Tail{"hardtanh", c.Real(0), c.Real(1), /*drops_nan=*/true};
+       return Tail{"hardtanh", c.Real("min_val"), c.Real("max_val"), /*drops_nan=*/true};
      }},
     {.name = "hardsigmoid",
      .arguments = "",
@@ -155,7 +158,7 @@ const Row kRows[] = {
     {.name = "hardshrink",
      .arguments = "float lambd=0.5",
      .doc = "x, but 0 where |x| <= lambd.",
-     .parameters = OneReal},
+     .parameters = [](const CallReader& c) { return Parameters{c.Real("lambd")}; }},
     {.name = "softshrink",
      .arguments = "float lambd=0.5",
      .doc = "x moved towards 0 by lambd, and 0 where |x| <= lambd.",
@@ -173,7 +176,7 @@ const Row kRows[] = {
      .doc = "x times the normal distribution's area up to x, or its approximation by tanh.",
      .curvature = GeluCurvature,
      .tail = [](const TailCall& c) -> std::optional<Tail> {
-       return Tail{c.attrs[0].string() == "tanh" ? "gelu_tanh" : "gelu"};
+       return Tail{c.String("approximate") == "tanh" ? "gelu_tanh" : "gelu"};
      }},
 };
 
@@ -187,7 +190,7 @@ Tensor CallLike(const Operator& op, const CallReader& c, std::initializer_list<T
 
 /// gelu has a kernel for each of its two formulas; every other row has the one of its name.
 bool ByTanh(const CallReader& c) {
-  const std::string& approximate = c.String(0);
+  const std::string& approximate = c.String("approximate");
   if (approximate == "tanh") return true;
   if (approximate == "none") return false;
   throw ValueError(c.name()).Got("approximate '", approximate, "'").Expected("'none' or 'tanh'");
@@ -198,11 +201,11 @@ void RunGelu(Run& r) {
 }
 void RunGeluBackward(Run& r) {
   static const kernels::ActivationBackward exact{"gelu_backward"}, by_tanh{"gelu_tanh_backward"};
-  (ByTanh(r) ? by_tanh : exact)(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), 0.0, 0.0);
+  (ByTanh(r) ? by_tanh : exact)(r.ctx(), r.dtype(), r.out(), r.in("dy"), r.in("x"), 0.0, 0.0);
 }
 
 /// A constant factor after an activation, for elu: the kernels know two parameters only.
-double ScaleOf(const CallReader& c, bool is_elu) { return is_elu ? c.Real(1) : 1.0; }
+double ScaleOf(const CallReader& c, bool is_elu) { return is_elu ? c.Real("scale") : 1.0; }
 
 void DefineRow(const Row& row) {
   const std::string name = row.name, arguments = row.arguments, separator = arguments.empty() ? "" : ", ";
@@ -236,14 +239,14 @@ void DefineRow(const Row& row) {
   }
   const bool from_result = row.from_result;
   forward.Gradient(from_result ? "out" : "x", [&backward, from_result](Grad& g) {
-    g.dx(0, CallLike(backward, g, {g.dy(), from_result ? g.y() : g.x(0)}));
+    g.dx("x", CallLike(backward, g, {g.dy(), from_result ? g.y() : g.x("x")}));
   });
   const Curvature curvature = row.curvature;
   backward.Gradient("dy, x", [&backward, curvature, is_elu](Grad& g) {
-    if (g.needs(0)) g.dx(0, CallLike(backward, g, {g.dy(), g.x(1)}));
-    if (!g.needs(1)) return;
-    if (!curvature) return g.dx(1, Zeros(g, 1));
-    g.dx(1, g.dy() * g.x(0) * curvature(g, g.x(1)) * ScaleOf(g, is_elu));
+    if (g.needs("dy")) g.dx("dy", CallLike(backward, g, {g.dy(), g.x("x")}));
+    if (!g.needs("x")) return;
+    if (!curvature) return g.dx("x", Zeros(g, "x"));
+    g.dx("x", g.dy() * g.x("dy") * curvature(g, g.x("x")) * ScaleOf(g, is_elu));
   });
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 /// The weight, of one number or one per channel (axis 1), in a shape that broadcasts against x.
 Tensor WeightFor(const CallReader& c) {
-  const Tensor &x = c.x(0), &weight = c.x(1);
+  const Tensor &x = c.x("x"), &weight = c.x("weight");
   if (weight.numel() == 1) return weight.ndim() == 0 ? weight : Op<"reshape">(weight, Dims{});
   const int64_t channels = x.ndim() >= 2 ? x.size(1) : x.ndim() == 1 ? x.size(0) : 1;
   if (weight.ndim() != 1 || weight.numel() != channels || x.ndim() == 0) {
@@ -27,12 +27,12 @@ void DefinePrelu() {
       .Doc("x, multiplied below 0 by a weight: one for all, or one per channel of axis 1.")
       .Autocast(Precision::kLower)
       .As([](const CallReader& c) -> Tensors {
-        if (c.x(1).dtype() != c.x(0).dtype()) {
+        if (c.x("weight").dtype() != c.x("x").dtype()) {
           throw TypeError(c.name())
-              .Got("x of ", c.x(0).dtype(), " and weight of ", c.x(1).dtype())
+              .Got("x of ", c.x("x").dtype(), " and weight of ", c.x("weight").dtype())
               .Expected("one dtype");
         }
-        return {Op<"broadcast_prelu">(c.x(0), WeightFor(c))};
+        return {Op<"broadcast_prelu">(c.x("x"), WeightFor(c))};
       });
   DefineOp("broadcast_prelu(Tensor x, Tensor weight) -> Tensor")
       .Doc("x, multiplied below 0 by a weight that broadcasts to it.")
@@ -40,8 +40,8 @@ void DefinePrelu() {
       .Infers(InferPointwise)
       .Runs(RunPointwise<2>)
       .Gradient("x, weight", [](Grad& g) {
-        if (g.needs(0)) g.dx(0, Op<"broadcast_prelu_backward">(g.dy(), g.x(0), g.x(1)));
-        if (g.needs(1)) g.dx(1, Op<"where">(Op<"gt">(g.x(0), Number(0)), Number(0), g.dy() * g.x(0)));
+        if (g.needs("x")) g.dx("x", Op<"broadcast_prelu_backward">(g.dy(), g.x("x"), g.x("weight")));
+        if (g.needs("weight")) g.dx("weight", Op<"where">(Op<"gt">(g.x("x"), Number(0)), Number(0), g.dy() * g.x("x")));
       });
   DefineOp("broadcast_prelu_backward(Tensor dy, Tensor x, Tensor weight) -> Tensor")
       .Doc("Gradient of prelu with respect to x.")
@@ -49,24 +49,26 @@ void DefinePrelu() {
       .Infers(InferPointwise)
       .Runs(RunPointwise<3>)
       .Gradient("dy, x, weight", [](Grad& g) {
-        if (g.needs(0)) g.dx(0, Op<"broadcast_prelu_backward">(g.dy(), g.x(1), g.x(2)));
-        if (g.needs(1)) g.dx(1, Zeros(g, 1));
-        if (g.needs(2)) g.dx(2, Op<"where">(Op<"gt">(g.x(1), Number(0)), Number(0), g.dy() * g.x(0)));
+        if (g.needs("dy")) g.dx("dy", Op<"broadcast_prelu_backward">(g.dy(), g.x("x"), g.x("weight")));
+        if (g.needs("x")) g.dx("x", Zeros(g, "x"));
+        if (g.needs("weight"))
+          g.dx("weight", Op<"where">(Op<"gt">(g.x("x"), Number(0)), Number(0), g.dy() * g.x("dy")));
       });
 }
 
 /// Slopes drawn between the bounds while training, their mean afterwards.
 Tensors Rrelu(const CallReader& c) {
   const Tensor& x = c.x(0);
-  const double lower = c.Real(0), upper = c.Real(1);
+  const double lower = c.Real("lower"), upper = c.Real("upper");
   if (!(lower <= upper)) {
     throw ValueError(c.name()).Got("lower ", lower, " and upper ", upper).Expected("lower <= upper");
   }
-  if (!c.Bool(2)) return {Op<"leaky_relu">(x, (lower + upper) / 2)};
+  if (!c.Bool("training")) return {Op<"leaky_relu">(x, (lower + upper) / 2)};
   // One draw, in double precision, for each element that is not positive: PyTorch's stream.
   const Tensor below = Op<"le">(x.Detach(), Number(0));
   const int64_t draws = x.is_meta() ? x.numel() : Op<"count_nonzero">(below).Item().integer();
-  const Tensor slopes = Op<"uniform">(Op<"empty">(Dims{draws}, DType::kFloat64, x.device()), lower, upper, c.attr(3));
+  const Tensor slopes =
+      Op<"uniform">(Op<"empty">(Dims{draws}, DType::kFloat64, x.device()), lower, upper, c.attr("generator"));
   const Tensor ones = Op<"ones">(x.shape(), x.dtype(), x.device());
   return {x * Op<"masked_scatter">(ones, below, Op<"cast">(slopes, x.dtype()))};
 }
@@ -75,7 +77,7 @@ Tensors Rrelu(const CallReader& c) {
 Tensors Glu(const CallReader& c) {
   const Tensor& x = c.x(0);
   if (x.ndim() == 0) throw ValueError(c.name()).Got("a 0-d tensor").Expected("an axis to halve");
-  const int64_t axis = NormalizeAxis(c.name(), c.Int(0), x.ndim()), size = x.size(axis);
+  const int64_t axis = NormalizeAxis(c.name(), c.Int("axis"), x.ndim()), size = x.size(axis);
   if (size % 2) throw ValueError(c.name()).Got("size ", size, " along axis ", axis).Expected("an even size");
   const Tensor first = Op<"narrow">(x, axis, 0, size / 2), gate = Op<"narrow">(x, axis, size / 2, size / 2);
   return {first * Op<"sigmoid">(gate)};
@@ -86,9 +88,10 @@ void RunThreshold(Run& r) {
   const auto in_double = [](const Value& value) {
     return value.kind() != Value::Kind::kInt || std::abs(value.real()) < 0x1p53;
   };
-  if (in_double(r.attr(0)) && in_double(r.attr(1))) return RunOwnKernel<1>(r, r.dtype(), r.Real(0), r.Real(1));
-  const Tensor below = Op<"le">(r.x(0), Number(r.attr(0)));
-  const Tensor y = Op<"where">(below, NumberIn(r.name(), r.dtype(), r.attr(1)), r.x(0));
+  if (in_double(r.attr("threshold")) && in_double(r.attr("value")))
+    return RunOwnKernel<1>(r, r.dtype(), r.Real("threshold"), r.Real("value"));
+  const Tensor below = Op<"le">(r.x(0), Number(r.attr("threshold")));
+  const Tensor y = Op<"where">(below, NumberIn(r.name(), r.dtype(), r.attr("value")), r.x(0));
   kernels::Copy(r.ctx(), r.dtype(), r.out(), y.view());
 }
 
@@ -106,11 +109,12 @@ void RunThreshold(Run& r) {
       .Doc("x where it exceeds the threshold, else the value.")
       .Pointwise()
       .Infers([](Infer& i) {
-        for (int k = 0; k < 2; ++k) RequireNumber(i.name(), i.x(0).dtype(), i.attr(k));
+        for (const Value& number : i.call().attrs) RequireNumber(i.name(), i.x(0).dtype(), number);
         InferPointwise(i);
       })
       .Runs(RunThreshold)
-      .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.attr(0))), Number(0), g.dy())); });
+      .Gradient(
+          "x", [](Grad& g) { g.dx(0, Op<"where">(Op<"le">(g.x(0), Number(g.attr("threshold"))), Number(0), g.dy())); });
   return true;
 }();
 

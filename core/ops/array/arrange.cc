@@ -37,15 +37,16 @@ Plan FlipPlan(const char* who, const Dims& shape, const Dims& axes) {
   return plan;
 }
 
-[[maybe_unused]] const auto& flip = DefineOp("flip(Tensor x, int[1] axis) -> Tensor")
-                                        .Doc("The elements of some axes in reverse order.")
-                                        .Batches(Batching::kRows, "axis")
-                                        .Infers([](Infer& i) {
-                                          FlipPlan(i.name(), i.x(0).shape(), i.Ints(0));
-                                          i.y(0, i.x(0).shape(), i.x(0).dtype());
-                                        })
-                                        .Runs([](Run& r) { RunPlan(r, FlipPlan(r.name(), r.x(0).shape(), r.Ints(0))); })
-                                        .Gradient("", [](Grad& g) { g.dx(0, Op<"flip">(g.dy(), g.Ints(0))); });
+[[maybe_unused]] const auto& flip =
+    DefineOp("flip(Tensor x, int[1] axis) -> Tensor")
+        .Doc("The elements of some axes in reverse order.")
+        .Batches(Batching::kRows, "axis")
+        .Infers([](Infer& i) {
+          FlipPlan(i.name(), i.x(0).shape(), i.Ints("axis"));
+          i.y(0, i.x(0).shape(), i.x(0).dtype());
+        })
+        .Runs([](Run& r) { RunPlan(r, FlipPlan(r.name(), r.x(0).shape(), r.Ints("axis"))); })
+        .Gradient("", [](Grad& g) { g.dx(0, Op<"flip">(g.dy(), g.Ints("axis"))); });
 
 [[maybe_unused]] const auto& fliplr =
     DefineOp("fliplr(Tensor x) -> Tensor").Doc("Reverse the second axis.").As([](const CallReader& c) -> Tensors {
@@ -84,11 +85,11 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
         .Doc("The elements moved along axes, those that fall off the end coming back at the start.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          if (c.Given(1) && !c.Ints(1).empty()) return {Op<"roll_axes">(x, c.Ints(0), c.Ints(1))};
-          if (c.Ints(0).size() != 1)
-            throw ValueError("roll").Got("shifts ", c.Ints(0)).Expected("one shift when no axis is given");
+          if (c.Given("axis") && !c.Ints("axis").empty()) return {Op<"roll_axes">(x, c.Ints("shifts"), c.Ints("axis"))};
+          if (c.Ints("shifts").size() != 1)
+            throw ValueError("roll").Got("shifts ", c.Ints("shifts")).Expected("one shift when no axis is given");
           const Tensor flat = Op<"reshape">(x, Dims{x.numel()});
-          return {Op<"reshape">(Op<"roll_axes">(flat, c.Ints(0), Dims{0}), x.shape())};
+          return {Op<"reshape">(Op<"roll_axes">(flat, c.Ints("shifts"), Dims{0}), x.shape())};
         });
 
 [[maybe_unused]] const auto& roll_axes =
@@ -96,18 +97,18 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
         .Doc("Shift the elements along axes; those pushed out come in at the other end.")
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
-          RollPlan("roll", i.x(0).shape(), i.Ints(0), i.Ints(1));
+          RollPlan("roll", i.x(0).shape(), i.Ints("shifts"), i.Ints("axis"));
           i.y(0, i.x(0).shape(), i.x(0).dtype());
         })
-        .Runs([](Run& r) { RunPlan(r, RollPlan("roll", r.x(0).shape(), r.Ints(0), r.Ints(1))); })
+        .Runs([](Run& r) { RunPlan(r, RollPlan("roll", r.x(0).shape(), r.Ints("shifts"), r.Ints("axis"))); })
         .Gradient("", [](Grad& g) {
-          Dims back = g.Ints(0);
+          Dims back = g.Ints("shifts");
           for (int n = 0; n < back.size(); ++n) {  // reduced first: the least int64 has no negative
             const Dims& shape = g.x_shape(0);
-            const int64_t size = shape.empty() ? 1 : shape[NormalizeAxis("roll", g.Ints(1)[n], shape.size())];
+            const int64_t size = shape.empty() ? 1 : shape[NormalizeAxis("roll", g.Ints("axis")[n], shape.size())];
             back[n] = size > 0 ? -(back[n] % size) : 0;
           }
-          g.dx(0, Op<"roll_axes">(g.dy(), back, g.Ints(1)));
+          g.dx(0, Op<"roll_axes">(g.dy(), back, g.Ints("axis")));
         });
 
 /// One axis of size n with `before` and `after` places added (or cut off, where negative).
@@ -169,33 +170,33 @@ Tensor PadBack(const Tensor& dy, const Dims& shape, const Dims& pad, const std::
         .Doc("x with places added around it; negative amounts cut places off.")
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {
-          if (i.Given(2) && i.String(1) != "constant" && i.attr(2).complex() != complex128(0)) {
-            throw ValueError("pad").Got("a value in mode ", i.String(1)).Expected("a value in mode constant only");
+          if (i.Given("value") && i.String("mode") != "constant" && i.attr("value").complex() != complex128(0)) {
+            throw ValueError("pad").Got("a value in mode ", i.String("mode")).Expected("a value in mode constant only");
           }
-          if (i.Given(2)) RequireNumber(i.name(), i.x(0).dtype(), i.attr(2));
-          i.y(0, PadPlan(i.name(), i.x(0).shape(), i.Ints(0), i.String(1)).shape, i.x(0).dtype());
+          if (i.Given("value")) RequireNumber(i.name(), i.x(0).dtype(), i.attr("value"));
+          i.y(0, PadPlan(i.name(), i.x(0).shape(), i.Ints("pad"), i.String("mode")).shape, i.x(0).dtype());
         })
         .Runs([](Run& r) {
-          const Tensor fill = Tensor::Scalar(r.Given(2) ? r.attr(2) : Value(int64_t{0}), r.y().dtype());
-          RunPlan(r, PadPlan(r.name(), r.x(0).shape(), r.Ints(0), r.String(1)), fill.view());
+          const Tensor fill = Tensor::Scalar(r.Given("value") ? r.attr("value") : Value(int64_t{0}), r.y().dtype());
+          RunPlan(r, PadPlan(r.name(), r.x(0).shape(), r.Ints("pad"), r.String("mode")), fill.view());
         })
-        .Gradient("", [](Grad& g) { g.dx(0, PadBack(g.dy(), g.x_shape(0), g.Ints(0), g.String(1))); });
+        .Gradient("", [](Grad& g) { g.dx(0, PadBack(g.dy(), g.x_shape(0), g.Ints("pad"), g.String("mode"))); });
 
 [[maybe_unused]] const auto& pad_backward =
     DefineOp("pad_backward(Tensor dy, int[] shape, int[] pad, str mode) -> Tensor")
         .Doc("The gradient of padding: what each element was repeated to, summed.")
         .Infers([](Infer& i) {
-          const Dims expected = PadPlan(i.name(), i.Ints(0), i.Ints(1), i.String(2)).shape;
+          const Dims expected = PadPlan(i.name(), i.Ints("shape"), i.Ints("pad"), i.String("mode")).shape;
           if (expected != i.x(0).shape()) {
             throw ValueError(i.name()).Got("dy of shape ", i.x(0).shape()).Expected(expected);
           }
-          i.y(0, i.Ints(0), i.x(0).dtype());
+          i.y(0, i.Ints("shape"), i.x(0).dtype());
         })
         .Runs([](Run& r) {
-          const Plan plan = PadPlan(r.name(), r.Ints(0), r.Ints(1), r.String(2));
+          const Plan plan = PadPlan(r.name(), r.Ints("shape"), r.Ints("pad"), r.String("mode"));
           kernels::AssembleBackward(r.ctx(), r.y().dtype(), r.out(), r.in(0), plan.axes.data());
         })
-        .Gradient("", [](Grad& g) { g.dx(0, Op<"pad">(g.dy(), g.Ints(1), g.String(2))); });
+        .Gradient("", [](Grad& g) { g.dx(0, Op<"pad">(g.dy(), g.Ints("pad"), g.String("mode"))); });
 
 }  // namespace
 }  // namespace dragon

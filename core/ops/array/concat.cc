@@ -42,7 +42,7 @@ bool AreChannelsLast(std::span<const Tensor> xs) {
 }
 
 void InferCat(Infer& i) {
-  const auto xs = i.list(0);
+  const auto xs = i.list("xs");
   if (xs.empty()) throw ValueError("cat").Got("no tensors").Expected("at least one");
   const Tensor& sample = Sample(xs);
   if (sample.ndim() == 0)
@@ -50,7 +50,7 @@ void InferCat(Infer& i) {
         .Got("a 0-d tensor")
         .Expected("tensors with at least one axis")
         .Hint("stack joins 0-d tensors");
-  const int64_t axis = NormalizeAxis("cat", i.Int(0), sample.ndim());
+  const int64_t axis = NormalizeAxis("cat", i.Int("axis"), sample.ndim());
   Dims shape = sample.shape();
   shape[axis] = 0;
   for (const Tensor& x : xs) {
@@ -71,10 +71,10 @@ void InferCat(Infer& i) {
 }
 
 void RunCat(Run& r) {
-  const auto xs = r.list(0);
+  const auto xs = r.list("xs");
   InlineVector<View, 8> views;
   for (const Tensor& x : xs) views.push_back(x.view());
-  const int64_t axis = NormalizeAxis("cat", r.Int(0), r.y().ndim());
+  const int64_t axis = NormalizeAxis("cat", r.Int("axis"), r.y().ndim());
   kernels::Concat(r.ctx(), r.y().dtype(), r.out(), views.data(), static_cast<int>(views.size()),
                   static_cast<int>(axis));
 }
@@ -86,7 +86,7 @@ void RunCat(Run& r) {
                                        .Infers(InferCat)
                                        .Runs(RunCat)
                                        .Gradient("", [](Grad& g) {
-                                         const int64_t axis = NormalizeAxis("cat", g.Int(0), g.dy().ndim());
+                                         const int64_t axis = NormalizeAxis("cat", g.Int("axis"), g.dy().ndim());
                                          int64_t start = 0;
                                          for (int i = 0; i < g.x_count(); ++i) {
                                            const Dims& shape = g.x_shape(i);
@@ -104,9 +104,9 @@ void RunCat(Run& r) {
     DefineOp("stack(Tensor[] xs, int axis=0) -> Tensor")
         .Doc("Join along a new axis.")
         .As([](const CallReader& c) -> Tensors {
-          const auto xs = c.list(0);
+          const auto xs = c.list("xs");
           if (xs.empty()) throw ValueError("stack").Got("no tensors").Expected("at least one");
-          const int64_t axis = NormalizeAxis("stack", c.Int(0), xs[0].ndim() + 1);
+          const int64_t axis = NormalizeAxis("stack", c.Int("axis"), xs[0].ndim() + 1);
           std::vector<Tensor> rows;
           for (const Tensor& x : xs) {
             if (x.shape() != xs[0].shape()) {
@@ -121,7 +121,7 @@ void RunCat(Run& r) {
 template <typename Widen>
 Tensor JoinWidened(const CallReader& c, int64_t axis, Widen widen) {
   std::vector<Tensor> xs;
-  for (const Tensor& x : c.list(0)) xs.push_back(widen(x));
+  for (const Tensor& x : c.list("xs")) xs.push_back(widen(x));
   return Op<"cat">(xs, axis);
 }
 
@@ -129,8 +129,8 @@ Tensor JoinWidened(const CallReader& c, int64_t axis, Widen widen) {
     DefineOp("hstack(Tensor[] xs) -> Tensor")
         .Doc("Join along the second axis (the first for vectors).")
         .As([](const CallReader& c) -> Tensors {
-          if (c.list(0).empty()) throw ValueError("hstack").Got("no tensors").Expected("at least one");
-          const int64_t axis = c.list(0)[0].ndim() > 1 ? 1 : 0;
+          if (c.list("xs").empty()) throw ValueError("hstack").Got("no tensors").Expected("at least one");
+          const int64_t axis = c.list("xs")[0].ndim() > 1 ? 1 : 0;
           return {JoinWidened(c, axis, [](const Tensor& x) { return Op<"atleast_1d">(x); })};
         });
 [[maybe_unused]] const auto& vstack =
@@ -157,12 +157,12 @@ Tensor JoinWidened(const CallReader& c, int64_t axis, Widen widen) {
         .As([](const CallReader& c) -> Tensors {
           std::vector<Tensor> rows;
           int64_t width = 0, before = 0;
-          for (const Tensor& x : c.list(0)) {
+          for (const Tensor& x : c.list("xs")) {
             if (x.ndim() > 2)
               throw ValueError("block_diag").Got("a tensor of shape ", x.shape()).Expected("at most two axes");
             width += x.ndim() == 0 ? 1 : x.size(-1);
           }
-          for (const Tensor& x : c.list(0)) {
+          for (const Tensor& x : c.list("xs")) {
             const Tensor block = Op<"atleast_2d">(x);
             rows.push_back(Op<"pad">(block, Dims{before, width - before - block.size(1)}, "constant", 0.0));
             before += block.size(1);

@@ -49,7 +49,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                         .CastsOutput()
                                         .Infers([](Infer& i) {
                                           InferSame(i);
-                                          i.outputs[0].dtype = i.attr(0).dtype();
+                                          i.outputs[0].dtype = i.attr("dtype").dtype();
                                         })
                                         .Runs(RunCopy)
                                         .Gradient("", PassGrad);
@@ -60,7 +60,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {
           i.y(0, i.x(0).shape(), i.x(0).dtype());
-          i.device = i.attr(0).device();
+          i.device = i.attr("device").device();
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);

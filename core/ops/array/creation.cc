@@ -20,8 +20,8 @@ DType DTypeOfNumber(const Value& value) {
   if (own == DType::kFloat64) return DefaultDType();
   return own == DType::kComplex128 ? ComplexDType(DefaultDType()) : own;
 }
-void SetDevice(Infer& i, int slot) {
-  if (i.Given(slot)) i.device = i.attr(slot).device();
+void SetDevice(Infer& i) {
+  if (i.Given("device")) i.device = i.attr("device").device();
 }
 void Fill(Context& ctx, const View& y, const Value& number) {
   const Tensor scalar = Tensor::Scalar(number, y.dtype);
@@ -31,25 +31,23 @@ void Fill(Context& ctx, const View& y, const Value& number) {
 Operator& Creation(const std::string& begin, const char* doc) {
   return DefineOp(begin + ", *, " + kOptions).Doc(doc).NotDifferentiable();
 }
-/// shape, then options from attribute 1 on.
 Operator& OfShape(const char* name, const char* doc, int value) {
   Operator& op = Creation(std::string(name) + "(int[] shape", doc).Infers([](Infer& i) {
-    CheckedNumel(i.name(), i.Ints(0), kLargestItem);
-    i.y(0, i.Ints(0), i.DTypeOr(1, DefaultDType()));
-    SetDevice(i, 2);
+    CheckedNumel(i.name(), i.Ints("shape"), kLargestItem);
+    i.y(0, i.Ints("shape"), i.DTypeOr("dtype", DefaultDType()));
+    SetDevice(i);
   });
   return op.Runs([value](Run& r) {
     if (value >= 0) Fill(r.ctx(), r.out(), Value(value));
   });
 }
-/// Options from attribute `slot` on.
-void InferLike(Infer& i, int slot) {
+void InferLike(Infer& i) {
   InferSame(i);
-  i.outputs[0].dtype = i.DTypeOr(slot, i.x(0).dtype());
-  SetDevice(i, slot + 1);
+  i.outputs[0].dtype = i.DTypeOr("dtype", i.x(0).dtype());
+  SetDevice(i);
 }
 Operator& Like(const char* name, const char* doc, int value) {
-  Operator& op = Creation(std::string(name) + "(Tensor x", doc).Pointwise().Infers([](Infer& i) { InferLike(i, 0); });
+  Operator& op = Creation(std::string(name) + "(Tensor x", doc).Pointwise().Infers(InferLike);
   return op.Runs([value](Run& r) {
     if (value >= 0) Fill(r.ctx(), r.out(), Value(value));
   });
@@ -64,31 +62,31 @@ void DefineConstants() {
   Like("ones_like", "All 1, of the shape of x.", 1);
   Creation("full(int[] shape, Scalar value", "One number everywhere.")
       .Infers([](Infer& i) {
-        CheckedNumel(i.name(), i.Ints(0), kLargestItem);
-        i.y(0, i.Ints(0), i.DTypeOr(2, DTypeOfNumber(i.attr(1))));
-        RequireNumber(i.name(), i.outputs[0].dtype, i.attr(1));
-        SetDevice(i, 3);
+        CheckedNumel(i.name(), i.Ints("shape"), kLargestItem);
+        i.y(0, i.Ints("shape"), i.DTypeOr("dtype", DTypeOfNumber(i.attr("value"))));
+        RequireNumber(i.name(), i.outputs[0].dtype, i.attr("value"));
+        SetDevice(i);
       })
-      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(1)); });
+      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr("value")); });
   Creation("full_like(Tensor x, Scalar value", "One number everywhere, in the shape of x.")
       .Pointwise()
       .Infers([](Infer& i) {
-        InferLike(i, 1);
-        RequireNumber(i.name(), i.outputs[0].dtype, i.attr(0));
+        InferLike(i);
+        RequireNumber(i.name(), i.outputs[0].dtype, i.attr("value"));
       })
-      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(0)); });
+      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr("value")); });
   DefineOp("fill(Tensor x, Scalar value) -> Tensor")
       .Doc("x with every number replaced by one.")
       .Pointwise()
       .Infers([](Infer& i) {
         InferSame(i);
-        RequireNumber(i.name(), i.outputs[0].dtype, i.attr(0));
+        RequireNumber(i.name(), i.outputs[0].dtype, i.attr("value"));
       })
-      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr(0)); })
+      .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr("value")); })
       .Gradient("", [](Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0), g.x_device(0))); });
   Creation("empty_strided(int[] shape, int[] strides", "Memory of a shape and strides, with whatever is in it.")
       .Infers([](Infer& i) {
-        const Dims &shape = i.Ints(0), &strides = i.Ints(1);
+        const Dims &shape = i.Ints("shape"), &strides = i.Ints("strides");
         CheckedNumel(i.name(), shape, kLargestItem);
         if (shape.size() != strides.size()) {
           throw ValueError(i.name()).Got("shape ", shape, " and strides ", strides).Expected("as many of both");
@@ -96,9 +94,9 @@ void DefineConstants() {
         for (int64_t stride : strides) {
           if (stride < 0) throw ValueError(i.name()).Got("strides ", strides).Expected("strides of at least 0");
         }
-        i.y(0, shape, i.DTypeOr(2, DefaultDType()));
+        i.y(0, shape, i.DTypeOr("dtype", DefaultDType()));
         i.outputs[0].strides = strides;
-        SetDevice(i, 3);
+        SetDevice(i);
       })
       .Runs([](Run&) {});
 }
@@ -108,7 +106,7 @@ struct Range {
   Value start, stop, step;
   bool whole;
 
-  explicit Range(const CallReader& c) : start(c.attr(0)), stop(c.attr(1)), step(c.attr(2)) {
+  explicit Range(const CallReader& c) : start(c.attr("start")), stop(c.attr("stop")), step(c.attr("step")) {
     if (stop.is_none()) stop = std::exchange(start, Value(0));
     whole = true;
     for (Value* value : {&start, &stop, &step}) {
@@ -116,9 +114,9 @@ struct Range {
         throw TypeError(c.name()).Got(value->str()).Expected("real numbers");
       }
       if (!std::isfinite(value->real())) throw ValueError(c.name()).Got(value->str()).Expected("finite numbers");
-      if (IsIntegral(c.DTypeOr(3, DType::kFloat32))) RequireNumber(c.name(), DType::kInt64, *value);
+      if (IsIntegral(c.DTypeOr("dtype", DType::kFloat32))) RequireNumber(c.name(), DType::kInt64, *value);
       // PyTorch counts a range of int64 by its ends cut to integers.
-      if (c.DTypeOr(3, DType::kFloat32) == DType::kInt64 && std::fabs(value->real()) < 0x1p63)
+      if (c.DTypeOr("dtype", DType::kFloat32) == DType::kInt64 && std::fabs(value->real()) < 0x1p63)
         *value = value->integer();
       whole &= value->kind() != Value::Kind::kDouble;
     }
@@ -155,9 +153,9 @@ complex128 EndIn(DType dtype, const Value& end) {
 }
 
 int64_t CheckSteps(const CallReader& c) {
-  if (c.Int(2) < 0) throw ValueError(c.name()).Got("steps ", c.Int(2)).Expected("at least 0");
-  CheckedNumel(c.name(), {c.Int(2)}, kLargestItem);
-  return c.Int(2);
+  if (c.Int("steps") < 0) throw ValueError(c.name()).Got("steps ", c.Int("steps")).Expected("at least 0");
+  CheckedNumel(c.name(), {c.Int("steps")}, kLargestItem);
+  return c.Int("steps");
 }
 
 void DefineRamps() {
@@ -165,8 +163,8 @@ void DefineRamps() {
            "Numbers from start (0 if only one is given) to before stop, step apart.")
       .Infers([](Infer& i) {
         const Range range(i);
-        i.y(0, {range.Count(i.name())}, i.DTypeOr(3, range.whole ? DType::kInt64 : DefaultDType()));
-        SetDevice(i, 4);
+        i.y(0, {range.Count(i.name())}, i.DTypeOr("dtype", range.whole ? DType::kInt64 : DefaultDType()));
+        SetDevice(i);
       })
       .Runs([](Run& r) {
         const Range range(r);
@@ -174,22 +172,27 @@ void DefineRamps() {
       });
   Creation("linspace(Scalar start, Scalar stop, int steps", "Evenly spaced numbers, both ends included.")
       .Infers([](Infer& i) {
-        const bool complex = i.attr(0).kind() == Value::Kind::kComplex || i.attr(1).kind() == Value::Kind::kComplex;
-        i.y(0, {CheckSteps(i)}, i.DTypeOr(3, complex ? ComplexDType(DefaultDType()) : DefaultDType()));
-        for (int k = 0; k < 2 && i.Int(2) > 1; ++k) RequireNumber(i.name(), i.outputs[0].dtype, i.attr(k));
-        SetDevice(i, 4);
+        const bool complex =
+            i.attr("start").kind() == Value::Kind::kComplex || i.attr("stop").kind() == Value::Kind::kComplex;
+        i.y(0, {CheckSteps(i)}, i.DTypeOr("dtype", complex ? ComplexDType(DefaultDType()) : DefaultDType()));
+        for (const Value& end : {i.attr("start"), i.attr("stop")}) {
+          if (i.Int("steps") > 1) RequireNumber(i.name(), i.outputs[0].dtype, end);
+        }
+        SetDevice(i);
       })
       .Runs([](Run& r) {
         const DType dtype = r.y().dtype();
-        kernels::Linspace(r.ctx(), dtype, r.out(), EndIn(dtype, r.attr(0)), EndIn(dtype, r.attr(1)));
+        kernels::Linspace(r.ctx(), dtype, r.out(), EndIn(dtype, r.attr("start")), EndIn(dtype, r.attr("stop")));
       });
   Creation("logspace(Scalar start, Scalar stop, int steps, float base=10.0",
            "base to the power of evenly spaced numbers.")
       .Infers([](Infer& i) {
-        i.y(0, {CheckSteps(i)}, i.DTypeOr(4, DefaultDType()));
-        SetDevice(i, 5);
+        i.y(0, {CheckSteps(i)}, i.DTypeOr("dtype", DefaultDType()));
+        SetDevice(i);
       })
-      .Runs([](Run& r) { kernels::Logspace(r.ctx(), r.y().dtype(), r.out(), r.Real(0), r.Real(1), r.Real(3)); });
+      .Runs([](Run& r) {
+        kernels::Logspace(r.ctx(), r.y().dtype(), r.out(), r.Real("start"), r.Real("stop"), r.Real("base"));
+      });
 }
 
 Operator& Triangle(const char* name, const char* doc, bool upper) {
@@ -202,7 +205,7 @@ Operator& Triangle(const char* name, const char* doc, bool upper) {
       })
       .Runs([upper](Run& r) {
         kernels::Copy(r.ctx(), r.dtype(), r.out(), r.in(0));
-        kernels::KeepTriangle(r.ctx(), r.dtype(), r.out(), r.Int(0), upper);
+        kernels::KeepTriangle(r.ctx(), r.dtype(), r.out(), r.Int("diagonal"), upper);
       });
 }
 
@@ -211,10 +214,10 @@ void DefineMatrices() {
       .Doc("Ones on the diagonal of n rows and m (or n) columns.")
       .NotDifferentiable()
       .Infers([](Infer& i) {
-        const Dims shape{i.Int(0), i.Given(1) ? i.Int(1) : i.Int(0)};
+        const Dims shape{i.Int("n"), i.Given("m") ? i.Int("m") : i.Int("n")};
         CheckedNumel(i.name(), shape, kLargestItem);
-        i.y(0, shape, i.DTypeOr(2, DefaultDType()));
-        SetDevice(i, 3);
+        i.y(0, shape, i.DTypeOr("dtype", DefaultDType()));
+        SetDevice(i);
       })
       .Runs([](Run& r) {
         View y = r.out();
@@ -223,10 +226,10 @@ void DefineMatrices() {
         Fill(r.ctx(), View{y.data, &length, &stride, length, 1, y.dtype}, Value(1));
       });
   Triangle("tril", "x with zeros above a diagonal.", /*upper=*/false).Gradient("", [](Grad& g) {
-    g.dx(0, Op<"tril">(g.dy(), g.Int(0)));
+    g.dx(0, Op<"tril">(g.dy(), g.Int("diagonal")));
   });
   Triangle("triu", "x with zeros below a diagonal.", /*upper=*/true).Gradient("", [](Grad& g) {
-    g.dx(0, Op<"triu">(g.dy(), g.Int(0)));
+    g.dx(0, Op<"triu">(g.dy(), g.Int("diagonal")));
   });
 }
 

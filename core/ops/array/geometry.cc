@@ -194,8 +194,8 @@ void FillZero(Context& ctx, const Tensor& y) {
 void RunRestride(Run& r) {
   const Tensor& x = r.x(0);
   Tensor& y = r.y();
-  const Dims &strides = r.Ints(0), &to_strides = r.Ints(3);
-  const int64_t offset = r.Int(1), to_offset = r.Int(4);
+  const Dims &strides = r.Ints("strides"), &to_strides = r.Ints("to_strides");
+  const int64_t offset = r.Int("offset"), to_offset = r.Int("to_offset");
   const int64_t x_end = End(r.name(), x.shape(), strides, offset);
   const int64_t y_end = End(r.name(), y.shape(), to_strides, to_offset);
   const bool into_y = y.is_contiguous() && IsContiguous(y.shape(), to_strides) && to_offset == 0 && x_end <= y.numel();
@@ -220,19 +220,22 @@ void RunRestride(Run& r) {
     DefineOp("restride(Tensor x, int[] strides, int offset, int[] shape, int[] to_strides, int to_offset) -> Tensor")
         .Doc("Add x at one geometry into zeroed memory, then read that memory at another: the gradient of every view.")
         .Infers([](Infer& i) {
-          CheckedNumel(i.name(), i.Ints(2), ItemSize(i.x(0).dtype()));
-          CheckedNumel(i.name(), {End(i.name(), i.x(0).shape(), i.Ints(0), i.Int(1))}, ItemSize(i.x(0).dtype()));
-          CheckedNumel(i.name(), {End(i.name(), i.Ints(2), i.Ints(3), i.Int(4))}, ItemSize(i.x(0).dtype()));
-          if (!IsInexact(i.x(0).dtype()) && MayOverlap(i.x(0).shape(), i.Ints(0))) {
+          CheckedNumel(i.name(), i.Ints("shape"), ItemSize(i.x(0).dtype()));
+          CheckedNumel(i.name(), {End(i.name(), i.x(0).shape(), i.Ints("strides"), i.Int("offset"))},
+                       ItemSize(i.x(0).dtype()));
+          CheckedNumel(i.name(), {End(i.name(), i.Ints("shape"), i.Ints("to_strides"), i.Int("to_offset"))},
+                       ItemSize(i.x(0).dtype()));
+          if (!IsInexact(i.x(0).dtype()) && MayOverlap(i.x(0).shape(), i.Ints("strides"))) {
             throw TypeError(i.name())
                 .Got(i.x(0).dtype(), " at overlapping places")
                 .Expected("a floating or complex dtype");
           }
-          i.y(0, i.Ints(2), i.x(0).dtype());
+          i.y(0, i.Ints("shape"), i.x(0).dtype());
         })
         .Runs(RunRestride)
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"restride">(g.dy(), g.Ints(3), g.Int(4), g.x_shape(0), g.Ints(0), g.Int(1)));
+          g.dx(0, Op<"restride">(g.dy(), g.Ints("to_strides"), g.Int("to_offset"), g.x_shape(0), g.Ints("strides"),
+                                 g.Int("offset")));
         });
 
 }  // namespace

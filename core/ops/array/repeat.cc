@@ -32,18 +32,18 @@ Tensor Repeated(const char* who, const Tensor& x, Dims repeats) {
 [[maybe_unused]] const auto& repeat = DefineOp("repeat(Tensor x, int[1] repeats) -> Tensor")
                                           .Doc("x laid out several times along every axis; axes may be added in front.")
                                           .As([](const CallReader& c) -> Tensors {
-                                            if (c.Ints(0).size() < c.x(0).ndim()) {
+                                            if (c.Ints("repeats").size() < c.x(0).ndim()) {
                                               throw ValueError("repeat")
-                                                  .Got("repeats ", c.Ints(0))
+                                                  .Got("repeats ", c.Ints("repeats"))
                                                   .Expected("one for each of the ", c.x(0).ndim(), " axes");
                                             }
-                                            return {Repeated("repeat", c.x(0), c.Ints(0))};
+                                            return {Repeated("repeat", c.x(0), c.Ints("repeats"))};
                                           });
 
 [[maybe_unused]] const auto& tile = DefineOp("tile(Tensor x, int[1] repeats) -> Tensor")
                                         .Doc("repeat, where missing repeats in front are 1.")
                                         .As([](const CallReader& c) -> Tensors {
-                                          Dims repeats = c.Ints(0);
+                                          Dims repeats = c.Ints("repeats");
                                           while (repeats.size() < c.x(0).ndim()) repeats.insert(0, 1);
                                           return {Repeated("tile", c.x(0), repeats)};
                                         });
@@ -70,11 +70,11 @@ std::vector<Tensor> Grid(const char* who, std::span<const Tensor> xs, bool excha
     DefineOp("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]")
         .Doc("Every vector spread over the grid of all of them.")
         .As([](const CallReader& c) -> Tensors {
-          if (c.String(0) != "ij" && c.String(0) != "xy") {
-            throw ValueError("meshgrid").Got("indexing '", c.String(0), "'").Expected("ij or xy");
+          if (c.String("indexing") != "ij" && c.String("indexing") != "xy") {
+            throw ValueError("meshgrid").Got("indexing '", c.String("indexing"), "'").Expected("ij or xy");
           }
           Tensors grids;
-          for (const Tensor& grid : Grid("meshgrid", c.list(0), c.String(0) == "xy")) grids.push_back(grid);
+          for (const Tensor& grid : Grid("meshgrid", c.list("xs"), c.String("indexing") == "xy")) grids.push_back(grid);
           return grids;
         });
 
@@ -84,7 +84,7 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
     DefineOp("cartesian_prod(Tensor[] xs) -> Tensor")
         .Doc("All tuples of one element of each vector, one row each.")
         .As([](const CallReader& c) -> Tensors {
-          const auto xs = c.list(0);
+          const auto xs = c.list("xs");
           if (xs.empty()) throw ValueError("cartesian_prod").Got("no vectors").Expected("at least one");
           for (const Tensor& x : xs) {
             if (x.ndim() != 1)
@@ -101,7 +101,7 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
         .Doc("All ways to take r elements of a vector in order, one row each.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          const int64_t r = c.Int(0), n = x.numel();
+          const int64_t r = c.Int("r"), n = x.numel();
           if (x.ndim() != 1) throw ValueError("combinations").Got("a tensor of shape ", x.shape()).Expected("a vector");
           if (r < 0 || r > kMaxDims) throw ValueError("combinations").Got("r ", r).Expected("0 to ", kMaxDims);
           if (r == 0) return {Op<"slice">(x, 0, 0, 0)};
@@ -109,7 +109,8 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
           std::vector<Tensor> grids = Grid("combinations", places, false);
           Tensor kept = Op<"ones">(Dims::Filled(r, n), DType::kBool, x.device());
           for (int64_t i = 0; i + 1 < r; ++i) {
-            const Tensor rises = c.Bool(1) ? Op<"le">(grids[i], grids[i + 1]) : Op<"lt">(grids[i], grids[i + 1]);
+            const Tensor rises =
+                c.Bool("with_replacement") ? Op<"le">(grids[i], grids[i + 1]) : Op<"lt">(grids[i], grids[i + 1]);
             kept = Op<"logical_and">(kept, rises);
           }
           std::vector<Tensor> columns;
@@ -128,8 +129,8 @@ Tensor Widened(Tensor x, int ndim) {
         .Doc("The Kronecker product: every element of x times the whole of y.")
         .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
-          const int ndim = std::max(c.x(0).ndim(), c.x(1).ndim());
-          const Tensor x = Widened(c.x(0), ndim), y = Widened(c.x(1), ndim);
+          const int ndim = std::max(c.x("x").ndim(), c.x("y").ndim());
+          const Tensor x = Widened(c.x("x"), ndim), y = Widened(c.x("y"), ndim);
           Dims x_shape, y_shape, shape;
           for (int axis = 0; axis < ndim; ++axis) {
             x_shape.push_back(x.size(axis)), x_shape.push_back(1);

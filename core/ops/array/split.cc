@@ -39,7 +39,7 @@ Tensors SplitEvery(const Tensor& x, int64_t size, int64_t axis) {
 }
 
 Tensors Split(const CallReader& c) {
-  const int64_t size = c.Int(0), axis = SplitAxis(c, c.Int(1));
+  const int64_t size = c.Int("size"), axis = SplitAxis(c, c.Int("axis"));
   if (size < 0 || (size == 0 && c.x(0).size(axis) > 0)) {
     throw ValueError(c.name()).Got("size ", size).Expected("a positive size");
   }
@@ -50,22 +50,22 @@ Tensors Split(const CallReader& c) {
 }
 
 Tensors SplitWithSizes(const CallReader& c) {
-  const int64_t axis = SplitAxis(c, c.Int(1));
+  const int64_t axis = SplitAxis(c, c.Int("axis"));
   int64_t left = c.x(0).size(axis);
-  for (int64_t size : c.Ints(0)) {
+  for (int64_t size : c.Ints("sizes")) {
     if (size < 0 || size > left) left = -1;
     if (left >= 0) left -= size;
   }
   if (left != 0) {
     throw ValueError(c.name())
-        .Got("sizes ", c.Ints(0))
+        .Got("sizes ", c.Ints("sizes"))
         .Expected("sizes that sum to the ", c.x(0).size(axis), " of axis ", axis);
   }
-  return SplitSizes(c.x(0), c.Ints(0), axis);
+  return SplitSizes(c.x(0), c.Ints("sizes"), axis);
 }
 
 Tensors Chunk(const CallReader& c) {
-  const int64_t chunks = c.Int(0), axis = SplitAxis(c, c.Int(1)), size = c.x(0).size(axis);
+  const int64_t chunks = c.Int("chunks"), axis = SplitAxis(c, c.Int("axis")), size = c.x(0).size(axis);
   if (chunks <= 0 || (size == 0 ? chunks : std::min(chunks, size)) > MostPieces()) {
     throw ValueError(c.name()).Got(chunks, " chunks").Expected("1 to ", MostPieces());
   }
@@ -122,47 +122,47 @@ void NeedAxes(const CallReader& c, int least) {
 [[maybe_unused]] const auto& tensor_split =
     DefineOp("tensor_split(Tensor x, int sections, int axis=0) -> Tensor[]")
         .Doc("Views of a number of pieces along an axis, as equal as may be.")
-        .As([](const CallReader& c) { return SectionsOf(c, c.Int(0), c.Int(1), /*equal=*/false); });
+        .As([](const CallReader& c) { return SectionsOf(c, c.Int("sections"), c.Int("axis"), /*equal=*/false); });
 [[maybe_unused]] const auto& tensor_split_at =
     DefineOp("tensor_split_at(Tensor x, int[] indices, int axis=0) -> Tensor[]")
         .Doc("Views of the pieces between indices along an axis.")
-        .As([](const CallReader& c) { return SplitAt(c, c.Ints(0), c.Int(1)); });
+        .As([](const CallReader& c) { return SplitAt(c, c.Ints("indices"), c.Int("axis")); });
 [[maybe_unused]] const auto& hsplit =
     DefineOp("hsplit(Tensor x, int sections) -> Tensor[]")
         .Doc("Split into equal pieces along the second axis (the first of a vector).")
-        .As([](const CallReader& c) { return SectionsOf(c, c.Int(0), HorizontalAxis(c), /*equal=*/true); });
+        .As([](const CallReader& c) { return SectionsOf(c, c.Int("sections"), HorizontalAxis(c), /*equal=*/true); });
 [[maybe_unused]] const auto& hsplit_at =
     DefineOp("hsplit_at(Tensor x, int[] indices) -> Tensor[]")
         .Doc("Split at indices along the second axis (the first of a vector).")
-        .As([](const CallReader& c) { return SplitAt(c, c.Ints(0), HorizontalAxis(c)); });
+        .As([](const CallReader& c) { return SplitAt(c, c.Ints("indices"), HorizontalAxis(c)); });
 [[maybe_unused]] const auto& vsplit = DefineOp("vsplit(Tensor x, int sections) -> Tensor[]")
                                           .Doc("Split into equal pieces along the first axis.")
                                           .As([](const CallReader& c) {
                                             NeedAxes(c, 2);
-                                            return SectionsOf(c, c.Int(0), 0, /*equal=*/true);
+                                            return SectionsOf(c, c.Int("sections"), 0, /*equal=*/true);
                                           });
 [[maybe_unused]] const auto& vsplit_at = DefineOp("vsplit_at(Tensor x, int[] indices) -> Tensor[]")
                                              .Doc("Split at indices along the first axis.")
                                              .As([](const CallReader& c) {
                                                NeedAxes(c, 2);
-                                               return SplitAt(c, c.Ints(0), 0);
+                                               return SplitAt(c, c.Ints("indices"), 0);
                                              });
 [[maybe_unused]] const auto& dsplit = DefineOp("dsplit(Tensor x, int sections) -> Tensor[]")
                                           .Doc("Split into equal pieces along the third axis.")
                                           .As([](const CallReader& c) {
                                             NeedAxes(c, 3);
-                                            return SectionsOf(c, c.Int(0), 2, /*equal=*/true);
+                                            return SectionsOf(c, c.Int("sections"), 2, /*equal=*/true);
                                           });
 [[maybe_unused]] const auto& dsplit_at = DefineOp("dsplit_at(Tensor x, int[] indices) -> Tensor[]")
                                              .Doc("Split at indices along the third axis.")
                                              .As([](const CallReader& c) {
                                                NeedAxes(c, 3);
-                                               return SplitAt(c, c.Ints(0), 2);
+                                               return SplitAt(c, c.Ints("indices"), 2);
                                              });
 [[maybe_unused]] const auto& unbind = DefineOp("unbind(Tensor x, int axis=0) -> Tensor[]")
                                           .Doc("Views of every position of an axis.")
                                           .As([](const CallReader& c) -> Tensors {
-                                            const int64_t axis = SplitAxis(c, c.Int(0));
+                                            const int64_t axis = SplitAxis(c, c.Int("axis"));
                                             if (c.x(0).size(axis) > MostPieces()) {
                                               throw ValueError(c.name())
                                                   .Got(c.x(0).size(axis), " places along axis ", axis)

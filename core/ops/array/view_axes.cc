@@ -55,20 +55,20 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
         .Doc("A view with the axes in another order.")
         .Batches([](const Slices& s) -> Tensors {
           Dims axes{0};
-          for (int64_t axis : s.Ints(0)) axes.push_back(axis < 0 ? axis : axis + 1);
+          for (int64_t axis : s.Ints("axes")) axes.push_back(axis < 0 ? axis : axis + 1);
           return {Op<"permute">(s.batch(0), axes)};
         })
         .Views([](ViewOf& v) {
           const Tensor& x = v.x(0);
           Geometry to{{}, {}, x.offset()};
-          for (int64_t axis : Permutation(v.name(), v.Ints(0), x.ndim())) {
+          for (int64_t axis : Permutation(v.name(), v.Ints("axes"), x.ndim())) {
             to.shape.push_back(x.size(axis));
             to.strides.push_back(x.strides()[axis]);
           }
           Set(v, std::move(to));
         })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"permute">(g.dy(), Inverse(Permutation(g.name(), g.Ints(0), g.x_shape(0).size()))));
+          g.dx(0, Op<"permute">(g.dy(), Inverse(Permutation(g.name(), g.Ints("axes"), g.x_shape(0).size()))));
         });
 
 /// A view of a tensor that the engine laid out would first move it to row-major order, as users of strides expect. Who
@@ -80,14 +80,14 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
         .Runs([](Run& r) {
           const Tensor& x = r.x(0);
           Dims shape, strides;
-          for (int64_t axis : Permutation(r.name(), r.Ints(0), x.ndim())) {
+          for (int64_t axis : Permutation(r.name(), r.Ints("axes"), x.ndim())) {
             shape.push_back(x.size(axis));
             strides.push_back(x.strides()[axis]);
           }
           r.set_y(0, x.Alias(std::move(shape), std::move(strides), x.offset()));
         })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"permuted">(g.dy(), Inverse(Permutation(g.name(), g.Ints(0), g.x_shape(0).size()))));
+          g.dx(0, Op<"permuted">(g.dy(), Inverse(Permutation(g.name(), g.Ints("axes"), g.x_shape(0).size()))));
         });
 
 [[maybe_unused]] const auto& permuted =
@@ -95,7 +95,7 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
         .Doc("The axes in another order. Whether the result shares memory with x is the engine's choice.")
         .As([](const CallReader& c) -> Tensors {
           const bool free = !Door().tracer && !Door().phantom && c.x(0).impl()->storage;
-          return {free ? Op<"permuted_memory">(c.x(0), c.Ints(0)) : Op<"permute">(c.x(0), c.Ints(0))};
+          return {free ? Op<"permuted_memory">(c.x(0), c.Ints("axes")) : Op<"permute">(c.x(0), c.Ints("axes"))};
         });
 
 [[maybe_unused]] const auto& transpose =
@@ -105,17 +105,18 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
         .Views([](ViewOf& v) {
           Geometry to = GeometryOf(v.x(0));
           const int ndim = to.shape.size();
-          const int64_t a = NormalizeAxis(v.name(), v.Int(0), ndim), b = NormalizeAxis(v.name(), v.Int(1), ndim);
+          const int64_t a = NormalizeAxis(v.name(), v.Int("axis0"), ndim),
+                        b = NormalizeAxis(v.name(), v.Int("axis1"), ndim);
           if (ndim > 0) {
             std::swap(to.shape[a], to.shape[b]);
             std::swap(to.strides[a], to.strides[b]);
           }
           Set(v, std::move(to));
         })
-        .Gradient("", [](Grad& g) { g.dx(0, Op<"transpose">(g.dy(), g.Int(0), g.Int(1))); });
+        .Gradient("", [](Grad& g) { g.dx(0, Op<"transpose">(g.dy(), g.Int("axis0"), g.Int("axis1"))); });
 
 Tensors MoveAxes(const CallReader& c) {
-  return {Op<"permute">(c.x(0), Moved(c.name(), c.Ints(0), c.Ints(1), c.x(0).ndim()))};
+  return {Op<"permute">(c.x(0), Moved(c.name(), c.Ints("source"), c.Ints("destination"), c.x(0).ndim()))};
 }
 [[maybe_unused]] const auto& movedim = DefineOp("movedim(Tensor x, int[1] source, int[1] destination) -> Tensor")
                                            .Doc("View with axes at other places.")
@@ -124,7 +125,7 @@ Tensors MoveAxes(const CallReader& c) {
                                             .Doc("View with axes at other places.")
                                             .As(MoveAxes);
 
-Tensors SwapAxes(const CallReader& c) { return {Op<"transpose">(c.x(0), c.Int(0), c.Int(1))}; }
+Tensors SwapAxes(const CallReader& c) { return {Op<"transpose">(c.x(0), c.Int("axis0"), c.Int("axis1"))}; }
 [[maybe_unused]] const auto& swapaxes =
     DefineOp("swapaxes(Tensor x, int axis0, int axis1) -> Tensor").Doc("View with two axes swapped.").As(SwapAxes);
 [[maybe_unused]] const auto& swapdims =

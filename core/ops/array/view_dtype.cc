@@ -42,7 +42,7 @@ void SetAsComplex(ViewOf& v) {
 void SetAsDType(ViewOf& v) {
   const Tensor& x = v.x(0);
   Geometry to = GeometryOf(x);
-  v.dtype = v.attr(0).dtype();
+  v.dtype = v.attr("dtype").dtype();
   const int64_t from_size = ItemSize(x.dtype()), to_size = ItemSize(v.dtype);
   if (from_size == to_size) return Set(v, std::move(to));
   const int64_t ratio = std::max(from_size, to_size) / std::min(from_size, to_size);

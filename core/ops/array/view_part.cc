@@ -12,24 +12,26 @@ namespace {
         .Batches(Batching::kRows, "axis")
         .Views([](ViewOf& v) {
           const Tensor& x = v.x(0);
-          Set(v, Selected("select", x.shape(), x.strides(), x.offset(), v.Int(0), v.Int(1)));
+          Set(v, Selected("select", x.shape(), x.strides(), x.offset(), v.Int("axis"), v.Int("index")));
         })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
-          g.dx(0,
-               ViewBackward(g.dy(), shape, Selected("select", shape, ContiguousStrides(shape), 0, g.Int(0), g.Int(1))));
+          g.dx(0, ViewBackward(g.dy(), shape,
+                               Selected("select", shape, ContiguousStrides(shape), 0, g.Int("axis"), g.Int("index"))));
         });
 
 [[maybe_unused]] const auto& slice =
     DefineOp("slice(Tensor x, int axis=0, int? start=None, int? stop=None, int step=1) -> Tensor")
         .Doc("A view of every step-th place of an axis from start to before stop.")
         .Batches(Batching::kRows, "axis")
-        .Views(
-            [](ViewOf& v) { Set(v, Sliced(v.name(), GeometryOf(v.x(0)), v.Int(0), v.attr(1), v.attr(2), v.Int(3))); })
+        .Views([](ViewOf& v) {
+          Set(v, Sliced(v.name(), GeometryOf(v.x(0)), v.Int("axis"), v.attr("start"), v.attr("stop"), v.Int("step")));
+        })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
           g.dx(0, ViewBackward(g.dy(), shape,
-                               Sliced(g.name(), RowMajor(shape), g.Int(0), g.attr(1), g.attr(2), g.Int(3))));
+                               Sliced(g.name(), RowMajor(shape), g.Int("axis"), g.attr("start"), g.attr("stop"),
+                                      g.Int("step"))));
         });
 
 [[maybe_unused]] const auto& subview =
@@ -37,12 +39,12 @@ namespace {
         .Doc("A view by several subscripts at once: 0 index | 1 start count step | 2 (new axis) | 3 count (kept axes).")
         .Batches([](const Slices& s) -> Tensors {
           Dims items{3, 1};
-          for (int64_t item : s.Ints(0)) items.push_back(item);
+          for (int64_t item : s.Ints("items")) items.push_back(item);
           return {Op<"subview">(s.batch(0), items)};
         })
-        .Views([](ViewOf& v) { Set(v, Subview(v.name(), GeometryOf(v.x(0)), v.Ints(0))); })
+        .Views([](ViewOf& v) { Set(v, Subview(v.name(), GeometryOf(v.x(0)), v.Ints("items"))); })
         .Gradient("", [](Grad& g) {
-          g.dx(0, ViewBackward(g.dy(), g.x_shape(0), Subview(g.name(), RowMajor(g.x_shape(0)), g.Ints(0))));
+          g.dx(0, ViewBackward(g.dy(), g.x_shape(0), Subview(g.name(), RowMajor(g.x_shape(0)), g.Ints("items"))));
         });
 
 [[maybe_unused]] const auto& narrow =
@@ -51,11 +53,11 @@ namespace {
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           if (x.ndim() == 0) throw ValueError("narrow").Got("a 0-d tensor").Expected("at least one axis");
-          const int64_t axis = NormalizeAxis("narrow", c.Int(0), x.ndim()), size = x.size(axis);
-          const int64_t start = c.Int(1) < 0 ? c.Int(1) + size : c.Int(1), length = c.Int(2);
+          const int64_t axis = NormalizeAxis("narrow", c.Int("axis"), x.ndim()), size = x.size(axis);
+          const int64_t start = c.Int("start") < 0 ? c.Int("start") + size : c.Int("start"), length = c.Int("length");
           if (start < 0 || start > size || length < 0 || length > size - start) {
             throw IndexError("narrow")
-                .Got("start ", c.Int(1), " and length ", length)
+                .Got("start ", c.Int("start"), " and length ", length)
                 .Expected("places of axis ", axis, ", which has size ", size);
           }
           return {Op<"slice">(x, axis, start, start + length, 1)};
@@ -65,20 +67,26 @@ namespace {
     DefineOp("diagonal(Tensor x, int offset=0, int axis1=0, int axis2=1) -> Tensor")
         .Doc("A view of the places (i, i + offset) of two axes, as the last axis.")
         .Batches(Batching::kRows, "axis1, axis2")
-        .Views([](ViewOf& v) { Set(v, Diagonal(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1), v.Int(2))); })
+        .Views([](ViewOf& v) {
+          Set(v, Diagonal(v.name(), GeometryOf(v.x(0)), v.Int("offset"), v.Int("axis1"), v.Int("axis2")));
+        })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
-          g.dx(0, ViewBackward(g.dy(), shape, Diagonal(g.name(), RowMajor(shape), g.Int(0), g.Int(1), g.Int(2))));
+          g.dx(0, ViewBackward(g.dy(), shape,
+                               Diagonal(g.name(), RowMajor(shape), g.Int("offset"), g.Int("axis1"), g.Int("axis2"))));
         });
 
 [[maybe_unused]] const auto& unfold =
     DefineOp("unfold(Tensor x, int axis, int size, int step) -> Tensor")
         .Doc("A view of all windows of an axis; a window's elements become the last axis.")
         .Batches(Batching::kRows, "axis")
-        .Views([](ViewOf& v) { Set(v, Windows(v.name(), GeometryOf(v.x(0)), v.Int(0), v.Int(1), v.Int(2))); })
+        .Views([](ViewOf& v) {
+          Set(v, Windows(v.name(), GeometryOf(v.x(0)), v.Int("axis"), v.Int("size"), v.Int("step")));
+        })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
-          g.dx(0, ViewBackward(g.dy(), shape, Windows(g.name(), RowMajor(shape), g.Int(0), g.Int(1), g.Int(2))));
+          g.dx(0, ViewBackward(g.dy(), shape,
+                               Windows(g.name(), RowMajor(shape), g.Int("axis"), g.Int("size"), g.Int("step"))));
         });
 
 /// Refuse places outside the memory of x.
@@ -111,21 +119,22 @@ void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims&
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           x.Settle();
-          const int64_t offset = c.Given(2) ? c.Int(2) : x.offset();
-          return {Op<"as_strided_of">(x, c.Ints(0), c.Ints(1), offset, x.strides(), x.offset())};
+          const int64_t offset = c.Given("offset") ? c.Int("offset") : x.offset();
+          return {Op<"as_strided_of">(x, c.Ints("shape"), c.Ints("strides"), offset, x.strides(), x.offset())};
         });
 
 [[maybe_unused]] const auto& as_strided_of =
     DefineOp("as_strided_of(Tensor x, int[] shape, int[] strides, int offset, int[] x_strides, int x_offset) -> Tensor")
         .Doc("as_strided for a tensor that lies at x_strides and x_offset.")
         .Views([](ViewOf& v) {
-          CheckReach("as_strided", v.x(0), v.Ints(0), v.Ints(1), v.Int(2));
-          v.Set(v.Ints(0), v.Ints(1), v.Int(2));
+          CheckReach("as_strided", v.x(0), v.Ints("shape"), v.Ints("strides"), v.Int("offset"));
+          v.Set(v.Ints("shape"), v.Ints("strides"), v.Int("offset"));
         })
         .Gradient("", [](Grad& g) {
-          const Dims &strides = g.Ints(1), &x_strides = g.Ints(3);
+          const Dims &strides = g.Ints("strides"), &x_strides = g.Ints("x_strides");
           // Memory before x's first element cannot be reached from x alone; both offsets move down together.
-          const int64_t base = std::min(g.Int(2), g.Int(4)), offset = g.Int(2) - base, x_offset = g.Int(4) - base;
+          const int64_t base = std::min(g.Int("offset"), g.Int("x_offset")), offset = g.Int("offset") - base,
+                        x_offset = g.Int("x_offset") - base;
           Tensor dx = Op<"restride">(g.dy(), strides, offset, g.x_shape(0), x_strides, x_offset);
           if (MayOverlap(g.x_shape(0), x_strides)) {  // elements of x that share a place share its gradient
             const Tensor ones = Op<"ones_like">(dx);

@@ -87,8 +87,8 @@ Dims Unflattened(const char* who, const Dims& shape, int64_t axis, const Dims& s
 /// Without the axes of size 1, or without those of them that are listed.
 void SetSqueezed(ViewOf& v) {
   const Tensor& x = v.x(0);
-  const bool listed = v.Given(0);
-  const Dims axes = listed ? NormalizeAxes(v.name(), v.Ints(0), x.ndim(), /*empty_is_all=*/false) : Dims();
+  const bool listed = v.Given("axis");
+  const Dims axes = listed ? NormalizeAxes(v.name(), v.Ints("axis"), x.ndim(), /*empty_is_all=*/false) : Dims();
   Geometry to{{}, {}, x.offset()};
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const bool drop = x.size(axis) == 1 && (!listed || std::find(axes.begin(), axes.end(), axis) != axes.end());
@@ -101,23 +101,24 @@ void SetSqueezed(ViewOf& v) {
 
 void SetUnsqueezed(ViewOf& v) {
   Geometry to = GeometryOf(v.x(0));
-  const int64_t axis = NormalizeAxis(v.name(), v.Int(0), to.shape.size() + 1);
+  const int64_t axis = NormalizeAxis(v.name(), v.Int("axis"), to.shape.size() + 1);
   const int64_t stride = axis < to.shape.size() ? to.shape[axis] * to.strides[axis] : 1;
   to.shape.insert(axis, 1);
   to.strides.insert(axis, stride);
   Set(v, std::move(to));
 }
 
-[[maybe_unused]] const auto& view = DefineOp("view(Tensor x, int[] shape) -> Tensor")
-                                        .Doc("The same elements in another shape, without a copy.")
-                                        .Batches(ReshapeSlices)
-                                        .Views([](ViewOf& v) { SetReshaped(v, Resolved(v.name(), v.Ints(0), v.x(0))); })
-                                        .Gradient("", ReshapeBack);
+[[maybe_unused]] const auto& view =
+    DefineOp("view(Tensor x, int[] shape) -> Tensor")
+        .Doc("The same elements in another shape, without a copy.")
+        .Batches(ReshapeSlices)
+        .Views([](ViewOf& v) { SetReshaped(v, Resolved(v.name(), v.Ints("shape"), v.x(0))); })
+        .Gradient("", ReshapeBack);
 
 [[maybe_unused]] const auto& reshape =
     DefineOp("reshape(Tensor x, int[] shape) -> Tensor")
         .Doc("The same elements in another shape: a view where strides allow it, else a copy.")
-        .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x(0), c.Ints(0))}; });
+        .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x(0), c.Ints("shape"))}; });
 
 [[maybe_unused]] const auto& expand =
     DefineOp("expand(Tensor x, int[] shape) -> Tensor")
@@ -125,7 +126,7 @@ void SetUnsqueezed(ViewOf& v) {
         .Batches([](const Slices& s) -> Tensors {
           return {Op<"expand">(s.Raised(0, s.result(0).shape.size()), s.ResultShape())};
         })
-        .Views([](ViewOf& v) { Set(v, Expanded(v.name(), GeometryOf(v.x(0)), v.Ints(0))); })
+        .Views([](ViewOf& v) { Set(v, Expanded(v.name(), GeometryOf(v.x(0)), v.Ints("shape"))); })
         .Gradient("", [](Grad& g) { g.dx(0, g.dy()); });
 
 [[maybe_unused]] const auto& squeeze = DefineOp("squeeze(Tensor x, int[1]? axis=None) -> Tensor")
@@ -143,35 +144,36 @@ void SetUnsqueezed(ViewOf& v) {
 [[maybe_unused]] const auto& broadcast_to =
     DefineOp("broadcast_to(Tensor x, int[] shape) -> Tensor")
         .Doc("View with another shape: axes of size 1 repeat.")
-        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.Ints(0))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.Ints("shape"))}; });
 
 [[maybe_unused]] const auto& expand_as =
     DefineOp("expand_as(Tensor x, Tensor other) -> Tensor")
         .Doc("View with another tensor's shape: axes of size 1 repeat.")
-        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.x(1).shape())}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x("x"), c.x("other").shape())}; });
 
 [[maybe_unused]] const auto& view_as =
     DefineOp("view_as(Tensor x, Tensor other) -> Tensor")
         .Doc("View with another tensor's shape.")
-        .As([](const CallReader& c) -> Tensors { return {Op<"view">(c.x(0), c.x(1).shape())}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"view">(c.x("x"), c.x("other").shape())}; });
 
 [[maybe_unused]] const auto& reshape_as =
     DefineOp("reshape_as(Tensor x, Tensor other) -> Tensor")
         .Doc("The same elements in another tensor's shape.")
-        .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x(0), c.x(1).shape())}; });
+        .As([](const CallReader& c) -> Tensors { return {Reshape(c.name(), c.x("x"), c.x("other").shape())}; });
 
 [[maybe_unused]] const auto& flatten =
     DefineOp("flatten(Tensor x, int start_axis=0, int stop_axis=-1) -> Tensor")
         .Doc("Merge a range of axes into one.")
         .As([](const CallReader& c) -> Tensors {
-          return {Reshape(c.name(), c.x(0), Flattened(c.name(), c.x(0).shape(), c.Int(0), c.Int(1)))};
+          return {
+              Reshape(c.name(), c.x(0), Flattened(c.name(), c.x(0).shape(), c.Int("start_axis"), c.Int("stop_axis")))};
         });
 
 [[maybe_unused]] const auto& unflatten =
     DefineOp("unflatten(Tensor x, int axis, int[] sizes) -> Tensor")
         .Doc("Split an axis into several.")
         .As([](const CallReader& c) -> Tensors {
-          return {Op<"view">(c.x(0), Unflattened(c.name(), c.x(0).shape(), c.Int(0), c.Ints(1)))};
+          return {Op<"view">(c.x(0), Unflattened(c.name(), c.x(0).shape(), c.Int("axis"), c.Ints("sizes")))};
         });
 
 [[maybe_unused]] const auto& ravel =

@@ -13,7 +13,7 @@ namespace {
 DType SumDType(DType dtype) { return dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
 void CheckHeads(const CallReader& c) {
-  const Tensor &q = c.x(0), &k = c.x(1), &v = c.x(2);
+  const Tensor &q = c.x("q"), &k = c.x("k"), &v = c.x("v");
   for (const Tensor* x : {&k, &v}) {
     if (x->dtype() != q.dtype()) throw TypeError(c.name()).Got(q.dtype(), " and ", x->dtype()).Expected("equal dtypes");
   }
@@ -30,9 +30,9 @@ void CheckHeads(const CallReader& c) {
   }
 }
 
-void CheckMask(const CallReader& c, int at) {
-  if (!c.has(at)) return;
-  const Tensor &q = c.x(0), &k = c.x(1), &mask = c.x(at);
+void CheckMask(const CallReader& c, ArgumentName name) {
+  if (!c.has(name)) return;
+  const Tensor &q = c.x("q"), &k = c.x("k"), &mask = c.x(name);
   const Dims scores{q.size(0), q.size(1), q.size(2), k.size(2)};
   if (mask.shape() != scores) throw ValueError(c.name()).Got("mask ", mask.shape()).Expected("shape ", scores);
   if (mask.dtype() != DType::kBool && mask.dtype() != q.dtype()) {
@@ -40,7 +40,7 @@ void CheckMask(const CallReader& c, int at) {
   }
 }
 
-AttentionOptions OptionsOf(const CallReader& c) { return {c.Real(0), c.Bool(1), c.Bool(2)}; }
+AttentionOptions OptionsOf(const CallReader& c) { return {c.Real("scale"), c.Bool("causal"), c.Bool("nan_if_unseen")}; }
 
 // --- the same in ordinary operators, for gradients of gradients and for dropout
 
@@ -126,23 +126,24 @@ Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k
         .NoGradientFor(0b110)
         .Infers([](Infer& i) {
           CheckHeads(i);
-          CheckMask(i, 3);
-          const Tensor& q = i.x(0);
-          i.y(0, {q.size(0), q.size(1), q.size(2), i.x(2).size(3)}, q.dtype());
+          CheckMask(i, "mask");
+          const Tensor& q = i.x("q");
+          i.y(0, {q.size(0), q.size(1), q.size(2), i.x("v").size(3)}, q.dtype());
           for (int n : {1, 2}) i.y(n, {q.size(0), q.size(1), q.size(2)}, SumDType(q.dtype()));
         })
         .Runs([](Run& r) {
-          kernels::Attention(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in(0), r.in(1), r.in(2), r.in(3),
-                             OptionsOf(r));
+          kernels::Attention(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in("q"), r.in("k"), r.in("v"),
+                             r.in("mask"), OptionsOf(r));
         })
         .Gradient("q, k, v, mask, out, most, log_sum", [](Grad& g) {
           if (Door().grad_enabled) {
-            const Gradients d = BackwardByOperators(g.dy(0), g.x(0), g.x(1), g.x(2), g.x(3), OptionsOf(g));
-            g.dx(0, d.dq), g.dx(1, d.dk), g.dx(2, d.dv);
+            const Gradients d = BackwardByOperators(g.dy(0), g.x("q"), g.x("k"), g.x("v"), g.x("mask"), OptionsOf(g));
+            g.dx("q", d.dq), g.dx("k", d.dk), g.dx("v", d.dv);
             return;
           }
-          const Tensors d = OpN<"attention_backward">(g.dy(0), g.y(0), g.y(1), g.y(2), g.x(0), g.x(1), g.x(2), g.x(3),
-                                                      g.Real(0), g.Bool(1), g.Bool(2));
+          const Tensors d =
+              OpN<"attention_backward">(g.dy(0), g.y(0), g.y(1), g.y(2), g.x("q"), g.x("k"), g.x("v"), g.x("mask"),
+                                        g.Real("scale"), g.Bool("causal"), g.Bool("nan_if_unseen"));
           for (int i = 0; i < 3; ++i) g.dx(i, d[i]);
         });
 
@@ -152,8 +153,8 @@ Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k
         "mask, float scale, bool causal, bool nan_if_unseen=False) -> (Tensor dq, Tensor dk, Tensor dv)")
         .Doc("The gradients of attention in queries, keys and values.")
         .Infers([](Infer& i) {
-          const Tensor &dy = i.x(0), &y = i.x(1), &most = i.x(2), &log_sum = i.x(3), &q = i.x(4), &k = i.x(5),
-                       &v = i.x(6);
+          const Tensor &dy = i.x("dy"), &y = i.x("y"), &most = i.x("most"), &log_sum = i.x("log_sum"), &q = i.x("q"),
+                       &k = i.x("k"), &v = i.x("v");
           const bool ranks = q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4;
           const bool keys = ranks && k.size(0) == q.size(0) && v.size(0) == q.size(0) && k.size(1) == v.size(1) &&
                             k.size(2) == v.size(2) && k.size(3) == q.size(3) && k.size(1) > 0 &&
@@ -165,27 +166,29 @@ Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k
                      ", q ", q.shape(), ", k ", k.shape(), " and v ", v.shape())
                 .Expected("the shapes of one call of attention");
           }
-          for (int n : {0, 1, 5, 6}) {
-            if (i.x(n).dtype() != q.dtype()) {
-              throw TypeError(i.name()).Got(q.dtype(), " and ", i.x(n).dtype()).Expected("equal dtypes");
-            }
+          for (const Tensor* x : {&dy, &y, &k, &v}) {
+            if (x->dtype() == q.dtype()) continue;
+            throw TypeError(i.name()).Got(q.dtype(), " and ", x->dtype()).Expected("equal dtypes");
           }
-          for (int n : {2, 3}) {
-            if (i.x(n).dtype() == SumDType(q.dtype())) continue;
-            throw TypeError(i.name()).Got("sums of ", i.x(n).dtype()).Expected(SumDType(q.dtype()));
+          for (const Tensor* sum : {&most, &log_sum}) {
+            if (sum->dtype() == SumDType(q.dtype())) continue;
+            throw TypeError(i.name()).Got("sums of ", sum->dtype()).Expected(SumDType(q.dtype()));
           }
-          if (i.has(7) && i.x(7).shape() != Dims{q.size(0), q.size(1), q.size(2), k.size(2)}) {
-            throw ValueError(i.name()).Got("mask ", i.x(7).shape()).Expected("a number for each score");
+          if (i.has("mask") && i.x("mask").shape() != Dims{q.size(0), q.size(1), q.size(2), k.size(2)}) {
+            throw ValueError(i.name()).Got("mask ", i.x("mask").shape()).Expected("a number for each score");
           }
-          if (i.has(7) && i.x(7).dtype() != DType::kBool && i.x(7).dtype() != q.dtype()) {
-            throw TypeError(i.name()).Got("mask of ", i.x(7).dtype()).Expected("bool or ", q.dtype());
+          if (i.has("mask") && i.x("mask").dtype() != DType::kBool && i.x("mask").dtype() != q.dtype()) {
+            throw TypeError(i.name()).Got("mask of ", i.x("mask").dtype()).Expected("bool or ", q.dtype());
           }
-          for (int n = 0; n < 3; ++n) i.y(n, i.x(4 + n).shape(), q.dtype());
+          i.y(0, q.shape(), q.dtype());
+          i.y(1, k.shape(), q.dtype());
+          i.y(2, v.shape(), q.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor most = r.Contiguous(2), log_sum = r.Contiguous(3);
-          kernels::AttentionBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in(0), r.in(1), most.view(),
-                                     log_sum.view(), r.in(4), r.in(5), r.in(6), r.in(7), OptionsOf(r));
+          const Tensor most = r.Contiguous("most"), log_sum = r.Contiguous("log_sum");
+          kernels::AttentionBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in("dy"), r.in("y"),
+                                     most.view(), log_sum.view(), r.in("q"), r.in("k"), r.in("v"), r.in("mask"),
+                                     OptionsOf(r));
         })
         .NotDifferentiable();
 
@@ -202,27 +205,30 @@ Tensor ByOperators(const CallReader& c, const Tensor& q, const Tensor& k, const 
   if (q.dtype() != SumDType(q.dtype())) {
     return Op<"cast">(ByOperators(c, Wide(q), Wide(k), Wide(v), Wide(mask), scale), q.dtype());
   }
-  Tensor weights = Weights(q, Shared(k, q.size(1)), mask, {scale, c.Bool(1)});
-  if (c.Real(0) > 0) weights = Op<"dropout">(weights, c.Real(0), true);
+  Tensor weights = Weights(q, Shared(k, q.size(1)), mask, {scale, c.Bool("is_causal")});
+  if (c.Real("dropout_p") > 0) weights = Op<"dropout">(weights, c.Real("dropout_p"), true);
   return Op<"matmul">(weights, Shared(v, q.size(1)));
 }
 
 Tensors ScaledDotProductAttention(const CallReader& c) {
-  const Tensor &q = c.x(0), &k = c.x(1), &v = c.x(2);
+  const Tensor &q = c.x("q"), &k = c.x("k"), &v = c.x("v");
   if (q.ndim() < 2 || k.ndim() != q.ndim() || v.ndim() != q.ndim()) {
     throw ValueError(c.name())
         .Got("queries ", q.shape(), ", keys ", k.shape(), " and values ", v.shape())
         .Expected("equal ranks of at least 2");
   }
-  if (c.Real(0) < 0 || c.Real(0) > 1) throw ValueError(c.name()).Got("dropout_p ", c.Real(0)).Expected("0 to 1");
-  if (c.has(3) && c.Bool(1)) throw ValueError(c.name()).Got("a mask and is_causal").Expected("one of them");
-  if (!c.Bool(3) && q.ndim() > 3 && k.size(-3) != q.size(-3) && k.size(-3) != 1) {
+  if (c.Real("dropout_p") < 0 || c.Real("dropout_p") > 1)
+    throw ValueError(c.name()).Got("dropout_p ", c.Real("dropout_p")).Expected("0 to 1");
+  if (c.has("attn_mask") && c.Bool("is_causal"))
+    throw ValueError(c.name()).Got("a mask and is_causal").Expected("one of them");
+  if (!c.Bool("enable_gqa") && q.ndim() > 3 && k.size(-3) != q.size(-3) && k.size(-3) != 1) {
     throw ValueError(c.name())
         .Got(q.size(-3), " query and ", k.size(-3), " key heads")
         .Expected("equal ones, or enable_gqa");
   }
-  const double scale = c.Given(2) ? c.Real(2) : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(q.size(-1), 1)));
-  Tensor mask = c.has(3) ? c.x(3) : Tensor();
+  const double scale =
+      c.Given("scale") ? c.Real("scale") : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(q.size(-1), 1)));
+  Tensor mask = c.has("attn_mask") ? c.x("attn_mask") : Tensor();
   if (mask.defined()) {
     Dims scores = q.shape();
     scores.back() = k.size(-2);
@@ -230,9 +236,9 @@ Tensors ScaledDotProductAttention(const CallReader& c) {
     mask = FourAxes(Op<"expand">(mask, scores));
   }
   const Tensor q4 = FourAxes(q), k4 = FourAxes(k), v4 = FourAxes(v);
-  const bool by_operators = c.Real(0) > 0 || (mask.defined() && Door().grad_enabled && mask.requires_grad());
-  const Tensor y =
-      by_operators ? ByOperators(c, q4, k4, v4, mask, scale) : OpN<"attention">(q4, k4, v4, mask, scale, c.Bool(1))[0];
+  const bool by_operators = c.Real("dropout_p") > 0 || (mask.defined() && Door().grad_enabled && mask.requires_grad());
+  const Tensor y = by_operators ? ByOperators(c, q4, k4, v4, mask, scale)
+                                : OpN<"attention">(q4, k4, v4, mask, scale, c.Bool("is_causal"))[0];
   Dims shape = q.shape();
   shape.back() = v.size(-1);
   return {Op<"reshape">(y, shape)};

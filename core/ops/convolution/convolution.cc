@@ -9,18 +9,18 @@ using namespace windows;  // NOLINT: this file is about nothing else
 Tensor ConjOf(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
 
 void InferForward(Infer& i) {
-  const Tensor &x = i.x(0), &w = i.x(1);
+  const Tensor &x = i.x("x"), &w = i.x("weight");
   CheckDTypes(i);
   const int spatial = SpatialRank(i.name(), x);
   CheckGeometry(i, spatial);
-  const int64_t groups = i.Int(4);
+  const int64_t groups = i.Int("groups");
   if (w.ndim() != x.ndim() || w.size(1) * groups != x.size(1) || w.size(0) % groups != 0) {
     throw ValueError(i.name())
         .Got("x ", x.shape(), ", weight ", w.shape(), " and groups ", groups)
         .Expected("weight (O, C / groups, window...) for x (N, C, spatial...), groups dividing both");
   }
   CheckBias(i, w.size(0));
-  SetImage(i, 0, ImageShape(x.size(0), w.size(0), i.Ints(0)), x.dtype(), LikesChannelsLast(x.dtype()));
+  SetImage(i, 0, ImageShape(x.size(0), w.size(0), i.Ints("size")), x.dtype(), LikesChannelsLast(x.dtype()));
 }
 
 [[maybe_unused]] const auto& forward =
@@ -31,23 +31,23 @@ void InferForward(Infer& i) {
         .Batches(Batching::kSamples, "", "weight, bias")
         .Infers(InferForward)
         .Runs([](Run& r) {
-          kernels::Conv(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2), GeometryOf(r, r.x(0).ndim() - 2),
-                        Activation::kNone);
+          kernels::Conv(r.ctx(), r.dtype(), r.out(), r.in("x"), r.in("weight"), r.in("bias"),
+                        GeometryOf(r, r.x("x").ndim() - 2), Activation::kNone);
         })
         .Gradient("x, weight", [](Grad& g) {
-          const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
-          if (g.needs(0)) {
-            g.dx(0, Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
-                                             g.Int(4)));
+          const Tensor &x = g.x("x"), &w = g.x("weight"), &dy = g.dy();
+          if (g.needs("x")) {
+            g.dx("x", Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints("stride"),
+                                               g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
           }
-          if (g.needs(1)) {
-            g.dx(1, Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
-                                                g.Int(4)));
+          if (g.needs("weight")) {
+            g.dx("weight", Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.Ints("stride"),
+                                                       g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
           }
-          if (g.needs(2)) {
+          if (g.needs("bias")) {
             Dims axes{0};
             for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
-            g.dx(2, Op<"sum">(dy, axes));
+            g.dx("bias", Op<"sum">(dy, axes));
           }
         });
 
@@ -58,37 +58,37 @@ void InferForward(Infer& i) {
         .Doc("The adjoint of conv_forward in x: a transposed convolution onto the spatial size given, plus a bias.")
         .Batches(Batching::kSamples, "", "weight, bias")
         .Infers([](Infer& i) {
-          const Tensor &dy = i.x(0), &w = i.x(1);
+          const Tensor &dy = i.x("dy"), &w = i.x("weight");
           CheckDTypes(i);
           const int spatial = SpatialRank(i.name(), dy);
           CheckGeometry(i, spatial);
-          if (w.ndim() != dy.ndim() || w.size(0) != dy.size(1) || w.size(0) % i.Int(4) != 0) {
+          if (w.ndim() != dy.ndim() || w.size(0) != dy.size(1) || w.size(0) % i.Int("groups") != 0) {
             throw ValueError(i.name())
-                .Got("x ", dy.shape(), ", weight ", w.shape(), " and groups ", i.Int(4))
+                .Got("x ", dy.shape(), ", weight ", w.shape(), " and groups ", i.Int("groups"))
                 .Expected("weight (C, O / groups, window...) for x (N, C, spatial...), groups dividing C");
           }
-          CheckBias(i, w.size(1) * i.Int(4));
-          SetImage(i, 0, ImageShape(dy.size(0), w.size(1) * i.Int(4), i.Ints(0)), dy.dtype(),
+          CheckBias(i, w.size(1) * i.Int("groups"));
+          SetImage(i, 0, ImageShape(dy.size(0), w.size(1) * i.Int("groups"), i.Ints("size")), dy.dtype(),
                    LikesChannelsLast(dy.dtype()));
         })
         .Runs([](Run& r) {
-          kernels::ConvBackwardData(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2),
-                                    GeometryOf(r, r.x(0).ndim() - 2));
+          kernels::ConvBackwardData(r.ctx(), r.dtype(), r.out(), r.in("dy"), r.in("weight"), r.in("bias"),
+                                    GeometryOf(r, r.x("dy").ndim() - 2));
         })
         .Gradient("dy, weight", [](Grad& g) {
-          const Tensor &x = g.x(0), &w = g.x(1), &dy = g.dy();
-          if (g.needs(0)) {
-            g.dx(0, Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
-                                       g.Int(4)));
+          const Tensor &x = g.x("dy"), &w = g.x("weight"), &dy = g.dy();
+          if (g.needs("dy")) {
+            g.dx("dy", Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints("stride"),
+                                          g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
           }
-          if (g.needs(1)) {
-            g.dx(1, Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
-                                                g.Int(4)));
+          if (g.needs("weight")) {
+            g.dx("weight", Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.Ints("stride"),
+                                                       g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
           }
-          if (g.needs(2)) {
+          if (g.needs("bias")) {
             Dims axes{0};
             for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
-            g.dx(2, Op<"sum">(dy, axes));
+            g.dx("bias", Op<"sum">(dy, axes));
           }
         });
 
@@ -99,49 +99,48 @@ void InferForward(Infer& i) {
         "-> Tensor")
         .Doc("The adjoint of conv_forward in its weight, of the window size given.")
         .Infers([](Infer& i) {
-          const Tensor &dy = i.x(0), &x = i.x(1);
+          const Tensor &dy = i.x("dy"), &x = i.x("x");
           CheckDTypes(i);
           const int spatial = SpatialRank(i.name(), x);
           CheckGeometry(i, spatial);
-          const int64_t groups = i.Int(4);
+          const int64_t groups = i.Int("groups");
           const bool fits = dy.ndim() == x.ndim() && dy.size(0) == x.size(0);
           if (!fits || dy.size(1) % groups != 0 || x.size(1) % groups != 0) {
             throw ValueError(i.name())
                 .Got("dy ", dy.shape(), ", x ", x.shape(), " and groups ", groups)
                 .Expected("one batch size, and groups dividing the channels of both");
           }
-          i.y(0, ImageShape(dy.size(1), x.size(1) / groups, i.Ints(0)), x.dtype());
+          i.y(0, ImageShape(dy.size(1), x.size(1) / groups, i.Ints("size")), x.dtype());
         })
         .Runs([](Run& r) {
-          kernels::ConvBackwardWeights(r.ctx(), r.dtype(), r.out(), View{}, r.in(0), r.in(1),
-                                       GeometryOf(r, r.x(0).ndim() - 2));
+          kernels::ConvBackwardWeights(r.ctx(), r.dtype(), r.out(), View{}, r.in("dy"), r.in("x"),
+                                       GeometryOf(r, r.x("dy").ndim() - 2));
         })
         .Gradient("dy, x", [](Grad& g) {
-          const Tensor &dy = g.x(0), &x = g.x(1), &dw = g.dy();
-          if (g.needs(0)) {
-            g.dx(0, Op<"conv_forward">(ConjOf(x), dw, None, SpatialOf(dy.shape()), g.Ints(1), g.Ints(2), g.Ints(3),
-                                       g.Int(4)));
+          const Tensor &dy = g.x("dy"), &x = g.x("x"), &dw = g.dy();
+          if (g.needs("dy")) {
+            g.dx("dy", Op<"conv_forward">(ConjOf(x), dw, None, SpatialOf(dy.shape()), g.Ints("stride"),
+                                          g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
           }
-          if (g.needs(1)) {
-            g.dx(1, Op<"conv_backward_data">(ConjOf(dy), dw, None, SpatialOf(x.shape()), g.Ints(1), g.Ints(2),
-                                             g.Ints(3), g.Int(4)));
+          if (g.needs("x")) {
+            g.dx("x", Op<"conv_backward_data">(ConjOf(dy), dw, None, SpatialOf(x.shape()), g.Ints("stride"),
+                                               g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
           }
         });
 
 // --- what users call
 
-/// conv's arguments: x, weight, bias; stride, padding, dilation, groups and optionally other padding at the end.
 Tensors Conv(const CallReader& c, const Tensor& x, int spatial, const Dims& after_given) {
   const char* who = c.name();
-  const Tensor& w = c.x(1);
+  const Tensor& w = c.x("weight");
   if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2) {
     throw ValueError(who)
-        .Got("x ", c.x(0).shape(), " and weight ", w.shape())
+        .Got("x ", c.x("x").shape(), " and weight ", w.shape())
         .Expected(spatial + 2, " axes each (or one less for x)");
   }
-  const Dims stride = PerAxis(who, "stride", c.Ints(0), spatial, 1),
-             dilation = PerAxis(who, "dilation", c.Ints(2), spatial, 1);
-  const Dims before = PerAxis(who, "padding", c.Ints(1), spatial, 0);
+  const Dims stride = PerAxis(who, "stride", c.Ints("stride"), spatial, 1),
+             dilation = PerAxis(who, "dilation", c.Ints("dilation"), spatial, 1);
+  const Dims before = PerAxis(who, "padding", c.Ints("padding"), spatial, 0);
   const Dims after = after_given.empty() ? before : PerAxis(who, "padding_after", after_given, spatial, 0);
   Dims size;
   for (int i = 0; i < spatial; ++i) {
@@ -154,22 +153,22 @@ Tensors Conv(const CallReader& c, const Tensor& x, int spatial, const Dims& afte
     }
     size.push_back((padded - reach) / stride[i] + 1);
   }
-  return {Op<"conv_forward">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, before, dilation, c.Int(3))};
+  return {Op<"conv_forward">(x, w, c.has("bias") ? c.x("bias") : Tensor(), size, stride, before, dilation,
+                             c.Int("groups"))};
 }
 
-/// conv_transpose's arguments: x, weight, bias; stride, padding, output_padding, groups, dilation.
 Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
   const char* who = c.name();
-  const Tensor& w = c.x(1);
+  const Tensor& w = c.x("weight");
   if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2) {
     throw ValueError(who)
-        .Got("x ", c.x(0).shape(), " and weight ", w.shape())
+        .Got("x ", c.x("x").shape(), " and weight ", w.shape())
         .Expected(spatial + 2, " axes each (or one less for x)");
   }
-  const Dims stride = PerAxis(who, "stride", c.Ints(0), spatial, 1),
-             padding = PerAxis(who, "padding", c.Ints(1), spatial, 0);
-  const Dims extra = PerAxis(who, "output_padding", c.Ints(2), spatial, 0);
-  const Dims dilation = PerAxis(who, "dilation", c.Ints(4), spatial, 1);
+  const Dims stride = PerAxis(who, "stride", c.Ints("stride"), spatial, 1),
+             padding = PerAxis(who, "padding", c.Ints("padding"), spatial, 0);
+  const Dims extra = PerAxis(who, "output_padding", c.Ints("output_padding"), spatial, 0);
+  const Dims dilation = PerAxis(who, "dilation", c.Ints("dilation"), spatial, 1);
   Dims size;
   for (int i = 0; i < spatial; ++i) {
     if (extra[i] >= stride[i] && extra[i] >= dilation[i]) {
@@ -189,7 +188,8 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
           .Expected("a result of at least one element on each axis");
     }
   }
-  return {Op<"conv_backward_data">(x, w, c.has(2) ? c.x(2) : Tensor(), size, stride, padding, dilation, c.Int(3))};
+  return {Op<"conv_backward_data">(x, w, c.has("bias") ? c.x("bias") : Tensor(), size, stride, padding, dilation,
+                                   c.Int("groups"))};
 }
 
 [[maybe_unused]] const auto& conv =
@@ -200,7 +200,10 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
             "Convolve (N, C, spatial...) with (O, C / groups, window...) over 1 to 3 axes; padding may differ at the "
             "end.")
         .Autocast(Precision::kLower)
-        .As([](const CallReader& c) { return Conv(c, c.x(0), c.x(1).ndim() - 2, c.Given(4) ? c.Ints(4) : Dims()); });
+        .As([](const CallReader& c) {
+          return Conv(c, c.x("x"), c.x("weight").ndim() - 2,
+                      c.Given("padding_after") ? c.Ints("padding_after") : Dims());
+        });
 
 [[maybe_unused]] const auto& conv_transpose =
     DefineOp(
@@ -208,7 +211,7 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
         "output_padding=0, int groups=1, int[1] dilation=1) -> Tensor")
         .Doc("The adjoint of a convolution over 1 to 3 axes, from (N, C, spatial...) with (C, O / groups, window...).")
         .Autocast(Precision::kLower)
-        .As([](const CallReader& c) { return ConvTranspose(c, c.x(0), c.x(1).ndim() - 2); });
+        .As([](const CallReader& c) { return ConvTranspose(c, c.x("x"), c.x("weight").ndim() - 2); });
 
 /// conv1d, conv2d, conv3d and their transposes: the rank in the name, and images without a batch axis.
 bool DefineRanks() {
@@ -219,7 +222,7 @@ bool DefineRanks() {
         .Doc("Convolve (N, C, spatial...) or (C, spatial...) with (O, C / groups, window...).")
         .Autocast(Precision::kLower)
         .As([spatial](const CallReader& c) {
-          return WithBatch(c.x(0), spatial, [&](const Tensor& x) { return Conv(c, x, spatial, {}); });
+          return WithBatch(c.x("x"), spatial, [&](const Tensor& x) { return Conv(c, x, spatial, {}); });
         });
     DefineOp("conv_transpose" + n + "d(Tensor x, Tensor weight, Tensor? bias=None, " + ints + "stride=1, " + ints +
              "padding=0, " + ints + "output_padding=0, int groups=1, " + ints + "dilation=1) -> Tensor")
@@ -227,7 +230,7 @@ bool DefineRanks() {
             "The adjoint of a convolution, from (N, C, spatial...) or (C, spatial...) with (C, O / groups, window...).")
         .Autocast(Precision::kLower)
         .As([spatial](const CallReader& c) {
-          return WithBatch(c.x(0), spatial, [&](const Tensor& x) { return ConvTranspose(c, x, spatial); });
+          return WithBatch(c.x("x"), spatial, [&](const Tensor& x) { return ConvTranspose(c, x, spatial); });
         });
   }
   return true;

@@ -5,31 +5,29 @@
 
 namespace dragon::windows {
 
-/// Attributes that all convolutions begin with: the result's spatial size, stride, padding, dilation, groups.
+/// What all convolutions know but the result's spatial size.
 inline ConvGeometry GeometryOf(const CallReader& c, int spatial) {
   ConvGeometry g;
   g.spatial = spatial;
   for (int i = 0; i < spatial; ++i) {
-    g.stride[i] = c.Ints(1)[i];
-    g.padding[i] = c.Ints(2)[i];
-    g.dilation[i] = c.Ints(3)[i];
+    g.stride[i] = c.Ints("stride")[i];
+    g.padding[i] = c.Ints("padding")[i];
+    g.dilation[i] = c.Ints("dilation")[i];
   }
-  g.groups = c.Int(4);
+  g.groups = c.Int("groups");
   return g;
 }
 
 inline void CheckGeometry(const CallReader& c, int spatial) {
-  if (c.Int(4) < 1) throw ValueError(c.name()).Got("groups ", c.Int(4)).Expected("at least 1");
+  if (c.Int("groups") < 1) throw ValueError(c.name()).Got("groups ", c.Int("groups")).Expected("at least 1");
   const struct {
-    const char* what;
-    int attr;
+    ArgumentName name;
     int64_t least;
-  } lists[] = {{"size", 0, 0}, {"stride", 1, 1}, {"padding", 2, 0}, {"dilation", 3, 1}};
-  for (const auto& list : lists) {
-    if (c.Ints(list.attr).size() != spatial) {
-      throw ValueError(c.name()).Got(list.what, " ", c.Ints(list.attr)).Expected(spatial, " numbers");
-    }
-    PerAxis(c.name(), list.what, c.Ints(list.attr), spatial, list.least);
+  } lists[] = {{"size", 0}, {"stride", 1}, {"padding", 0}, {"dilation", 1}};
+  for (const auto& [name, least] : lists) {
+    const Dims& given = c.Ints(name);
+    if (given.size() != spatial) throw ValueError(c.name()).Got(name.text, " ", given).Expected(spatial, " numbers");
+    PerAxis(c.name(), name.text, given, spatial, least);
   }
 }
 
@@ -41,8 +39,8 @@ inline void CheckDTypes(const CallReader& c) {
 }
 
 inline void CheckBias(const CallReader& c, int64_t channels) {
-  if (!c.has(2) || (c.x(2).ndim() == 1 && c.x(2).numel() == channels)) return;
-  throw ValueError(c.name()).Got("bias ", c.x(2).shape()).Expected("shape (", channels, ",)");
+  if (!c.has("bias") || (c.x("bias").ndim() == 1 && c.x("bias").numel() == channels)) return;
+  throw ValueError(c.name()).Got("bias ", c.x("bias").shape()).Expected("shape (", channels, ",)");
 }
 
 /// 16-bit and 32-bit floats run channels-last inside; the rest as it is written.

@@ -28,10 +28,10 @@ template <Kind kind, bool forward>
 Tensors OneAxis(const CallReader& c) {
   const Tensor& x = c.x(0);
   if (x.ndim() == 0) throw ValueError(c.name()).Got("a 0-d tensor").Expected("at least one axis");
-  const int64_t axis = NormalizeAxis(c.name(), c.Int(1), x.ndim());
-  const int64_t n = c.Given(0) ? c.Int(0) : kind == Kind::kToReal ? 2 * (x.size(axis) - 1) : x.size(axis);
+  const int64_t axis = NormalizeAxis(c.name(), c.Int("axis"), x.ndim());
+  const int64_t n = c.Given("n") ? c.Int("n") : kind == Kind::kToReal ? 2 * (x.size(axis) - 1) : x.size(axis);
   if (n < 1) throw ValueError(c.name()).Got("a length of ", n).Expected("at least 1");
-  const double scale = Scale(c, c.attr(2), forward, static_cast<double>(n));
+  const double scale = Scale(c, c.attr("norm"), forward, static_cast<double>(n));
   if (kind == Kind::kToReal) return {ToReal(c, AsComplex(c, x), axis, n, forward, scale)};
   if (kind == Kind::kFromReal) return {Op<"fft_r2c">(Resized(c, RealInput(c, x), axis, n), axis, forward, scale)};
   return {Op<"fft_c2c">(Resized(c, AsComplex(c, x), axis, n), Dims{axis}, forward, scale)};
@@ -42,8 +42,8 @@ template <Kind kind, bool forward>
 Tensors ManyAxes(const CallReader& c) {
   const bool to_real = kind == Kind::kToReal;
   Tensor x = kind == Kind::kFromReal ? RealInput(c, c.x(0)) : AsComplex(c, c.x(0));
-  const fft::Plan plan = PlanOf(c, x, c.attr(0), c.attr(1), to_real);
-  const double scale = Scale(c, c.attr(2), forward, plan.numel());
+  const fft::Plan plan = PlanOf(c, x, c.attr("s"), c.attr("axis"), to_real);
+  const double scale = Scale(c, c.attr("norm"), forward, plan.numel());
   if (plan.axes.empty()) {
     if (kind == Kind::kComplex) return {Op<"clone">(x)};
     throw ValueError(c.name()).Got("no axes").Expected("at least one");

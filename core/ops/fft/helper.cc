@@ -6,13 +6,13 @@ namespace {
 
 /// Start, start + 1, ... stop - 1 over n d.
 Tensor Frequencies(const CallReader& c, int64_t start, int64_t stop) {
-  const DType dtype = c.DTypeOr(2, DefaultDType());
-  const Tensor counted = Op<"arange">(start, stop, 1, DType::kInt64, c.attr(3));
-  return Op<"cast">(counted, dtype) / (static_cast<double>(c.Int(0)) * c.Real(1));
+  const DType dtype = c.DTypeOr("dtype", DefaultDType());
+  const Tensor counted = Op<"arange">(start, stop, 1, DType::kInt64, c.attr("device"));
+  return Op<"cast">(counted, dtype) / (static_cast<double>(c.Int("n")) * c.Real("d"));
 }
 
 void CheckCount(const CallReader& c) {
-  if (c.Int(0) < 1) throw ValueError(c.name()).Got("n ", c.Int(0)).Expected("at least 1");
+  if (c.Int("n") < 1) throw ValueError(c.name()).Got("n ", c.Int("n")).Expected("at least 1");
 }
 
 [[maybe_unused]] const auto& fftfreq =
@@ -20,7 +20,7 @@ void CheckCount(const CallReader& c) {
         .Doc("The frequencies of a transform of n samples, d apart: zero, the positive ones, the negative ones.")
         .As([](const CallReader& c) -> Tensors {
           CheckCount(c);
-          const int64_t n = c.Int(0);
+          const int64_t n = c.Int("n");
           return {Op<"cat">(std::vector<Tensor>{Frequencies(c, 0, (n + 1) / 2), Frequencies(c, -(n / 2), 0)}, 0)};
         });
 
@@ -29,15 +29,15 @@ void CheckCount(const CallReader& c) {
         .Doc("The frequencies of a transform of n real samples, d apart.")
         .As([](const CallReader& c) -> Tensors {
           CheckCount(c);
-          return {Frequencies(c, 0, c.Int(0) / 2 + 1)};
+          return {Frequencies(c, 0, c.Int("n") / 2 + 1)};
         });
 
 template <bool back>
 Tensors Shift(const CallReader& c) {
   const Tensor& x = c.x(0);
   Dims axes, shifts;
-  if (c.Given(0)) {
-    for (int64_t axis : c.Ints(0)) axes.push_back(NormalizeAxis(c.name(), axis, x.ndim()));
+  if (c.Given("axis")) {
+    for (int64_t axis : c.Ints("axis")) axes.push_back(NormalizeAxis(c.name(), axis, x.ndim()));
   } else {
     for (int i = 0; i < x.ndim(); ++i) axes.push_back(i);
   }

@@ -13,17 +13,17 @@ Tensor Window(const CallReader& c, const Tensor& window, int64_t n_fft, int64_t 
   if (window.defined() && (window.ndim() != 1 || window.size(0) != length)) {
     throw ValueError(c.name()).Got("a window of shape ", window.shape()).Expected("(", length, ",)");
   }
-  const Tensor full = window.defined() ? window : Op<"full">(Dims{length}, 1.0, dtype, c.x(0).device());
+  const Tensor full = window.defined() ? window : Op<"full">(Dims{length}, 1.0, dtype, c.x("x").device());
   const int64_t left = (n_fft - length) / 2;
   return length == n_fft ? full : Op<"pad">(full, Dims{left, n_fft - length - left});
 }
 
 struct Sizes {
   int64_t n_fft, hop, length;
-  Sizes(const CallReader& c, int hop_attr, int length_attr)
-      : n_fft(c.Int(0)),
-        hop(c.Given(hop_attr) ? c.Int(hop_attr) : c.Int(0) / 4),
-        length(c.Given(length_attr) ? c.Int(length_attr) : c.Int(0)) {
+  explicit Sizes(const CallReader& c)
+      : n_fft(c.Int("n_fft")),
+        hop(c.Given("hop_length") ? c.Int("hop_length") : c.Int("n_fft") / 4),
+        length(c.Given("win_length") ? c.Int("win_length") : c.Int("n_fft")) {
     if (n_fft < 1 || hop < 1) {
       throw ValueError(c.name()).Got("n_fft ", n_fft, " and hop_length ", hop).Expected("at least 1 each");
     }
@@ -31,32 +31,31 @@ struct Sizes {
 };
 
 Tensors Stft(const CallReader& c) {
-  // n_fft, hop_length, win_length | center, pad_mode, normalized, onesided, return_complex
-  Tensor x = fft::AsFloat(c, c.x(0));
+  Tensor x = fft::AsFloat(c, c.x("x"));
   if (x.ndim() < 1 || x.ndim() > 2) {
     throw ValueError(c.name()).Got("a signal of shape ", x.shape()).Expected("one or two axes");
   }
-  const Sizes sizes(c, 1, 2);
+  const Sizes sizes(c);
   const bool lone = x.ndim() == 1;
   if (lone) x = Op<"unsqueeze">(x, 0);
   const DType real = RealDType(x.dtype());
-  const Tensor window = Window(c, c.x(1), sizes.n_fft, sizes.length, real);
-  if (c.Bool(3)) {
+  const Tensor window = Window(c, c.x("window"), sizes.n_fft, sizes.length, real);
+  if (c.Bool("center")) {
     const int64_t half = sizes.n_fft / 2;
-    x = Op<"squeeze">(Op<"pad">(Op<"unsqueeze">(x, 0), Dims{half, half}, c.String(4)), Dims{0});
+    x = Op<"squeeze">(Op<"pad">(Op<"unsqueeze">(x, 0), Dims{half, half}, c.String("pad_mode")), Dims{0});
   }
   if (x.size(-1) < sizes.n_fft) {
     throw ValueError(c.name()).Got("a signal of ", x.size(-1), " samples").Expected("at least n_fft ", sizes.n_fft);
   }
   const Tensor framed = Op<"unfold">(x, -1, sizes.n_fft, sizes.hop) * window;
-  const bool complex = framed.is_complex(), onesided = c.Given(6) ? c.Bool(6) : !complex;
+  const bool complex = framed.is_complex(), onesided = c.Given("onesided") ? c.Bool("onesided") : !complex;
   if (complex && onesided)
     throw ValueError(c.name()).Got("onesided=True for complex numbers").Expected("onesided=False");
-  const Value norm = c.Bool(5) ? Value("ortho") : Value("backward");
+  const Value norm = c.Bool("normalized") ? Value("ortho") : Value("backward");
   const Tensor spectrum = onesided ? Op<"fft_rfft">(framed, None, -1, norm) : Op<"fft_fft">(framed, None, -1, norm);
   Tensor y = Op<"transpose">(spectrum, -2, -1);
   if (lone) y = Op<"squeeze">(y, Dims{0});
-  return {c.Bool(7) ? y : Op<"view_as_real">(Op<"contiguous">(y))};
+  return {c.Bool("return_complex") ? y : Op<"view_as_real">(Op<"contiguous">(y))};
 }
 
 [[maybe_unused]] const auto& stft =
@@ -75,15 +74,14 @@ Tensor OverlapAdd(const Tensor& frames, int64_t n, int64_t hop) {
 }
 
 Tensors Istft(const CallReader& c) {
-  // n_fft, hop_length, win_length | center, normalized, onesided, length, return_complex
-  Tensor x = c.x(0);
+  Tensor x = c.x("x");
   if (!x.is_complex()) throw TypeError(c.name()).Got("x of dtype ", x.dtype()).Expected("complex numbers");
   if (x.ndim() < 2 || x.ndim() > 3) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("two or three axes");
-  const Sizes sizes(c, 1, 2);
+  const Sizes sizes(c);
   const int64_t n = sizes.n_fft, half = n / 2;
-  const bool lone = x.ndim() == 2, returns_complex = c.Bool(7);
+  const bool lone = x.ndim() == 2, returns_complex = c.Bool("return_complex");
   if (lone) x = Op<"unsqueeze">(x, 0);
-  const bool onesided = c.Given(5) ? c.Bool(5) : x.size(1) != n;
+  const bool onesided = c.Given("onesided") ? c.Bool("onesided") : x.size(1) != n;
   if (x.size(1) != (onesided ? half + 1 : n) || x.size(2) < 1) {
     throw ValueError(c.name())
         .Got(x.size(1), " frequencies and ", x.size(2), " windows")
@@ -93,8 +91,8 @@ Tensors Istft(const CallReader& c) {
     throw ValueError(c.name()).Got("return_complex=True with onesided=True").Expected("onesided=False");
   }
   const DType real = RealDType(x.dtype());
-  const Tensor window = Window(c, c.x(1), n, sizes.length, real);
-  const Value norm = c.Bool(4) ? Value("ortho") : Value("backward");
+  const Tensor window = Window(c, c.x("window"), n, sizes.length, real);
+  const Value norm = c.Bool("normalized") ? Value("ortho") : Value("backward");
   const Tensor spectrum = Op<"transpose">(x, 1, 2);
   Tensor frames = onesided ? Op<"fft_irfft">(spectrum, n, -1, norm) : Op<"fft_ifft">(spectrum, None, -1, norm);
   if (!onesided && !returns_complex) frames = Op<"real">(frames);
@@ -102,8 +100,8 @@ Tensors Istft(const CallReader& c) {
   Tensor y = OverlapAdd(Op<"transpose">(frames * window, 1, 2), n, sizes.hop);
   const Tensor square = Op<"broadcast_to">(Op<"unsqueeze">(window * window, -1), Dims{1, n, count});
   const Tensor envelope = OverlapAdd(square, n, sizes.hop);
-  const int64_t total = y.size(-1), start = c.Bool(3) ? half : 0;
-  const int64_t stop = c.Given(6) ? start + c.Int(6) : c.Bool(3) ? total - half : total;
+  const int64_t total = y.size(-1), start = c.Bool("center") ? half : 0;
+  const int64_t stop = c.Given("length") ? start + c.Int("length") : c.Bool("center") ? total - half : total;
   const auto part = [&](const Tensor& t) { return Op<"slice">(t, -1, start, std::min(stop, total), 1); };
   const Tensor weight = part(envelope);
   if (weight.numel() > 0 && !Holds(Op<"all">(Op<"ge">(Op<"abs">(weight), Number(1e-11))))) {

@@ -15,7 +15,7 @@ void CheckDType(const CallReader& c, bool complex) {
 
 int64_t AxisOf(const CallReader& c) {
   if (c.x(0).ndim() == 0) throw ValueError(c.name()).Got("a 0-d tensor").Expected("at least one axis");
-  return NormalizeAxis(c.name(), c.Int(0), c.x(0).ndim());
+  return NormalizeAxis(c.name(), c.Int("axis"), c.x(0).ndim());
 }
 
 /// Half a spectrum of n numbers has n / 2 + 1.
@@ -30,15 +30,16 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           CheckDType(i, /*complex=*/true);
-          NormalizeAxes(i.name(), i.Ints(0), i.x(0).ndim(), /*empty_is_all=*/false);
+          NormalizeAxes(i.name(), i.Ints("axis"), i.x(0).ndim(), /*empty_is_all=*/false);
           i.y(0, i.x(0).shape(), i.x(0).dtype());
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          const Dims axes = NormalizeAxes(r.name(), r.Ints(0), x.ndim(), /*empty_is_all=*/false);
-          kernels::FftC2C(r.ctx(), r.dtype(), r.out(), x.view(), axes, r.Bool(1), r.Real(2));
+          const Dims axes = NormalizeAxes(r.name(), r.Ints("axis"), x.ndim(), /*empty_is_all=*/false);
+          kernels::FftC2C(r.ctx(), r.dtype(), r.out(), x.view(), axes, r.Bool("forward"), r.Real("scale"));
         })
-        .Gradient("", [](Grad& g) { g.dx(0, Op<"fft_c2c">(g.dy(), g.Ints(0), !g.Bool(1), g.Real(2))); });
+        .Gradient("",
+                  [](Grad& g) { g.dx(0, Op<"fft_c2c">(g.dy(), g.Ints("axis"), !g.Bool("forward"), g.Real("scale"))); });
 
 [[maybe_unused]] const auto& fft_r2c =
     DefineOp("fft_r2c(Tensor x, int axis, bool forward, float scale=1.0) -> Tensor")
@@ -52,14 +53,14 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          kernels::FftR2C(r.ctx(), r.y().dtype(), r.out(), x.view(), AxisOf(r), r.Bool(1), r.Real(2));
+          kernels::FftR2C(r.ctx(), r.y().dtype(), r.out(), x.view(), AxisOf(r), r.Bool("forward"), r.Real("scale"));
         })
         .Gradient("", [](Grad& g) {  // the adjoint reads the half as if the rest were zeros, and takes the real part
           const Dims& shape = g.x_shape(0);
-          const int64_t axis = NormalizeAxis(g.name(), g.Int(0), shape.size());
+          const int64_t axis = NormalizeAxis(g.name(), g.Int("axis"), shape.size());
           Dims pad = Dims::Filled(2 * (shape.size() - axis), 0);
           pad[pad.size() - 1] = shape[axis] - g.y_shape()[axis];
-          g.dx(0, Op<"real">(Op<"fft_c2c">(Op<"pad">(g.dy(), pad), Dims{axis}, !g.Bool(1), g.Real(2))));
+          g.dx(0, Op<"real">(Op<"fft_c2c">(Op<"pad">(g.dy(), pad), Dims{axis}, !g.Bool("forward"), g.Real("scale"))));
         });
 
 [[maybe_unused]] const auto& fft_c2r =
@@ -68,7 +69,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
           CheckDType(i, /*complex=*/true);
-          const int64_t axis = AxisOf(i), n = i.Int(1);
+          const int64_t axis = AxisOf(i), n = i.Int("n");
           if (n < 1 || i.x(0).size(axis) != n / 2 + 1) {
             throw ValueError(i.name()).Got("n ", n, " for shape ", i.x(0).shape()).Expected("n / 2 + 1 numbers");
           }
@@ -76,11 +77,11 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          kernels::FftC2R(r.ctx(), r.dtype(), r.out(), x.view(), AxisOf(r), r.Bool(2), r.Real(3));
+          kernels::FftC2R(r.ctx(), r.dtype(), r.out(), x.view(), AxisOf(r), r.Bool("forward"), r.Real("scale"));
         })
         .Gradient("", [](Grad& g) {  // the numbers that stand for two count twice
-          const int64_t axis = NormalizeAxis(g.name(), g.Int(0), g.x_shape(0).size()), n = g.Int(1);
-          const Tensor half = Op<"fft_r2c">(g.dy(), axis, !g.Bool(2), g.Real(3));
+          const int64_t axis = NormalizeAxis(g.name(), g.Int("axis"), g.x_shape(0).size()), n = g.Int("n");
+          const Tensor half = Op<"fft_r2c">(g.dy(), axis, !g.Bool("forward"), g.Real("scale"));
           const int64_t doubled = (n - 1) / 2;
           std::vector<Tensor> parts{Op<"slice">(half, axis, 0, 1, 1), Op<"slice">(half, axis, 1, doubled + 1, 1) * 2.0};
           if (n % 2 == 0) parts.push_back(Op<"slice">(half, axis, n / 2, n / 2 + 1, 1));

@@ -176,8 +176,11 @@ std::shared_ptr<const FusedProgram> BuildFused(const Graph& body, const std::vec
 FoldForm FoldFormOf(const GraphCall& call, const Tensor& x) {
   if (!FindFolding(call.op->name()) || !x.defined() || x.ndim() == 0) return {};
   if (x.dtype() != DType::kFloat32 && x.dtype() != DType::kFloat64) return {};
-  if (call.attrs.size() > 2 && !call.attrs[2].is_none() && call.attrs[2].dtype() != x.dtype()) return {};
-  const Dims axes = NormalizeAxes("fused", call.attrs[0].is_none() ? Dims() : call.attrs[0].ints(), x.ndim());
+  if (call.op->schema.Find("dtype") >= 0) {
+    const Value& dtype = call.attr("dtype");
+    if (!dtype.is_none() && dtype.dtype() != x.dtype()) return {};
+  }
+  const Dims axes = NormalizeAxes("fused", call.attr("axis").is_none() ? Dims() : call.attr("axis").ints(), x.ndim());
   const int count = axes.size(), ndim = x.ndim();
   if (count == ndim) return {FoldForm::Kind::kAll, 0};
   if (axes[count - 1] - axes[0] + 1 != count) return {};

@@ -44,7 +44,7 @@ void CheckInputs(const CallReader& c, const Graph& body) {
 }
 
 void InferFused(Infer& i) {
-  const Graph& body = BodyOf(i.name(), i.attr(0)).graph();
+  const Graph& body = BodyOf(i.name(), i.attr("body")).graph();
   CheckInputs(i, body);
   const std::vector<Tensor> values = InferBody(body, i.call().inputs);
   for (size_t k = 0; k < body.outputs.size(); ++k) {
@@ -60,7 +60,7 @@ void InferFused(Infer& i) {
 constexpr size_t kUsualKey = 64;
 
 void RunFused(Run& r) {
-  const GraphBody& holder = BodyOf(r.name(), r.attr(0));
+  const GraphBody& holder = BodyOf(r.name(), r.attr("body"));
   const Graph& body = holder.graph();
   std::vector<int64_t> key;
   key.reserve(kUsualKey);

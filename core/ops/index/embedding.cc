@@ -33,26 +33,28 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
         .Doc("The rows of a table that integers list.")
         .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
-          const Tensor &weight = i.x(0), &index = i.x(1);
+          const Tensor &weight = i.x("weight"), &index = i.x("index");
           CheckTable("embedding", weight, index);
-          PaddingRow("embedding", i.attr(0), weight.size(0));
+          PaddingRow("embedding", i.attr("padding_idx"), weight.size(0));
           Dims shape = index.shape();
           shape.push_back(weight.size(1));
           CheckedNumel("embedding", shape, weight.item_size());
           i.y(0, std::move(shape), weight.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor index = AsInt64(r.Contiguous(1));
-          const int64_t count = index.numel(), width = r.x(0).size(1);
+          const Tensor index = AsInt64(r.Contiguous("index"));
+          const int64_t count = index.numel(), width = r.x("weight").size(1);
           const Dims shape{count, width}, strides{width, 1}, index_strides{1, 0};
           const View y{r.y().mutable_data(), shape.data(), strides.data(), count * width, 2, r.dtype()};
           const View rows{
               const_cast<void*>(index.data()), shape.data(), index_strides.data(), count * width, 2, DType::kInt64};
-          kernels::Gather(r.ctx(), r.dtype(), y, r.in(0), rows, 0, {"embedding"});
+          kernels::Gather(r.ctx(), r.dtype(), y, r.in("weight"), rows, 0, {"embedding"});
         })
         .Gradient("index", [](Grad& g) {
-          const int64_t rows = g.x_shape(0)[0];
-          g.dx(0, Op<"embedding_backward">(g.dy(), g.x(1), rows, PaddingRow("embedding", g.attr(0), rows), g.Bool(1)));
+          const int64_t rows = g.x_shape("weight")[0];
+          g.dx("weight", Op<"embedding_backward">(g.dy(), g.x("index"), rows,
+                                                  PaddingRow("embedding", g.attr("padding_idx"), rows),
+                                                  g.Bool("scale_grad_by_freq")));
         });
 
 [[maybe_unused]] const auto& embedding_backward =
@@ -60,7 +62,7 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
         "embedding_backward(Tensor dy, Tensor index, int rows, int padding_row, bool scale_grad_by_freq) -> Tensor")
         .Doc("The gradient of an embedding by its table.")
         .Infers([](Infer& i) {
-          const Tensor &dy = i.x(0), &index = i.x(1);
+          const Tensor &dy = i.x("dy"), &index = i.x("index");
           CheckIndexDType("embedding_backward", index);
           Dims shape = index.shape();
           shape.push_back(dy.ndim() ? dy.size(-1) : 0);
@@ -69,24 +71,26 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
                 .Got("dy ", dy.shape(), " for index ", index.shape())
                 .Expected("one row per index");
           }
-          const Dims table{i.Int(0), shape.back()};
+          const Dims table{i.Int("rows"), shape.back()};
           CheckedNumel("embedding_backward", table, dy.item_size());
           i.y(0, table, dy.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), index = AsInt64(r.Contiguous(1));
-          kernels::EmbeddingBackward(r.ctx(), r.dtype(), r.out(), dy.view(), index.view(), r.Int(1), r.Bool(2));
+          const Tensor dy = r.Contiguous("dy"), index = AsInt64(r.Contiguous("index"));
+          kernels::EmbeddingBackward(r.ctx(), r.dtype(), r.out(), dy.view(), index.view(), r.Int("padding_row"),
+                                     r.Bool("scale_grad_by_freq"));
         })
         .Gradient("index", [](Grad& g) {
-          Tensor ddy = Op<"embedding">(g.dy(), g.x(1));
-          const Tensor column = Op<"unsqueeze">(g.x(1), -1);
-          if (g.Bool(2)) {
-            const Tensor flat = Op<"reshape">(g.x(1), Dims{g.x(1).numel()});
-            const Tensor often = Op<"bincount">(flat, None, g.Int(0));
+          Tensor ddy = Op<"embedding">(g.dy(), g.x("index"));
+          const Tensor column = Op<"unsqueeze">(g.x("index"), -1);
+          if (g.Bool("scale_grad_by_freq")) {
+            const Tensor flat = Op<"reshape">(g.x("index"), Dims{g.x("index").numel()});
+            const Tensor often = Op<"bincount">(flat, None, g.Int("rows"));
             ddy = ddy / Op<"cast">(Op<"index_read">(often, std::vector<Tensor>{column}), ddy.dtype());
           }
-          if (g.Int(1) >= 0) ddy = Op<"masked_fill">(ddy, Op<"eq">(column, Number(g.Int(1))), Number(0.0));
-          g.dx(0, ddy);
+          if (g.Int("padding_row") >= 0)
+            ddy = Op<"masked_fill">(ddy, Op<"eq">(column, Number(g.Int("padding_row"))), Number(0.0));
+          g.dx("dy", ddy);
         });
 
 BagMode BagModeNamed(const char* who, const std::string& mode) {
@@ -108,23 +112,24 @@ Tensor BagEdges(const Tensor& offsets, const Tensor& index, bool include_last) {
 /// Operands 0 to 3 of both directions: weight, index (1-d), offsets, per-sample weights.
 void CheckBag(const CallReader& c, int64_t bags) {
   const char* who = c.name();
-  const Tensor &weight = c.x(0), &index = c.x(1), &offsets = c.x(2);
+  const Tensor &weight = c.x("weight"), &index = c.x("index"), &offsets = c.x("offsets");
   CheckTable(who, weight, index);
   CheckIndexDType(who, offsets);
   if (index.ndim() != 1 || offsets.ndim() != 1) {
     throw ValueError(who).Got("index ", index.shape(), " and offsets ", offsets.shape()).Expected("vectors");
   }
   if (bags < 0) throw ValueError(who).Got("no offsets").Expected("at least the last one");
-  if (!c.has(3)) return;
-  if (c.String(1) != "sum") throw ValueError(who).Got("per_sample_weights in mode ", c.String(1)).Expected("mode sum");
-  if (c.x(3).shape() != index.shape() || c.x(3).dtype() != weight.dtype()) {
+  if (!c.has("per_sample_weights")) return;
+  if (c.String("mode") != "sum")
+    throw ValueError(who).Got("per_sample_weights in mode ", c.String("mode")).Expected("mode sum");
+  if (c.x("per_sample_weights").shape() != index.shape() || c.x("per_sample_weights").dtype() != weight.dtype()) {
     throw ValueError(who)
-        .Got("per_sample_weights ", c.x(3).dtype(), c.x(3).shape())
+        .Got("per_sample_weights ", c.x("per_sample_weights").dtype(), c.x("per_sample_weights").shape())
         .Expected(weight.dtype(), index.shape(), " like index and weight");
   }
 }
 
-int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
+int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("include_last_offset"); }
 
 /// `max_indices` holds, in mode max, the row each element of the result came from.
 [[maybe_unused]] const auto& embedding_bag =
@@ -135,28 +140,29 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
         .Doc("The sum, mean or maximum of the rows of each bag of indices.")
         .Infers([](Infer& i) {
           CheckBag(i, Bags(i));
-          const BagMode mode = BagModeNamed(i.name(), i.String(1));
-          PaddingRow(i.name(), i.attr(3), i.x(0).size(0));
-          const Dims shape{Bags(i), i.x(0).size(1)};
-          i.y(0, shape, i.x(0).dtype());
+          const BagMode mode = BagModeNamed(i.name(), i.String("mode"));
+          PaddingRow(i.name(), i.attr("padding_idx"), i.x("weight").size(0));
+          const Dims shape{Bags(i), i.x("weight").size(1)};
+          i.y(0, shape, i.x("weight").dtype());
           i.y(1, mode == BagMode::kMax ? shape : Dims{0}, DType::kInt64);
         })
         .Runs([](Run& r) {
-          const Tensor weight = r.Contiguous(0), index = AsInt64(r.Contiguous(1));
-          const Tensor edges = BagEdges(r.x(2), index, r.Bool(2));
-          const Tensor scale = r.has(3) ? r.Contiguous(3) : Tensor();
-          const BagMode mode = BagModeNamed(r.name(), r.String(1));
+          const Tensor weight = r.Contiguous("weight"), index = AsInt64(r.Contiguous("index"));
+          const Tensor edges = BagEdges(r.x("offsets"), index, r.Bool("include_last_offset"));
+          const Tensor scale = r.has("per_sample_weights") ? r.Contiguous("per_sample_weights") : Tensor();
+          const BagMode mode = BagModeNamed(r.name(), r.String("mode"));
           kernels::EmbeddingBag(r.ctx(), r.dtype(), r.out(0), mode == BagMode::kMax ? r.out(1) : View{}, weight.view(),
                                 index.view(), edges.view(), scale.defined() ? scale.view() : View{}, mode,
-                                PaddingRow(r.name(), r.attr(3), weight.size(0)));
+                                PaddingRow(r.name(), r.attr("padding_idx"), weight.size(0)));
         })
         .Gradient("weight, index, offsets, per_sample_weights, max_indices", [](Grad& g) {
           if (!g.dy().defined()) return;
-          const Tensors grads =
-              OpN<"embedding_bag_backward">(g.x(0), g.x(1), g.x(2), g.x(3), g.dy(), g.y(1), g.Bool(0), g.String(1),
-                                            g.Bool(2), PaddingRow("embedding_bag", g.attr(3), g.x_shape(0)[0]));
-          g.dx(0, grads[0]);
-          if (g.needs(3)) g.dx(3, grads[1]);
+          const Tensors grads = OpN<"embedding_bag_backward">(
+              g.x("weight"), g.x("index"), g.x("offsets"), g.x("per_sample_weights"), g.dy(), g.y(1),
+              g.Bool("scale_grad_by_freq"), g.String("mode"), g.Bool("include_last_offset"),
+              PaddingRow("embedding_bag", g.attr("padding_idx"), g.x_shape("weight")[0]));
+          g.dx("weight", grads[0]);
+          if (g.needs("per_sample_weights")) g.dx("per_sample_weights", grads[1]);
         });
 
 [[maybe_unused]] const auto& embedding_bag_backward =
@@ -167,25 +173,28 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
         .Doc("The gradient of bags of embeddings by their table.")
         .Infers([](Infer& i) {
           CheckBag(i, Bags(i));
-          const Dims shape{Bags(i), i.x(0).size(1)};
-          if (i.x(4).shape() != shape) throw ValueError(i.name()).Got("dy ", i.x(4).shape()).Expected(shape);
-          const bool max = BagModeNamed(i.name(), i.String(1)) == BagMode::kMax;
-          if (max && (i.x(5).shape() != shape || i.x(5).dtype() != DType::kInt64)) {
-            throw ValueError(i.name()).Got("max_indices ", i.x(5).shape()).Expected("int64 of shape ", shape);
+          const Dims shape{Bags(i), i.x("weight").size(1)};
+          if (i.x("dy").shape() != shape) throw ValueError(i.name()).Got("dy ", i.x("dy").shape()).Expected(shape);
+          const bool max = BagModeNamed(i.name(), i.String("mode")) == BagMode::kMax;
+          if (max && (i.x("max_indices").shape() != shape || i.x("max_indices").dtype() != DType::kInt64)) {
+            throw ValueError(i.name())
+                .Got("max_indices ", i.x("max_indices").shape())
+                .Expected("int64 of shape ", shape);
           }
-          if (i.x(4).dtype() != i.x(0).dtype())
-            throw TypeError(i.name()).Got("dy of ", i.x(4).dtype()).Expected(i.x(0).dtype());
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
-          i.y(1, i.has(3) ? i.x(1).shape() : Dims{0}, i.x(0).dtype());
+          if (i.x("dy").dtype() != i.x("weight").dtype())
+            throw TypeError(i.name()).Got("dy of ", i.x("dy").dtype()).Expected(i.x("weight").dtype());
+          i.y(0, i.x("weight").shape(), i.x("weight").dtype());
+          i.y(1, i.has("per_sample_weights") ? i.x("index").shape() : Dims{0}, i.x("weight").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor weight = r.Contiguous(0), index = AsInt64(r.Contiguous(1)), dy = r.Contiguous(4);
-          const Tensor edges = BagEdges(r.x(2), index, r.Bool(2)), places = r.Contiguous(5);
-          const Tensor scale = r.has(3) ? r.Contiguous(3) : Tensor();
-          kernels::EmbeddingBagBackward(r.ctx(), r.dtype(), r.out(0), scale.defined() ? r.out(1) : View{}, dy.view(),
-                                        places.view(), weight.view(), index.view(), edges.view(),
-                                        scale.defined() ? scale.view() : View{}, BagModeNamed(r.name(), r.String(1)),
-                                        r.Int(3), r.Bool(0));
+          const Tensor weight = r.Contiguous("weight"), index = AsInt64(r.Contiguous("index")), dy = r.Contiguous("dy");
+          const Tensor edges = BagEdges(r.x("offsets"), index, r.Bool("include_last_offset")),
+                       places = r.Contiguous("max_indices");
+          const Tensor scale = r.has("per_sample_weights") ? r.Contiguous("per_sample_weights") : Tensor();
+          kernels::EmbeddingBagBackward(
+              r.ctx(), r.dtype(), r.out(0), scale.defined() ? r.out(1) : View{}, dy.view(), places.view(),
+              weight.view(), index.view(), edges.view(), scale.defined() ? scale.view() : View{},
+              BagModeNamed(r.name(), r.String("mode")), r.Int("padding_row"), r.Bool("scale_grad_by_freq"));
         });
 
 [[maybe_unused]] const auto& one_hot =
@@ -194,7 +203,7 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
         .As([](const CallReader& c) -> Tensors {
           CheckIndexDType("one_hot", c.x(0));
           const Tensor x = AsInt64(c.x(0));
-          int64_t classes = c.Int(0);
+          int64_t classes = c.Int("num_classes");
           if (classes < -1 || (classes <= 0 && x.numel() == 0)) {
             throw ValueError("one_hot")
                 .Got("num_classes ", classes, " for ", x.numel(), " numbers")
@@ -246,17 +255,17 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
     DefineOp("repeat_interleave(Tensor x, Tensor repeats, int? axis=None, *, int? output_size=None) -> Tensor")
         .Doc("Every element of an axis repeated: all as often, or each as its entry of repeats says.")
         .As([](const CallReader& c) -> Tensors {
-          Tensor repeats = c.x(1);
+          Tensor repeats = c.x("repeats");
           // A bare number arrives in the dtype of x.
           if (repeats.impl()->weak && std::floor(repeats.Item().real()) == repeats.Item().real()) {
             repeats = Op<"cast">(repeats, DType::kInt64);
           }
           CheckIndexDType("repeat_interleave", repeats);
-          const Tensor x = c.Given(0) ? c.x(0) : Op<"reshape">(c.x(0), Dims{c.x(0).numel()});
-          const int64_t axis = NormalizeAxis("repeat_interleave", c.Given(0) ? c.Int(0) : 0, x.ndim());
-          if (x.ndim() == 0 || c.x(1).ndim() > 1) {
+          const Tensor x = c.Given("axis") ? c.x("x") : Op<"reshape">(c.x("x"), Dims{c.x("x").numel()});
+          const int64_t axis = NormalizeAxis("repeat_interleave", c.Given("axis") ? c.Int("axis") : 0, x.ndim());
+          if (x.ndim() == 0 || c.x("repeats").ndim() > 1) {
             throw ValueError("repeat_interleave")
-                .Got("x ", x.shape(), " and repeats ", c.x(1).shape())
+                .Got("x ", x.shape(), " and repeats ", c.x("repeats").shape())
                 .Expected("an axis to repeat, and at most a vector of repeats");
           }
           if (repeats.numel() == 1) repeats = Op<"expand">(repeats, Dims{x.size(axis)});
@@ -266,9 +275,9 @@ int64_t Bags(const CallReader& c) { return c.x(2).numel() - c.Bool(2); }
                 .Expected("one, or one for each of the ", x.size(axis), " places");
           }
           const Tensor places = Op<"repeat_places">(repeats);
-          if (c.Given(1) && c.Int(1) != places.numel()) {
+          if (c.Given("output_size") && c.Int("output_size") != places.numel()) {
             throw ValueError("repeat_interleave")
-                .Got("output_size ", c.Int(1))
+                .Got("output_size ", c.Int("output_size"))
                 .Expected("the sum of repeats, ", places.numel());
           }
           return {Op<"index_select">(x, axis, places)};

@@ -25,8 +25,8 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
         .Doc("x with one number wherever the mask is true.")
         .Pointwise()
         .Infers([](Infer& i) {
-          CheckMask("masked_fill", i.x(1));
-          const Tensor &x = i.x(0), &value = i.x(2);
+          CheckMask("masked_fill", i.x("mask"));
+          const Tensor &x = i.x("x"), &value = i.x("value");
           if (value.ndim() != 0)
             throw ValueError("masked_fill").Got("a value of shape ", value.shape()).Expected("one number");
           if (IsComplex(value.dtype()) > IsComplex(x.dtype())) {
@@ -34,18 +34,18 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
                 .Got("a value of ", value.dtype())
                 .Expected("one that ", x.dtype(), " can hold");
           }
-          i.y(0, BroadcastShapes("masked_fill", x.shape(), i.x(1).shape()), x.dtype());
+          i.y(0, BroadcastShapes("masked_fill", x.shape(), i.x("mask").shape()), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor value = CastOrRefuse(r.name(), r.x(2), r.dtype());
+          const Tensor value = CastOrRefuse(r.name(), r.x("value"), r.dtype());
           Dims x_strides, mask_strides;
           const Dims& shape = r.y().shape();
-          kernels::MaskedFill(r.ctx(), r.dtype(), r.out(), Spread(r.x(0), shape, &x_strides),
-                              Spread(r.x(1), shape, &mask_strides), value.view());
+          kernels::MaskedFill(r.ctx(), r.dtype(), r.out(), Spread(r.x("x"), shape, &x_strides),
+                              Spread(r.x("mask"), shape, &mask_strides), value.view());
         })
         .Gradient("mask", [](Grad& g) {
-          if (g.needs(0)) g.dx(0, Op<"masked_fill">(g.dy(), g.x(1), Number(0.0)));
-          if (g.needs(2)) g.dx(2, Op<"masked_fill">(g.dy(), Op<"logical_not">(g.x(1)), Number(0.0)));
+          if (g.needs("x")) g.dx("x", Op<"masked_fill">(g.dy(), g.x("mask"), Number(0.0)));
+          if (g.needs("value")) g.dx("value", Op<"masked_fill">(g.dy(), Op<"logical_not">(g.x("mask")), Number(0.0)));
         });
 
 [[maybe_unused]] const auto& masked_select =
@@ -53,47 +53,47 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
         .Doc("The elements where the mask is true, as a vector.")
         .Dynamic()
         .Runs([](Run& r) {
-          CheckMask("masked_select", r.x(1));
-          const Dims shape = BroadcastShapes("masked_select", r.x(0).shape(), r.x(1).shape());
+          CheckMask("masked_select", r.x("mask"));
+          const Dims shape = BroadcastShapes("masked_select", r.x("x").shape(), r.x("mask").shape());
           Dims x_strides, mask_strides;
-          const View x = Spread(r.x(0), shape, &x_strides), mask = Spread(r.x(1), shape, &mask_strides);
+          const View x = Spread(r.x("x"), shape, &x_strides), mask = Spread(r.x("mask"), shape, &mask_strides);
           int64_t count = 0;
           kernels::CountMarked(r.ctx(), DType::kBool, &count, mask);
-          r.set_y(0, Tensor::Empty({count}, r.dtype(), r.x(0).device()));
+          r.set_y(0, Tensor::Empty({count}, r.dtype(), r.x("x").device()));
           kernels::MaskedSelect(r.ctx(), r.dtype(), r.out(), x, mask);
         })
         .Gradient("mask", [](Grad& g) {
-          const Dims shape = BroadcastShapes("masked_select", g.x_shape(0), g.x(1).shape());
-          g.dx(0, Op<"masked_scatter">(Zeros(shape, g.dy()), Op<"expand">(g.x(1), shape), g.dy()));
+          const Dims shape = BroadcastShapes("masked_select", g.x_shape("x"), g.x("mask").shape());
+          g.dx("x", Op<"masked_scatter">(Zeros(shape, g.dy()), Op<"expand">(g.x("mask"), shape), g.dy()));
         });
 
 [[maybe_unused]] const auto& masked_scatter =
     DefineOp("masked_scatter(Tensor x, Tensor mask, Tensor src) -> Tensor")
         .Doc("x with the next element of src wherever the mask is true.")
         .Infers([](Infer& i) {
-          CheckMask("masked_scatter", i.x(1));
-          if (i.x(2).dtype() != i.x(0).dtype()) {
+          CheckMask("masked_scatter", i.x("mask"));
+          if (i.x("src").dtype() != i.x("x").dtype()) {
             throw TypeError("masked_scatter")
-                .Got("src of ", i.x(2).dtype())
-                .Expected("the dtype of x, ", i.x(0).dtype());
+                .Got("src of ", i.x("src").dtype())
+                .Expected("the dtype of x, ", i.x("x").dtype());
           }
-          i.y(0, BroadcastShapes("masked_scatter", i.x(0).shape(), i.x(1).shape()), i.x(0).dtype());
+          i.y(0, BroadcastShapes("masked_scatter", i.x("x").shape(), i.x("mask").shape()), i.x("x").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor src = r.Contiguous(2);
+          const Tensor src = r.Contiguous("src");
           Dims x_strides, mask_strides;
           const Dims& shape = r.y().shape();
-          kernels::MaskedScatter(r.ctx(), r.dtype(), r.out(), Spread(r.x(0), shape, &x_strides),
-                                 Spread(r.x(1), shape, &mask_strides), src.view());
+          kernels::MaskedScatter(r.ctx(), r.dtype(), r.out(), Spread(r.x("x"), shape, &x_strides),
+                                 Spread(r.x("mask"), shape, &mask_strides), src.view());
         })
         .Gradient("mask", [](Grad& g) {
-          if (g.needs(0)) g.dx(0, Op<"masked_fill">(g.dy(), g.x(1), Number(0.0)));
-          if (!g.needs(2)) return;
-          const Tensor used = Op<"masked_select">(g.dy(), g.x(1));
+          if (g.needs("x")) g.dx("x", Op<"masked_fill">(g.dy(), g.x("mask"), Number(0.0)));
+          if (!g.needs("src")) return;
+          const Tensor used = Op<"masked_select">(g.dy(), g.x("mask"));
           int64_t numel = 1;
-          for (int64_t size : g.x_shape(2)) numel *= size;
+          for (int64_t size : g.x_shape("src")) numel *= size;
           const Tensor all = Op<"pad">(used, Dims{0, numel - used.numel()});
-          g.dx(2, Op<"reshape">(all, g.x_shape(2)));
+          g.dx("src", Op<"reshape">(all, g.x_shape("src")));
         });
 
 [[maybe_unused]] const auto& nonzero =

@@ -35,11 +35,11 @@ struct How {
 std::string Speaking(const char* who, const char* how) { return std::string(who) + ":" + how; }
 
 void InferScatter(Infer& i) {
-  const Tensor &x = i.x(0), &index = i.x(1), &src = i.x(2);
-  const How how(i.String(1));
+  const Tensor &x = i.x("x"), &index = i.x("index"), &src = i.x("src");
+  const How how(i.String("how"));
   const char* who = how.who.c_str();
   CheckIndexDType(who, index);
-  const int64_t axis = NormalizeAxis(who, i.Int(0), x.ndim());
+  const int64_t axis = NormalizeAxis(who, i.Int("axis"), x.ndim());
   if (src.dtype() != x.dtype()) {
     throw TypeError(who).Got("src of ", src.dtype()).Expected("the dtype of x, ", x.dtype());
   }
@@ -54,26 +54,26 @@ void InferScatter(Infer& i) {
 }
 
 void RunScatter(Run& r) {
-  CopyUnlessSame(r, r.y(), r.x(0));
-  if (r.x(1).numel() == 0) return;
-  const Tensor index = AsInt64(r.x(1));
-  const How how(r.String(1));
-  const int64_t axis = NormalizeAxis("scatter", r.Int(0), r.x(0).ndim());
-  kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in(2), static_cast<int>(axis), how.combine,
-                   {how.who.c_str(), r.Bool(2)});
+  CopyUnlessSame(r, r.y(), r.x("x"));
+  if (r.x("index").numel() == 0) return;
+  const Tensor index = AsInt64(r.x("index"));
+  const How how(r.String("how"));
+  const int64_t axis = NormalizeAxis("scatter", r.Int("axis"), r.x("x").ndim());
+  kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in("src"), static_cast<int>(axis), how.combine,
+                   {how.who.c_str(), r.Bool("from_end")});
 }
 
 Tensor Ones(const Tensor& like) { return Op<"ones">(like.shape(), like.dtype(), like.device()); }
 
 /// A product's factor is divided out; where it is the only zero at its place, the product is taken without it.
 void ProductGradient(Grad& g, int64_t axis, const Tensor& index) {
-  const bool end = g.Bool(2);
-  const Tensor &x = g.x(0), &src = g.x(2), &y = g.y(), &dy = g.dy();
-  if (g.needs(0)) {
+  const bool end = g.Bool("from_end");
+  const Tensor &x = g.x("x"), &src = g.x("src"), &y = g.y(), &dy = g.dy();
+  if (g.needs("x")) {
     const Tensor safe = Op<"masked_fill">(x, Op<"eq">(x, Number(0.0)), Number(1.0));
-    g.dx(0, dy * Op<"scatter_into">(safe, axis, index, src, "multiply", end) / safe);
+    g.dx("x", dy * Op<"scatter_into">(safe, axis, index, src, "multiply", end) / safe);
   }
-  if (g.needs(2)) {
+  if (g.needs("src")) {
     const Tensor is_zero = Op<"eq">(src, Number(0.0));
     const Tensor zeros =
         Op<"scatter_into">(Zeros(x.shape(), x), axis, index, Op<"cast">(is_zero, x.dtype()), "add", end);
@@ -82,37 +82,39 @@ void ProductGradient(Grad& g, int64_t axis, const Tensor& index) {
         Op<"scatter_into">(x, axis, index, Op<"masked_fill">(src, lone, Number(1.0)), "multiply", end);
     const Tensor at_lone = Op<"gather">(dy * without, axis, index, end);
     const Tensor elsewhere = Op<"gather">(dy * y, axis, index, end) / Op<"masked_fill">(src, is_zero, Number(1.0));
-    g.dx(2, Op<"where">(lone, at_lone, elsewhere));
+    g.dx("src", Op<"where">(lone, at_lone, elsewhere));
   }
 }
 
 /// Those who reached the extreme share its gradient evenly.
 void ExtremeGradient(Grad& g, int64_t axis, const Tensor& index) {
-  const bool end = g.Bool(2);
-  const Tensor x_won = Op<"cast">(Op<"eq">(g.x(0), g.y()), g.x_dtype(0));
-  const Tensor src_won = Op<"cast">(Op<"eq">(g.x(2), Op<"gather">(g.y(), axis, index, end)), g.x_dtype(0));
+  const bool end = g.Bool("from_end");
+  const Tensor x_won = Op<"cast">(Op<"eq">(g.x("x"), g.y()), g.x_dtype("x"));
+  const Tensor src_won = Op<"cast">(Op<"eq">(g.x("src"), Op<"gather">(g.y(), axis, index, end)), g.x_dtype("x"));
   const Tensor share = g.dy() / Op<"scatter_into">(x_won, axis, index, src_won, "add", end);
-  if (g.needs(0)) g.dx(0, x_won * share);
-  if (g.needs(2)) g.dx(2, src_won * Op<"gather">(share, axis, index, end));
+  if (g.needs("x")) g.dx("x", x_won * share);
+  if (g.needs("src")) g.dx("src", src_won * Op<"gather">(share, axis, index, end));
 }
 
 void ScatterGradient(Grad& g) {
-  const Tensor& index = g.x(1);
-  const int64_t axis = g.Int(0);
-  const Combine how = How(g.String(1)).combine;
-  if (index.numel() == 0) return g.dx(0, g.dy());
-  if (g.needs(0)) {
+  const Tensor& index = g.x("index");
+  const int64_t axis = g.Int("axis");
+  const Combine how = How(g.String("how")).combine;
+  if (index.numel() == 0) return g.dx("x", g.dy());
+  if (g.needs("x")) {
     const bool kept = how == Combine::kAdd;
-    g.dx(0, kept ? g.dy() : Op<"scatter_into">(g.dy(), axis, index, Zeros(index.shape(), g.dy()), "assign", g.Bool(2)));
+    g.dx("x",
+         kept ? g.dy()
+              : Op<"scatter_into">(g.dy(), axis, index, Zeros(index.shape(), g.dy()), "assign", g.Bool("from_end")));
   }
-  if (g.needs(2)) g.dx(2, Op<"gather">(g.dy(), axis, index, g.Bool(2)));
+  if (g.needs("src")) g.dx("src", Op<"gather">(g.dy(), axis, index, g.Bool("from_end")));
 }
 
 void CombineGradient(Grad& g) {
-  const Tensor& index = g.x(1);
-  const int64_t axis = g.Int(0);
-  if (index.numel() == 0) return g.dx(0, g.dy());
-  if (How(g.String(1)).combine == Combine::kMultiply) return ProductGradient(g, axis, index);
+  const Tensor& index = g.x("index");
+  const int64_t axis = g.Int("axis");
+  if (index.numel() == 0) return g.dx("x", g.dy());
+  if (How(g.String("how")).combine == Combine::kMultiply) return ProductGradient(g, axis, index);
   ExtremeGradient(g, axis, index);
 }
 
@@ -138,14 +140,15 @@ Operator& Scatter(const char* name, const char* doc) {
       .Gradient("x, index, src, out", CombineGradient);
   Scatter("scatter_into", "x with src assigned, added, multiplied or compared at index along an axis.")
       .As([](const CallReader& c) -> Tensors {
-        const Combine how = How(c.String(1)).combine;
+        const Combine how = How(c.String("how")).combine;
         if (how == Combine::kAssign || how == Combine::kAdd) {
-          return {Op<"scatter_write">(c.x(0), c.Int(0), c.x(1), c.x(2), c.String(1), c.Bool(2))};
+          return {Op<"scatter_write">(c.x("x"), c.Int("axis"), c.x("index"), c.x("src"), c.String("how"),
+                                      c.Bool("from_end"))};
         }
         // What is kept for the gradient must outlive writing x in place.
-        const bool keeps = Door().grad_enabled && (c.x(0).requires_grad() || c.x(2).requires_grad());
-        const Tensor x = keeps ? Op<"clone">(c.x(0)) : c.x(0);
-        return {Op<"scatter_combine">(x, c.Int(0), c.x(1), c.x(2), c.String(1), c.Bool(2))};
+        const bool keeps = Door().grad_enabled && (c.x("x").requires_grad() || c.x("src").requires_grad());
+        const Tensor x = keeps ? Op<"clone">(c.x("x")) : c.x("x");
+        return {Op<"scatter_combine">(x, c.Int("axis"), c.x("index"), c.x("src"), c.String("how"), c.Bool("from_end"))};
       });
   return true;
 }();
@@ -169,8 +172,8 @@ Tensor FitSource(const char* who, const Tensor& x, const Tensor& index, Tensor s
 }
 
 Tensor ScatterInto(const CallReader& c, const char* how) {
-  return Op<"scatter_into">(c.x(0), c.Int(0), c.x(1), FitSource(c.name(), c.x(0), c.x(1), c.x(2)),
-                            Speaking(c.name(), how));
+  return Op<"scatter_into">(c.x("x"), c.Int("axis"), c.x("index"),
+                            FitSource(c.name(), c.x("x"), c.x("index"), c.x("src")), Speaking(c.name(), how));
 }
 
 /// The number that a reduction without the elements of x starts from.
@@ -214,11 +217,11 @@ Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tenso
     DefineOp("scatter(Tensor x, int axis, Tensor index, Tensor src, *, str? reduce=None) -> Tensor")
         .Doc("x with src written (or added, or multiplied) at index along an axis; the last of equal places wins.")
         .As([](const CallReader& c) -> Tensors {
-          if (!c.Given(1)) return {ScatterInto(c, "assign")};
-          if (c.String(1) != "add" && c.String(1) != "multiply") {
-            throw ValueError("scatter").Got("reduce '", c.String(1), "'").Expected("add, multiply or None");
+          if (!c.Given("reduce")) return {ScatterInto(c, "assign")};
+          if (c.String("reduce") != "add" && c.String("reduce") != "multiply") {
+            throw ValueError("scatter").Got("reduce '", c.String("reduce"), "'").Expected("add, multiply or None");
           }
-          return {ScatterInto(c, c.String(1).c_str())};
+          return {ScatterInto(c, c.String("reduce").c_str())};
         });
 
 [[maybe_unused]] const auto& scatter_add =
@@ -231,13 +234,14 @@ Tensor ScatterReduce(const char* who, const Tensor& x, int64_t axis, const Tenso
         "scatter_reduce(Tensor x, int axis, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor")
         .Doc("x combined with src at index along an axis; without include_self, places written to start afresh.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor src = FitSource(c.name(), c.x(0), c.x(1), c.x(2));
-          return {ScatterReduce(c.name(), c.x(0), c.Int(0), c.x(1), src, c.String(1), c.Bool(2))};
+          const Tensor src = FitSource(c.name(), c.x("x"), c.x("index"), c.x("src"));
+          return {ScatterReduce(c.name(), c.x("x"), c.Int("axis"), c.x("index"), src, c.String("reduce"),
+                                c.Bool("include_self"))};
         });
 
 /// The index of an index_* operator, spread over the shape of what it writes; `width` is its length.
 Tensor AxisIndexFor(const CallReader& c, const Dims& shape, int64_t axis) {
-  const Tensor &x = c.x(0), &index = c.x(1);
+  const Tensor &x = c.x("x"), &index = c.x("index");
   CheckIndexDType(c.name(), index);
   if (index.ndim() > 1) throw ValueError(c.name()).Got("an index of shape ", index.shape()).Expected("a vector");
   Dims expected = x.shape();
@@ -251,8 +255,8 @@ Tensor AxisIndexFor(const CallReader& c, const Dims& shape, int64_t axis) {
 }
 
 Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how, bool from_end = false) {
-  const int64_t axis = NormalizeAxis(c.name(), c.Int(0), c.x(0).ndim());
-  return Op<"scatter_into">(c.x(0), axis, AxisIndexFor(c, src.shape(), axis), src, Speaking(c.name(), how), from_end);
+  const int64_t axis = NormalizeAxis(c.name(), c.Int("axis"), c.x("x").ndim());
+  return Op<"scatter_into">(c.x("x"), axis, AxisIndexFor(c, src.shape(), axis), src, Speaking(c.name(), how), from_end);
 }
 
 [[maybe_unused]] const auto& index_add =
@@ -260,33 +264,33 @@ Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how, bool f
         .Doc("x with alpha * src added at the listed places of an axis.")
         .As([](const CallReader& c) -> Tensors {
           const Value one(int64_t{1});
-          RequireNumber(c.name(), c.x(0).dtype(), c.attr(1));
-          const Tensor src = c.attr(1) == one ? c.x(2) : Op<"mul">(c.x(2), Number(c.attr(1)));
+          RequireNumber(c.name(), c.x("x").dtype(), c.attr("alpha"));
+          const Tensor src = c.attr("alpha") == one ? c.x("src") : Op<"mul">(c.x("src"), Number(c.attr("alpha")));
           return {IndexInto(c, src, "add")};
         });
 
 [[maybe_unused]] const auto& index_copy =
     DefineOp("index_copy(Tensor x, int axis, Tensor index, Tensor src) -> Tensor")
         .Doc("x with src written at the listed places of an axis.")
-        .As([](const CallReader& c) -> Tensors { return {IndexInto(c, c.x(2), "assign")}; });
+        .As([](const CallReader& c) -> Tensors { return {IndexInto(c, c.x("src"), "assign")}; });
 
 [[maybe_unused]] const auto& index_fill =
     DefineOp("index_fill(Tensor x, int axis, Tensor index, Tensor value) -> Tensor")
         .Doc("x with one number at the listed places of an axis.")
         .As([](const CallReader& c) -> Tensors {
-          if (c.x(2).ndim() != 0)
-            throw ValueError("index_fill").Got("a value of shape ", c.x(2).shape()).Expected("one number");
-          const int64_t axis = NormalizeAxis("index_fill", c.Int(0), c.x(0).ndim());
-          Dims shape = c.x(0).shape();
-          if (!shape.empty()) shape[axis] = c.x(1).numel();
-          const Tensor value = CastOrRefuse("index_fill", c.x(2), c.x(0).dtype());
+          if (c.x("value").ndim() != 0)
+            throw ValueError("index_fill").Got("a value of shape ", c.x("value").shape()).Expected("one number");
+          const int64_t axis = NormalizeAxis("index_fill", c.Int("axis"), c.x("x").ndim());
+          Dims shape = c.x("x").shape();
+          if (!shape.empty()) shape[axis] = c.x("index").numel();
+          const Tensor value = CastOrRefuse("index_fill", c.x("value"), c.x("x").dtype());
           if (Door().grad_enabled && value.requires_grad()) {
             // A place named twice holds the number once, and so does its gradient.
-            const Tensor none = Op<"zeros">(c.x(0).shape(), DType::kBool, value.device());
+            const Tensor none = Op<"zeros">(c.x("x").shape(), DType::kBool, value.device());
             const Tensor yes = Op<"ones">(shape, DType::kBool, value.device());
             const Tensor places = Op<"scatter_into">(none, axis, AxisIndexFor(c, shape, axis), yes,
                                                      Speaking(c.name(), "assign"), /*from_end=*/true);
-            return {Op<"where">(places, value, c.x(0))};
+            return {Op<"where">(places, value, c.x("x"))};
           }
           return {IndexInto(c, Op<"expand">(value, shape), "assign", /*from_end=*/true)};
         });
@@ -296,14 +300,15 @@ Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how, bool f
         "index_reduce(Tensor x, int axis, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor")
         .Doc("x combined with src at the listed places of an axis.")
         .As([](const CallReader& c) -> Tensors {
-          if (c.String(1) == "sum")
+          if (c.String("reduce") == "sum")
             throw ValueError("index_reduce")
                 .Got("reduce 'sum'")
                 .Expected("prod, mean, amax or amin")
                 .Hint("index_add sums");
-          const int64_t axis = NormalizeAxis("index_reduce", c.Int(0), c.x(0).ndim());
-          const Tensor index = AxisIndexFor(c, c.x(2).shape(), axis);
-          return {ScatterReduce(c.name(), c.x(0), axis, index, c.x(2), c.String(1), c.Bool(2))};
+          const int64_t axis = NormalizeAxis("index_reduce", c.Int("axis"), c.x("x").ndim());
+          const Tensor index = AxisIndexFor(c, c.x("src").shape(), axis);
+          return {
+              ScatterReduce(c.name(), c.x("x"), axis, index, c.x("src"), c.String("reduce"), c.Bool("include_self"))};
         });
 
 }  // namespace

@@ -6,8 +6,8 @@ namespace {
 
 using namespace linalg;  // NOLINT: the family's words
 
-void InferCholesky(Infer& i) {
-  CheckSquare(i, 0);
+void InferCholesky(Infer& i, ArgumentName name) {
+  CheckSquare(i, name);
   i.y(0, i.x(0).shape(), i.x(0).dtype());
 }
 
@@ -21,7 +21,7 @@ Tensor CholeskyGradient(const Tensor& l, const Tensor& dl) {
 
 void GradientOfCholesky(Grad& g) {
   if (!g.dy().defined()) return;
-  g.dx(0, g.Bool(0) ? CholeskyGradient(Adjoint(g.y()), Adjoint(g.dy())) : CholeskyGradient(g.y(), g.dy()));
+  g.dx(0, g.Bool("upper") ? CholeskyGradient(Adjoint(g.y()), Adjoint(g.dy())) : CholeskyGradient(g.y(), g.dy()));
 }
 
 [[maybe_unused]] const auto& linalg_cholesky =
@@ -29,11 +29,11 @@ void GradientOfCholesky(Grad& g) {
         .Doc("The triangular L with L L^H = x (or U with U^H U = x) of Hermitian positive-definite matrices.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers(InferCholesky)
+        .Infers([](Infer& i) { InferCholesky(i, "x"); })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
           InfoScratch info(r, BatchOf(x.shape()));
-          kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(), info.view(), x.view(), r.Bool(0), r.name());
+          kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(), info.view(), x.view(), r.Bool("upper"), r.name());
         })
         .Gradient("out", GradientOfCholesky);
 
@@ -43,13 +43,13 @@ void GradientOfCholesky(Grad& g) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          InferCholesky(i);
+          InferCholesky(i, "x");
           i.y(1, BatchOf(i.x(0).shape()), DType::kInt32);
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(), r.Bool(0),
-                                  r.Bool(1) ? r.name() : nullptr);
+          kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(), r.Bool("upper"),
+                                  r.Bool("check_errors") ? r.name() : nullptr);
         })
         .Gradient("L", GradientOfCholesky);
 
@@ -57,7 +57,7 @@ void GradientOfCholesky(Grad& g) {
     DefineOp("cholesky(Tensor x, bool upper=False) -> Tensor")
         .Doc("linalg_cholesky by its older name.")
         .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_cholesky">(c.x(0), c.Bool(0))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_cholesky">(c.x(0), c.Bool("upper"))}; });
 
 /// Solve L L^H X = B (or U^H U X = B).
 Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper) {
@@ -80,22 +80,24 @@ Tensor FactorGradient(const Tensor& factor, const Tensor& da, bool upper) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          CheckMatrix(i, 0);
-          CheckSquare(i, 1);
-          CheckSameDType(i, 0, 1);
-          const Tensor &x = i.x(0), &l = i.x(1);
+          CheckMatrix(i, "x");
+          CheckSquare(i, "L");
+          CheckSameDType(i, "x", "L");
+          const Tensor &x = i.x("x"), &l = i.x("L");
           if (x.size(-2) != l.size(-1)) {
             throw ValueError(i.name()).Got("x ", x.shape(), " and L ", l.shape()).Expected("as many rows");
           }
           i.y(0, With(With(BroadcastShapes(i.name(), BatchOf(x.shape()), BatchOf(l.shape())), x.size(-2)), x.size(-1)),
               x.dtype());
         })
-        .Runs([](Run& r) { OpInto<"copy">(r.y(), CholeskySolve(r.x(0), Triangle(r.x(1), r.Bool(0)), r.Bool(0))); })
+        .Runs([](Run& r) {
+          OpInto<"copy">(r.y(), CholeskySolve(r.x("x"), Triangle(r.x("L"), r.Bool("upper")), r.Bool("upper")));
+        })
         .Gradient("L, out", [](Grad& g) {
-          const bool upper = g.Bool(0);
-          const Tensor dx = Op<"cholesky_solve">(g.dy(), g.x(1), upper);  // A^-1 dy
-          if (g.needs(0)) g.dx(0, dx);
-          if (g.needs(1)) g.dx(1, FactorGradient(g.x(1), -MatMul(dx, Adjoint(g.y())), upper));
+          const bool upper = g.Bool("upper");
+          const Tensor dx = Op<"cholesky_solve">(g.dy(), g.x("L"), upper);  // A^-1 dy
+          if (g.needs("x")) g.dx("x", dx);
+          if (g.needs("L")) g.dx("L", FactorGradient(g.x("L"), -MatMul(dx, Adjoint(g.y())), upper));
         });
 
 [[maybe_unused]] const auto& cholesky_inverse =
@@ -103,14 +105,14 @@ Tensor FactorGradient(const Tensor& factor, const Tensor& da, bool upper) {
         .Doc("The inverse of A from its Cholesky factor L.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers(InferCholesky)
+        .Infers([](Infer& i) { InferCholesky(i, "L"); })
         .Runs([](Run& r) {
-          const Tensor l = Triangle(r.x(0), r.Bool(0)), one = Identity(l.size(-1), l.dtype(), l.device());
-          OpInto<"copy">(r.y(), CholeskySolve(Op<"broadcast_to">(one, l.shape()), l, r.Bool(0)));
+          const Tensor l = Triangle(r.x(0), r.Bool("upper")), one = Identity(l.size(-1), l.dtype(), l.device());
+          OpInto<"copy">(r.y(), CholeskySolve(Op<"broadcast_to">(one, l.shape()), l, r.Bool("upper")));
         })
         .Gradient("L, out", [](Grad& g) {
           const Tensor& y = g.y();
-          g.dx(0, FactorGradient(g.x(0), -MatMul(y, MatMul(g.dy(), y)), g.Bool(0)));
+          g.dx(0, FactorGradient(g.x(0), -MatMul(y, MatMul(g.dy(), y)), g.Bool("upper")));
         });
 
 }  // namespace

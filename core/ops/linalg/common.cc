@@ -3,25 +3,26 @@
 
 namespace dragon::linalg {
 
-void CheckMatrix(const CallReader& c, int i) {
-  const Tensor& x = c.x(i);
-  const std::string& name = c.op().schema.tensor(i).name;
+void CheckMatrix(const CallReader& c, ArgumentName name) {
+  const Tensor& x = c.x(name);
   if (x.dtype() < DType::kFloat32) {
-    throw TypeError(c.name()).Got(name, " of dtype ", x.dtype()).Expected("float32, float64, complex64 or complex128");
+    throw TypeError(c.name())
+        .Got(name.text, " of dtype ", x.dtype())
+        .Expected("float32, float64, complex64 or complex128");
   }
-  if (x.ndim() < 2) throw ValueError(c.name()).Got(name, " of shape ", x.shape()).Expected("at least two axes");
+  if (x.ndim() < 2) throw ValueError(c.name()).Got(name.text, " of shape ", x.shape()).Expected("at least two axes");
 }
 
-void CheckSquare(const CallReader& c, int i) {
-  CheckMatrix(c, i);
-  const Tensor& x = c.x(i);
+void CheckSquare(const CallReader& c, ArgumentName name) {
+  CheckMatrix(c, name);
+  const Tensor& x = c.x(name);
   if (x.size(-1) == x.size(-2)) return;
-  throw ValueError(c.name()).Got(c.op().schema.tensor(i).name, " of shape ", x.shape()).Expected("square matrices");
+  throw ValueError(c.name()).Got(name.text, " of shape ", x.shape()).Expected("square matrices");
 }
 
-void CheckSameDType(const CallReader& c, int i, int j) {
-  if (c.x(i).dtype() == c.x(j).dtype()) return;
-  throw TypeError(c.name()).Got(c.x(i).dtype(), " and ", c.x(j).dtype()).Expected("one dtype");
+void CheckSameDType(const CallReader& c, ArgumentName a, ArgumentName b) {
+  if (c.x(a).dtype() == c.x(b).dtype()) return;
+  throw TypeError(c.name()).Got(c.x(a).dtype(), " and ", c.x(b).dtype()).Expected("one dtype");
 }
 
 Tensor Expanded(const Tensor& x, const Dims& batch) {

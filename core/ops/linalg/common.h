@@ -20,11 +20,11 @@ inline Dims With(Dims batch, int64_t size) {
 }
 
 /// float32, float64, complex64 or complex128, with at least two axes.
-void CheckMatrix(const CallReader& c, int i);
+void CheckMatrix(const CallReader& c, ArgumentName name);
 /// The same, and square.
-void CheckSquare(const CallReader& c, int i);
+void CheckSquare(const CallReader& c, ArgumentName name);
 /// Two matrix arguments of one dtype.
-void CheckSameDType(const CallReader& c, int i, int j);
+void CheckSameDType(const CallReader& c, ArgumentName a, ArgumentName b);
 
 /// An input in row-major order, repeated to the given batch.
 Tensor Expanded(const Tensor& x, const Dims& batch);

@@ -17,7 +17,7 @@ Tensors FactorsOf(Run& r) { return OpN<"linalg_lu_factor_ex">(r.x(0), true, fals
         .Batches(Batching::kRows)
         .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
-          CheckSquare(i, 0);
+          CheckSquare(i, "x");
           i.y(0, BatchOf(i.x(0).shape()), i.x(0).dtype());
         })
         .Runs([](Run& r) {
@@ -51,7 +51,7 @@ Tensor Lift(const Tensor& x) {
         .Doc("The matrices of cofactors: the derivative of the determinant.")
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {
-          CheckSquare(i, 0);
+          CheckSquare(i, "x");
           i.y(0, i.x(0).shape(), i.x(0).dtype());
         })
         .Runs([](Run& r) {
@@ -88,7 +88,7 @@ void GradientOfSlogdet(Grad& g) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
-          CheckSquare(i, 0);
+          CheckSquare(i, "x");
           i.y(0, BatchOf(i.x(0).shape()), i.x(0).dtype());
           i.y(1, BatchOf(i.x(0).shape()), RealDType(i.x(0).dtype()));
         })
@@ -112,7 +112,7 @@ void GradientOfSlogdet(Grad& g) {
                                           .Doc("The logarithms of determinants; NaN where a real one is negative.")
                                           .Autocast(Precision::kPlain)
                                           .As([](const CallReader& c) -> Tensors {
-                                            CheckSquare(c, 0);
+                                            CheckSquare(c, "x");
                                             const Tensors parts = OpN<"linalg_slogdet">(c.x(0));
                                             if (parts[0].is_complex()) return {parts[1] + Op<"log">(parts[0])};
                                             const Tensor nan = Number(std::numeric_limits<double>::quiet_NaN());

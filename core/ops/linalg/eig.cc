@@ -7,7 +7,7 @@ namespace {
 using namespace linalg;  // NOLINT: the family's words
 
 bool UpperOf(const CallReader& c) {
-  const std::string& triangle = c.String(0);
+  const std::string& triangle = c.String("UPLO");
   if (triangle == "U" || triangle == "u") return true;
   if (triangle == "L" || triangle == "l") return false;
   throw ValueError(c.name()).Got("UPLO '", triangle, "'").Expected("L or U");
@@ -32,7 +32,7 @@ void GradientOfEigh(Grad& g) {
 }
 
 void InferEigh(Infer& i, bool vectors) {
-  CheckSquare(i, 0);
+  CheckSquare(i, "x");
   UpperOf(i);
   const Tensor& x = i.x(0);
   i.y(0, With(BatchOf(x.shape()), x.size(-1)), RealDType(x.dtype()));
@@ -62,7 +62,7 @@ void InferEigh(Infer& i, bool vectors) {
           kernels::LinalgEigh(r.ctx(), r.dtype(), r.out(), View{}, x.view(), UpperOf(r), r.name());
         })
         .Gradient("x", [](Grad& g) {  // the vectors are only wanted now
-          const Tensor v = OpN<"linalg_eigh">(g.x(0), g.String(0))[1];
+          const Tensor v = OpN<"linalg_eigh">(g.x(0), g.String("UPLO"))[1];
           g.dx(0, MatMul(v * AsRow(g.dy()), Adjoint(v)));
         });
 
@@ -87,7 +87,7 @@ Tensor EigGradient(const Tensor& w, const Tensor& v, const Tensor& dw, const Ten
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          CheckSquare(i, 0);
+          CheckSquare(i, "x");
           const Tensor& x = i.x(0);
           i.y(0, With(BatchOf(x.shape()), x.size(-1)), ComplexDType(x.dtype()));
           i.y(1, x.shape(), ComplexDType(x.dtype()));
@@ -106,7 +106,7 @@ Tensor EigGradient(const Tensor& w, const Tensor& v, const Tensor& dw, const Ten
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          CheckSquare(i, 0);
+          CheckSquare(i, "x");
           const Tensor& x = i.x(0);
           i.y(0, With(BatchOf(x.shape()), x.size(-1)), ComplexDType(x.dtype()));
         })

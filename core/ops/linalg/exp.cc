@@ -21,7 +21,7 @@ Tensor ExpDerivative(const Tensor& a, const Tensor& direction) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
-          CheckSquare(i, 0);
+          CheckSquare(i, "x");
           i.y(0, i.x(0).shape(), i.x(0).dtype());
         })
         .Runs([](Run& r) {

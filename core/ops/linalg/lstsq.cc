@@ -8,9 +8,9 @@ namespace {
 
 using namespace linalg;  // NOLINT: the family's words
 
-LstsqDriver DriverOf(const CallReader& c, int attr) {
-  if (!c.Given(attr) || c.String(attr) == "gelsy") return LstsqDriver::kGelsy;
-  const std::string& driver = c.String(attr);
+LstsqDriver DriverOf(const CallReader& c) {
+  if (!c.Given("driver") || c.String("driver") == "gelsy") return LstsqDriver::kGelsy;
+  const std::string& driver = c.String("driver");
   if (driver == "gels") return LstsqDriver::kGels;
   if (driver == "gelsd") return LstsqDriver::kGelsd;
   if (driver == "gelss") return LstsqDriver::kGelss;
@@ -21,22 +21,22 @@ bool GivesRank(LstsqDriver driver) { return driver != LstsqDriver::kGels; }
 bool GivesValues(LstsqDriver driver) { return driver == LstsqDriver::kGelsd || driver == LstsqDriver::kGelss; }
 
 double RcondOf(const CallReader& c) {
-  if (c.Given(0)) return c.Real(0);
-  const Tensor& a = c.x(0);
+  if (c.Given("rcond")) return c.Real("rcond");
+  const Tensor& a = c.x("x");
   const bool wide = RealDType(a.dtype()) == DType::kFloat64;
   const double eps = wide ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   return eps * static_cast<double>(std::max(a.size(-2), a.size(-1)));
 }
 
 void InferLstsq(Infer& i) {
-  CheckMatrix(i, 0);
-  CheckMatrix(i, 1);
-  CheckSameDType(i, 0, 1);
-  const Tensor &a = i.x(0), &b = i.x(1);
+  CheckMatrix(i, "x");
+  CheckMatrix(i, "y");
+  CheckSameDType(i, "x", "y");
+  const Tensor &a = i.x("x"), &b = i.x("y");
   if (a.size(-2) != b.size(-2)) {
     throw ValueError("linalg_lstsq").Got(a.shape(), " and ", b.shape()).Expected("as many rows on both sides");
   }
-  const LstsqDriver driver = DriverOf(i, 1);
+  const LstsqDriver driver = DriverOf(i);
   const Dims batch = BroadcastShapes("linalg_lstsq", BatchOf(a.shape()), BatchOf(b.shape()));
   i.y(0, MatrixShape(batch, a.size(-1), b.size(-1)), a.dtype());
   i.y(1, GivesRank(driver) ? batch : Dims{0}, DType::kInt64);
@@ -44,9 +44,9 @@ void InferLstsq(Infer& i) {
 }
 
 void RunLstsq(Run& r) {
-  const LstsqDriver driver = DriverOf(r, 1);
-  const Dims batch = BroadcastShapes("linalg_lstsq", BatchOf(r.x(0).shape()), BatchOf(r.x(1).shape()));
-  const Tensor a = Expanded(r.x(0), batch), b = Expanded(r.x(1), batch);
+  const LstsqDriver driver = DriverOf(r);
+  const Dims batch = BroadcastShapes("linalg_lstsq", BatchOf(r.x("x").shape()), BatchOf(r.x("y").shape()));
+  const Tensor a = Expanded(r.x("x"), batch), b = Expanded(r.x("y"), batch);
   const int64_t tall = std::max(a.size(-2), a.size(-1));
   // LAPACK leaves the residual's components below the solution; they are computed from the inputs instead, as
   // operators, so that they can be differentiated.
@@ -59,13 +59,14 @@ void RunLstsq(Run& r) {
 /// X = A^+ B, differentiated through the pseudoinverse.
 void GradientOfLstsq(Grad& g) {
   if (!g.dy().defined()) return;
-  const Tensor &a = g.x(0), &b = g.x(1);
+  const Tensor &a = g.x("x"), &b = g.x("y");
   const Tensor p = Op<"linalg_pinv">(a), ph = Adjoint(p);
-  if (g.needs(1)) g.dx(1, MatMul(ph, g.dy()));
-  if (!g.needs(0)) return;
+  if (g.needs("y")) g.dx("y", MatMul(ph, g.dy()));
+  if (!g.needs("x")) return;
   const Tensor dp = MatMul(g.dy(), Adjoint(b)), dph = Adjoint(dp);
   const Tensor second = MatMul(MatMul(dph, p), ph), third = MatMul(ph, MatMul(p, dph));
-  g.dx(0, (second - MatMul(a, MatMul(p, second))) + (third - MatMul(MatMul(third, p), a)) - MatMul(ph, MatMul(dp, ph)));
+  g.dx("x",
+       (second - MatMul(a, MatMul(p, second))) + (third - MatMul(MatMul(third, p), a)) - MatMul(ph, MatMul(dp, ph)));
 }
 
 [[maybe_unused]] const auto& lstsq_matrices =
@@ -80,8 +81,8 @@ void GradientOfLstsq(Grad& g) {
 
 /// Residuals are told for overdetermined systems of full rank only, and not by the driver that does not know them.
 bool HasResiduals(const CallReader& c, const Tensor& rank) {
-  const Tensor& a = c.x(0);
-  const LstsqDriver driver = DriverOf(c, 1);
+  const Tensor& a = c.x("x");
+  const LstsqDriver driver = DriverOf(c);
   if (a.size(-2) <= a.size(-1) || driver == LstsqDriver::kGelsy) return false;
   if (driver == LstsqDriver::kGels || rank.is_meta() || rank.numel() == 0) return true;
   const Tensor full = Op<"eq">(rank, Number(static_cast<double>(a.size(-1))));
@@ -96,12 +97,12 @@ bool HasResiduals(const CallReader& c, const Tensor& rank) {
         .Batches(Batching::kApart)
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &a = c.x(0), &b = c.x(1);
-          CheckMatrix(c, 0);
+          const Tensor &a = c.x("x"), &b = c.x("y");
+          CheckMatrix(c, "x");
           const bool vector =
               b.ndim() == 1 || (b.ndim() == a.ndim() - 1 && b.shape() == Dims(a.shape().data(), b.ndim()));
           const Tensor right = vector ? AsColumn(b) : b;
-          const Tensors parts = OpN<"linalg_lstsq_matrices">(a, right, c.attr(0), c.attr(1));
+          const Tensors parts = OpN<"linalg_lstsq_matrices">(a, right, c.attr("rcond"), c.attr("driver"));
           Tensor residuals = Op<"full">(Dims{0}, 0.0, RealDType(a.dtype()), a.device());
           if (HasResiduals(c, parts[1])) {
             const Tensor size = Op<"abs">(MatMul(a, parts[0]) - right);
@@ -112,7 +113,7 @@ bool HasResiduals(const CallReader& c, const Tensor& rank) {
         });
 
 void InferLdl(Infer& i) {
-  CheckSquare(i, 0);
+  CheckSquare(i, "x");
   const Tensor& x = i.x(0);
   i.y(0, x.shape(), x.dtype());
   i.y(1, With(BatchOf(x.shape()), x.size(-1)), DType::kInt32);
@@ -126,7 +127,8 @@ void InferLdl(Infer& i) {
         .Runs([](Run& r) {
           const Tensor x = Op<"contiguous">(Tril(r.x(0)));
           InfoScratch info(r, BatchOf(x.shape()));
-          kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), info.view(), x.view(), r.Bool(0), r.name());
+          kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), info.view(), x.view(), r.Bool("hermitian"),
+                                   r.name());
         });
 
 [[maybe_unused]] const auto& linalg_ldl_factor_ex =
@@ -141,15 +143,15 @@ void InferLdl(Infer& i) {
         })
         .Runs([](Run& r) {
           const Tensor x = Op<"contiguous">(Tril(r.x(0)));
-          kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), x.view(), r.Bool(0),
-                                   r.Bool(1) ? r.name() : nullptr);
+          kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), x.view(), r.Bool("hermitian"),
+                                   r.Bool("check_errors") ? r.name() : nullptr);
         });
 
 Dims LdlBatch(const CallReader& c) {
-  CheckSquare(c, 0);
-  CheckMatrix(c, 2);
-  CheckSameDType(c, 0, 2);
-  const Tensor &ld = c.x(0), &pivots = c.x(1), &b = c.x(2);
+  CheckSquare(c, "LD");
+  CheckMatrix(c, "y");
+  CheckSameDType(c, "LD", "y");
+  const Tensor &ld = c.x("LD"), &pivots = c.x("pivots"), &b = c.x("y");
   if (pivots.dtype() != DType::kInt32) throw TypeError(c.name()).Got("pivots of ", pivots.dtype()).Expected("int32");
   if (pivots.shape() != With(BatchOf(ld.shape()), ld.size(-1)) || b.size(-2) != ld.size(-1)) {
     throw ValueError(c.name())
@@ -164,13 +166,14 @@ Dims LdlBatch(const CallReader& c) {
         .Doc("The solution X of A X = y from the factors that linalg_ldl_factor gave.")
         .Infers([](Infer& i) {
           const Dims batch = LdlBatch(i);
-          i.y(0, MatrixShape(batch, i.x(2).size(-2), i.x(2).size(-1)), i.x(2).dtype());
+          i.y(0, MatrixShape(batch, i.x("y").size(-2), i.x("y").size(-1)), i.x("y").dtype());
         })
         .Runs([](Run& r) {
           const Dims batch = LdlBatch(r);
-          const Tensor ld = Expanded(r.x(0), batch), b = Expanded(r.x(2), batch);
-          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.x(1), With(batch, ld.size(-1))));
-          kernels::LinalgLdlSolve(r.ctx(), r.dtype(), r.out(), ld.view(), pivots.view(), b.view(), r.Bool(0), r.name());
+          const Tensor ld = Expanded(r.x("LD"), batch), b = Expanded(r.x("y"), batch);
+          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.x("pivots"), With(batch, ld.size(-1))));
+          kernels::LinalgLdlSolve(r.ctx(), r.dtype(), r.out(), ld.view(), pivots.view(), b.view(), r.Bool("hermitian"),
+                                  r.name());
         });
 
 }  // namespace

@@ -11,8 +11,8 @@ void CheckPivoted(const CallReader& c, bool pivot) {
 }
 
 void InferLu(Infer& i) {
-  CheckMatrix(i, 0);
-  CheckPivoted(i, i.Bool(0));
+  CheckMatrix(i, "x");
+  CheckPivoted(i, i.Bool("pivot"));
   const Tensor& x = i.x(0);
   const Dims batch = BatchOf(x.shape());
   i.y(0, x.shape(), x.dtype());
@@ -90,7 +90,7 @@ void GradientOfLu(Grad& g) {
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
           kernels::LinalgLuFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), x.view(),
-                                  r.Bool(1) ? r.name() : nullptr);
+                                  r.Bool("check_errors") ? r.name() : nullptr);
         })
         .Gradient("LU, pivots", GradientOfLu);
 
@@ -103,15 +103,15 @@ void GradientOfLu(Grad& g) {
           if (pivots.dtype() != DType::kInt32) {
             throw TypeError("lu_unpack").Got("pivots of dtype ", pivots.dtype()).Expected("int32");
           }
-          if (pivots.ndim() < 1 || pivots.size(-1) > i.Int(0)) {
+          if (pivots.ndim() < 1 || pivots.size(-1) > i.Int("rows")) {
             throw ValueError("lu_unpack").Got("pivots ", pivots.shape()).Expected("at most one for each row");
           }
-          const DType dtype = i.attr(1).dtype();
+          const DType dtype = i.attr("dtype").dtype();
           if (dtype < DType::kFloat32) {
             throw TypeError(i.name()).Got("dtype ", dtype).Expected("float32, float64, complex64 or complex128");
           }
           const Dims batch(pivots.shape().data(), pivots.ndim() - 1);
-          i.y(0, MatrixShape(batch, i.Int(0), i.Int(0)), dtype);
+          i.y(0, MatrixShape(batch, i.Int("rows"), i.Int("rows")), dtype);
         })
         .Runs([](Run& r) {
           const Tensor pivots = r.Contiguous(0);
@@ -125,50 +125,50 @@ void GradientOfLu(Grad& g) {
         "Tensor U)")
         .Doc("P, L and U as matrices, from what linalg_lu_factor gave.")
         .As([](const CallReader& c) -> Tensors {
-          CheckMatrix(c, 0);
-          const Tensor& lu = c.x(0);
+          CheckMatrix(c, "LU");
+          const Tensor& lu = c.x("LU");
           const Tensor none = Op<"full">(Dims{0}, 0.0, lu.dtype(), lu.device());
-          return {c.Bool(1) ? Permutation(lu, c.x(1)) : none, c.Bool(0) ? LowerOf(lu) : none,
-                  c.Bool(0) ? UpperOf(lu) : none};
+          return {c.Bool("unpack_pivots") ? Permutation(lu, c.x("pivots")) : none,
+                  c.Bool("unpack_data") ? LowerOf(lu) : none, c.Bool("unpack_data") ? UpperOf(lu) : none};
         });
 
 [[maybe_unused]] const auto& linalg_lu =
     DefineOp("linalg_lu(Tensor x, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")
         .Doc("x = P L U with a permutation P, a unit lower triangle L and an upper triangle U.")
         .As([](const CallReader& c) -> Tensors {
-          CheckMatrix(c, 0);
-          CheckPivoted(c, c.Bool(0));
+          CheckMatrix(c, "x");
+          CheckPivoted(c, c.Bool("pivot"));
           const Tensors factors = OpN<"linalg_lu_factor_ex">(c.x(0), true, false);
           return OpN<"lu_unpack">(factors[0], factors[1]);
         });
 
 Dims LuSystemBatch(const CallReader& c) {
-  CheckSquare(c, 0);
-  CheckMatrix(c, 2);
-  CheckSameDType(c, 0, 2);
-  const Tensor &lu = c.x(0), &pivots = c.x(1), &b = c.x(2);
+  CheckSquare(c, "LU");
+  CheckMatrix(c, "y");
+  CheckSameDType(c, "LU", "y");
+  const Tensor &lu = c.x("LU"), &pivots = c.x("pivots"), &b = c.x("y");
   const int64_t n = lu.size(-1);
   if (pivots.dtype() != DType::kInt32) throw TypeError(c.name()).Got("pivots of ", pivots.dtype()).Expected("int32");
-  if (pivots.shape() != With(BatchOf(lu.shape()), n) || b.size(c.Bool(0) ? -2 : -1) != n) {
+  if (pivots.shape() != With(BatchOf(lu.shape()), n) || b.size(c.Bool("left") ? -2 : -1) != n) {
     throw ValueError(c.name())
         .Got("LU ", lu.shape(), ", pivots ", pivots.shape(), " and right-hand side ", b.shape())
-        .Expected("one pivot for each row, and as many ", c.Bool(0) ? "rows" : "columns", " as LU has");
+        .Expected("one pivot for each row, and as many ", c.Bool("left") ? "rows" : "columns", " as LU has");
   }
   return BroadcastShapes(c.name(), BatchOf(lu.shape()), BatchOf(b.shape()));
 }
 
 /// A = P L U and X = A^-1 B. With dA = -dB X^H: dL = P^T dA U^H below, dU = L^H P^T dA above the diagonal.
 void GradientOfLuSolve(Grad& g) {
-  const bool left = g.Bool(0), adjoint = g.Bool(1);
-  const Tensor& lu = g.x(0);
-  const Tensor db = Op<"linalg_lu_solve">(lu, g.x(1), g.dy(), left, !adjoint);
-  if (g.needs(2)) g.dx(2, db);
-  if (!g.needs(0)) return;
+  const bool left = g.Bool("left"), adjoint = g.Bool("adjoint");
+  const Tensor& lu = g.x("LU");
+  const Tensor db = Op<"linalg_lu_solve">(lu, g.x("pivots"), g.dy(), left, !adjoint);
+  if (g.needs("y")) g.dx("y", db);
+  if (!g.needs("LU")) return;
   const Tensor& x = g.y();
   const Tensor da = left ? (adjoint ? -MatMul(x, Adjoint(db)) : -MatMul(db, Adjoint(x)))
                          : (adjoint ? -MatMul(Adjoint(db), x) : -MatMul(Adjoint(x), db));
-  const Tensor turned = MatMul(Transposed(Permutation(lu, g.x(1))), da);
-  g.dx(0, Tril(MatMul(turned, Adjoint(UpperOf(lu))), -1) + Triu(MatMul(Adjoint(LowerOf(lu)), turned)));
+  const Tensor turned = MatMul(Transposed(Permutation(lu, g.x("pivots"))), da);
+  g.dx("LU", Tril(MatMul(turned, Adjoint(UpperOf(lu))), -1) + Triu(MatMul(Adjoint(LowerOf(lu)), turned)));
 }
 
 [[maybe_unused]] const auto& linalg_lu_solve =
@@ -176,16 +176,16 @@ void GradientOfLuSolve(Grad& g) {
         .Doc("The solution X of A X = y (or X A = y, or with A^H) from the factors of A.")
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {
-          const Tensor& b = i.x(2);
+          const Tensor& b = i.x("y");
           const Dims batch = LuSystemBatch(i);
           i.y(0, MatrixShape(batch, b.size(-2), b.size(-1)), b.dtype());
         })
         .Runs([](Run& r) {
           const Dims batch = LuSystemBatch(r);
-          const Tensor lu = Expanded(r.x(0), batch), b = Expanded(r.x(2), batch);
-          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.x(1), With(batch, lu.size(-1))));
-          kernels::LinalgLuSolve(r.ctx(), r.dtype(), r.out(), lu.view(), pivots.view(), b.view(), r.Bool(0), r.Bool(1),
-                                 r.name());
+          const Tensor lu = Expanded(r.x("LU"), batch), b = Expanded(r.x("y"), batch);
+          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.x("pivots"), With(batch, lu.size(-1))));
+          kernels::LinalgLuSolve(r.ctx(), r.dtype(), r.out(), lu.view(), pivots.view(), b.view(), r.Bool("left"),
+                                 r.Bool("adjoint"), r.name());
         })
         .Gradient("LU, pivots, out", GradientOfLuSolve);
 
@@ -193,7 +193,7 @@ void GradientOfLuSolve(Grad& g) {
     DefineOp("lu_solve(Tensor y, Tensor LU, Tensor pivots) -> Tensor")
         .Doc("linalg_lu_solve with the right-hand side first.")
         .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_lu_solve">(c.x(1), c.x(2), c.x(0))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_lu_solve">(c.x("LU"), c.x("pivots"), c.x("y"))}; });
 
 }  // namespace
 }  // namespace dragon

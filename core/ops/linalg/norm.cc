@@ -18,11 +18,11 @@ Dims NormAxes(const CallReader& c, const Tensor& x, const Dims& axes) {
   return normal;
 }
 
-Tensor InexactOf(const CallReader& c, const Tensor& x, int dtype) {
+Tensor InexactOf(const CallReader& c, const Tensor& x) {
   if (!IsInexact(x.dtype())) {
     throw TypeError(c.name()).Got("x of dtype ", x.dtype()).Expected("a float or complex dtype");
   }
-  return c.Given(dtype) ? Op<"cast">(x, c.attr(dtype).dtype()) : x;
+  return c.Given("dtype") ? Op<"cast">(x, c.attr("dtype").dtype()) : x;
 }
 
 /// Put back, as sizes of 1, the two axes that a reduction of the last two took away.
@@ -73,8 +73,8 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
         "Tensor")
         .Doc("A norm of matrices: by columns (1), rows (inf) or singular values (2); negative orders take the least.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor x = InexactOf(c, c.x(0), 3);
-          return {MatrixNorm(c, x, c.Real(0), NormAxes(c, x, c.Ints(1)), c.Bool(2))};
+          const Tensor x = InexactOf(c, c.x(0));
+          return {MatrixNorm(c, x, c.Real("ord"), NormAxes(c, x, c.Ints("axis")), c.Bool("keepdims"))};
         });
 
 [[maybe_unused]] const auto& matrix_norm_name =
@@ -83,8 +83,8 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
         "dtype=None) -> Tensor")
         .Doc("The Frobenius (fro) or nuclear (nuc) norm of matrices.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor x = InexactOf(c, c.x(0), 3);
-          return {NamedNorm(c, x, c.String(0), NormAxes(c, x, c.Ints(1)), c.Bool(2))};
+          const Tensor x = InexactOf(c, c.x(0));
+          return {NamedNorm(c, x, c.String("ord"), NormAxes(c, x, c.Ints("axis")), c.Bool("keepdims"))};
         });
 
 [[maybe_unused]] const auto& linalg_norm =
@@ -93,16 +93,17 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
         "Tensor")
         .Doc("A norm of vectors or of matrices, as the number of axes says.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor x = InexactOf(c, c.x(0), 3);
-          if (c.Given(0) && ((c.Given(1) && c.Ints(1).size() == 2) || (!c.Given(1) && x.ndim() == 2))) {
-            const Dims axes = NormAxes(c, x, c.Given(1) ? c.Ints(1) : Dims{0, 1});
-            return {MatrixNorm(c, x, c.Real(0), axes, c.Bool(2))};
+          const Tensor x = InexactOf(c, c.x(0));
+          if (c.Given("ord") &&
+              ((c.Given("axis") && c.Ints("axis").size() == 2) || (!c.Given("axis") && x.ndim() == 2))) {
+            const Dims axes = NormAxes(c, x, c.Given("axis") ? c.Ints("axis") : Dims{0, 1});
+            return {MatrixNorm(c, x, c.Real("ord"), axes, c.Bool("keepdims"))};
           }
-          if (c.Given(0) && !c.Given(1) && x.ndim() > 2) {
+          if (c.Given("ord") && !c.Given("axis") && x.ndim() > 2) {
             throw ValueError(c.name()).Got("ord without axis for ", x.ndim(), " axes").Expected("one or two axes");
           }
-          const Value order = c.Given(0) ? c.attr(0) : Value(2.0);
-          return {Op<"linalg_vector_norm">(x, order, c.attr(1), c.Bool(2))};
+          const Value order = c.Given("ord") ? c.attr("ord") : Value(2.0);
+          return {Op<"linalg_vector_norm">(x, order, c.attr("axis"), c.Bool("keepdims"))};
         });
 
 [[maybe_unused]] const auto& linalg_norm_name =
@@ -110,11 +111,12 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
         "linalg_norm_name(Tensor x, str ord, int[]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The Frobenius (fro) or nuclear (nuc) norm; without axes, of one matrix.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor x = InexactOf(c, c.x(0), 3);
-          if (!c.Given(1) && x.ndim() != 2) {
+          const Tensor x = InexactOf(c, c.x(0));
+          if (!c.Given("axis") && x.ndim() != 2) {
             throw ValueError(c.name()).Got("a tensor of shape ", x.shape(), " without axis").Expected("one matrix");
           }
-          return {NamedNorm(c, x, c.String(0), NormAxes(c, x, c.Given(1) ? c.Ints(1) : Dims{0, 1}), c.Bool(2))};
+          return {NamedNorm(c, x, c.String("ord"), NormAxes(c, x, c.Given("axis") ? c.Ints("axis") : Dims{0, 1}),
+                            c.Bool("keepdims"))};
         });
 
 [[maybe_unused]] const auto& linalg_cond =
@@ -122,18 +124,18 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
         .Doc("The condition number: the ratio of the extreme singular values, or the product of two norms.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const double order = c.Given(0) ? c.Real(0) : 2;
+          const double order = c.Given("p") ? c.Real("p") : 2;
           const Dims axes{-2, -1};
           if (std::fabs(order) == 2) {
-            CheckMatrix(c, 0);
+            CheckMatrix(c, "x");
             const Tensor s = Op<"linalg_svdvals">(c.x(0)), first = Op<"select">(s, -1, 0),
                          last = Op<"select">(s, -1, -1);
             return {order > 0 ? first / last : last / first};
           }
-          CheckSquare(c, 0);
+          CheckSquare(c, "x");
           const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
-          const Tensor product =
-              Op<"linalg_matrix_norm">(c.x(0), c.attr(0), axes) * Op<"linalg_matrix_norm">(inverse[0], c.attr(0), axes);
+          const Tensor product = Op<"linalg_matrix_norm">(c.x(0), c.attr("p"), axes) *
+                                 Op<"linalg_matrix_norm">(inverse[0], c.attr("p"), axes);
           const Tensor inf = Number(std::numeric_limits<double>::infinity());
           return {Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product)};
         });
@@ -142,11 +144,11 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
     DefineOp("linalg_cond_name(Tensor x, str p) -> Tensor")
         .Doc("The condition number in the Frobenius (fro) or nuclear (nuc) norm.")
         .As([](const CallReader& c) -> Tensors {
-          CheckSquare(c, 0);
+          CheckSquare(c, "x");
           const Dims axes{-2, -1};
           const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
-          const Tensor product = NamedNorm(c, c.x(0), c.String(0), NormAxes(c, c.x(0), axes), false) *
-                                 NamedNorm(c, inverse[0], c.String(0), NormAxes(c, inverse[0], axes), false);
+          const Tensor product = NamedNorm(c, c.x(0), c.String("p"), NormAxes(c, c.x(0), axes), false) *
+                                 NamedNorm(c, inverse[0], c.String("p"), NormAxes(c, inverse[0], axes), false);
           const Tensor inf = Number(std::numeric_limits<double>::infinity());
           return {Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product)};
         });

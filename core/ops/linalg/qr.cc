@@ -10,7 +10,7 @@ using namespace linalg;  // NOLINT: the family's words
 enum class QrMode { kReduced, kComplete, kR };
 
 QrMode ModeOf(const CallReader& c) {
-  const std::string& mode = c.String(0);
+  const std::string& mode = c.String("mode");
   if (mode == "reduced") return QrMode::kReduced;
   if (mode == "complete") return QrMode::kComplete;
   if (mode == "r") return QrMode::kR;
@@ -65,7 +65,7 @@ void GradientOfQr(Grad& g) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          CheckMatrix(i, 0);
+          CheckMatrix(i, "x");
           const Tensor& x = i.x(0);
           const QrMode mode = ModeOf(i);
           const int64_t m = x.size(-2), n = x.size(-1), k = mode == QrMode::kComplete ? m : std::min(m, n);
@@ -83,14 +83,14 @@ void GradientOfQr(Grad& g) {
 [[maybe_unused]] const auto& qr =
     DefineOp("qr(Tensor x, bool some=True) -> (Tensor Q, Tensor R)")
         .Doc("linalg_qr, reduced if `some`, else complete.")
-        .As([](const CallReader& c) { return OpN<"linalg_qr">(c.x(0), c.Bool(0) ? "reduced" : "complete"); });
+        .As([](const CallReader& c) { return OpN<"linalg_qr">(c.x(0), c.Bool("some") ? "reduced" : "complete"); });
 
 [[maybe_unused]] const auto& geqrf =
     DefineOp("geqrf(Tensor x) -> (Tensor a, Tensor tau)")
         .Doc("The reflections that make up Q, below R, and their scales, as LAPACK keeps them.")
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {
-          CheckMatrix(i, 0);
+          CheckMatrix(i, "x");
           const Tensor& x = i.x(0);
           i.y(0, x.shape(), x.dtype());
           i.y(1, With(BatchOf(x.shape()), std::min(x.size(-2), x.size(-1))), x.dtype());
@@ -101,9 +101,9 @@ void GradientOfQr(Grad& g) {
         });
 
 void CheckReflections(const CallReader& c) {
-  CheckMatrix(c, 0);
-  CheckSameDType(c, 0, 1);
-  const Tensor &a = c.x(0), &tau = c.x(1);
+  CheckMatrix(c, "x");
+  CheckSameDType(c, "x", "tau");
+  const Tensor &a = c.x("x"), &tau = c.x("tau");
   if (a.size(-2) < a.size(-1)) {
     throw ValueError(c.name()).Got(a.shape()).Expected("at least as many rows as columns");
   }
@@ -162,67 +162,70 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
 [[maybe_unused]] const auto& householder_product =
     DefineOp("linalg_householder_product(Tensor x, Tensor tau) -> Tensor")
         .Doc("The first columns of the product of the reflections that geqrf gives.")
-        .Batches(
-            [](const Slices& s) -> Tensors { return {Op<"linalg_householder_product">(s.Repeated(0), s.Repeated(1))}; })
+        .Batches([](const Slices& s) -> Tensors {
+          return {Op<"linalg_householder_product">(s.Repeated("x"), s.Repeated("tau"))};
+        })
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
+          i.y(0, i.x("x").shape(), i.x("x").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor a = r.Contiguous(0), tau = r.Contiguous(1);
+          const Tensor a = r.Contiguous("x"), tau = r.Contiguous("tau");
           kernels::LinalgHouseholderProduct(r.ctx(), r.dtype(), r.out(), a.view(), tau.view());
         })
         .Gradient("x, tau, out", [](Grad& g) {
-          const auto walked = WalkBack(g.x(0), g.x(1), g.y(), g.dy());
-          g.dx(0, walked.da);
-          g.dx(1, walked.dtau);
+          const auto walked = WalkBack(g.x("x"), g.x("tau"), g.y(), g.dy());
+          g.dx("x", walked.da);
+          g.dx("tau", walked.dtau);
         });
 
 [[maybe_unused]] const auto& orgqr =
     DefineOp("orgqr(Tensor x, Tensor tau) -> Tensor")
         .Doc("linalg_householder_product by its older name.")
         .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_householder_product">(c.x(0), c.x(1))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_householder_product">(c.x("x"), c.x("tau"))}; });
 
 [[maybe_unused]] const auto& ormqr =
     DefineOp("ormqr(Tensor x, Tensor tau, Tensor y, bool left=True, bool transpose=False) -> Tensor")
         .Doc("The product of y with the Q that the reflections in x make, or with its adjoint.")
         .Batches([](const Slices& s) -> Tensors {
-          return {Op<"ormqr">(s.Repeated(0), s.Repeated(1), s.Repeated(2), s.Bool(0), s.Bool(1))};
+          return {
+              Op<"ormqr">(s.Repeated("x"), s.Repeated("tau"), s.Repeated("y"), s.Bool("left"), s.Bool("transpose"))};
         })
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
           CheckReflections(i);
-          CheckMatrix(i, 2);
-          CheckSameDType(i, 0, 2);
-          const Tensor &a = i.x(0), &c = i.x(2);
-          if (BatchOf(a.shape()) != BatchOf(c.shape()) || c.size(i.Bool(0) ? -2 : -1) != a.size(-2)) {
+          CheckMatrix(i, "y");
+          CheckSameDType(i, "x", "y");
+          const Tensor &a = i.x("x"), &c = i.x("y");
+          if (BatchOf(a.shape()) != BatchOf(c.shape()) || c.size(i.Bool("left") ? -2 : -1) != a.size(-2)) {
             throw ValueError(i.name())
                 .Got(a.shape(), " and ", c.shape())
-                .Expected("equal batches, and ", a.size(-2), i.Bool(0) ? " rows" : " columns");
+                .Expected("equal batches, and ", a.size(-2), i.Bool("left") ? " rows" : " columns");
           }
           i.y(0, c.shape(), c.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor a = r.Contiguous(0), tau = r.Contiguous(1), c = r.Contiguous(2);
-          kernels::Ormqr(r.ctx(), r.dtype(), r.out(), a.view(), tau.view(), c.view(), r.Bool(0), r.Bool(1));
+          const Tensor a = r.Contiguous("x"), tau = r.Contiguous("tau"), c = r.Contiguous("y");
+          kernels::Ormqr(r.ctx(), r.dtype(), r.out(), a.view(), tau.view(), c.view(), r.Bool("left"),
+                         r.Bool("transpose"));
         })
         .Gradient("x, tau, y, out", [](Grad& g) {
-          const bool left = g.Bool(0), transpose = g.Bool(1);
-          const Tensor &a = g.x(0), &tau = g.x(1);
-          if (g.needs(2)) g.dx(2, Op<"ormqr">(a, tau, g.dy(), left, !transpose));
-          if (!g.needs(0) && !g.needs(1)) return;
+          const bool left = g.Bool("left"), transpose = g.Bool("transpose");
+          const Tensor &a = g.x("x"), &tau = g.x("tau");
+          if (g.needs("y")) g.dx("y", Op<"ormqr">(a, tau, g.dy(), left, !transpose));
+          if (!g.needs("x") && !g.needs("tau")) return;
           // Every case is op(Q) from the left of something: Y = Q C, and the others by adjoints.
           // Y = Q^H C is C = Q Y, whose gradients have the roles of C and Y exchanged: d(Q^H) C = -Q^H dQ Y.
           const Tensor y = left ? g.y() : Adjoint(g.y()), dy = left ? g.dy() : Adjoint(g.dy());
-          const Tensor c = left ? g.x(2) : Adjoint(g.x(2));
+          const Tensor c = left ? g.x("y") : Adjoint(g.x("y"));
           const bool adjoint = left ? transpose : !transpose;
           // <dY, Q^H' C> = <C dY^H, Q'>, so the image of Q's change is read off with C in dY's place.
           const Tensor image = adjoint ? Op<"ormqr">(a, tau, dy, true, false) : y;
           const auto walked = WalkBack(a, tau, image, adjoint ? c : dy);
-          g.dx(0, walked.da);
-          g.dx(1, walked.dtau);
+          g.dx("x", walked.da);
+          g.dx("tau", walked.dtau);
         });
 
 }  // namespace

@@ -8,10 +8,10 @@ using namespace linalg;  // NOLINT: the family's words
 
 /// Checks a (square) against b, and gives the batch they share.
 Dims SystemBatch(const CallReader& c, bool left) {
-  CheckSquare(c, 0);
-  CheckMatrix(c, 1);
-  CheckSameDType(c, 0, 1);
-  const Tensor &a = c.x(0), &b = c.x(1);
+  CheckSquare(c, "x");
+  CheckMatrix(c, "y");
+  CheckSameDType(c, "x", "y");
+  const Tensor &a = c.x("x"), &b = c.x("y");
   if (a.size(-1) != b.size(left ? -2 : -1)) {
     throw ValueError(c.name())
         .Got(a.shape(), " and ", b.shape())
@@ -21,7 +21,7 @@ Dims SystemBatch(const CallReader& c, bool left) {
 }
 
 void InferSystem(Infer& i, bool left) {
-  i.y(0, MatrixShape(SystemBatch(i, left), i.x(1).size(-2), i.x(1).size(-1)), i.x(1).dtype());
+  i.y(0, MatrixShape(SystemBatch(i, left), i.x("y").size(-2), i.x("y").size(-1)), i.x("y").dtype());
 }
 
 [[maybe_unused]] const auto& solve_triangular =
@@ -30,20 +30,20 @@ void InferSystem(Infer& i, bool left) {
         "Tensor")
         .Doc("The solution Z of x Z = y (or Z x = y), where x is triangular; its other half is not read.")
         .Batches(Batching::kRows)
-        .Infers([](Infer& i) { InferSystem(i, i.Bool(1)); })
+        .Infers([](Infer& i) { InferSystem(i, i.Bool("left")); })
         .Runs([](Run& r) {
-          const Dims batch = SystemBatch(r, r.Bool(1));
-          const Tensor a = Expanded(r.x(0), batch), b = Expanded(r.x(1), batch);
-          kernels::LinalgSolveTriangular(r.ctx(), r.dtype(), r.out(), a.view(), b.view(), r.Bool(0), r.Bool(1),
-                                         r.Bool(2));
+          const Dims batch = SystemBatch(r, r.Bool("left"));
+          const Tensor a = Expanded(r.x("x"), batch), b = Expanded(r.x("y"), batch);
+          kernels::LinalgSolveTriangular(r.ctx(), r.dtype(), r.out(), a.view(), b.view(), r.Bool("upper"),
+                                         r.Bool("left"), r.Bool("unitriangular"));
         })
         .Gradient("x, out", [](Grad& g) {
-          const bool upper = g.Bool(0), left = g.Bool(1), unit = g.Bool(2);
-          const Tensor db = Op<"linalg_solve_triangular">(Adjoint(g.x(0)), g.dy(), !upper, left, unit);
-          if (g.needs(1)) g.dx(1, db);
-          if (!g.needs(0)) return;
+          const bool upper = g.Bool("upper"), left = g.Bool("left"), unit = g.Bool("unitriangular");
+          const Tensor db = Op<"linalg_solve_triangular">(Adjoint(g.x("x")), g.dy(), !upper, left, unit);
+          if (g.needs("y")) g.dx("y", db);
+          if (!g.needs("x")) return;
           const Tensor da = left ? -MatMul(db, Adjoint(g.y())) : -MatMul(Adjoint(g.y()), db);
-          g.dx(0, upper ? Triu(da, unit ? 1 : 0) : Tril(da, unit ? -1 : 0));
+          g.dx("x", upper ? Triu(da, unit ? 1 : 0) : Tril(da, unit ? -1 : 0));
         });
 
 /// The older function: the right-hand side first, and the matrix given back.
@@ -53,19 +53,20 @@ void InferSystem(Infer& i, bool left) {
         "(Tensor solution, Tensor cloned_coefficient)")
         .Doc("The solution Z of x Z = y (or x^T Z = y) with a triangular x, and a copy of x.")
         .As([](const CallReader& c) -> Tensors {
-          CheckSquare(c, 1);
-          const Tensor a = c.Bool(1) ? Transposed(c.x(1)) : c.x(1);
-          const bool upper = c.Bool(0) != c.Bool(1);
-          return {Op<"linalg_solve_triangular">(a, c.x(0), upper, true, c.Bool(2)), Op<"clone">(c.x(1))};
+          CheckSquare(c, "x");
+          const Tensor a = c.Bool("transpose") ? Transposed(c.x("x")) : c.x("x");
+          const bool upper = c.Bool("upper") != c.Bool("transpose");
+          return {Op<"linalg_solve_triangular">(a, c.x("y"), upper, true, c.Bool("unitriangular")),
+                  Op<"clone">(c.x("x"))};
         });
 
 /// A X = B: dB = A^-H dX, dA = -dB X^H; with A on the right, the mirror image.
 void GradientOfSolve(Grad& g) {
   if (!g.dy().defined()) return;
-  const bool left = g.Bool(0);
-  const Tensor db = Op<"linalg_solve_matrices">(Adjoint(g.x(0)), g.dy(), left);
-  if (g.needs(1)) g.dx(1, db);
-  if (g.needs(0)) g.dx(0, left ? -MatMul(db, Adjoint(g.y())) : -MatMul(Adjoint(g.y()), db));
+  const bool left = g.Bool("left");
+  const Tensor db = Op<"linalg_solve_matrices">(Adjoint(g.x("x")), g.dy(), left);
+  if (g.needs("y")) g.dx("y", db);
+  if (g.needs("x")) g.dx("x", left ? -MatMul(db, Adjoint(g.y())) : -MatMul(Adjoint(g.y()), db));
 }
 
 [[maybe_unused]] const auto& solve_matrices =
@@ -74,14 +75,14 @@ void GradientOfSolve(Grad& g) {
         .Doc("The solution of x Z = y (or Z x = y) for matrices; linalg_solve also takes vectors.")
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {
-          InferSystem(i, i.Bool(0));
-          i.y(1, SystemBatch(i, i.Bool(0)), DType::kInt32);
+          InferSystem(i, i.Bool("left"));
+          i.y(1, SystemBatch(i, i.Bool("left")), DType::kInt32);
         })
         .Runs([](Run& r) {
-          const Dims batch = SystemBatch(r, r.Bool(0));
-          const Tensor a = Expanded(r.x(0), batch), b = Expanded(r.x(1), batch);
-          kernels::LinalgSolve(r.ctx(), r.dtype(), r.out(0), r.out(1), a.view(), b.view(), r.Bool(0),
-                               r.Bool(1) ? "linalg_solve" : nullptr);
+          const Dims batch = SystemBatch(r, r.Bool("left"));
+          const Tensor a = Expanded(r.x("x"), batch), b = Expanded(r.x("y"), batch);
+          kernels::LinalgSolve(r.ctx(), r.dtype(), r.out(0), r.out(1), a.view(), b.view(), r.Bool("left"),
+                               r.Bool("check_errors") ? "linalg_solve" : nullptr);
         })
         .Gradient("x, z", GradientOfSolve);
 
@@ -93,13 +94,13 @@ bool IsVector(const Tensor& x, const Tensor& y) {
 }
 
 Tensors SolveAny(const CallReader& c, bool left, bool check_errors) {
-  CheckSquare(c, 0);
-  CheckSameDType(c, 0, 1);
-  const bool vector = IsVector(c.x(0), c.x(1));
+  CheckSquare(c, "x");
+  CheckSameDType(c, "x", "y");
+  const bool vector = IsVector(c.x("x"), c.x("y"));
   if (vector && !left) {
-    throw ValueError(c.name()).Got("vectors ", c.x(1).shape(), " with left=False").Expected("matrices");
+    throw ValueError(c.name()).Got("vectors ", c.x("y").shape(), " with left=False").Expected("matrices");
   }
-  Tensors results = OpN<"linalg_solve_matrices">(c.x(0), vector ? AsColumn(c.x(1)) : c.x(1), left, check_errors);
+  Tensors results = OpN<"linalg_solve_matrices">(c.x("x"), vector ? AsColumn(c.x("y")) : c.x("y"), left, check_errors);
   if (vector) results[0] = Op<"squeeze">(results[0], Dims{-1});
   return results;
 }
@@ -108,13 +109,13 @@ Tensors SolveAny(const CallReader& c, bool left, bool check_errors) {
     DefineOp("linalg_solve(Tensor x, Tensor y, *, bool left=True) -> Tensor")
         .Doc("The solution Z of x Z = y (or Z x = y) for square matrices x and matrices or vectors y.")
         .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {SolveAny(c, c.Bool(0), /*check_errors=*/true)[0]}; });
+        .As([](const CallReader& c) -> Tensors { return {SolveAny(c, c.Bool("left"), /*check_errors=*/true)[0]}; });
 
 [[maybe_unused]] const auto& linalg_solve_ex =
     DefineOp(
         "linalg_solve_ex(Tensor x, Tensor y, *, bool left=True, bool check_errors=False) -> (Tensor z, Tensor info)")
         .Doc("linalg_solve that tells trouble in `info` instead of raising it.")
-        .As([](const CallReader& c) { return SolveAny(c, c.Bool(0), c.Bool(1)); });
+        .As([](const CallReader& c) { return SolveAny(c, c.Bool("left"), c.Bool("check_errors")); });
 
 /// Y = A^-1: dA = -Y^H dY Y^H.
 void GradientOfInverse(Grad& g) {
@@ -124,7 +125,7 @@ void GradientOfInverse(Grad& g) {
 }
 
 void InferInverse(Infer& i) {
-  CheckSquare(i, 0);
+  CheckSquare(i, "x");
   i.y(0, i.x(0).shape(), i.x(0).dtype());
 }
 
@@ -152,7 +153,8 @@ void InferInverse(Infer& i) {
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          kernels::LinalgInverse(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(), r.Bool(0) ? r.name() : nullptr);
+          kernels::LinalgInverse(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(),
+                                 r.Bool("check_errors") ? r.name() : nullptr);
         })
         .Gradient("inverse", GradientOfInverse);
 

@@ -8,9 +8,9 @@ namespace {
 
 using namespace linalg;  // NOLINT: the family's words
 
-void CheckDriver(const CallReader& c, int attr) {
-  if (!c.Given(attr)) return;
-  const std::string& driver = c.String(attr);
+void CheckDriver(const CallReader& c) {
+  if (!c.Given("driver")) return;
+  const std::string& driver = c.String("driver");
   throw NotImplementedError(c.name()).Got("driver '", driver, "'").Expected("None: drivers are for CUDA");
 }
 
@@ -69,14 +69,14 @@ void GradientOfSvd(Grad& g) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          CheckMatrix(i, 0);
-          CheckDriver(i, 1);
+          CheckMatrix(i, "x");
+          CheckDriver(i);
           const Tensor& x = i.x(0);
           const int64_t m = x.size(-2), n = x.size(-1), k = std::min(m, n);
           const Dims batch = BatchOf(x.shape());
-          i.y(0, MatrixShape(batch, m, i.Bool(0) ? m : k), x.dtype());
+          i.y(0, MatrixShape(batch, m, i.Bool("full_matrices") ? m : k), x.dtype());
           i.y(1, With(batch, k), RealDType(x.dtype()));
-          i.y(2, MatrixShape(batch, i.Bool(0) ? n : k, n), x.dtype());
+          i.y(2, MatrixShape(batch, i.Bool("full_matrices") ? n : k, n), x.dtype());
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -90,8 +90,8 @@ void GradientOfSvd(Grad& g) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          CheckMatrix(i, 0);
-          CheckDriver(i, 0);
+          CheckMatrix(i, "x");
+          CheckDriver(i);
           const Tensor& x = i.x(0);
           i.y(0, With(BatchOf(x.shape()), std::min(x.size(-2), x.size(-1))), RealDType(x.dtype()));
         })
@@ -109,10 +109,10 @@ void GradientOfSvd(Grad& g) {
     DefineOp("svd(Tensor x, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)")
         .Doc("U, S and V (not its adjoint); thin if `some`, and U and V are zeros without `compute_uv`.")
         .As([](const CallReader& c) -> Tensors {
-          CheckMatrix(c, 0);
+          CheckMatrix(c, "x");
           const Tensor& x = c.x(0);
-          if (c.Bool(1)) {
-            const Tensors usv = OpN<"linalg_svd">(x, !c.Bool(0));
+          if (c.Bool("compute_uv")) {
+            const Tensors usv = OpN<"linalg_svd">(x, !c.Bool("some"));
             return {usv[0], usv[1], Adjoint(usv[2])};
           }
           const Dims batch = BatchOf(x.shape());
@@ -122,13 +122,13 @@ void GradientOfSvd(Grad& g) {
         });
 
 /// Numbers of at most `atol + rtol * largest` count as zero. Without either, rounding decides: eps * max(m, n).
-Tensor Tolerance(const CallReader& c, const Tensor& magnitudes, int atol, int rtol) {
+Tensor Tolerance(const CallReader& c, const Tensor& magnitudes) {
   const Dims& shape = c.x(0).shape();
   const bool wide = magnitudes.dtype() == DType::kFloat64;
   const double eps = wide ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const double larger = static_cast<double>(std::max(shape[shape.size() - 2], shape[shape.size() - 1]));
-  const double absolute = c.Given(atol) ? c.Real(atol) : 0;
-  const double relative = c.Given(rtol) ? c.Real(rtol) : absolute > 0 ? 0 : eps * larger;
+  const double absolute = c.Given("atol") ? c.Real("atol") : 0;
+  const double relative = c.Given("rtol") ? c.Real("rtol") : absolute > 0 ? 0 : eps * larger;
   return Op<"maximum">(Op<"amax">(magnitudes, Dims{-1}, true) * relative, Number(absolute));
 }
 
@@ -144,7 +144,7 @@ void RunPinv(Run& r) {
   const Tensor& x = r.x(0);
   if (r.y().numel() == 0) return;
   if (x.numel() == 0) return OpInto<"copy">(r.y(), Number(0.0));
-  const bool hermitian = r.Bool(2);
+  const bool hermitian = r.Bool("hermitian");
   Tensor u, s, vh;
   if (hermitian) {
     const Tensors wv = OpN<"linalg_eigh">(x);
@@ -154,7 +154,7 @@ void RunPinv(Run& r) {
     u = usv[0], s = usv[1], vh = usv[2];
   }
   const Tensor size = Op<"abs">(s), zero = Number(0.0);
-  const Tensor inverse = Op<"where">(Op<"gt">(size, Tolerance(r, size, 0, 1)), Op<"reciprocal">(s), zero);
+  const Tensor inverse = Op<"where">(Op<"gt">(size, Tolerance(r, size)), Op<"reciprocal">(s), zero);
   OpInto<"copy">(r.y(), MatMul(Adjoint(vh) * AsRow(inverse), Adjoint(u)));
 }
 
@@ -164,7 +164,7 @@ void RunPinv(Run& r) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kPlain)
         .Infers([](Infer& i) {
-          i.Bool(2) ? CheckSquare(i, 0) : CheckMatrix(i, 0);
+          i.Bool("hermitian") ? CheckSquare(i, "x") : CheckMatrix(i, "x");
           const Tensor& x = i.x(0);
           i.y(0, MatrixShape(BatchOf(x.shape()), x.size(-1), x.size(-2)), x.dtype());
         })
@@ -175,7 +175,7 @@ void RunPinv(Run& r) {
     DefineOp("pinverse(Tensor x, float rcond=1e-15) -> Tensor")
         .Doc("linalg_pinv with a relative tolerance.")
         .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_pinv">(c.x(0), None, c.Real(0))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_pinv">(c.x(0), None, c.Real("rcond"))}; });
 
 [[maybe_unused]] const auto& matrix_rank =
     DefineOp("linalg_matrix_rank(Tensor x, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor")
@@ -183,14 +183,15 @@ void RunPinv(Run& r) {
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          i.Bool(2) ? CheckSquare(i, 0) : CheckMatrix(i, 0);
+          i.Bool("hermitian") ? CheckSquare(i, "x") : CheckMatrix(i, "x");
           i.y(0, BatchOf(i.x(0).shape()), DType::kInt64);
         })
         .Runs([](Run& r) {
           if (r.y().numel() == 0) return;
           if (r.x(0).numel() == 0) return OpInto<"copy">(r.y(), Number(0.0));
-          const Tensor s = r.Bool(2) ? Op<"abs">(Op<"linalg_eigvalsh">(r.x(0))) : Op<"linalg_svdvals">(r.x(0));
-          OpInto<"copy">(r.y(), Op<"sum">(Op<"gt">(s, Tolerance(r, s, 0, 1)), Dims{-1}, false));
+          const Tensor s =
+              r.Bool("hermitian") ? Op<"abs">(Op<"linalg_eigvalsh">(r.x(0))) : Op<"linalg_svdvals">(r.x(0));
+          OpInto<"copy">(r.y(), Op<"sum">(Op<"gt">(s, Tolerance(r, s)), Dims{-1}, false));
         })
         .NotDifferentiable();
 

@@ -18,7 +18,7 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          const int64_t ind = c.Int(0);
+          const int64_t ind = c.Int("ind");
           if (ind <= 0 || ind > x.ndim()) throw ValueError(c.name()).Got("ind ", ind).Expected("1 to ", x.ndim());
           const int64_t* middle = x.shape().begin() + ind;
           const int64_t rows = ProductOf(x.shape().begin(), middle), columns = ProductOf(middle, x.shape().end());
@@ -35,12 +35,12 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
         .Doc("Z with tensordot(x, Z) = y; the axes given go to the end of x first.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          Tensor x = c.x(0);
-          const Tensor& y = c.x(1);
-          if (c.Given(0)) {
+          Tensor x = c.x("x");
+          const Tensor& y = c.x("y");
+          if (c.Given("axis")) {
             Dims to;
-            for (int i = 0; i < c.Ints(0).size(); ++i) to.push_back(x.ndim() - c.Ints(0).size() + i);
-            x = Op<"movedim">(x, c.Ints(0), to);
+            for (int i = 0; i < c.Ints("axis").size(); ++i) to.push_back(x.ndim() - c.Ints("axis").size() + i);
+            x = Op<"movedim">(x, c.Ints("axis"), to);
           }
           if (x.ndim() < y.ndim()) {
             throw ValueError(c.name())
@@ -75,7 +75,7 @@ Tensor Powers(const CallReader& c, const Tensor& given, int64_t n) {
           const Tensor& x = c.x(0);
           if (x.ndim() < 1) throw ValueError(c.name()).Got("a 0-d tensor").Expected("at least one axis");
           return {Powers(c, x.dtype() == DType::kBool ? Op<"cast">(x, DType::kInt64) : x,
-                         c.Given(0) ? c.Int(0) : x.size(-1))};
+                         c.Given("N") ? c.Int("N") : x.size(-1))};
         });
 
 [[maybe_unused]] const auto& vander =
@@ -84,36 +84,40 @@ Tensor Powers(const CallReader& c, const Tensor& given, int64_t n) {
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           if (x.ndim() != 1) throw ValueError(c.name()).Got("a tensor of shape ", x.shape()).Expected("one axis");
-          const Tensor rising = Powers(c, x, c.Given(0) ? c.Int(0) : x.size(0));
-          return {c.Bool(1) ? rising : Op<"flip">(rising, Dims{-1})};
+          const Tensor rising = Powers(c, x, c.Given("N") ? c.Int("N") : x.size(0));
+          return {c.Bool("increasing") ? rising : Op<"flip">(rising, Dims{-1})};
         });
 
 [[maybe_unused]] const auto& linalg_cross =
     DefineOp("linalg_cross(Tensor x, Tensor y, *, int axis=-1) -> Tensor")
         .Doc("The cross products of vectors of three numbers along an axis.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor &x = c.x("x"), &y = c.x("y");
           if (x.ndim() != y.ndim()) {
             throw ValueError(c.name()).Got(x.shape(), " and ", y.shape()).Expected("as many axes on both sides");
           }
-          return {Op<"cross">(x, y, NormalizeAxis(c.name(), c.Int(0), x.ndim()))};
+          return {Op<"cross">(x, y, NormalizeAxis(c.name(), c.Int("axis"), x.ndim()))};
         });
 
 [[maybe_unused]] const auto& linalg_vecdot =
     DefineOp("linalg_vecdot(Tensor x, Tensor y, *, int axis=-1) -> Tensor")
         .Doc("The inner products of vectors along an axis, the first conjugated.")
         .Autocast(Precision::kLower)
-        .As([](const CallReader& c) -> Tensors { return {Op<"sum">(Conj(c.x(0)) * c.x(1), Dims{c.Int(0)}, false)}; });
+        .As([](const CallReader& c) -> Tensors {
+          return {Op<"sum">(Conj(c.x("x")) * c.x("y"), Dims{c.Int("axis")}, false)};
+        });
 
 [[maybe_unused]] const auto& linalg_diagonal =
     DefineOp("linalg_diagonal(Tensor x, *, int offset=0, int axis1=-2, int axis2=-1) -> Tensor")
         .Doc("A view of the matrices' diagonals.")
-        .As([](const CallReader& c) -> Tensors { return {Op<"diagonal">(c.x(0), c.Int(0), c.Int(1), c.Int(2))}; });
+        .As([](const CallReader& c) -> Tensors {
+          return {Op<"diagonal">(c.x(0), c.Int("offset"), c.Int("axis1"), c.Int("axis2"))};
+        });
 
 [[maybe_unused]] const auto& linalg_matmul =
     DefineOp("linalg_matmul(Tensor x, Tensor y) -> Tensor")
         .Doc("matmul under its other name.")
-        .As([](const CallReader& c) -> Tensors { return {MatMul(c.x(0), c.x(1))}; });
+        .As([](const CallReader& c) -> Tensors { return {MatMul(c.x("x"), c.x("y"))}; });
 
 }  // namespace
 }  // namespace dragon

@@ -8,10 +8,11 @@ namespace {
 // --- probabilities against targets
 
 void InferTerms(Infer& i) {
-  if (!i.x(0).is_floating()) throw TypeError("binary_cross_entropy").Got(i.x(0).dtype()).Expected("a floating dtype");
-  if (i.x(0).shape() != i.x(1).shape()) {
+  if (!i.x("x").is_floating())
+    throw TypeError("binary_cross_entropy").Got(i.x("x").dtype()).Expected("a floating dtype");
+  if (i.x("x").shape() != i.x("y").shape()) {
     throw ValueError("binary_cross_entropy")
-        .Got("input of shape ", i.x(0).shape(), " and target of shape ", i.x(1).shape())
+        .Got("input of shape ", i.x("x").shape(), " and target of shape ", i.x("y").shape())
         .Expected("equal shapes");
   }
   InferPointwise(i);
@@ -33,15 +34,15 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         .Promotes(Promotion::kCommon)
         .Infers(InferTerms)
         .Runs([](Run& r) {
-          const Tensor &x = r.x(0), &y = r.x(1);
+          const Tensor &x = r.x("x"), &y = r.x("y");
           RequireProbabilities(x, "inputs");
           RequireProbabilities(y, "targets");
           OpInto<"copy">(r.y(), (y - 1.0) * BoundedLog(1.0 - x) - y * BoundedLog(x));
         })
         .Gradient("x, y", [](Grad& g) {
-          const Tensor &x = g.x(0), &y = g.x(1);
-          if (g.needs(0)) g.dx(0, g.dy() * (x - y) / Op<"clamp">(x * (1.0 - x), Number(1e-12)));
-          if (g.needs(1)) g.dx(1, g.dy() * (BoundedLog(1.0 - x) - BoundedLog(x)));
+          const Tensor &x = g.x("x"), &y = g.x("y");
+          if (g.needs("x")) g.dx("x", g.dy() * (x - y) / Op<"clamp">(x * (1.0 - x), Number(1e-12)));
+          if (g.needs("y")) g.dx("y", g.dy() * (BoundedLog(1.0 - x) - BoundedLog(x)));
         });
 
 [[maybe_unused]] const auto& binary_cross_entropy =
@@ -49,9 +50,9 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         .Doc("The cross entropy of probabilities x with targets y of two classes.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          Tensor errors = Op<"binary_cross_entropy_terms">(c.x(0), c.x(1));
-          if (c.has(2)) errors = errors * c.x(2);
-          return {ReduceLoss(c.name(), errors, c.String(0))};
+          Tensor errors = Op<"binary_cross_entropy_terms">(c.x("x"), c.x("y"));
+          if (c.has("weight")) errors = errors * c.x("weight");
+          return {ReduceLoss(c.name(), errors, c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& binary_cross_entropy_with_logits =
@@ -61,17 +62,17 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         .Doc("The cross entropy of sigmoid(x) with targets y of two classes.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor &x = c.x("x"), &y = c.x("y");
           if (x.shape() != y.shape()) {
             throw ValueError(c.name())
                 .Got("input of shape ", x.shape(), " and target of shape ", y.shape())
                 .Expected("equal shapes");
           }
           Tensor penalty = SoftPlus(-x);  // -log(sigmoid(x))
-          if (c.has(3)) penalty = penalty * ((c.x(3) - 1.0) * y + 1.0);
+          if (c.has("pos_weight")) penalty = penalty * ((c.x("pos_weight") - 1.0) * y + 1.0);
           Tensor errors = (1.0 - y) * x + penalty;
-          if (c.has(2)) errors = errors * c.x(2);
-          return {ReduceLoss(c.name(), errors, c.String(0))};
+          if (c.has("weight")) errors = errors * c.x("weight");
+          return {ReduceLoss(c.name(), errors, c.String("reduction"))};
         });
 
 // --- margins
@@ -81,18 +82,18 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         .Doc("log(1 + exp(-y x)) for y of 1 or -1.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          return {ReduceLoss(c.name(), SoftPlus(-(c.x(1) * c.x(0))), c.String(0))};
+          return {ReduceLoss(c.name(), SoftPlus(-(c.x("y") * c.x("x"))), c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& multilabel_soft_margin_loss =
     DefineOp("multilabel_soft_margin_loss(Tensor x, Tensor y, Tensor? weight=None, str reduction=\"mean\") -> Tensor")
         .Doc("The mean over classes (the last axis) of the cross entropy of sigmoid(x) with y.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor &x = c.x("x"), &y = c.x("y");
           if (x.ndim() == 0) throw ValueError(c.name()).Got("a 0-d tensor").Expected("classes along the last axis");
           Tensor errors = y * SoftPlus(-x) + (1.0 - y) * SoftPlus(x);
-          if (c.has(2)) errors = errors * c.x(2);
-          return {ReduceLoss(c.name(), Op<"mean">(errors, Dims{-1}), c.String(0))};
+          if (c.has("weight")) errors = errors * c.x("weight");
+          return {ReduceLoss(c.name(), Op<"mean">(errors, Dims{-1}), c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& hinge_embedding_loss =
@@ -100,10 +101,10 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         .Doc("x where y is 1, max(0, margin - x) where y is -1.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
-          const Tensor apart = Op<"where">(Op<"ne">(y, Number(1)), Positive(c.Real(0) - x), Number(0.0));
+          const Tensor &x = c.x("x"), &y = c.x("y");
+          const Tensor apart = Op<"where">(Op<"ne">(y, Number(1)), Positive(c.Real("margin") - x), Number(0.0));
           const Tensor alike = Op<"where">(Op<"ne">(y, Number(-1)), x, Number(0.0));
-          return {ReduceLoss(c.name(), apart + alike, c.String(1))};
+          return {ReduceLoss(c.name(), apart + alike, c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& margin_ranking_loss =
@@ -111,8 +112,8 @@ void RequireProbabilities(const Tensor& x, const char* what) {
         .Doc("max(0, margin - y (x1 - x2)).")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor errors = Positive(c.Real(0) - c.x(2) * (c.x(0) - c.x(1)));
-          return {ReduceLoss(c.name(), errors, c.String(1))};
+          const Tensor errors = Positive(c.Real("margin") - c.x("y") * (c.x("x1") - c.x("x2")));
+          return {ReduceLoss(c.name(), errors, c.String("reduction"))};
         });
 
 /// True where the class (the last axis) is the target of its row.
@@ -128,8 +129,8 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
         .Doc("The mean over other classes of max(0, margin - x[target] + x[class]) ** p.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
-          const double p = c.Real(0);
+          const Tensor &x = c.x("x"), &y = c.x("y");
+          const double p = c.Real("p");
           if (p != 1 && p != 2) throw ValueError(c.name()).Got("p ", p).Expected("1 or 2");
           Dims rows = x.shape();
           if (!rows.empty()) rows.pop_back();
@@ -139,12 +140,13 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
                 .Expected("(batch, classes) and (batch,), or (classes,) and ()");
           }
           const Tensor at = Op<"unsqueeze">(y, -1), own = Op<"gather">(x, -1, at);
-          Tensor errors = Positive(c.Real(1) - own + x);
+          Tensor errors = Positive(c.Real("margin") - own + x);
           if (p == 2) errors = Op<"square">(errors);
-          if (c.has(2))
-            errors = errors * Op<"reshape">(Op<"index_select">(c.x(2), 0, Op<"reshape">(y, Dims{-1})), at.shape());
+          if (c.has("weight"))
+            errors =
+                errors * Op<"reshape">(Op<"index_select">(c.x("weight"), 0, Op<"reshape">(y, Dims{-1})), at.shape());
           errors = Op<"where">(IsTarget(x, y), Number(0.0), errors);
-          return {ReduceLoss(c.name(), Op<"mean">(errors, Dims{-1}), c.String(2))};
+          return {ReduceLoss(c.name(), Op<"mean">(errors, Dims{-1}), c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& multilabel_margin_loss =
@@ -154,7 +156,7 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
             "targets of a row end at its first negative number.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor &x = c.x("x"), &y = c.x("y");
           if (x.ndim() < 1 || x.ndim() > 2 || x.shape() != y.shape()) {
             throw ValueError(c.name())
                 .Got("input of shape ", x.shape(), " and target of shape ", y.shape())
@@ -171,7 +173,7 @@ Tensor IsTarget(const Tensor& x, const Tensor& target) {
           const Tensor own = Op<"unsqueeze">(Op<"gather">(x, -1, places), -1);
           const Tensor errors = Positive(1.0 - own + Op<"unsqueeze">(x, -2)) * valid * other;
           const Tensor rows = Op<"sum">(errors, Dims{-2, -1}) / static_cast<double>(x.size(-1));
-          return {ReduceLoss(c.name(), rows, c.String(0))};
+          return {ReduceLoss(c.name(), rows, c.String("reduction"))};
         });
 
 }  // namespace

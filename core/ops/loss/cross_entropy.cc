@@ -14,7 +14,7 @@ struct Flat {
 };
 
 Flat Flatten(const CallReader& c) {
-  const Tensor &x = c.x(0), &target = c.x(1), &weight = c.x(2);
+  const Tensor &x = c.x("x"), &target = c.x("target"), &weight = c.x("weight");
   const Dims& shape = x.shape();
   const int axis = shape.size() == 1 ? 0 : 1;
   if (shape.empty()) throw ValueError(c.name()).Got("a 0-d input").Expected("classes along axis 1 (or 0)");
@@ -70,55 +70,57 @@ void CheckSlope(const CallReader& c, const Tensor& dy, const Tensor& target) {
 Tensor ReduceTerms(const CallReader& c, const Tensor& terms, const Flat& flat, int64_t ignore,
                    const std::string& reduction) {
   CheckReduction(c.name(), reduction);
-  if (reduction == "none") return Op<"reshape">(terms, c.x(1).shape());
+  if (reduction == "none") return Op<"reshape">(terms, c.x("target").shape());
   const Tensor total = Op<"sum">(terms);
   if (reduction == "sum") return total;
   return total / Op<"sum">(Op<"target_weights">(flat.target, flat.weight, ignore, terms.dtype()));
 }
 
-void RefuseWeightGradient(const Grad& g, int slot) {
-  if (!g.needs(slot)) return;
+void RefuseWeightGradient(const Grad& g) {
+  if (!g.needs("weight")) return;
   throw NotImplementedError(g.name()).Got("a weight that requires grad").Expected("constant class weights");
 }
 
-/// x in slot `x` is (outer, classes, inner), with a target (outer, inner) and class weights in the slots after it.
-void CheckTerms(const CallReader& c, int x) {
-  RequireRank(c, x, 3);
-  const Dims& shape = c.x(x).shape();
+/// x is (outer, classes, inner), with a target (outer, inner) and class weights.
+void CheckTerms(const CallReader& c) {
+  RequireRank(c, "x", 3);
+  const Dims& shape = c.x("x").shape();
   if (shape[1] == 0) throw ValueError(c.name()).Got("shape ", shape).Expected("at least one class");
-  RequireTensor(c, x + 1, Dims{shape[0], shape[2]}, DType::kInt64);
-  RequireTensor(c, x + 2, Dims{shape[1]}, c.x(x).dtype());
+  RequireTensor(c, "target", Dims{shape[0], shape[2]}, DType::kInt64);
+  RequireTensor(c, "weight", Dims{shape[1]}, c.x("x").dtype());
 }
 
 // --- negative log-likelihood. Attributes: 0 ignore_index, 1 reduction.
 
-[[maybe_unused]] const auto& nll_loss = DefineOp(
-                                            "nll_loss(Tensor x, Tensor target, Tensor? weight=None, int "
-                                            "ignore_index=-100, str reduction=\"mean\") -> Tensor")
-                                            .Doc("-weight[target] x[target], for logarithms x of probabilities.")
-                                            .Autocast(Precision::kFloat32)
-                                            .As([](const CallReader& c) -> Tensors {
-                                              const Flat flat = Flatten(c);
-                                              const Tensor terms =
-                                                  Op<"nll_loss_terms">(flat.x, flat.target, flat.weight, c.Int(0));
-                                              return {ReduceTerms(c, terms, flat, c.Int(0), c.String(1))};
-                                            });
+[[maybe_unused]] const auto& nll_loss =
+    DefineOp(
+        "nll_loss(Tensor x, Tensor target, Tensor? weight=None, int "
+        "ignore_index=-100, str reduction=\"mean\") -> Tensor")
+        .Doc("-weight[target] x[target], for logarithms x of probabilities.")
+        .Autocast(Precision::kFloat32)
+        .As([](const CallReader& c) -> Tensors {
+          const Flat flat = Flatten(c);
+          const Tensor terms = Op<"nll_loss_terms">(flat.x, flat.target, flat.weight, c.Int("ignore_index"));
+          return {ReduceTerms(c, terms, flat, c.Int("ignore_index"), c.String("reduction"))};
+        });
 
 [[maybe_unused]] const auto& nll_loss_terms =
     DefineOp("nll_loss_terms(Tensor x, Tensor target, Tensor? weight, int ignore_index) -> Tensor")
         .Doc("nll_loss of (outer, classes, inner), place by place.")
         .Batches(Batching::kSamples, "", "weight")
         .Infers([](Infer& i) {
-          CheckPlaces(i, i.x(0), i.x(1), i.x(2));
-          i.y(0, i.x(1).shape(), i.x(0).dtype());
+          CheckPlaces(i, i.x("x"), i.x("target"), i.x("weight"));
+          i.y(0, i.x("target").shape(), i.x("x").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
-          kernels::NllLoss(r.ctx(), x.dtype(), r.out(), x.view(), target.view(), ViewOrNone(weight), r.Int(0));
+          const Tensor x = r.Contiguous("x"), target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
+          kernels::NllLoss(r.ctx(), x.dtype(), r.out(), x.view(), target.view(), ViewOrNone(weight),
+                           r.Int("ignore_index"));
         })
         .Gradient("target, weight", [](Grad& g) {
-          RefuseWeightGradient(g, 2);
-          g.dx(0, Op<"nll_loss_terms_backward">(g.dy(), g.x(1), g.x(2), g.x_shape(0)[1], g.Int(0)));
+          RefuseWeightGradient(g);
+          g.dx("x", Op<"nll_loss_terms_backward">(g.dy(), g.x("target"), g.x("weight"), g.x_shape("x")[1],
+                                                  g.Int("ignore_index")));
         });
 
 [[maybe_unused]] const auto& nll_loss_terms_backward =
@@ -126,23 +128,24 @@ void CheckTerms(const CallReader& c, int x) {
         "nll_loss_terms_backward(Tensor dy, Tensor target, Tensor? weight, int classes, int ignore_index) -> Tensor")
         .Doc("The gradient of each term of nll_loss by the log probabilities.")
         .Infers([](Infer& i) {
-          if (i.Int(0) < 0) throw ValueError(i.name()).Got("classes = ", i.Int(0)).Expected("at least 0");
-          CheckTarget(i, i.x(1), i.x(2), i.x(0).dtype(), i.Int(0));
-          CheckSlope(i, i.x(0), i.x(1));
-          const Dims& shape = i.x(0).shape();
-          RequireRank(i, 0, 2);
-          RequireTensor(i, 1, shape, DType::kInt64);
-          RequireTensor(i, 2, Dims{i.Int(0)}, i.x(0).dtype());
-          i.y(0, Dims{shape[0], i.Int(0), shape[1]}, i.x(0).dtype());
+          if (i.Int("classes") < 0)
+            throw ValueError(i.name()).Got("classes = ", i.Int("classes")).Expected("at least 0");
+          CheckTarget(i, i.x("target"), i.x("weight"), i.x("dy").dtype(), i.Int("classes"));
+          CheckSlope(i, i.x("dy"), i.x("target"));
+          const Dims& shape = i.x("dy").shape();
+          RequireRank(i, "dy", 2);
+          RequireTensor(i, "target", shape, DType::kInt64);
+          RequireTensor(i, "weight", Dims{i.Int("classes")}, i.x("dy").dtype());
+          i.y(0, Dims{shape[0], i.Int("classes"), shape[1]}, i.x("dy").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
+          const Tensor dy = r.Contiguous("dy"), target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
           kernels::NllLossBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), target.view(), ViewOrNone(weight),
-                                   r.Int(1));
+                                   r.Int("ignore_index"));
         })
         .Gradient("target, weight", [](Grad& g) {
-          RefuseWeightGradient(g, 2);
-          g.dx(0, Op<"nll_loss_terms">(g.dy(), g.x(1), g.x(2), g.Int(1)));
+          RefuseWeightGradient(g);
+          g.dx("dy", Op<"nll_loss_terms">(g.dy(), g.x("target"), g.x("weight"), g.Int("ignore_index")));
         });
 
 [[maybe_unused]] const auto& target_weights =
@@ -150,12 +153,13 @@ void CheckTerms(const CallReader& c, int x) {
         .Doc("The weight of every target's class, 0 where the target is ignored.")
         .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
-          CheckTarget(i, i.x(0), i.x(1), i.attr(1).dtype(), -1);
-          i.y(0, i.x(0).shape(), i.attr(1).dtype());
+          CheckTarget(i, i.x("target"), i.x("weight"), i.attr("dtype").dtype(), -1);
+          i.y(0, i.x("target").shape(), i.attr("dtype").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor target = r.Contiguous(0), weight = RowMajor(r.x(1));
-          kernels::TargetWeights(r.ctx(), r.y().dtype(), r.out(), target.view(), ViewOrNone(weight), r.Int(0));
+          const Tensor target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
+          kernels::TargetWeights(r.ctx(), r.y().dtype(), r.out(), target.view(), ViewOrNone(weight),
+                                 r.Int("ignore_index"));
         })
         .NotDifferentiable();
 
@@ -163,10 +167,10 @@ void CheckTerms(const CallReader& c, int x) {
 
 /// Targets that are probabilities of all classes: a composition.
 Tensor SoftTargets(const CallReader& c) {
-  const Tensor &x = c.x(0), &target = c.x(1), &weight = c.x(2);
+  const Tensor &x = c.x("x"), &target = c.x("target"), &weight = c.x("weight");
   const int axis = x.ndim() == 1 ? 0 : 1;
   const int64_t classes = x.size(axis);
-  const double smoothing = c.Real(2);
+  const double smoothing = c.Real("label_smoothing");
   Tensor logs = Op<"log_softmax">(x, axis);
   if (weight.defined()) {
     Dims shape = Dims::Filled(x.ndim(), 1);
@@ -176,7 +180,7 @@ Tensor SoftTargets(const CallReader& c) {
   Tensor wanted = target;
   if (smoothing > 0) wanted = target * (1 - smoothing) + smoothing / static_cast<double>(classes);
   const Tensor terms = -Op<"sum">(logs * wanted, Dims{axis});
-  if (c.String(1) != "mean") return ReduceLoss(c.name(), terms, c.String(1));
+  if (c.String("reduction") != "mean") return ReduceLoss(c.name(), terms, c.String("reduction"));
   return Op<"sum">(terms) / (static_cast<double>(x.numel()) / static_cast<double>(std::max<int64_t>(1, classes)));
 }
 
@@ -188,21 +192,24 @@ Tensor SoftTargets(const CallReader& c) {
         .Doc("The cross entropy of softmax(x) with class indices, or with probabilities of x's own shape.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const double smoothing = c.Real(2);
+          const double smoothing = c.Real("label_smoothing");
           if (!(smoothing >= 0 && smoothing <= 1)) {
             throw ValueError(c.name()).Got("label_smoothing ", smoothing).Expected("0 to 1");
           }
-          if (c.x(1).is_floating() && c.x(1).shape() == c.x(0).shape() && c.x(0).ndim() > 0) return {SoftTargets(c)};
+          if (c.x("target").is_floating() && c.x("target").shape() == c.x("x").shape() && c.x("x").ndim() > 0)
+            return {SoftTargets(c)};
           const Flat flat = Flatten(c);
-          const Tensor terms = Op<"cross_entropy_terms">(flat.x, flat.target, flat.weight, c.Int(0), smoothing);
-          return {ReduceTerms(c, terms, flat, c.Int(0), c.String(1))};
+          const Tensor terms =
+              Op<"cross_entropy_terms">(flat.x, flat.target, flat.weight, c.Int("ignore_index"), smoothing);
+          return {ReduceTerms(c, terms, flat, c.Int("ignore_index"), c.String("reduction"))};
         });
 
 /// dx = a softmax(x) - own onehot(target) - share w, with factors that are 0 at ignored targets.
 Tensor DifferentiableSlope(const Grad& g) {
-  const Tensor &x = g.x(0), &target = g.x(1), &weight = g.x(2), &dy = g.dy();
-  const int64_t classes = x.size(1), ignore = g.Int(0);
-  const double smoothing = g.Real(1), share = smoothing / static_cast<double>(std::max<int64_t>(1, classes));
+  const Tensor &x = g.x("x"), &target = g.x("target"), &weight = g.x("weight"), &dy = g.dy();
+  const int64_t classes = x.size(1), ignore = g.Int("ignore_index");
+  const double smoothing = g.Real("label_smoothing"),
+               share = smoothing / static_cast<double>(std::max<int64_t>(1, classes));
   const Tensor own = Op<"target_weights">(target, weight, ignore, x.dtype());
   const Tensor counts = Op<"target_weights">(target, None, ignore, x.dtype());
   const Tensor w = weight.defined() ? Op<"reshape">(weight, Dims{1, classes, 1})
@@ -221,25 +228,26 @@ Tensor DifferentiableSlope(const Grad& g) {
         .Doc("cross_entropy of (outer, classes, inner), place by place, and log(sum(exp(x))).")
         .Batches(Batching::kSamples, "", "weight")
         .Infers([](Infer& i) {
-          CheckPlaces(i, i.x(0), i.x(1), i.x(2));
-          const DType wide = i.x(0).dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-          CheckTerms(i, 0);
-          i.y(0, i.x(1).shape(), i.x(0).dtype());
-          i.y(1, i.x(1).shape(), wide);
+          CheckPlaces(i, i.x("x"), i.x("target"), i.x("weight"));
+          const DType wide = i.x("x").dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+          CheckTerms(i);
+          i.y(0, i.x("target").shape(), i.x("x").dtype());
+          i.y(1, i.x("target").shape(), wide);
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), target = r.Contiguous(1), weight = RowMajor(r.x(2));
+          const Tensor x = r.Contiguous("x"), target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
           kernels::CrossEntropy(r.ctx(), x.dtype(), r.out(0), r.out(1), x.view(), target.view(), ViewOrNone(weight),
-                                r.Int(0), r.Real(1));
+                                r.Int("ignore_index"), r.Real("label_smoothing"));
         })
         .Gradient("x, target, weight, lse", [](Grad& g) {
-          RefuseWeightGradient(g, 2);
+          RefuseWeightGradient(g);
           if (g.dy(1).defined()) {
             throw NotImplementedError(g.name()).Got("a gradient for 'lse'").Expected("logsumexp, which has one");
           }
           if (!g.dy().defined()) return;
-          if (Door().grad_enabled) return g.dx(0, DifferentiableSlope(g));
-          g.dx(0, Op<"cross_entropy_terms_backward">(g.dy(), g.y(1), g.x(0), g.x(1), g.x(2), g.Int(0), g.Real(1)));
+          if (Door().grad_enabled) return g.dx("x", DifferentiableSlope(g));
+          g.dx("x", Op<"cross_entropy_terms_backward">(g.dy(), g.y(1), g.x("x"), g.x("target"), g.x("weight"),
+                                                       g.Int("ignore_index"), g.Real("label_smoothing")));
         });
 
 [[maybe_unused]] const auto& cross_entropy_terms_backward =
@@ -249,8 +257,8 @@ Tensor DifferentiableSlope(const Grad& g) {
         "float label_smoothing) -> Tensor")
         .Doc("The gradient of each term of cross_entropy by the scores.")
         .Infers([](Infer& i) {
-          const Tensor &dy = i.x(0), &lse = i.x(1), &x = i.x(2), &target = i.x(3);
-          CheckPlaces(i, x, target, i.x(4));
+          const Tensor &dy = i.x("dy"), &lse = i.x("lse"), &x = i.x("x"), &target = i.x("target");
+          CheckPlaces(i, x, target, i.x("weight"));
           CheckSlope(i, dy, target);
           CheckSlope(i, lse, target);
           const DType wide = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
@@ -262,10 +270,11 @@ Tensor DifferentiableSlope(const Grad& g) {
           i.y(0, x.shape(), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), lse = r.Contiguous(1), x = r.Contiguous(2), target = r.Contiguous(3);
-          const Tensor weight = RowMajor(r.x(4));
+          const Tensor dy = r.Contiguous("dy"), lse = r.Contiguous("lse"), x = r.Contiguous("x"),
+                       target = r.Contiguous("target");
+          const Tensor weight = RowMajor(r.x("weight"));
           kernels::CrossEntropyBackward(r.ctx(), x.dtype(), r.out(), dy.view(), lse.view(), x.view(), target.view(),
-                                        ViewOrNone(weight), r.Int(0), r.Real(1));
+                                        ViewOrNone(weight), r.Int("ignore_index"), r.Real("label_smoothing"));
         });
 
 }  // namespace

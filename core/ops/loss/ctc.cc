@@ -23,17 +23,19 @@ Tensor Lengths(const CallReader& c, const Tensor& lengths, int64_t batch) {
             "(batch, longest) or all samples' labels in a row.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const bool single = c.x(0).ndim() == 2;
-          const Tensor log_probs = single ? Op<"unsqueeze">(c.x(0), 1) : c.x(0);
+          const bool single = c.x("log_probs").ndim() == 2;
+          const Tensor log_probs = single ? Op<"unsqueeze">(c.x("log_probs"), 1) : c.x("log_probs");
           if (log_probs.ndim() != 3) {
-            throw ValueError(c.name()).Got("log_probs of shape ", c.x(0).shape()).Expected("(time, batch, classes)");
+            throw ValueError(c.name())
+                .Got("log_probs of shape ", c.x("log_probs").shape())
+                .Expected("(time, batch, classes)");
           }
-          CheckReduction(c.name(), c.String(1));
+          CheckReduction(c.name(), c.String("reduction"));
           const int64_t batch = log_probs.size(1);
-          if (c.Int(0) < 0 || c.Int(0) >= log_probs.size(2)) {
-            throw ValueError(c.name()).Got("blank ", c.Int(0)).Expected("0 to ", log_probs.size(2) - 1);
+          if (c.Int("blank") < 0 || c.Int("blank") >= log_probs.size(2)) {
+            throw ValueError(c.name()).Got("blank ", c.Int("blank")).Expected("0 to ", log_probs.size(2) - 1);
           }
-          const Tensor& given = c.x(1);
+          const Tensor& given = c.x("targets");
           if (!IsIntegral(given.dtype())) {
             throw TypeError(c.name()).Got("targets of ", given.dtype()).Expected("an integer dtype");
           }
@@ -43,19 +45,21 @@ Tensor Lengths(const CallReader& c, const Tensor& lengths, int64_t batch) {
                 .Expected("(", batch, ", longest), or all labels in a row");
           }
           const Tensor targets = Op<"cast">(given, DType::kInt64);
-          const Tensor input_lengths = Lengths(c, c.x(2), batch), target_lengths = Lengths(c, c.x(3), batch);
-          const Tensor terms =
-              Op<"ctc_loss_terms">(log_probs, targets, input_lengths, target_lengths, c.Int(0), c.Bool(2));
-          if (c.String(1) == "sum") return {Op<"sum">(terms)};
-          if (c.String(1) == "none") return {single ? Op<"squeeze">(terms, Dims{0}) : terms};
+          const Tensor input_lengths = Lengths(c, c.x("input_lengths"), batch),
+                       target_lengths = Lengths(c, c.x("target_lengths"), batch);
+          const Tensor terms = Op<"ctc_loss_terms">(log_probs, targets, input_lengths, target_lengths, c.Int("blank"),
+                                                    c.Bool("zero_infinity"));
+          if (c.String("reduction") == "sum") return {Op<"sum">(terms)};
+          if (c.String("reduction") == "none") return {single ? Op<"squeeze">(terms, Dims{0}) : terms};
           const Tensor counts = Op<"clamp">(Op<"cast">(target_lengths, terms.dtype()), Number(1.0));
           return {Op<"mean">(terms / counts)};
         });
 
-/// What ctc_loss prepares: probabilities in slot `x`, then targets and lengths.
-void CheckTerms(const CallReader& c, int x, int64_t blank) {
-  RequireRank(c, x, 3);
-  const Tensor &log_probs = c.x(x), &targets = c.x(x + 1);
+/// ctc_loss prepares probabilities, targets and lengths.
+void CheckTerms(const CallReader& c) {
+  const int64_t blank = c.Int("blank");
+  RequireRank(c, "log_probs", 3);
+  const Tensor &log_probs = c.x("log_probs"), &targets = c.x("targets");
   if (log_probs.dtype() != DType::kFloat32 && log_probs.dtype() != DType::kFloat64) {
     throw TypeError("ctc_loss").Got("log_probs of ", log_probs.dtype()).Expected("float32 or float64");
   }
@@ -63,9 +67,9 @@ void CheckTerms(const CallReader& c, int x, int64_t blank) {
   if (targets.ndim() == 0 || targets.ndim() > 2) {
     throw ValueError(c.name()).Got("targets of shape ", targets.shape()).Expected("one or two axes");
   }
-  RequireTensor(c, x + 1, targets.ndim() == 2 ? Dims{batch, targets.size(1)} : targets.shape(), DType::kInt64);
-  RequireTensor(c, x + 2, Dims{batch}, DType::kInt64);
-  RequireTensor(c, x + 3, Dims{batch}, DType::kInt64);
+  RequireTensor(c, "targets", targets.ndim() == 2 ? Dims{batch, targets.size(1)} : targets.shape(), DType::kInt64);
+  RequireTensor(c, "input_lengths", Dims{batch}, DType::kInt64);
+  RequireTensor(c, "target_lengths", Dims{batch}, DType::kInt64);
   if (blank < 0 || blank >= log_probs.size(2)) {
     throw ValueError(c.name()).Got("blank ", blank).Expected("0 to ", log_probs.size(2) - 1);
   }
@@ -83,28 +87,31 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
         "zero_infinity) -> (Tensor out, Tensor likelihood, Tensor log_alpha)")
         .Doc("ctc_loss of each sample; with zero_infinity, 0 for samples that their input is too short for.")
         .Infers([](Infer& i) {
-          const Dims& shape = i.x(0).shape();
-          const DType dtype = i.x(0).dtype();
-          CheckTerms(i, 0, i.Int(0));
-          const int64_t longest = i.x(1).size(-1);
+          const Dims& shape = i.x("log_probs").shape();
+          const DType dtype = i.x("log_probs").dtype();
+          CheckTerms(i);
+          const int64_t longest = i.x("targets").size(-1);
           i.y(0, Dims{shape[1]}, dtype);
           i.y(1, Dims{shape[1]}, dtype);
           i.y(2, Dims{shape[1], shape[0], 2 * longest + 1}, dtype);
         })
         .Runs([](Run& r) {
-          const Tensor log_probs = r.Contiguous(0), targets = r.Contiguous(1), inputs = r.Contiguous(2);
-          const Tensor lengths = r.Contiguous(3), starts = Starts(targets, lengths);
+          const Tensor log_probs = r.Contiguous("log_probs"), targets = r.Contiguous("targets"),
+                       inputs = r.Contiguous("input_lengths");
+          const Tensor lengths = r.Contiguous("target_lengths"), starts = Starts(targets, lengths);
           kernels::CtcLoss(r.ctx(), log_probs.dtype(), r.out(1), r.out(2), log_probs.view(), targets.view(),
-                           starts.view(), inputs.view(), lengths.view(), r.Int(0));
+                           starts.view(), inputs.view(), lengths.view(), r.Int("blank"));
           const Tensor& loss = r.y(1);
-          OpInto<"copy">(r.y(0), r.Bool(1) ? Op<"where">(Op<"isposinf">(loss), Number(0.0), loss) : loss);
+          OpInto<"copy">(r.y(0), r.Bool("zero_infinity") ? Op<"where">(Op<"isposinf">(loss), Number(0.0), loss) : loss);
         })
         .Gradient("log_probs, targets, input_lengths, target_lengths, likelihood, log_alpha", [](Grad& g) {
           if (g.dy(1).defined() || g.dy(2).defined()) {
             throw NotImplementedError("ctc_loss").Got("a gradient for its variables").Expected("one for the loss");
           }
           if (!g.dy().defined()) return;
-          g.dx(0, Op<"ctc_loss_backward">(g.dy(), g.y(1), g.y(2), g.x(0), g.x(1), g.x(2), g.x(3), g.Int(0), g.Bool(1)));
+          g.dx("log_probs",
+               Op<"ctc_loss_backward">(g.dy(), g.y(1), g.y(2), g.x("log_probs"), g.x("targets"), g.x("input_lengths"),
+                                       g.x("target_lengths"), g.Int("blank"), g.Bool("zero_infinity")));
         });
 
 [[maybe_unused]] const auto& ctc_loss_backward =
@@ -113,21 +120,22 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
         "input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor")
         .Doc("The gradient of connectionist temporal classification by the log probabilities.")
         .Infers([](Infer& i) {
-          CheckTerms(i, 3, i.Int(0));
-          const Tensor& x = i.x(3);
-          RequireTensor(i, 0, Dims{x.size(1)}, x.dtype());
-          RequireTensor(i, 1, Dims{x.size(1)}, x.dtype());
-          RequireTensor(i, 2, Dims{x.size(1), x.size(0), 2 * i.x(4).size(-1) + 1}, x.dtype());
+          CheckTerms(i);
+          const Tensor& x = i.x("log_probs");
+          RequireTensor(i, "dy", Dims{x.size(1)}, x.dtype());
+          RequireTensor(i, "likelihood", Dims{x.size(1)}, x.dtype());
+          RequireTensor(i, "log_alpha", Dims{x.size(1), x.size(0), 2 * i.x("targets").size(-1) + 1}, x.dtype());
           i.y(0, x.shape(), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), loss = r.Contiguous(1), alpha = r.Contiguous(2),
-                       log_probs = r.Contiguous(3);
-          const Tensor targets = r.Contiguous(4), inputs = r.Contiguous(5), lengths = r.Contiguous(6);
+          const Tensor dy = r.Contiguous("dy"), loss = r.Contiguous("likelihood"), alpha = r.Contiguous("log_alpha"),
+                       log_probs = r.Contiguous("log_probs");
+          const Tensor targets = r.Contiguous("targets"), inputs = r.Contiguous("input_lengths"),
+                       lengths = r.Contiguous("target_lengths");
           const Tensor starts = Starts(targets, lengths);
           kernels::CtcLossBackward(r.ctx(), log_probs.dtype(), r.out(), dy.view(), loss.view(), alpha.view(),
                                    log_probs.view(), targets.view(), starts.view(), inputs.view(), lengths.view(),
-                                   r.Int(0), r.Bool(1));
+                                   r.Int("blank"), r.Bool("zero_infinity"));
         });
 
 }  // namespace

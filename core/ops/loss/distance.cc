@@ -12,12 +12,12 @@ namespace {
         .Doc("The cosine of the angle between vectors along an axis; lengths count as at least eps.")
         .Promotes(Promotion::kFloat)
         .As([](const CallReader& c) -> Tensors {
-          const Dims axis{c.Int(0)};
+          const Dims axis{c.Int("axis")};
           const auto unit = [&](const Tensor& x) {
             const Tensor length = Op<"linalg_vector_norm">(x, 2, axis, /*keepdims=*/true);
-            return x / Op<"clamp">(length, Number(c.Real(1)));
+            return x / Op<"clamp">(length, Number(c.Real("eps")));
           };
-          return {Op<"sum">(unit(c.x(0)) * unit(c.x(1)), axis)};
+          return {Op<"sum">(unit(c.x("x1")) * unit(c.x("x2")), axis)};
         });
 
 [[maybe_unused]] const auto& cosine_embedding_loss =
@@ -27,7 +27,7 @@ namespace {
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           constexpr double kTiny = 1e-12;
-          const Tensor &x1 = c.x(0), &x2 = c.x(1), &y = c.x(2);
+          const Tensor &x1 = c.x("x1"), &x2 = c.x("x2"), &y = c.x("y");
           if (x1.ndim() < 1 || x1.ndim() > 2 || x2.ndim() != x1.ndim() || y.ndim() + 1 != x1.ndim()) {
             throw ValueError(c.name())
                 .Got(x1.shape(), ", ", x2.shape(), " and ", y.shape())
@@ -37,15 +37,16 @@ namespace {
           const Tensor lengths = (Op<"sum">(x1 * x1, axis) + kTiny) * (Op<"sum">(x2 * x2, axis) + kTiny);
           const Tensor cosine = Op<"sum">(x1 * x2, axis) / Op<"sqrt">(lengths);
           const Tensor alike = Op<"where">(Op<"eq">(y, Number(1)), 1.0 - cosine, Number(0.0));
-          const Tensor apart = Op<"where">(Op<"eq">(y, Number(-1)), Positive(cosine - c.Real(0)), Number(0.0));
-          return {ReduceLoss(c.name(), alike + apart, c.String(1))};
+          const Tensor apart = Op<"where">(Op<"eq">(y, Number(-1)), Positive(cosine - c.Real("margin")), Number(0.0));
+          return {ReduceLoss(c.name(), alike + apart, c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& pairwise_distance =
     DefineOp("pairwise_distance(Tensor x1, Tensor x2, Scalar p=2.0, float eps=1e-6, bool keepdims=False) -> Tensor")
         .Doc("The norm of order p of x1 - x2 + eps along the last axis.")
         .As([](const CallReader& c) -> Tensors {
-          return {Op<"linalg_vector_norm">(c.x(0) - c.x(1) + c.Real(1), c.attr(0), Dims{-1}, c.Bool(2))};
+          return {Op<"linalg_vector_norm">(c.x("x1") - c.x("x2") + c.Real("eps"), c.attr("p"), Dims{-1},
+                                           c.Bool("keepdims"))};
         });
 
 [[maybe_unused]] const auto& triplet_margin_loss =
@@ -56,12 +57,12 @@ namespace {
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
           const auto distance = [&](const Tensor& a, const Tensor& b) {
-            return Op<"pairwise_distance">(a, b, c.Real(1), c.Real(2));
+            return Op<"pairwise_distance">(a, b, c.Real("p"), c.Real("eps"));
           };
-          const Tensor near = distance(c.x(0), c.x(1));
-          Tensor far = distance(c.x(0), c.x(2));
-          if (c.Bool(3)) far = Op<"minimum">(far, distance(c.x(1), c.x(2)));
-          return {ReduceLoss(c.name(), Positive(near - far + c.Real(0)), c.String(4))};
+          const Tensor near = distance(c.x("anchor"), c.x("positive"));
+          Tensor far = distance(c.x("anchor"), c.x("negative"));
+          if (c.Bool("swap")) far = Op<"minimum">(far, distance(c.x("positive"), c.x("negative")));
+          return {ReduceLoss(c.name(), Positive(near - far + c.Real("margin")), c.String("reduction"))};
         });
 
 // --- all pairs. Attribute: 0 p.
@@ -73,13 +74,13 @@ namespace {
         .Autocast(Precision::kFloat32)
         .Promotes(Promotion::kCommon)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x1 = c.x(0), &x2 = c.x(1);
+          const Tensor &x1 = c.x("x1"), &x2 = c.x("x2");
           if (x1.ndim() < 2 || x2.ndim() < 2 || x1.size(-1) != x2.size(-1)) {
             throw ValueError(c.name())
                 .Got("shapes ", x1.shape(), " and ", x2.shape())
                 .Expected("at least two axes, and last axes of one size");
           }
-          if (!(c.Real(0) >= 0)) throw ValueError(c.name()).Got("p ", c.Real(0)).Expected("at least 0");
+          if (!(c.Real("p") >= 0)) throw ValueError(c.name()).Got("p ", c.Real("p")).Expected("at least 0");
           const Dims front1(x1.shape().data(), x1.ndim() - 2), front2(x2.shape().data(), x2.ndim() - 2);
           Dims front = BroadcastShapes(c.name(), front1, front2);
           int64_t batch = 1;
@@ -90,15 +91,15 @@ namespace {
             shape.push_back(x.size(-1));
             return Op<"reshape">(Op<"expand">(x, shape), Dims{batch, x.size(-2), x.size(-1)});
           };
-          const Tensor y = Op<"cdist_rows">(flat(x1), flat(x2), c.attr(0));
+          const Tensor y = Op<"cdist_rows">(flat(x1), flat(x2), c.attr("p"));
           front.push_back(x1.size(-2));
           front.push_back(x2.size(-2));
           return {Op<"reshape">(y, front)};
         });
 
 void CdistGradient(Grad& g) {
-  const Tensor &x1 = g.x(0), &x2 = g.x(1), &y = g.y();
-  const double p = g.Real(0);
+  const Tensor &x1 = g.x("x1"), &x2 = g.x("x2"), &y = g.y();
+  const double p = g.Real("p");
   if (Door().grad_enabled) {  // a composition, for derivatives of higher order
     const Tensor d = Op<"unsqueeze">(x1, 2) - Op<"unsqueeze">(x2, 1);
     const Tensor norm = Op<"linalg_vector_norm">(d, p, Dims{-1}, /*keepdims=*/true),
@@ -120,21 +121,21 @@ void CdistGradient(Grad& g) {
     } else {
       part = Op<"sgn">(d) * Op<"where">(Op<"eq">(size, zero), zero, Op<"pow">(over(size), Number(p - 1))) * slope;
     }
-    if (g.needs(0)) g.dx(0, Op<"sum">(part, Dims{2}));
-    if (g.needs(1)) g.dx(1, -Op<"sum">(part, Dims{1}));
+    if (g.needs("x1")) g.dx("x1", Op<"sum">(part, Dims{2}));
+    if (g.needs("x2")) g.dx("x2", -Op<"sum">(part, Dims{1}));
     return;
   }
   const auto transposed = [](const Tensor& t) { return Op<"transpose">(t, 1, 2); };
-  if (g.needs(0)) g.dx(0, Op<"cdist_backward">(g.dy(), x1, x2, y, p));
-  if (g.needs(1)) g.dx(1, Op<"cdist_backward">(transposed(g.dy()), x2, x1, transposed(y), p));
+  if (g.needs("x1")) g.dx("x1", Op<"cdist_backward">(g.dy(), x1, x2, y, p));
+  if (g.needs("x2")) g.dx("x2", Op<"cdist_backward">(transposed(g.dy()), x2, x1, transposed(y), p));
 }
 
-/// (batch, n, size) and (batch, m, size) of one dtype, in slots `first` and the next.
-void CheckRows(const CallReader& c, int first) {
-  RequireRank(c, first, 3);
-  RequireRank(c, first + 1, 3);
-  const Dims& shape = c.x(first).shape();
-  RequireTensor(c, first + 1, Dims{shape[0], c.x(first + 1).size(1), shape[2]}, c.x(first).dtype());
+/// (batch, n, size) and (batch, m, size) of one dtype.
+void CheckRows(const CallReader& c) {
+  RequireRank(c, "x1", 3);
+  RequireRank(c, "x2", 3);
+  const Dims& shape = c.x("x1").shape();
+  RequireTensor(c, "x2", Dims{shape[0], c.x("x2").size(1), shape[2]}, c.x("x1").dtype());
 }
 
 [[maybe_unused]] const auto& cdist_rows =
@@ -142,12 +143,12 @@ void CheckRows(const CallReader& c, int first) {
         .Doc("cdist of (batch, rows, size) tensors.")
         .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
-          CheckRows(i, 0);
-          i.y(0, Dims{i.x(0).size(0), i.x(0).size(1), i.x(1).size(1)}, i.x(0).dtype());
+          CheckRows(i);
+          i.y(0, Dims{i.x("x1").size(0), i.x("x1").size(1), i.x("x2").size(1)}, i.x("x1").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x1 = r.Contiguous(0), x2 = r.Contiguous(1);
-          kernels::Cdist(r.ctx(), r.dtype(), r.out(), x1.view(), x2.view(), r.Real(0));
+          const Tensor x1 = r.Contiguous("x1"), x2 = r.Contiguous("x2");
+          kernels::Cdist(r.ctx(), r.dtype(), r.out(), x1.view(), x2.view(), r.Real("p"));
         })
         .Gradient("x1, x2, out", CdistGradient);
 
@@ -155,15 +156,15 @@ void CheckRows(const CallReader& c, int first) {
     DefineOp("cdist_backward(Tensor dy, Tensor x1, Tensor x2, Tensor y, float p) -> Tensor")
         .Doc("The gradient of distances between rows by the first set of rows.")
         .Infers([](Infer& i) {
-          CheckRows(i, 1);
-          const Dims pairs{i.x(1).size(0), i.x(1).size(1), i.x(2).size(1)};
-          RequireTensor(i, 0, pairs, i.x(1).dtype());
-          RequireTensor(i, 3, pairs, i.x(1).dtype());
-          i.y(0, i.x(1).shape(), i.x(1).dtype());
+          CheckRows(i);
+          const Dims pairs{i.x("x1").size(0), i.x("x1").size(1), i.x("x2").size(1)};
+          RequireTensor(i, "dy", pairs, i.x("x1").dtype());
+          RequireTensor(i, "y", pairs, i.x("x1").dtype());
+          i.y(0, i.x("x1").shape(), i.x("x1").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), x1 = r.Contiguous(1), x2 = r.Contiguous(2), y = r.Contiguous(3);
-          kernels::CdistBackward(r.ctx(), x1.dtype(), r.out(), dy.view(), x1.view(), x2.view(), y.view(), r.Real(0));
+          const Tensor dy = r.Contiguous("dy"), x1 = r.Contiguous("x1"), x2 = r.Contiguous("x2"), y = r.Contiguous("y");
+          kernels::CdistBackward(r.ctx(), x1.dtype(), r.out(), dy.view(), x1.view(), x2.view(), y.view(), r.Real("p"));
         });
 
 /// Where the pairs (i, j), i < j, stand in a square of all pairs.
@@ -171,16 +172,16 @@ void CheckRows(const CallReader& c, int first) {
     DefineOp("pair_places(int rows, device device) -> Tensor")
         .Doc("The positions of all pairs of different rows, in the order of a condensed distance matrix.")
         .Infers([](Infer& i) {
-          const int64_t rows = i.Int(0);
+          const int64_t rows = i.Int("rows");
           if (rows < 0 || rows > (int64_t{1} << 31))
             throw ValueError(i.name()).Got("rows ", rows).Expected("0 to 2^31");
           i.y(0, Dims{rows % 2 ? (rows - 1) / 2 * rows : rows / 2 * (rows - 1)}, DType::kInt64);
-          i.device = i.attr(1).device();
+          i.device = i.attr("device").device();
         })
         .Runs([](Run& r) {
           const Tensor places = Tensor::Empty(r.y().shape(), DType::kInt64);
           auto* place = static_cast<int64_t*>(places.mutable_data());
-          const int64_t rows = r.Int(0);
+          const int64_t rows = r.Int("rows");
           for (int64_t i = 0; i < rows; ++i) {
             for (int64_t j = i + 1; j < rows; ++j) *place++ = i * rows + j;
           }
@@ -195,7 +196,7 @@ void CheckRows(const CallReader& c, int first) {
           const Tensor& x = c.x(0);
           if (x.ndim() != 2) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(rows, size)");
           const int64_t rows = x.size(0);
-          const Tensor all = Op<"reshape">(Op<"cdist">(x, x, c.Real(0)), Dims{rows * rows});
+          const Tensor all = Op<"reshape">(Op<"cdist">(x, x, c.Real("p")), Dims{rows * rows});
           return {Op<"index_select">(all, 0, Op<"pair_places">(rows, x.device()))};
         });
 

@@ -20,19 +20,19 @@ inline void CheckReduction(const char* who, const std::string& reduction) {
 }
 
 /// Inner operators are open to everybody: they check what the outer ones prepare for them.
-inline void RequireTensor(const CallReader& c, int slot, const Dims& shape, DType dtype) {
-  if (!c.has(slot)) return;
-  const Tensor& x = c.x(slot);
+inline void RequireTensor(const CallReader& c, ArgumentName name, const Dims& shape, DType dtype) {
+  if (!c.has(name)) return;
+  const Tensor& x = c.x(name);
   if (x.shape() == shape && x.dtype() == dtype) return;
   throw ValueError(c.name())
-      .Got(c.op().schema.tensor(slot).name, " of shape ", x.shape(), " and dtype ", x.dtype())
+      .Got(name.text, " of shape ", x.shape(), " and dtype ", x.dtype())
       .Expected("shape ", shape, " and dtype ", dtype);
 }
 
-inline void RequireRank(const CallReader& c, int slot, int rank) {
-  if (c.x(slot).ndim() == rank && c.x(slot).is_floating()) return;
+inline void RequireRank(const CallReader& c, ArgumentName name, int rank) {
+  if (c.x(name).ndim() == rank && c.x(name).is_floating()) return;
   throw ValueError(c.name())
-      .Got(c.op().schema.tensor(slot).name, " of shape ", c.x(slot).shape(), " and dtype ", c.x(slot).dtype())
+      .Got(name.text, " of shape ", c.x(name).shape(), " and dtype ", c.x(name).dtype())
       .Expected(rank, " axes and a floating dtype");
 }
 

@@ -22,7 +22,7 @@ Tensor ReduceWeighted(const char* who, const Tensor& errors, const Tensor& weigh
         .Doc("The squared difference.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          return {ReduceWeighted(c.name(), Op<"square">(c.x(0) - c.x(1)), c.x(2), c.String(0))};
+          return {ReduceWeighted(c.name(), Op<"square">(c.x("x") - c.x("y")), c.x("weight"), c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& l1_loss =
@@ -30,7 +30,7 @@ Tensor ReduceWeighted(const char* who, const Tensor& errors, const Tensor& weigh
         .Doc("The absolute difference.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          return {ReduceWeighted(c.name(), Op<"abs">(c.x(0) - c.x(1)), c.x(2), c.String(0))};
+          return {ReduceWeighted(c.name(), Op<"abs">(c.x("x") - c.x("y")), c.x("weight"), c.String("reduction"))};
         });
 
 /// Square near 0 and linear beyond `edge`: scale * (d^2 / 2) inside, scale * edge * (|d| - edge / 2) outside.
@@ -45,11 +45,11 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
         .Doc("The square of the difference over 2 beta where it is below beta, else the difference minus beta / 2.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const double beta = c.Real(1);
+          const double beta = c.Real("beta");
           if (!(beta >= 0)) throw ValueError(c.name()).Got("beta ", beta).Expected("at least 0");
-          const Tensor d = c.x(0) - c.x(1);
+          const Tensor d = c.x("x") - c.x("y");
           const Tensor errors = beta == 0 ? Op<"abs">(d) : SquareThenLinear(d, beta, 1 / beta);
-          return {ReduceLoss(c.name(), errors, c.String(0))};
+          return {ReduceLoss(c.name(), errors, c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& huber_loss =
@@ -57,11 +57,11 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
         .Doc("Half the squared difference where it is below delta, else delta times (the difference - delta / 2).")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const double delta = c.Real(1);
+          const double delta = c.Real("delta");
           if (!(delta > 0)) throw ValueError(c.name()).Got("delta ", delta).Expected("more than 0");
-          const Tensor errors = SquareThenLinear(c.x(0) - c.x(1), delta, 1.0);
+          const Tensor errors = SquareThenLinear(c.x("x") - c.x("y"), delta, 1.0);
           // Unlike the others, PyTorch's mean is over the elements.
-          return {ReduceLoss(c.name(), c.has(2) ? errors * c.x(2) : errors, c.String(0))};
+          return {ReduceLoss(c.name(), c.has("weight") ? errors * c.x("weight") : errors, c.String("reduction"))};
         });
 
 [[maybe_unused]] const auto& kl_div =
@@ -69,9 +69,9 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
         .Doc("y (log(y) - x) for logarithms x of probabilities; y itself may be given as logarithms.")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
-          const Tensor errors = c.Bool(1) ? Op<"exp">(y) * (y - x) : Op<"xlogy">(y, y) - y * x;
-          if (c.String(0) != "batchmean") return {ReduceLoss(c.name(), errors, c.String(0))};
+          const Tensor &x = c.x("x"), &y = c.x("y");
+          const Tensor errors = c.Bool("log_target") ? Op<"exp">(y) * (y - x) : Op<"xlogy">(y, y) - y * x;
+          if (c.String("reduction") != "batchmean") return {ReduceLoss(c.name(), errors, c.String("reduction"))};
           const double batch = x.ndim() ? static_cast<double>(x.size(0)) : 1.0;
           return {Op<"sum">(errors) / batch};
         });
@@ -83,13 +83,13 @@ Tensor SquareThenLinear(const Tensor& d, double edge, double scale) {
         .Doc("The negative log-likelihood of counts y under Poisson rates x (or exp(x) with log_input).")
         .Autocast(Precision::kFloat32)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
-          Tensor errors = c.Bool(0) ? Op<"exp">(x) - y * x : x - y * Op<"log">(x + c.Real(2));
-          if (c.Bool(1)) {  // Stirling's approximation of log(y!)
+          const Tensor &x = c.x("x"), &y = c.x("y");
+          Tensor errors = c.Bool("log_input") ? Op<"exp">(x) - y * x : x - y * Op<"log">(x + c.Real("eps"));
+          if (c.Bool("full")) {  // Stirling's approximation of log(y!)
             const Tensor stirling = y * Op<"log">(y) - y + Op<"log">(y * (2 * M_PI)) * 0.5;
             errors = errors + Op<"where">(Op<"gt">(y, Number(1)), stirling, Number(0.0));
           }
-          return {ReduceLoss(c.name(), errors, c.String(3))};
+          return {ReduceLoss(c.name(), errors, c.String("reduction"))};
         });
 
 /// Variances as the input's shape wants them: equal, with a last axis of 1, or without the last axis.
@@ -109,17 +109,17 @@ Tensor VarianceLike(const CallReader& c, const Tensor& variance, const Dims& sha
         "Tensor")
         .Doc("The negative log-likelihood of y under normal distributions with mean x and variance var.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
-          const Tensor given = VarianceLike(c, c.x(2), x.shape());
+          const Tensor &x = c.x("x"), &y = c.x("y");
+          const Tensor given = VarianceLike(c, c.x("var"), x.shape());
           if (!Holds(Op<"logical_not">(Op<"any">(Op<"lt">(given.Detach(), Number(0.0)))))) {
             throw ValueError(c.name()).Got("a negative variance").Expected("variances of at least 0");
           }
           // Raised to eps for the value only: the gradient passes as if nothing had been done. An infinite one stays.
-          const Tensor raised = Op<"clamp">(c.Real(1) - given.Detach(), Number(0.0));
+          const Tensor raised = Op<"clamp">(c.Real("eps") - given.Detach(), Number(0.0));
           const Tensor variance = given + raised;
           Tensor errors = (Op<"log">(variance) + Op<"square">(x - y) / variance) * 0.5;
-          if (c.Bool(0)) errors = errors + 0.5 * std::log(2 * M_PI);
-          return {ReduceLoss(c.name(), errors, c.String(2))};
+          if (c.Bool("full")) errors = errors + 0.5 * std::log(2 * M_PI);
+          return {ReduceLoss(c.name(), errors, c.String("reduction"))};
         });
 
 }  // namespace

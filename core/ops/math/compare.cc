@@ -13,10 +13,10 @@ Operator& Bitwise(const char* name, const char* doc) { return Binary(name, doc).
 
 /// The mask keeps its dtype; layout and dtype are those of what is chosen from.
 void InferWhere(Infer& i) {
-  const DType mask = i.x(0).dtype();
+  const DType mask = i.x("condition").dtype();
   if (mask != DType::kBool && mask != DType::kUInt8)
     throw TypeError(i.name()).Got(mask, " as condition").Expected("bool");
-  InferPointwiseAs(i, i.x(1).dtype());
+  InferPointwiseAs(i, i.x("x").dtype());
 }
 
 /// A choice gives its numbers as they are, so they may not wrap.
@@ -25,55 +25,56 @@ void CheckChosen(const char* who, int /*slot*/, DType dtype, const Value& number
 }
 
 void InferClamp(Infer& i) {
-  if (!i.has(1) && !i.has(2)) throw ValueError(i.name()).Got("neither min nor max").Expected("at least one of them");
-  if (IsComplex(i.x(0).dtype())) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
+  if (!i.has("min") && !i.has("max"))
+    throw ValueError(i.name()).Got("neither min nor max").Expected("at least one of them");
+  if (IsComplex(i.x("x").dtype())) throw TypeError(i.name()).Got(i.x("x").dtype()).Expected("a real dtype");
   InferPointwise(i);
 }
 void RunClamp(Run& r) {
   static const kernels::Ternary both{"clamp"};
   static const kernels::Binary larger{"maximum"}, smaller{"minimum"};
-  if (r.has(1) && r.has(2)) return both(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.in(2));
-  if (r.has(1)) return larger(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1));
-  smaller(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(2));
+  if (r.has("min") && r.has("max")) return both(r.ctx(), r.dtype(), r.out(), r.in("x"), r.in("min"), r.in("max"));
+  if (r.has("min")) return larger(r.ctx(), r.dtype(), r.out(), r.in("x"), r.in("min"));
+  smaller(r.ctx(), r.dtype(), r.out(), r.in("x"), r.in("max"));
 }
 /// x gets the gradient where no bound took its place (a bound that equals it did not), a bound where it did.
 void ClampGrad(Grad& g) {
-  const Tensor &x = g.x(0), &low = g.x(1), &high = g.x(2);
-  if (g.needs(0)) {
+  const Tensor &x = g.x("x"), &low = g.x("min"), &high = g.x("max");
+  if (g.needs("x")) {
     Tensor inside;
     if (low.defined()) inside = Op<"ge">(x, low);
     if (high.defined()) inside = low.defined() ? Op<"logical_and">(inside, Op<"le">(x, high)) : Op<"le">(x, high);
-    g.dx(0, Masked(inside, g.dy()));
+    g.dx("x", Masked(inside, g.dy()));
   }
-  if (low.defined() && g.needs(1)) {
+  if (low.defined() && g.needs("min")) {
     Tensor below = Op<"lt">(x, low);
     if (high.defined()) below = Op<"logical_and">(below, Op<"lt">(low, high));
-    g.dx(1, Masked(below, g.dy()));
+    g.dx("min", Masked(below, g.dy()));
   }
-  if (high.defined() && g.needs(2)) {
+  if (high.defined() && g.needs("max")) {
     Tensor above = Op<"gt">(x, high);
     if (low.defined()) above = Op<"logical_or">(above, Op<"lt">(high, low));
-    g.dx(2, Masked(above, g.dy()));
+    g.dx("max", Masked(above, g.dy()));
   }
 }
 
 /// Between two known bounds.
 std::optional<Tail> ClampTail(const TailCall& c) {
-  const auto &low = c.numbers[1], &high = c.numbers[2];
+  const auto low = c.Number("min"), high = c.Number("max");
   if (!low || !high || !(*low <= *high)) return std::nullopt;
   return Tail{"hardtanh", *low, *high, /*drops_nan=*/true};
 }
 
 /// |x - y| <= atol + rtol |y|; equal infinities are close, and NaN to NaN if asked for.
 Tensors IsClose(const CallReader& c) {
-  const Tensor &x = c.x(0), &y = c.x(1);
+  const Tensor &x = c.x("x"), &y = c.x("y");
   if (x.dtype() != y.dtype()) throw TypeError(c.name()).Got(x.dtype(), " and ", y.dtype()).Expected("one dtype");
-  const double rtol = c.Real(0), atol = c.Real(1);
+  const double rtol = c.Real("rtol"), atol = c.Real("atol");
   if (!(rtol >= 0) || !(atol >= 0)) {
     throw ValueError(c.name()).Got("rtol ", rtol, " and atol ", atol).Expected("tolerances of at least 0");
   }
   Tensor close = Op<"eq">(x, y);
-  if (c.Bool(2) && IsInexact(x.dtype())) {
+  if (c.Bool("equal_nan") && IsInexact(x.dtype())) {
     close = Op<"logical_or">(close, Op<"logical_and">(Op<"isnan">(x), Op<"isnan">(y)));
   }
   if (rtol == 0 && atol == 0) return {close};
@@ -119,10 +120,10 @@ void DefineChoices() {
       .ChecksNumbers(CheckChosen)
       .Pointwise()
       .Infers(InferWhere)
-      .Runs([](Run& r) { RunOwnKernel<3>(r, r.x(1).dtype()); })
+      .Runs([](Run& r) { RunOwnKernel<3>(r, r.x("x").dtype()); })
       .Gradient("condition", [](Grad& g) {
-        if (g.needs(1)) g.dx(1, Masked(g.x(0), g.dy()));
-        if (g.needs(2)) g.dx(2, Op<"where">(g.x(0), Number(0), g.dy()));
+        if (g.needs("x")) g.dx("x", Masked(g.x("condition"), g.dy()));
+        if (g.needs("y")) g.dx("y", Op<"where">(g.x("condition"), Number(0), g.dy()));
       });
   DefineOp("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor")
       .Doc("x, but at least min and at most max; max wins where they cross.")

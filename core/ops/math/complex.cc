@@ -4,10 +4,11 @@
 namespace dragon {
 namespace {
 
-void InferComplex(Infer& i) {
-  const DType dtype = i.x(0).dtype();
-  if (i.x(1).dtype() != dtype || (dtype != DType::kFloat32 && dtype != DType::kFloat64)) {
-    throw TypeError(i.name()).Got(dtype, " and ", i.x(1).dtype()).Expected("float32 twice or float64 twice");
+/// From the first tensor and another.
+void InferComplex(Infer& i, ArgumentName second) {
+  const DType dtype = i.x(0).dtype(), other = i.x(second).dtype();
+  if (other != dtype || (dtype != DType::kFloat32 && dtype != DType::kFloat64)) {
+    throw TypeError(i.name()).Got(dtype, " and ", other).Expected("float32 twice or float64 twice");
   }
   InferPointwiseAs(i, ComplexDType(dtype));
 }
@@ -17,24 +18,24 @@ void InferComplex(Infer& i) {
   DefineOp("complex(Tensor real, Tensor imag) -> Tensor")
       .Doc("real + i imag.")
       .Pointwise()
-      .Infers(InferComplex)
+      .Infers([](Infer& i) { InferComplex(i, "imag"); })
       .Runs(RunPointwise<2>)
       .Gradient("", [](Grad& g) {
-        if (g.needs(0)) g.dx(0, Op<"real">(g.dy()));
-        if (g.needs(1)) g.dx(1, Op<"imag">(g.dy()));
+        if (g.needs("real")) g.dx("real", Op<"real">(g.dy()));
+        if (g.needs("imag")) g.dx("imag", Op<"imag">(g.dy()));
       });
   DefineOp("polar(Tensor abs, Tensor angle) -> Tensor")
       .Doc("The number of a given length and angle.")
       .Autocast(Precision::kFloat32)
       .Pointwise()
-      .Infers(InferComplex)
+      .Infers([](Infer& i) { InferComplex(i, "angle"); })
       .Runs(RunPointwise<2>)
       .Gradient("angle, out", [i](Grad& g) {
         const Tensor along = Conjugate(g.dy());
-        if (g.needs(0)) {
-          g.dx(0, Op<"real">(along * Op<"complex">(Op<"cos">(g.x(1)), Op<"sin">(g.x(1)))));
+        if (g.needs("abs")) {
+          g.dx("abs", Op<"real">(along * Op<"complex">(Op<"cos">(g.x("angle")), Op<"sin">(g.x("angle")))));
         }
-        if (g.needs(1)) g.dx(1, Op<"real">(along * (g.y() * Number(i))));
+        if (g.needs("angle")) g.dx("angle", Op<"real">(along * (g.y() * Number(i))));
       });
   return true;
 }();

@@ -20,9 +20,9 @@ Operator::GradFn SlopeOver(F divisor) {
 Tensor LogitSlope(Grad& g) {
   const Tensor& x = g.x(0);
   const Tensor slope = 1.0 / (x * (1.0 - x));
-  const double eps = g.Given(0) ? g.Real(0) : 0.0;
+  const double eps = g.Given("eps") ? g.Real("eps") : 0.0;
   const Tensor inside = Op<"logical_and">(Op<"ge">(x, Number(eps)), Op<"le">(x, Number(1 - eps)));
-  return Op<"where">(inside, slope, Number(g.Given(0) ? 0.0 : std::numeric_limits<double>::quiet_NaN()));
+  return Op<"where">(inside, slope, Number(g.Given("eps") ? 0.0 : std::numeric_limits<double>::quiet_NaN()));
 }
 
 [[maybe_unused]] const bool defined = [] {
@@ -66,16 +66,16 @@ Tensor LogitSlope(Grad& g) {
       .Runs(RunPointwise<2>)
       .Gradient("dy, y", [](Grad& g) {
         // The result is conj(slope(y)) dy: linear in dy, and holomorphic in conj(y).
-        const Tensor& y = g.x(1);
-        if (g.needs(0)) g.dx(0, g.dy() * (y * (1.0 - y)));
-        if (g.needs(1)) g.dx(1, Conjugate(g.dy()) * g.x(0) * Conjugate(1.0 - 2.0 * y));
+        const Tensor& y = g.x("y");
+        if (g.needs("dy")) g.dx("dy", g.dy() * (y * (1.0 - y)));
+        if (g.needs("y")) g.dx("y", Conjugate(g.dy()) * g.x("dy") * Conjugate(1.0 - 2.0 * y));
       });
   DefineOp("logit(Tensor x, float? eps=None) -> Tensor")
       .Doc("log(x / (1 - x)), with x first clamped to [eps, 1 - eps] if eps is given.")
       .Promotes(Promotion::kFloat)
       .Pointwise()
       .Infers(InferPointwise)
-      .Runs([](Run& r) { RunOwnKernel<1>(r, r.dtype(), r.Given(0) ? r.Real(0) : -1.0); })
+      .Runs([](Run& r) { RunOwnKernel<1>(r, r.dtype(), r.Given("eps") ? r.Real("eps") : -1.0); })
       .Gradient("x", Slope(LogitSlope));
   return true;
 }();

@@ -40,8 +40,8 @@ void RunNanToNum(Run& r) {
   if (dtype == DType::kFloat32) most = std::numeric_limits<float>::max();
   if (dtype == DType::kFloat16) most = 65504;
   if (dtype == DType::kBFloat16) most = 0x1.FEp127;
-  kernels::kNanToNum(r.ctx(), dtype, r.out(), r.in(0), r.Given(0) ? r.Real(0) : 0.0, r.Given(1) ? r.Real(1) : most,
-                     r.Given(2) ? r.Real(2) : -most);
+  kernels::kNanToNum(r.ctx(), dtype, r.out(), r.in(0), r.Given("nan") ? r.Real("nan") : 0.0,
+                     r.Given("posinf") ? r.Real("posinf") : most, r.Given("neginf") ? r.Real("neginf") : -most);
 }
 
 void DefineSigns() {
@@ -79,14 +79,14 @@ void DefineRoundings() {
       .Doc("Round to a number of decimals, ties to even; negative decimals round to tens, hundreds, ...")
       .Pointwise()
       .Infers([](Infer& i) {
-        if (!IsInexact(i.x(0).dtype()) && i.Int(0) != 0) {
+        if (!IsInexact(i.x(0).dtype()) && i.Int("decimals") != 0) {
           throw NotImplementedError(i.name()).Got(i.x(0).dtype(), " with decimals").Expected("a floating dtype");
         }
         InferPointwise(i);
       })
       .Runs([](Run& r) {
         if (!IsInexact(r.dtype())) return OpInto<"copy">(r.y(), r.x(0));
-        RunOwnKernel<1>(r, r.dtype(), r.Int(0));
+        RunOwnKernel<1>(r, r.dtype(), r.Int("decimals"));
       })
       .Gradient("", ZeroGrad);
   DefineOp("nan_to_num(Tensor x, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")

@@ -20,12 +20,12 @@ Tensor OverX(const Tensor& a, const Tensor& x) {
 
 /// x^(a-1) e^-x / gamma(a), the density under the incomplete gamma functions.
 Tensor GammaDensity(Grad& g) {
-  if (g.needs(0)) {
+  if (g.needs("x")) {
     throw NotImplementedError(g.name())
         .Got("a gradient with respect to x, the order")
         .Expected("one with respect to y");
   }
-  const Tensor &a = g.x(0), &x = g.x(1);
+  const Tensor &a = g.x("x"), &x = g.x("y");
   return g.dy() * Exp((a - 1.0) * Op<"log">(x) - x - Op<"lgamma">(a));
 }
 
@@ -37,22 +37,22 @@ void DefineGammas() {
       .Promotes(Promotion::kFloat)
       .Pointwise()
       .Infers([](Infer& i) {
-        if (i.Int(0) < 0) throw ValueError(i.name()).Got("n = ", i.Int(0)).Expected("n of at least 0");
+        if (i.Int("n") < 0) throw ValueError(i.name()).Got("n = ", i.Int("n")).Expected("n of at least 0");
         InferPointwise(i);
       })
-      .Runs([](Run& r) { RunOwnKernel<1>(r, r.dtype(), r.Int(0)); })
-      .Gradient("x", Slope([](Grad& g) { return Op<"polygamma">(g.Int(0) + 1, g.x(0)); }));
+      .Runs([](Run& r) { RunOwnKernel<1>(r, r.dtype(), r.Int("n")); })
+      .Gradient("x", Slope([](Grad& g) { return Op<"polygamma">(g.Int("n") + 1, g.x(0)); }));
   Binary("zeta", "Hurwitz' zeta function: sum of (y + k)^-x.", Promotion::kFloat).Gradient("x, y", [](Grad& g) {
-    if (g.needs(0)) {
+    if (g.needs("x")) {
       throw NotImplementedError(g.name()).Got("a gradient with respect to x").Expected("one with respect to y");
     }
-    const Tensor x = Settled(g.x(0));
-    g.dx(1, g.dy() * -x * Op<"zeta">(x + 1.0, g.x(1)));
+    const Tensor x = Settled(g.x("x"));
+    g.dx("y", g.dy() * -x * Op<"zeta">(x + 1.0, g.x("y")));
   });
   Binary("igamma", "Regularised lower incomplete gamma function of order x, up to y.", Promotion::kFloat)
-      .Gradient("x, y", [](Grad& g) { g.dx(1, GammaDensity(g)); });
+      .Gradient("x, y", [](Grad& g) { g.dx("y", GammaDensity(g)); });
   Binary("igammac", "Regularised upper incomplete gamma function of order x, from y.", Promotion::kFloat)
-      .Gradient("x, y", [](Grad& g) { g.dx(1, -GammaDensity(g)); });
+      .Gradient("x, y", [](Grad& g) { g.dx("y", -GammaDensity(g)); });
 }
 
 void DefineBessels() {
@@ -101,30 +101,30 @@ void DefineLogarithms() {
   Binary("logaddexp", "log(exp(x) + exp(y)) without overflow.", Promotion::kFloat)
       .Commutes()
       .Gradient("x, y", [](Grad& g) {
-        const Tensor share = Op<"sigmoid">(g.x(0) - g.x(1));
-        if (g.needs(0)) g.dx(0, g.dy() * share);
-        if (g.needs(1)) g.dx(1, g.dy() * Op<"sigmoid">(g.x(1) - g.x(0)));
+        const Tensor share = Op<"sigmoid">(g.x("x") - g.x("y"));
+        if (g.needs("x")) g.dx("x", g.dy() * share);
+        if (g.needs("y")) g.dx("y", g.dy() * Op<"sigmoid">(g.x("y") - g.x("x")));
       });
   Binary("logaddexp2", "log2(2^x + 2^y) without overflow.", Promotion::kFloat).Gradient("x, y", [](Grad& g) {
-    const Tensor difference = (g.x(0) - g.x(1)) * std::numbers::ln2;
-    if (g.needs(0)) g.dx(0, g.dy() * Op<"sigmoid">(difference));
-    if (g.needs(1)) g.dx(1, g.dy() * Op<"sigmoid">(-difference));
+    const Tensor difference = (g.x("x") - g.x("y")) * std::numbers::ln2;
+    if (g.needs("x")) g.dx("x", g.dy() * Op<"sigmoid">(difference));
+    if (g.needs("y")) g.dx("y", g.dy() * Op<"sigmoid">(-difference));
   });
   Binary("xlogy", "x log(y), 0 where x is 0.", Promotion::kFloat).Gradient("x, y", [](Grad& g) {
-    const Tensor &x = g.x(0), &y = g.x(1);
-    if (g.needs(0)) {
+    const Tensor &x = g.x("x"), &y = g.x("y");
+    if (g.needs("x")) {
       const Tensor flat = Op<"logical_and">(Op<"eq">(x, Number(0)), Op<"le">(y, Number(0)));
-      g.dx(0, g.dy() * Op<"where">(flat, Number(0), Op<"log">(y)));
+      g.dx("x", g.dy() * Op<"where">(flat, Number(0), Op<"log">(y)));
     }
-    if (g.needs(1)) g.dx(1, g.dy() * x / y);
+    if (g.needs("y")) g.dx("y", g.dy() * x / y);
   });
   Binary("xlog1py", "x log(1 + y), 0 where x is 0.", Promotion::kFloat).Gradient("x, y", [](Grad& g) {
-    const Tensor &x = g.x(0), &y = g.x(1);
-    if (g.needs(0)) {
+    const Tensor &x = g.x("x"), &y = g.x("y");
+    if (g.needs("x")) {
       const Tensor flat = Op<"logical_and">(Op<"eq">(x, Number(0)), Op<"le">(y, Number(-1)));
-      g.dx(0, g.dy() * Op<"where">(flat, Number(0), Op<"log1p">(y)));
+      g.dx("x", g.dy() * Op<"where">(flat, Number(0), Op<"log1p">(y)));
     }
-    if (g.needs(1)) g.dx(1, g.dy() * x / (y + 1.0));
+    if (g.needs("y")) g.dx("y", g.dy() * x / (y + 1.0));
   });
 }
 

@@ -42,9 +42,9 @@ Tensor SincSlope(Grad& g) {
       .Runs(RunPointwise<2>)
       .Gradient("dy, y", [](Grad& g) {
         // The result is conj(1 - y^2) dy: linear in dy, and holomorphic in conj(y).
-        const Tensor& y = g.x(1);
-        if (g.needs(0)) g.dx(0, g.dy() * (1.0 - Square(y)));
-        if (g.needs(1)) g.dx(1, Conjugate(g.dy()) * g.x(0) * Conjugate(y) * -2.0);
+        const Tensor& y = g.x("y");
+        if (g.needs("dy")) g.dx("dy", g.dy() * (1.0 - Square(y)));
+        if (g.needs("y")) g.dx("y", Conjugate(g.dy()) * g.x("dy") * Conjugate(y) * -2.0);
       });
   Unary("asinh", "Inverse hyperbolic sine.").Gradient("x", Slope([](Grad& g) {
                                                         return Op<"rsqrt">(Square(g.x(0)) + 1.0);
@@ -62,14 +62,14 @@ Tensor SincSlope(Grad& g) {
   Binary("atan2", "The angle of the point (y, x), from the second argument's axis.", Promotion::kFloat)
       .Gradient("x, y", [](Grad& g) {
         // By the distance twice, not by its square, which under- and overflows; the origin has no slope.
-        const Tensor distance = Op<"hypot">(g.x(0), g.x(1)), off = Op<"ne">(distance, Number(0));
+        const Tensor distance = Op<"hypot">(g.x("x"), g.x("y")), off = Op<"ne">(distance, Number(0));
         const Tensor scaled = Masked(off, g.dy() / distance);
-        if (g.needs(0)) g.dx(0, scaled * Masked(off, g.x(1) / distance));
-        if (g.needs(1)) g.dx(1, -(scaled * Masked(off, g.x(0) / distance)));
+        if (g.needs("x")) g.dx("x", scaled * Masked(off, g.x("y") / distance));
+        if (g.needs("y")) g.dx("y", -(scaled * Masked(off, g.x("x") / distance)));
       });
   Binary("hypot", "sqrt(x^2 + y^2) without overflow.", Promotion::kFloat).Commutes().Gradient("x, y, out", [](Grad& g) {
-    if (g.needs(0)) g.dx(0, g.dy() * (g.x(0) / g.y()));
-    if (g.needs(1)) g.dx(1, g.dy() * (g.x(1) / g.y()));
+    if (g.needs("x")) g.dx("x", g.dy() * (g.x("x") / g.y()));
+    if (g.needs("y")) g.dx("y", g.dy() * (g.x("y") / g.y()));
   });
   return true;
 }();

@@ -44,7 +44,7 @@ class Chain {
 
 /// `vector_ends`: the first may be a row vector, the last a column vector.
 Tensors MultiplyAll(const CallReader& c, bool vector_ends) {
-  const auto given = c.list(0);
+  const auto given = c.list("xs");
   if (given.size() < (vector_ends ? 2 : 1)) {
     throw ValueError(c.name()).Got(given.size(), " tensors").Expected(vector_ends ? "at least 2" : "at least 1");
   }
@@ -76,7 +76,7 @@ Tensors MatrixPower(const CallReader& c) {
   if (square.ndim() < 2 || square.size(-1) != square.size(-2)) {
     throw ValueError(c.name()).Got("shape ", square.shape()).Expected("square matrices");
   }
-  int64_t power = c.Int(0);
+  int64_t power = c.Int("n");
   if (power == 0) {
     const Tensor eye = Op<"eye">(square.size(-1), square.size(-1), square.dtype(), square.device());
     return {Op<"clone">(Op<"expand">(eye, square.shape()))};

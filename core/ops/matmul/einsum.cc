@@ -75,7 +75,7 @@ struct Equation {
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
     const size_t arrow = text.find("->");
     const std::vector<std::string> terms = Split(text.substr(0, arrow));
-    const auto tensors = c.list(0);
+    const auto tensors = c.list("operands");
     if (terms.size() != tensors.size()) {
       throw ValueError(who).Got(terms.size(), " terms for ", tensors.size(), " operands").Expected("one for each");
     }
@@ -218,7 +218,7 @@ Operand Contract(Operand x, Operand y, const Needed& needed) {
 Tensors Einsum(const CallReader& c) {
   CheckSameDType(c);
   if (c.x_count() == 0) throw ValueError(c.name()).Got("no operands").Expected("at least one");
-  Equation equation(c, c.String(0));
+  Equation equation(c, c.String("equation"));
   for (Operand& operand : equation.operands) Simplify(equation, &operand);
   Operand product = equation.operands[0];
   for (size_t i = 1; i < equation.operands.size(); ++i) {
@@ -251,9 +251,9 @@ Tensors Einsum(const CallReader& c) {
 
 Tensors Tensordot(const CallReader& c) {
   CheckSameDType(c);
-  const Tensor &x = c.x(0), &y = c.x(1);
-  const Dims& x_axes = c.Ints(0);
-  const Dims& y_axes = c.Ints(1);
+  const Tensor &x = c.x("x"), &y = c.x("y");
+  const Dims& x_axes = c.Ints("x_axes");
+  const Dims& y_axes = c.Ints("y_axes");
   if (x_axes.size() != y_axes.size() || x_axes.size() > std::min(x.ndim(), y.ndim())) {
     throw ValueError(c.name())
         .Got("axes ", x_axes, " and ", y_axes, " for shapes ", x.shape(), " and ", y.shape())

@@ -7,14 +7,14 @@ namespace dragon {
 namespace {
 
 void InferLinearFused(Infer& i) {
-  const Tensor& x = i.x(0);
-  fused::CheckTail(i, 0, 2);
-  const Dims& w = fused::WeightShapeOf(i, 0);
+  const Tensor& x = i.x("x");
+  fused::CheckTail(i, 2);
+  const Dims& w = fused::WeightShapeOf(i);
   if (x.ndim() == 0 || x.size(-1) != w[1]) {
     throw ValueError(i.name()).Got("x ", x.shape(), " and weight ", w).Expected("x (..., in) and weight (out, in)");
   }
-  if (i.has(2) && (i.x(2).ndim() > 1 || (i.x(2).numel() != 1 && i.x(2).numel() != w[0]))) {
-    throw ValueError(i.name()).Got("bias ", i.x(2).shape()).Expected("one number for each row of weight");
+  if (i.has("bias") && (i.x("bias").ndim() > 1 || (i.x("bias").numel() != 1 && i.x("bias").numel() != w[0]))) {
+    throw ValueError(i.name()).Got("bias ", i.x("bias").shape()).Expected("one number for each row of weight");
   }
   Dims shape = x.shape();
   shape.back() = w[0];
@@ -30,27 +30,28 @@ OwnedView RowsOf(const Tensor& x, int64_t width) {
 }
 
 void RunLinearFused(Run& r) {
-  const OwnedView weight = fused::WeightOf(r, 0);
+  const OwnedView weight = fused::WeightOf(r);
   const int64_t out = weight.shape[0], in = weight.shape[1];
-  const bool matrix = r.x(0).ndim() == 2 && r.x(0).strides()[1] == 1;
-  const Tensor from = matrix ? r.x(0) : r.Contiguous(0), added = r.has(3) ? r.Contiguous(3) : Tensor();
+  const bool matrix = r.x("x").ndim() == 2 && r.x("x").strides()[1] == 1;
+  const Tensor from = matrix ? r.x("x") : r.Contiguous("x"),
+               added = r.has("residual") ? r.Contiguous("residual") : Tensor();
   const OwnedView x = RowsOf(from, in), y = RowsOf(r.y(), out);
   const std::optional<OwnedView> residual =
       added.defined() ? std::optional<OwnedView>(std::in_place, const_cast<void*>(added.data()), added.dtype(), y.shape,
                                                  Dims{out, 1})
                       : std::nullopt;
-  FusedTail tail = fused::TailOf(r, 0, residual ? residual->view : View{});
+  FusedTail tail = fused::TailOf(r, residual ? residual->view : View{});
   if (kernels::LinearFusedOneDnn.Has(r.ctx().device.type, r.dtype())) {
     bool done = false;
-    kernels::LinearFusedOneDnn(r.ctx(), r.dtype(), y.view, x.view, weight.view, r.in(2), tail, fused::LayoutOf(r, 0),
+    kernels::LinearFusedOneDnn(r.ctx(), r.dtype(), y.view, x.view, weight.view, r.in("bias"), tail, fused::LayoutOf(r),
                                &done);
     if (done) return;
   }
-  const fused::PlainWeight plain(r, 0, kTurnedProduct);
+  const fused::PlainWeight plain(r, kTurnedProduct);
   const View& w = plain.view();
   const OwnedView turned(w.data, w.dtype, {in, out}, {w.strides[1], w.strides[0]});
-  kernels::Matmul(r.ctx(), r.dtype(), y.view, x.view, turned.view, r.in(2), MatmulPost{});
-  tail.residual = r.in(3);
+  kernels::Matmul(r.ctx(), r.dtype(), y.view, x.view, turned.view, r.in("bias"), MatmulPost{});
+  tail.residual = r.in("residual");
   fused::RunTail(r, tail);
 }
 
@@ -67,18 +68,20 @@ void RunLinearFused(Run& r) {
 void RunPackLinear(Run& r) {
   const Tensor& w = r.x(0);
   // oneDNN divides by products of sizes, which may wrap around to 0 beyond 32 bits.
-  const bool describable = w.ndim() == 2 && std::max({r.Int(0), w.size(0), w.size(1)}) <= INT32_MAX;
-  if (w.ndim() != 2 || r.Int(0) < 0) {
-    throw ValueError(r.name()).Got("weight ", w.shape(), " for ", r.Int(0), " rows").Expected("(out, in)");
+  const bool describable = w.ndim() == 2 && std::max({r.Int("rows"), w.size(0), w.size(1)}) <= INT32_MAX;
+  if (w.ndim() != 2 || r.Int("rows") < 0) {
+    throw ValueError(r.name()).Got("weight ", w.shape(), " for ", r.Int("rows"), " rows").Expected("(out, in)");
   }
   if (!describable) return fused::SetPacked(r, kTurnedProduct, WeightLayout{});
-  const OwnedView x(nullptr, w.dtype(), {r.Int(0), w.size(1)}, {w.size(1), 1});
-  const OwnedView y(nullptr, w.dtype(), {r.Int(0), w.size(0)}, {w.size(0), 1});
+  const OwnedView x(nullptr, w.dtype(), {r.Int("rows"), w.size(1)}, {w.size(1), 1});
+  const OwnedView y(nullptr, w.dtype(), {r.Int("rows"), w.size(0)}, {w.size(0), 1});
   const OwnedView bias(nullptr, w.dtype(), {w.size(0)}, {1});
-  const FusedTail tail{r.Bool(2) ? y.view : View{}, fused::ActivationOf(r, 3).kind, r.Real(4), r.Real(5)};
+  const FusedTail tail{r.Bool("residual") ? y.view : View{}, fused::ActivationOf(r).kind, r.Real("alpha"),
+                       r.Real("beta")};
   WeightLayout layout;
   if (kernels::LinearLayout.Has(r.ctx().device.type, w.dtype())) {
-    kernels::LinearLayout(r.ctx(), w.dtype(), y.view, x.view, r.in(0), r.Bool(1) ? bias.view : View{}, tail, &layout);
+    kernels::LinearLayout(r.ctx(), w.dtype(), y.view, x.view, r.in(0), r.Bool("bias") ? bias.view : View{}, tail,
+                          &layout);
   }
   fused::SetPacked(r, kTurnedProduct, layout);
 }

@@ -9,7 +9,7 @@ using namespace products;  // NOLINT: this file is about nothing else
 
 void InferLinear(Infer& i) {
   CheckSameDType(i);
-  const Tensor &x = i.x(0), &weight = i.x(1);
+  const Tensor &x = i.x("x"), &weight = i.x("weight");
   if (x.ndim() == 0 || weight.ndim() < 1 || weight.ndim() > 2 || x.size(-1) != weight.size(-1)) {
     throw ValueError(i.name())
         .Got("x ", x.shape(), " and weight ", weight.shape())
@@ -18,8 +18,8 @@ void InferLinear(Infer& i) {
   Dims shape = x.shape();
   shape.pop_back();
   if (weight.ndim() == 2) shape.push_back(weight.size(0));
-  if (i.has(2)) {
-    const Tensor& bias = i.x(2);
+  if (i.has("bias")) {
+    const Tensor& bias = i.x("bias");
     const bool fits = weight.ndim() == 1 ? bias.numel() == 1 && bias.ndim() <= 1
                                          : bias.ndim() <= 1 && (bias.numel() == 1 || bias.numel() == weight.size(0));
     if (!fits) throw ValueError(i.name()).Got("bias ", bias.shape()).Expected("one number for each row of weight");
@@ -28,43 +28,45 @@ void InferLinear(Infer& i) {
 }
 
 void RunLinear(Run& r) {
-  const Tensor &weight = r.x(1), &y = r.y();
-  const Tensor x = r.x(0).ndim() > 2 ? r.Contiguous(0) : r.x(0);
+  const Tensor &weight = r.x("weight"), &y = r.y();
+  const Tensor x = r.x("x").ndim() > 2 ? r.Contiguous("x") : r.x("x");
   const int64_t in = x.size(-1), out = weight.ndim() == 2 ? weight.size(0) : 1;
   const int64_t rows = out ? y.numel() / out : 0;
-  const View from = x.view(), w = r.in(1);
+  const View from = x.view(), w = r.in("weight");
   const OwnedView to(y.mutable_data(), y.dtype(), {rows, out}, {out, 1});
   const int64_t row_step = x.ndim() == 2 ? from.strides[0] : in;
   const OwnedView a(from.data, x.dtype(), {rows, in}, {row_step, from.strides[from.ndim - 1]});
   const OwnedView b(w.data, w.dtype, {in, out}, {w.strides[w.ndim - 1], w.ndim == 2 ? w.strides[0] : 1});
-  kernels::Matmul(r.ctx(), r.dtype(), to.view, a.view, b.view, r.in(2), MatmulPost{});
+  kernels::Matmul(r.ctx(), r.dtype(), to.view, a.view, b.view, r.in("bias"), MatmulPost{});
 }
 
 Tensor Flat(const Tensor& x) { return x.ndim() == 2 ? x : Op<"reshape">(x, Dims{x.numel() / x.size(-1), x.size(-1)}); }
 
 void GradLinear(Grad& g) {
-  const Tensor& weight = g.x(1);  // kept for the gradient of x only, as x is for that of the weight
-  const bool matrix = g.x_shape(1).size() == 2;
+  const Tensor& weight = g.x("weight");  // kept for the gradient of x only, as x is for that of the weight
+  const bool matrix = g.x_shape("weight").size() == 2;
   const Tensor dy = matrix ? g.dy() : Op<"unsqueeze">(g.dy(), -1);
-  if (g.needs(0)) g.dx(0, Op<"matmul">(dy, ConjOf(matrix ? weight : Op<"unsqueeze">(weight, 0))));
-  if (g.needs(1)) {
-    const Tensor& x = g.x(0);
+  if (g.needs("x")) g.dx("x", Op<"matmul">(dy, ConjOf(matrix ? weight : Op<"unsqueeze">(weight, 0))));
+  if (g.needs("weight")) {
+    const Tensor& x = g.x("x");
     const bool empty = x.numel() == 0 || dy.numel() == 0;
-    const Tensor dw = empty ? Op<"zeros">(g.x_shape(1), g.x_dtype(1), g.x_device(1))
+    const Tensor dw = empty ? Op<"zeros">(g.x_shape("weight"), g.x_dtype("weight"), g.x_device("weight"))
                             : Op<"matmul">(Op<"transpose">(Flat(dy), -1, -2), ConjOf(Flat(x)));
-    g.dx(1, matrix || empty ? dw : Op<"squeeze">(dw, 0));
+    g.dx("weight", matrix || empty ? dw : Op<"squeeze">(dw, 0));
   }
-  if (g.needs(2)) g.dx(2, dy);  // summed to the bias' shape by the tape
+  if (g.needs("bias")) g.dx("bias", dy);  // summed to the bias' shape by the tape
 }
 
 /// One product where all slices share the weights; a product for each of them where they have their own.
 Tensors LinearSlices(const Slices& s) {
-  if (!s.Varies(1) && !s.Varies(2)) return {Op<"linear">(s.batch(0), s.batch(1), s.batch(2))};
-  if (s.x(1).ndim() != 2) return {};
-  const int rank = std::max(s.x(0).ndim(), 2);
-  const Tensor weight = Op<"transpose">(s.Raised(1, rank), int64_t{-2}, int64_t{-1});
-  Tensor y = Op<"matmul">(s.Raised(0, rank), weight);
-  if (s.has(2)) y = y + s.Raised(2, rank);
+  if (!s.Varies("weight") && !s.Varies("bias")) {
+    return {Op<"linear">(s.batch("x"), s.batch("weight"), s.batch("bias"))};
+  }
+  if (s.x("weight").ndim() != 2) return {};
+  const int rank = std::max(s.x("x").ndim(), 2);
+  const Tensor weight = Op<"transpose">(s.Raised("weight", rank), int64_t{-2}, int64_t{-1});
+  Tensor y = Op<"matmul">(s.Raised("x", rank), weight);
+  if (s.has("bias")) y = y + s.Raised("bias", rank);
   return {y};
 }
 
@@ -81,8 +83,8 @@ Tensors LinearSlices(const Slices& s) {
         .Doc("x[i] * weight[o, i, j] * y[j] summed over i and j, plus bias[o].")
         .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1), &weight = c.x(2);
-          CheckRank(c, 2, 3);
+          const Tensor &x = c.x("x"), &y = c.x("y"), &weight = c.x("weight");
+          CheckRank(c, "weight", 3);
           const bool fits = x.ndim() > 0 && x.ndim() == y.ndim() && x.size(-1) == weight.size(1) &&
                             y.size(-1) == weight.size(2) &&
                             std::equal(x.shape().begin(), x.shape().end() - 1, y.shape().begin());
@@ -98,7 +100,7 @@ Tensors LinearSlices(const Slices& s) {
           shape.push_back(other);
           const Tensor half = Op<"reshape">(Op<"matmul">(x, side), shape);
           const Tensor sum = Op<"squeeze">(Op<"matmul">(half, Op<"unsqueeze">(y, -1)), -1);
-          return {c.has(3) ? sum + c.x(3) : sum};
+          return {c.has("bias") ? sum + c.x("bias") : sum};
         });
 
 }  // namespace

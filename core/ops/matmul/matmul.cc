@@ -10,7 +10,7 @@ namespace {
 using namespace products;  // NOLINT: this file is about nothing else
 
 void InferMatmul(Infer& i) {
-  const Tensor &x = i.x(0), &y = i.x(1);
+  const Tensor &x = i.x("x"), &y = i.x("y");
   CheckSameDType(i);
   const int x_ndim = x.ndim(), y_ndim = y.ndim();
   const bool ranks = x_ndim > 0 && y_ndim > 0;
@@ -53,7 +53,7 @@ OwnedView Stretched(const View& x, const View& y) {
 }
 
 void RunMatmul(Run& r) {
-  const View out = r.out(), x = r.in(0), y = r.in(1);
+  const View out = r.out(), x = r.in("x"), y = r.in("y");
   if (DRAGON_LIKELY(x.ndim == 2 && y.ndim == 2)) {
     kernels::Matmul(r.ctx(), r.dtype(), out, x, y, View{}, MatmulPost{});
     return;
@@ -73,34 +73,34 @@ Tensor Flat(const Tensor& x) {
 }
 
 void GradMatmul(Grad& g) {
-  Tensor x = g.x(0), y = g.x(1), dy = g.dy();
+  Tensor x = g.x("x"), y = g.x("y"), dy = g.dy();
   // Each is only kept for the other's gradient, so one may be undefined here: ranks come from the shapes.
-  const bool x_vector = g.x_shape(0).size() == 1, y_vector = g.x_shape(1).size() == 1;
+  const bool x_vector = g.x_shape("x").size() == 1, y_vector = g.x_shape("y").size() == 1;
   if (x_vector && y_vector) {
-    if (g.needs(0)) g.dx(0, dy * ConjOf(y));
-    if (g.needs(1)) g.dx(1, dy * ConjOf(x));
+    if (g.needs("x")) g.dx("x", dy * ConjOf(y));
+    if (g.needs("y")) g.dx("y", dy * ConjOf(x));
     return;
   }
   if (x_vector && x) x = Op<"unsqueeze">(x, 0);
   if (y_vector && y) y = Op<"unsqueeze">(y, -1);
   if (x_vector) dy = Op<"unsqueeze">(dy, -2);
   if (y_vector) dy = Op<"unsqueeze">(dy, -1);
-  if (g.needs(0)) g.dx(0, Op<"matmul">(dy, Adjoint(y)));
-  if (g.needs(1)) {
-    const bool tall = g.x_shape(1).size() <= 2 && x.ndim() > 2 && x.numel() > 0;
+  if (g.needs("x")) g.dx("x", Op<"matmul">(dy, Adjoint(y)));
+  if (g.needs("y")) {
+    const bool tall = g.x_shape("y").size() <= 2 && x.ndim() > 2 && x.numel() > 0;
     const Tensor grad = tall ? Op<"matmul">(Adjoint(Flat(x)), Flat(dy)) : Op<"matmul">(Adjoint(x), dy);
-    g.dx(1, y_vector ? Op<"squeeze">(grad, -1) : grad);
+    g.dx("y", y_vector ? Op<"squeeze">(grad, -1) : grad);
   }
 }
 
 /// Products of what differs between slices, with axes in which to broadcast.
-Tensor ProductOfSlices(const Slices& s, int i, int j) {
-  const int x_rank = s.x(i).ndim(), y_rank = s.x(j).ndim(), rank = std::max({x_rank, y_rank, 2});
-  if (!s.Varies(j) && y_rank <= 2) return Op<"matmul">(s.batch(i), s.batch(j));
-  const bool column = s.Varies(j) && y_rank == 1;
-  return Op<"matmul">(s.Raised(i, rank), column ? Op<"unsqueeze">(s.Raised(j, rank - 1), -1) : s.Raised(j, rank));
+Tensor ProductOfSlices(const Slices& s, ArgumentName x, ArgumentName y) {
+  const int x_rank = s.x(x).ndim(), y_rank = s.x(y).ndim(), rank = std::max({x_rank, y_rank, 2});
+  if (!s.Varies(y) && y_rank <= 2) return Op<"matmul">(s.batch(x), s.batch(y));
+  const bool column = s.Varies(y) && y_rank == 1;
+  return Op<"matmul">(s.Raised(x, rank), column ? Op<"unsqueeze">(s.Raised(y, rank - 1), -1) : s.Raised(y, rank));
 }
-Tensors MatmulSlices(const Slices& s) { return {ProductOfSlices(s, 0, 1)}; }
+Tensors MatmulSlices(const Slices& s) { return {ProductOfSlices(s, "x", "y")}; }
 
 [[maybe_unused]] const auto& matmul = DefineOp("matmul(Tensor x, Tensor y) -> Tensor")
                                           .Doc(
@@ -114,9 +114,9 @@ Tensors MatmulSlices(const Slices& s) { return {ProductOfSlices(s, 0, 1)}; }
 
 /// Operators that are matmul for particular ranks.
 Tensors MatmulOfRanks(const CallReader& c, int x_rank, int y_rank) {
-  CheckRank(c, 0, x_rank);
-  CheckRank(c, 1, y_rank);
-  const Tensor &x = c.x(0), &y = c.x(1);
+  CheckRank(c, "x", x_rank);
+  CheckRank(c, "y", y_rank);
+  const Tensor &x = c.x("x"), &y = c.x("y");
   const bool inner = x.size(-1) == y.size(y_rank == 1 ? 0 : -2);
   if (!inner || (x_rank == 3 && x.size(0) != y.size(0))) {
     throw ValueError(c.name()).Got("shapes ", x.shape(), " and ", y.shape()).Expected("equal inner (and batch) sizes");
@@ -149,16 +149,16 @@ Tensors MatmulOfRanks(const CallReader& c, int x_rank, int y_rank) {
                                         .Doc("The sum of products of two vectors, the first conjugated.")
                                         .Autocast(Precision::kPlain)
                                         .As([](const CallReader& c) -> Tensors {
-                                          CheckRank(c, 0, 1);
-                                          CheckRank(c, 1, 1);
-                                          return {Op<"dot">(ConjOf(c.x(0)), c.x(1))};
+                                          CheckRank(c, "x", 1);
+                                          CheckRank(c, "y", 1);
+                                          return {Op<"dot">(ConjOf(c.x("x")), c.x("y"))};
                                         });
 
 [[maybe_unused]] const auto& inner =
     DefineOp("inner(Tensor x, Tensor y) -> Tensor")
         .Doc("Sums of products over the last axes of both.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor &x = c.x(0), &y = c.x(1);
+          const Tensor &x = c.x("x"), &y = c.x("y");
           if (x.ndim() == 0 || y.ndim() == 0) return {x * y};
           if (x.size(-1) != y.size(-1)) {
             throw ValueError(c.name()).Got("shapes ", x.shape(), " and ", y.shape()).Expected("equal last sizes");
@@ -167,9 +167,9 @@ Tensors MatmulOfRanks(const CallReader& c, int x_rank, int y_rank) {
         });
 
 Tensors Outer(const CallReader& c) {
-  CheckRank(c, 0, 1);
-  CheckRank(c, 1, 1);
-  return {Op<"unsqueeze">(c.x(0), -1) * c.x(1)};
+  CheckRank(c, "x", 1);
+  CheckRank(c, "y", 1);
+  return {Op<"unsqueeze">(c.x("x"), -1) * c.x("y")};
 }
 
 [[maybe_unused]] const auto& outer = DefineOp("outer(Tensor x, Tensor y) -> Tensor")
@@ -183,24 +183,24 @@ Tensors Outer(const CallReader& c) {
 /// Shapes of "beta * x + alpha * a @ b": x broadcasts to the product's.
 void InferAddProduct(Infer& i, int rank) {
   CheckSameDType(i);
-  CheckRank(i, 1, rank);
-  CheckRank(i, 2, rank);
-  const Tensor &a = i.x(1), &b = i.x(2);
+  CheckRank(i, "a", rank);
+  CheckRank(i, "b", rank);
+  const Tensor &a = i.x("a"), &b = i.x("b");
   if (a.size(-1) != b.size(-2) || (rank == 3 && a.size(0) != b.size(0))) {
     throw ValueError(i.name()).Got("factors of shapes ", a.shape(), " and ", b.shape()).Expected("equal inner sizes");
   }
   Dims shape = a.shape();
   shape.back() = b.size(-1);
-  if (BroadcastShapes(i.name(), i.x(0).shape(), shape) != shape) {
-    throw ValueError(i.name()).Got("shape ", i.x(0).shape(), " to add").Expected("one that broadcasts to ", shape);
+  if (BroadcastShapes(i.name(), i.x("x").shape(), shape) != shape) {
+    throw ValueError(i.name()).Got("shape ", i.x("x").shape(), " to add").Expected("one that broadcasts to ", shape);
   }
-  for (int k = 0; k < 2; ++k) {
-    const bool whole = i.attr(k).kind() == Value::Kind::kInt || i.attr(k).kind() == Value::Kind::kBool;
-    const bool complex = i.attr(k).kind() == Value::Kind::kComplex;
+  for (const Value& factor : {i.attr("beta"), i.attr("alpha")}) {
+    const bool whole = factor.kind() == Value::Kind::kInt || factor.kind() == Value::Kind::kBool;
+    const bool complex = factor.kind() == Value::Kind::kComplex;
     if ((!whole && !IsInexact(a.dtype())) || (complex && !IsComplex(a.dtype()))) {
-      throw TypeError(i.name()).Got("a factor ", i.attr(k).str(), " for ", a.dtype()).Expected("a number of that kind");
+      throw TypeError(i.name()).Got("a factor ", factor.str(), " for ", a.dtype()).Expected("a number of that kind");
     }
-    RequireNumber(i.name(), a.dtype(), i.attr(k));
+    RequireNumber(i.name(), a.dtype(), factor);
   }
   i.y(0, shape, a.dtype());
 }
@@ -211,46 +211,46 @@ bool InDouble(const Value& factor) {
   return factor.kind() != Value::Kind::kInt || (factor.integer() <= kMost && factor.integer() >= -kMost);
 }
 void RunInWholeNumbers(Run& r) {
-  const Tensor product = Op<"matmul">(r.x(1), r.x(2)) * Number(r.attr(1));
-  const Tensor sum = r.attr(0).real() == 0 ? product : r.x(0) * Number(r.attr(0)) + product;
+  const Tensor product = Op<"matmul">(r.x("a"), r.x("b")) * Number(r.attr("alpha"));
+  const Tensor sum = r.attr("beta").real() == 0 ? product : r.x("x") * Number(r.attr("beta")) + product;
   kernels::Copy(r.ctx(), r.dtype(), r.out(), sum.view());
 }
 
 void RunAddProduct(Run& r) {
-  const Tensor& x = r.x(0);
+  const Tensor& x = r.x("x");
   const View out = r.out();
   MatmulPost post;
-  if (!InDouble(r.attr(0)) || !InDouble(r.attr(1))) return RunInWholeNumbers(r);
-  const complex128 beta = r.attr(0).complex(), alpha = r.attr(1).complex();
+  if (!InDouble(r.attr("beta")) || !InDouble(r.attr("alpha"))) return RunInWholeNumbers(r);
+  const complex128 beta = r.attr("beta").complex(), alpha = r.attr("alpha").complex();
   post.alpha = alpha.re, post.alpha_imag = alpha.im;
   const bool row = x.ndim() == 1 || (x.ndim() == 2 && x.size(0) == 1);
   if (row && alpha == complex128(1) && beta == complex128(1)) {
     // The sum is the bias that the product adds anyway.
     const int64_t size = x.size(-1), step = x.strides().back();
     const OwnedView bias(const_cast<void*>(x.data()), x.dtype(), {size}, {step});
-    return kernels::Matmul(r.ctx(), r.dtype(), out, r.in(1), r.in(2), bias.view, post);
+    return kernels::Matmul(r.ctx(), r.dtype(), out, r.in("a"), r.in("b"), bias.view, post);
   }
   if (beta != complex128(0)) {
     const OwnedView stretched(const_cast<void*>(x.data()), x.dtype(), r.y().shape(), ExpandedStrides(x, r.y().shape()));
     kernels::Copy(r.ctx(), r.dtype(), out, stretched.view);
     post.beta = beta.re, post.beta_imag = beta.im;
   }
-  kernels::Matmul(r.ctx(), r.dtype(), out, r.in(1), r.in(2), View{}, post);
+  kernels::Matmul(r.ctx(), r.dtype(), out, r.in("a"), r.in("b"), View{}, post);
 }
 
 void GradAddProduct(Grad& g) {
-  const Value &beta = g.attr(0), &alpha = g.attr(1);
-  if (g.needs(0)) g.dx(0, Scaled(g.dy(), beta, /*conjugate=*/true));
-  if (!g.needs(1) && !g.needs(2)) return;
+  const Value &beta = g.attr("beta"), &alpha = g.attr("alpha");
+  if (g.needs("x")) g.dx("x", Scaled(g.dy(), beta, /*conjugate=*/true));
+  if (!g.needs("a") && !g.needs("b")) return;
   const Tensor dy = Scaled(g.dy(), alpha, /*conjugate=*/true);
-  if (g.needs(1)) g.dx(1, Op<"matmul">(dy, Adjoint(g.x(2))));
-  if (g.needs(2)) g.dx(2, Op<"matmul">(Adjoint(g.x(1)), dy));
+  if (g.needs("a")) g.dx("a", Op<"matmul">(dy, Adjoint(g.x("b"))));
+  if (g.needs("b")) g.dx("b", Op<"matmul">(Adjoint(g.x("a")), dy));
 }
 
 Tensors AddProductSlices(const Slices& s) {
-  const Tensor product = Scaled(ProductOfSlices(s, 1, 2), s.attr(1), /*conjugate=*/false);
-  if (s.attr(0).complex() == complex128(0)) return {product};
-  return {Scaled(s.Raised(0, s.result(0).shape.size()), s.attr(0), /*conjugate=*/false) + product};
+  const Tensor product = Scaled(ProductOfSlices(s, "a", "b"), s.attr("alpha"), /*conjugate=*/false);
+  if (s.attr("beta").complex() == complex128(0)) return {product};
+  return {Scaled(s.Raised("x", s.result(0).shape.size()), s.attr("beta"), /*conjugate=*/false) + product};
 }
 
 [[maybe_unused]] const auto& addmm =
@@ -276,9 +276,9 @@ Tensors AddProductSlices(const Slices& s) {
         .Doc("beta * x + alpha * sum(a @ b) over lists of matrices.")
         .Autocast(Precision::kLower)
         .As([](const CallReader& c) -> Tensors {
-          CheckRank(c, 1, 3);
-          CheckRank(c, 2, 3);
-          const Tensor &a = c.x(1), &b = c.x(2);
+          CheckRank(c, "a", 3);
+          CheckRank(c, "b", 3);
+          const Tensor &a = c.x("a"), &b = c.x("b");
           if (a.size(0) != b.size(0) || a.size(2) != b.size(1)) {
             throw ValueError(c.name())
                 .Got("shapes ", a.shape(), " and ", b.shape())
@@ -287,7 +287,7 @@ Tensors AddProductSlices(const Slices& s) {
           // Side by side, the matrices make one product whose sum is the one asked for.
           const Tensor wide = Op<"reshape">(Op<"permute">(a, Dims{1, 0, 2}), Dims{a.size(1), a.size(0) * a.size(2)});
           const Tensor tall = Op<"reshape">(b, Dims{b.size(0) * b.size(1), b.size(2)});
-          return {Op<"addmm">(c.x(0), wide, tall, c.attr(0), c.attr(1))};
+          return {Op<"addmm">(c.x("x"), wide, tall, c.attr("beta"), c.attr("alpha"))};
         });
 
 [[maybe_unused]] const auto& addmv =
@@ -295,11 +295,12 @@ Tensors AddProductSlices(const Slices& s) {
         .Doc("beta * x + alpha * (a @ b) for a matrix a and a vector b.")
         .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
-          CheckRank(c, 1, 2);
-          CheckRank(c, 2, 1);
-          if (c.x(0).ndim() > 1) CheckRank(c, 0, 1);
-          const Tensor x = c.x(0).ndim() == 1 ? Op<"unsqueeze">(c.x(0), -1) : c.x(0);
-          return {Op<"squeeze">(Op<"addmm">(x, c.x(1), Op<"unsqueeze">(c.x(2), -1), c.attr(0), c.attr(1)), -1)};
+          CheckRank(c, "a", 2);
+          CheckRank(c, "b", 1);
+          if (c.x("x").ndim() > 1) CheckRank(c, "x", 1);
+          const Tensor x = c.x("x").ndim() == 1 ? Op<"unsqueeze">(c.x("x"), -1) : c.x("x");
+          return {Op<"squeeze">(
+              Op<"addmm">(x, c.x("a"), Op<"unsqueeze">(c.x("b"), -1), c.attr("beta"), c.attr("alpha")), -1)};
         });
 
 [[maybe_unused]] const auto& addr =
@@ -307,25 +308,23 @@ Tensors AddProductSlices(const Slices& s) {
         .Doc("beta * x + alpha * outer(a, b).")
         .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
-          const Tensor outer = Op<"outer">(c.x(1), c.x(2));
+          const Tensor outer = Op<"outer">(c.x("a"), c.x("b"));
           if (!IsInexact(outer.dtype())) {
-            for (int k = 0; k < 2; ++k) {
-              if (!IsInexact(c.x(0).dtype()) && c.attr(k).kind() != Value::Kind::kInt) {
-                throw TypeError(c.name())
-                    .Got("a factor ", c.attr(k).str(), " for ", outer.dtype())
-                    .Expected("an integer");
+            for (const Value& factor : {c.attr("beta"), c.attr("alpha")}) {
+              if (!IsInexact(c.x("x").dtype()) && factor.kind() != Value::Kind::kInt) {
+                throw TypeError(c.name()).Got("a factor ", factor.str(), " for ", outer.dtype()).Expected("an integer");
               }
-              RequireNumber(c.name(), outer.dtype(), c.attr(k));
+              RequireNumber(c.name(), outer.dtype(), factor);
             }
           }
-          const Tensor product = Scaled(outer, c.attr(1));
-          if (BroadcastShapes(c.name(), c.x(0).shape(), product.shape()) != product.shape()) {
+          const Tensor product = Scaled(outer, c.attr("alpha"));
+          if (BroadcastShapes(c.name(), c.x("x").shape(), product.shape()) != product.shape()) {
             throw ValueError(c.name())
-                .Got("shape ", c.x(0).shape())
+                .Got("shape ", c.x("x").shape())
                 .Expected("one that broadcasts to ", product.shape());
           }
-          if (c.attr(0).complex() == complex128(0)) return {product};
-          return {Scaled(c.x(0), c.attr(0)) + product};
+          if (c.attr("beta").complex() == complex128(0)) return {product};
+          return {Scaled(c.x("x"), c.attr("beta")) + product};
         });
 
 }  // namespace

@@ -16,10 +16,10 @@ inline void CheckSameDType(const CallReader& c) {
   }
 }
 
-inline void CheckRank(const CallReader& c, int i, int rank) {
-  if (c.x(i).ndim() == rank) return;
+inline void CheckRank(const CallReader& c, ArgumentName name, int rank) {
+  if (c.x(name).ndim() == rank) return;
   throw ValueError(c.name())
-      .Got("shape ", c.x(i).shape(), " for argument ", c.op().schema.tensor(i).name)
+      .Got("shape ", c.x(name).shape(), " for argument ", name.text)
       .Expected(rank, rank == 1 ? " axis" : " axes");
 }
 

@@ -44,14 +44,17 @@ void SetLike(Infer& i, int result, const Tensor& x) {
 
 void CheckInput(const CallReader& c, bool training) {
   RequireFloating(c);
-  const Dims& shape = c.x(0).shape();
+  const Dims& shape = c.x("x").shape();
   if (shape.size() < 2) throw ValueError(c.name()).Got("shape ", shape).Expected("(batch, channels, ...)");
-  for (int slot = 1; slot <= 2; ++slot) RequireShape(c, slot, Dims{shape[1]}, c.x(0).dtype());
-  for (int slot = 3; slot <= 4; ++slot) CheckParameter(c, slot, Dims{shape[1]});
-  if (training && c.x(0).numel() == shape[1] && shape[1] > 0) {
+  const Dims channels{shape[1]};
+  RequireShape(c, "weight", channels, c.x("x").dtype());
+  RequireShape(c, "bias", channels, c.x("x").dtype());
+  CheckParameter(c, "running_mean", channels);
+  CheckParameter(c, "running_var", channels);
+  if (training && c.x("x").numel() == shape[1] && shape[1] > 0) {
     throw ValueError(c.name()).Got("shape ", shape).Expected("more than one value per channel when training");
   }
-  if (!training && (!c.has(3) || !c.has(4))) {
+  if (!training && (!c.has("running_mean") || !c.has("running_var"))) {
     throw ValueError(c.name()).Got("no running statistics").Expected("running_mean and running_var when not training");
   }
 }
@@ -67,23 +70,24 @@ void Follow(const Tensor& running, const Tensor& now, double momentum) {
 // 2 eps.
 
 void RunBatchNorm(Run& r) {
-  const bool training = r.Bool(0);
-  const Tensor x = InLayout(r.x(0), LayoutOf(r.x(0))), weight = RowMajor(r.x(1)), bias = RowMajor(r.x(2));
+  const bool training = r.Bool("training");
+  const Tensor x = InLayout(r.x("x"), LayoutOf(r.x("x"))), weight = RowMajor(r.x("weight")),
+               bias = RowMajor(r.x("bias"));
   const Tensor &mean = r.y(1), &rstd = r.y(2);
   if (training) {
     const Tensor variance = Tensor::Empty(mean.shape(), mean.dtype(), mean.device());
     if (x.numel() > 0) {
       kernels::ChannelMoments(r.ctx(), x.dtype(), r.out(1), variance.mutable_view(), x.view());
       const double count = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
-      Follow(r.x(3), mean, r.Real(1));
-      Follow(r.x(4), variance * (count / (count - 1)), r.Real(1));
+      Follow(r.x("running_mean"), mean, r.Real("momentum"));
+      Follow(r.x("running_var"), variance * (count / (count - 1)), r.Real("momentum"));
     } else {  // nothing came: there is nothing to follow, and the gradients of weight and bias are to be zeros
       for (const Tensor& moment : {mean, variance}) OpInto<"fill">(moment, moment, 0.0);
     }
-    OpInto<"rsqrt">(rstd, variance + r.Real(2));
+    OpInto<"rsqrt">(rstd, variance + r.Real("eps"));
   } else {
-    OpInto<"copy">(mean, r.x(3));
-    OpInto<"rsqrt">(rstd, Op<"cast">(r.x(4), rstd.dtype()) + r.Real(2));
+    OpInto<"copy">(mean, r.x("running_mean"));
+    OpInto<"rsqrt">(rstd, Op<"cast">(r.x("running_var"), rstd.dtype()) + r.Real("eps"));
   }
   kernels::ChannelAffine(r.ctx(), x.dtype(), r.out(0), x.view(), r.out(1), r.out(2), ViewOrNone(weight),
                          ViewOrNone(bias));
@@ -99,29 +103,29 @@ Tensor AlongChannels(const Tensor& x, int ndim) {
 void BatchNormGradient(Grad& g) {
   RefuseStatistics(g);
   if (!g.dy().defined()) return;
-  const Tensor &x = g.x(0), &weight = g.x(1);
-  const bool training = g.Bool(0), dweight = weight.defined() && g.needs(1), dbias = g.needs(2);
+  const Tensor &x = g.x("x"), &weight = g.x("weight");
+  const bool training = g.Bool("training"), dweight = weight.defined() && g.needs("weight"), dbias = g.needs("bias");
   if (Door().grad_enabled) {
     NormShape shape;
     for (int i = 0; i < x.ndim(); ++i) {
       if (i != 1) shape.axes.push_back(i), shape.parameter_axes.push_back(i);
     }
-    shape.eps = g.Real(2);
+    shape.eps = g.Real("eps");
     if (!training) {
       shape.mean = Op<"cast">(AlongChannels(g.y(1).Detach(), x.ndim()), x.dtype());
       shape.rstd = Op<"cast">(AlongChannels(g.y(2).Detach(), x.ndim()), x.dtype());
     }
     const auto all = DifferentiableNormGradients(g.dy(), x, AlongChannels(weight, x.ndim()), shape);
-    g.dx(0, all.dx);
-    if (dweight) g.dx(1, Op<"reshape">(all.dweight, weight.shape()));
-    if (dbias) g.dx(2, Op<"reshape">(all.dbias, Dims{x.size(1)}));
+    g.dx("x", all.dx);
+    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, weight.shape()));
+    if (dbias) g.dx("bias", Op<"reshape">(all.dbias, Dims{x.size(1)}));
     return;
   }
   const Tensors all =
-      OpN<"batch_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, training, g.needs(0), dweight, dbias);
-  if (g.needs(0)) g.dx(0, all[0]);
-  if (dweight) g.dx(1, all[1]);
-  if (dbias) g.dx(2, all[2]);
+      OpN<"batch_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, training, g.needs("x"), dweight, dbias);
+  if (g.needs("x")) g.dx("x", all[0]);
+  if (dweight) g.dx("weight", all[1]);
+  if (dbias) g.dx("bias", all[2]);
 }
 
 [[maybe_unused]] const auto& native_batch_norm =
@@ -131,10 +135,10 @@ void BatchNormGradient(Grad& g) {
         .Doc("Batch normalization, with the mean and the reciprocal deviation it used.")
         .WritesWhen("training")
         .Infers([](Infer& i) {
-          CheckInput(i, i.Bool(0));
-          SetLike(i, 0, i.x(0));
-          i.y(1, Dims{i.x(0).size(1)}, StatisticsDType(i.x(0).dtype()));
-          i.y(2, Dims{i.x(0).size(1)}, StatisticsDType(i.x(0).dtype()));
+          CheckInput(i, i.Bool("training"));
+          SetLike(i, 0, i.x("x"));
+          i.y(1, Dims{i.x("x").size(1)}, StatisticsDType(i.x("x").dtype()));
+          i.y(2, Dims{i.x("x").size(1)}, StatisticsDType(i.x("x").dtype()));
         })
         .Runs(RunBatchNorm)
         .Gradient("x, weight, mean, rstd", BatchNormGradient);
@@ -146,28 +150,29 @@ void BatchNormGradient(Grad& g) {
         "bool with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
         .Doc("The gradients of batch normalization by input, weight and bias.")
         .Infers([](Infer& i) {
-          const Tensor& x = i.x(1);
+          const Tensor& x = i.x("x");
           if (!x.is_floating()) throw TypeError(i.name()).Got(x.dtype()).Expected("a floating dtype");
           if (x.ndim() < 2) throw ValueError(i.name()).Got("shape ", x.shape()).Expected("(batch, channels, ...)");
-          RequireShape(i, 0, x.shape(), x.dtype());
-          RequireShape(i, 2, Dims{x.size(1)}, StatisticsDType(x.dtype()));
-          RequireShape(i, 3, Dims{x.size(1)}, StatisticsDType(x.dtype()));
-          RequireShape(i, 4, Dims{x.size(1)}, x.dtype());
-          if (i.Bool(1)) {
+          RequireShape(i, "dy", x.shape(), x.dtype());
+          RequireShape(i, "mean", Dims{x.size(1)}, StatisticsDType(x.dtype()));
+          RequireShape(i, "rstd", Dims{x.size(1)}, StatisticsDType(x.dtype()));
+          RequireShape(i, "weight", Dims{x.size(1)}, x.dtype());
+          if (i.Bool("with_x")) {
             SetLike(i, 0, x);
           } else {
             i.y(0, Dims{0}, x.dtype());
           }
-          i.y(1, Dims{i.Bool(2) ? x.size(1) : 0}, x.dtype());
-          i.y(2, Dims{i.Bool(3) ? x.size(1) : 0}, x.dtype());
+          i.y(1, Dims{i.Bool("with_weight") ? x.size(1) : 0}, x.dtype());
+          i.y(2, Dims{i.Bool("with_bias") ? x.size(1) : 0}, x.dtype());
         })
         .Runs([](Run& r) {
-          const Dims layout = LayoutOf(r.x(1));
-          const Tensor x = InLayout(r.x(1), layout), dy = InLayout(r.x(0), layout);
-          const Tensor mean = r.Contiguous(2), rstd = r.Contiguous(3), weight = RowMajor(r.x(4));
-          kernels::BatchNormBackward(r.ctx(), x.dtype(), r.Bool(1) ? r.out(0) : View{}, r.Bool(2) ? r.out(1) : View{},
-                                     r.Bool(3) ? r.out(2) : View{}, dy.view(), x.view(), mean.view(), rstd.view(),
-                                     ViewOrNone(weight), r.Bool(0));
+          const Dims layout = LayoutOf(r.x("x"));
+          const Tensor x = InLayout(r.x("x"), layout), dy = InLayout(r.x("dy"), layout);
+          const Tensor mean = r.Contiguous("mean"), rstd = r.Contiguous("rstd"), weight = RowMajor(r.x("weight"));
+          kernels::BatchNormBackward(r.ctx(), x.dtype(), r.Bool("with_x") ? r.out(0) : View{},
+                                     r.Bool("with_weight") ? r.out(1) : View{}, r.Bool("with_bias") ? r.out(2) : View{},
+                                     dy.view(), x.view(), mean.view(), rstd.view(), ViewOrNone(weight),
+                                     r.Bool("training"));
         });
 
 [[maybe_unused]] const auto& batch_norm =
@@ -180,22 +185,26 @@ void BatchNormGradient(Grad& g) {
             "bias.")
         .WritesWhen("training")
         .As([](const CallReader& c) -> Tensors {
-          return {Op<"native_batch_norm">(c.x(0), ParameterLike(c, c.x(3)), ParameterLike(c, c.x(4)), c.x(1), c.x(2),
-                                          c.Bool(0), c.Real(1), c.Real(2))};
+          return {Op<"native_batch_norm">(c.x("x"), ParameterLike(c, c.x("weight")), ParameterLike(c, c.x("bias")),
+                                          c.x("running_mean"), c.x("running_var"), c.Bool("training"),
+                                          c.Real("momentum"), c.Real("eps"))};
         });
 
 /// Every sample's channels become channels of one sample. Running statistics follow the mean over samples.
 Tensor InstanceNorm(const CallReader& c) {
-  const Tensor& x = c.x(0);
+  const Tensor& x = c.x("x");
   if (x.ndim() < 2) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(batch, channels, ...)");
   const int64_t batch = x.size(0), channels = x.size(1);
-  if (!c.Bool(0)) {
-    return Op<"batch_norm">(x, c.x(1), c.x(2), c.x(3), c.x(4), false, c.Real(1), c.Real(2));
+  if (!c.Bool("use_input_stats")) {
+    return Op<"batch_norm">(x, c.x("running_mean"), c.x("running_var"), c.x("weight"), c.x("bias"), false,
+                            c.Real("momentum"), c.Real("eps"));
   }
   if (std::all_of(x.shape().begin() + 2, x.shape().end(), [](int64_t size) { return size == 1; })) {
     throw ValueError(c.name()).Got("shape ", x.shape()).Expected("more than one value per channel");
   }
-  if (x.numel() == 0) return Op<"batch_norm">(x, c.x(1), c.x(2), c.x(3), c.x(4), true, c.Real(1), c.Real(2));
+  if (x.numel() == 0)
+    return Op<"batch_norm">(x, c.x("running_mean"), c.x("running_var"), c.x("weight"), c.x("bias"), true,
+                            c.Real("momentum"), c.Real("eps"));
   Dims folded = x.shape();
   folded[0] = 1;
   folded[1] = batch * channels;
@@ -203,15 +212,15 @@ Tensor InstanceNorm(const CallReader& c) {
     return t.defined() ? Op<"reshape">(Op<"expand">(t, Dims{batch, channels}), Dims{batch * channels}) : t;
   };
   const auto running = [&](const Tensor& t) { return t.defined() ? Op<"clone">(repeated(t.Detach())) : t; };
-  const Tensor mean = running(c.x(1)), variance = running(c.x(2));
-  const Tensor y = Op<"batch_norm">(Op<"reshape">(x, folded), mean, variance, repeated(c.x(3)), repeated(c.x(4)), true,
-                                    c.Real(1), c.Real(2));
+  const Tensor mean = running(c.x("running_mean")), variance = running(c.x("running_var"));
+  const Tensor y = Op<"batch_norm">(Op<"reshape">(x, folded), mean, variance, repeated(c.x("weight")),
+                                    repeated(c.x("bias")), true, c.Real("momentum"), c.Real("eps"));
   GradMode off(false);
   const auto keep = [&](const Tensor& to, const Tensor& from) {
     if (to.defined()) OpInto<"copy">(to, Op<"mean">(Op<"reshape">(from, Dims{batch, channels}), Dims{0}));
   };
-  keep(c.x(1), mean);
-  keep(c.x(2), variance);
+  keep(c.x("running_mean"), mean);
+  keep(c.x("running_var"), variance);
   return y;
 }
 
@@ -222,7 +231,7 @@ Tensor InstanceNorm(const CallReader& c) {
         .Doc("Normalise every channel of every sample by itself.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor y = InstanceNorm(c);
-          return {y.shape() == c.x(0).shape() ? y : Op<"reshape">(y, c.x(0).shape())};
+          return {y.shape() == c.x("x").shape() ? y : Op<"reshape">(y, c.x("x").shape())};
         });
 
 }  // namespace

@@ -31,20 +31,19 @@ NormShape ShapeOf(const Dims& shape, int leading, double eps, bool center) {
 View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
 Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
 
-/// dx, dweight and dbias of a backward operator's flags; an unwanted one has no elements. Tensors: 0 dy, 1 x,
-/// statistics, and the weight last.
-void InferBackward(Infer& i) {
-  const Tensor& x = i.x(1);
+/// dx, dweight and, where a mean was taken away, dbias by a backward operator's flags; an unwanted one has no elements.
+void InferBackward(Infer& i, bool has_mean) {
+  const Tensor& x = i.x("x");
   if (!x.is_floating()) throw TypeError(i.name()).Got(x.dtype()).Expected("a floating dtype");
-  const Dims statistics = StatisticsShape(x.shape(), LeadingAxes(i, x.shape(), i.Ints(0)));
-  const int weight = i.x_count() - 1;
-  RequireShape(i, 0, x.shape(), x.dtype());
-  for (int slot = 2; slot < weight; ++slot) RequireShape(i, slot, statistics, StatisticsDType(x.dtype()));
-  RequireShape(i, weight, i.Ints(0), x.dtype());
+  const Dims statistics = StatisticsShape(x.shape(), LeadingAxes(i, x.shape(), i.Ints("normalized_shape")));
+  RequireShape(i, "dy", x.shape(), x.dtype());
+  if (has_mean) RequireShape(i, "mean", statistics, StatisticsDType(x.dtype()));
+  RequireShape(i, "rstd", statistics, StatisticsDType(x.dtype()));
+  RequireShape(i, "weight", i.Ints("normalized_shape"), x.dtype());
   const Dims none{0};
-  i.y(0, i.Bool(1) ? x.shape() : none, x.dtype());
-  i.y(1, i.Bool(2) ? i.Ints(0) : none, x.dtype());
-  if (i.op().schema.returns().size() > 2) i.y(2, i.Bool(3) ? i.Ints(0) : none, x.dtype());
+  i.y(0, i.Bool("with_x") ? x.shape() : none, x.dtype());
+  i.y(1, i.Bool("with_weight") ? i.Ints("normalized_shape") : none, x.dtype());
+  if (has_mean) i.y(2, i.Bool("with_bias") ? i.Ints("normalized_shape") : none, x.dtype());
 }
 
 // --- layer norm
@@ -55,28 +54,28 @@ void InferBackward(Infer& i) {
         "Tensor")
         .Doc("Normalise over the last axes to mean 0 and variance 1, then scale by weight and shift by bias.")
         .As([](const CallReader& c) -> Tensors {
-          return {Op<"native_layer_norm">(c.x(0), c.Ints(0), ParameterLike(c, c.x(1)), ParameterLike(c, c.x(2)),
-                                          c.Real(1))};
+          return {Op<"native_layer_norm">(c.x("x"), c.Ints("normalized_shape"), ParameterLike(c, c.x("weight")),
+                                          ParameterLike(c, c.x("bias")), c.Real("eps"))};
         });
 
 void LayerNormGradient(Grad& g) {
   RefuseStatistics(g);
   if (!g.dy().defined()) return;
-  const Tensor &x = g.x(0), &weight = g.x(1);
-  const bool dweight = weight.defined() && g.needs(1), dbias = g.needs(2);
+  const Tensor &x = g.x("x"), &weight = g.x("weight");
+  const bool dweight = weight.defined() && g.needs("weight"), dbias = g.needs("bias");
   if (Door().grad_enabled) {
-    const int leading = x.ndim() - g.Ints(0).size();
-    const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real(1), true));
-    g.dx(0, all.dx);
-    if (dweight) g.dx(1, Op<"reshape">(all.dweight, g.Ints(0)));
-    if (dbias) g.dx(2, Op<"reshape">(all.dbias, g.Ints(0)));
+    const int leading = x.ndim() - g.Ints("normalized_shape").size();
+    const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real("eps"), true));
+    g.dx("x", all.dx);
+    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, g.Ints("normalized_shape")));
+    if (dbias) g.dx("bias", Op<"reshape">(all.dbias, g.Ints("normalized_shape")));
     return;
   }
-  const Tensors all =
-      OpN<"layer_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.Ints(0), g.needs(0), dweight, dbias);
-  if (g.needs(0)) g.dx(0, all[0]);
-  if (dweight) g.dx(1, all[1]);
-  if (dbias) g.dx(2, all[2]);
+  const Tensors all = OpN<"layer_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.Ints("normalized_shape"),
+                                                 g.needs("x"), dweight, dbias);
+  if (g.needs("x")) g.dx("x", all[0]);
+  if (dweight) g.dx("weight", all[1]);
+  if (dbias) g.dx("bias", all[2]);
 }
 
 [[maybe_unused]] const auto& native_layer_norm =
@@ -87,18 +86,18 @@ void LayerNormGradient(Grad& g) {
         .Batches(Batching::kRows, "", "weight, bias")
         .Infers([](Infer& i) {
           RequireFloating(i);
-          const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
-          RequireShape(i, 1, i.Ints(0), i.x(0).dtype());
-          RequireShape(i, 2, i.Ints(0), i.x(0).dtype());
-          const Dims statistics = StatisticsShape(i.x(0).shape(), leading);
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
-          i.y(1, statistics, StatisticsDType(i.x(0).dtype()));
-          i.y(2, statistics, StatisticsDType(i.x(0).dtype()));
+          const int leading = LeadingAxes(i, i.x("x").shape(), i.Ints("normalized_shape"));
+          RequireShape(i, "weight", i.Ints("normalized_shape"), i.x("x").dtype());
+          RequireShape(i, "bias", i.Ints("normalized_shape"), i.x("x").dtype());
+          const Dims statistics = StatisticsShape(i.x("x").shape(), leading);
+          i.y(0, i.x("x").shape(), i.x("x").dtype());
+          i.y(1, statistics, StatisticsDType(i.x("x").dtype()));
+          i.y(2, statistics, StatisticsDType(i.x("x").dtype()));
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), weight = RowMajor(r.x(1)), bias = RowMajor(r.x(2));
+          const Tensor x = r.Contiguous("x"), weight = RowMajor(r.x("weight")), bias = RowMajor(r.x("bias"));
           kernels::LayerNorm(r.ctx(), x.dtype(), r.out(0), r.out(1), r.out(2), x.view(), ViewOrNone(weight),
-                             ViewOrNone(bias), r.Real(1));
+                             ViewOrNone(bias), r.Real("eps"));
         })
         .Gradient("x, weight, mean, rstd", LayerNormGradient);
 
@@ -107,13 +106,14 @@ void LayerNormGradient(Grad& g) {
         "layer_norm_backward(Tensor dy, Tensor x, Tensor mean, Tensor rstd, Tensor? weight, int[] normalized_shape, "
         "bool with_x, bool with_weight, bool with_bias) -> (Tensor dx, Tensor dweight, Tensor dbias)")
         .Doc("The gradients of layer normalization by input, weight and bias.")
-        .Infers([](Infer& i) { InferBackward(i); })
+        .Infers([](Infer& i) { InferBackward(i, /*has_mean=*/true); })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), mean = r.Contiguous(2), rstd = r.Contiguous(3);
-          const Tensor weight = RowMajor(r.x(4));
-          kernels::LayerNormBackward(r.ctx(), x.dtype(), r.Bool(1) ? r.out(0) : View{}, r.Bool(2) ? r.out(1) : View{},
-                                     r.Bool(3) ? r.out(2) : View{}, dy.view(), x.view(), mean.view(), rstd.view(),
-                                     ViewOrNone(weight));
+          const Tensor dy = r.Contiguous("dy"), x = r.Contiguous("x"), mean = r.Contiguous("mean"),
+                       rstd = r.Contiguous("rstd");
+          const Tensor weight = RowMajor(r.x("weight"));
+          kernels::LayerNormBackward(r.ctx(), x.dtype(), r.Bool("with_x") ? r.out(0) : View{},
+                                     r.Bool("with_weight") ? r.out(1) : View{}, r.Bool("with_bias") ? r.out(2) : View{},
+                                     dy.view(), x.view(), mean.view(), rstd.view(), ViewOrNone(weight));
         });
 
 // --- root-mean-square norm
@@ -125,25 +125,26 @@ double EpsilonOf(DType dtype) { return StatisticsDType(dtype) == DType::kFloat64
     DefineOp("rms_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
         .Doc("Divide by the root of the mean square over the last axes, then scale by weight.")
         .As([](const CallReader& c) -> Tensors {
-          const double eps = c.Given(1) ? c.Real(1) : EpsilonOf(c.x(0).dtype());
-          return {Op<"native_rms_norm">(c.x(0), c.Ints(0), ParameterLike(c, c.x(1)), eps)};
+          const double eps = c.Given("eps") ? c.Real("eps") : EpsilonOf(c.x("x").dtype());
+          return {Op<"native_rms_norm">(c.x("x"), c.Ints("normalized_shape"), ParameterLike(c, c.x("weight")), eps)};
         });
 
 void RmsNormGradient(Grad& g) {
   RefuseStatistics(g);
   if (!g.dy().defined()) return;
-  const Tensor &x = g.x(0), &weight = g.x(1);
-  const bool dweight = weight.defined() && g.needs(1);
+  const Tensor &x = g.x("x"), &weight = g.x("weight");
+  const bool dweight = weight.defined() && g.needs("weight");
   if (Door().grad_enabled) {
-    const int leading = x.ndim() - g.Ints(0).size();
-    const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real(1), false));
-    g.dx(0, all.dx);
-    if (dweight) g.dx(1, Op<"reshape">(all.dweight, g.Ints(0)));
+    const int leading = x.ndim() - g.Ints("normalized_shape").size();
+    const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real("eps"), false));
+    g.dx("x", all.dx);
+    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, g.Ints("normalized_shape")));
     return;
   }
-  const Tensors all = OpN<"rms_norm_backward">(g.dy(), x, g.y(1), weight, g.Ints(0), g.needs(0), dweight);
-  if (g.needs(0)) g.dx(0, all[0]);
-  if (dweight) g.dx(1, all[1]);
+  const Tensors all =
+      OpN<"rms_norm_backward">(g.dy(), x, g.y(1), weight, g.Ints("normalized_shape"), g.needs("x"), dweight);
+  if (g.needs("x")) g.dx("x", all[0]);
+  if (dweight) g.dx("weight", all[1]);
 }
 
 [[maybe_unused]] const auto& native_rms_norm =
@@ -153,15 +154,15 @@ void RmsNormGradient(Grad& g) {
         .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
           RequireFloating(i);
-          const int leading = LeadingAxes(i, i.x(0).shape(), i.Ints(0));
-          RequireShape(i, 1, i.Ints(0), i.x(0).dtype());
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
-          i.y(1, StatisticsShape(i.x(0).shape(), leading), StatisticsDType(i.x(0).dtype()));
+          const int leading = LeadingAxes(i, i.x("x").shape(), i.Ints("normalized_shape"));
+          RequireShape(i, "weight", i.Ints("normalized_shape"), i.x("x").dtype());
+          i.y(0, i.x("x").shape(), i.x("x").dtype());
+          i.y(1, StatisticsShape(i.x("x").shape(), leading), StatisticsDType(i.x("x").dtype()));
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), weight = RowMajor(r.x(1));
+          const Tensor x = r.Contiguous("x"), weight = RowMajor(r.x("weight"));
           kernels::LayerNorm(r.ctx(), x.dtype(), r.out(0), View{}, r.out(1), x.view(), ViewOrNone(weight), View{},
-                             r.Real(1));
+                             r.Real("eps"));
         })
         .Gradient("x, weight, rstd", RmsNormGradient);
 
@@ -170,11 +171,13 @@ void RmsNormGradient(Grad& g) {
         "rms_norm_backward(Tensor dy, Tensor x, Tensor rstd, Tensor? weight, int[] normalized_shape, bool with_x, bool "
         "with_weight) -> (Tensor dx, Tensor dweight)")
         .Doc("The gradients of root-mean-square normalization by input and weight.")
-        .Infers([](Infer& i) { InferBackward(i); })
+        .Infers([](Infer& i) { InferBackward(i, /*has_mean=*/false); })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), rstd = r.Contiguous(2), weight = RowMajor(r.x(3));
-          kernels::LayerNormBackward(r.ctx(), x.dtype(), r.Bool(1) ? r.out(0) : View{}, r.Bool(2) ? r.out(1) : View{},
-                                     View{}, dy.view(), x.view(), View{}, rstd.view(), ViewOrNone(weight));
+          const Tensor dy = r.Contiguous("dy"), x = r.Contiguous("x"), rstd = r.Contiguous("rstd"),
+                       weight = RowMajor(r.x("weight"));
+          kernels::LayerNormBackward(r.ctx(), x.dtype(), r.Bool("with_x") ? r.out(0) : View{},
+                                     r.Bool("with_weight") ? r.out(1) : View{}, View{}, dy.view(), x.view(), View{},
+                                     rstd.view(), ViewOrNone(weight));
         });
 
 }  // namespace

@@ -10,34 +10,32 @@ namespace dragon {
 inline DType StatisticsDType(DType dtype) { return dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
 inline void RequireFloating(const CallReader& c) {
-  if (!IsFloating(c.x(0).dtype())) throw TypeError(c.name()).Got(c.x(0).dtype()).Expected("a floating dtype");
+  if (!IsFloating(c.x("x").dtype())) throw TypeError(c.name()).Got(c.x("x").dtype()).Expected("a floating dtype");
 }
 
 /// A parameter in the dtype of x: 16-bit inputs may come with float32 parameters, nothing else may differ.
 inline Tensor ParameterLike(const CallReader& c, const Tensor& parameter) {
-  if (!parameter.defined() || parameter.dtype() == c.x(0).dtype()) return parameter;
-  if (StatisticsDType(c.x(0).dtype()) != parameter.dtype()) {
+  if (!parameter.defined() || parameter.dtype() == c.x("x").dtype()) return parameter;
+  if (StatisticsDType(c.x("x").dtype()) != parameter.dtype()) {
     throw TypeError(c.name())
-        .Got("parameters of ", parameter.dtype(), " for an input of ", c.x(0).dtype())
+        .Got("parameters of ", parameter.dtype(), " for an input of ", c.x("x").dtype())
         .Expected("one dtype for both");
   }
-  return Op<"cast">(parameter, c.x(0).dtype());
+  return Op<"cast">(parameter, c.x("x").dtype());
 }
 
-inline void CheckParameter(const CallReader& c, int slot, const Dims& shape) {
-  if (!c.has(slot) || c.x(slot).shape() == shape) return;
-  throw ValueError(c.name())
-      .Got(c.op().schema.tensor(slot).name, " of shape ", c.x(slot).shape())
-      .Expected("shape ", shape);
+inline void CheckParameter(const CallReader& c, ArgumentName name, const Dims& shape) {
+  if (!c.has(name) || c.x(name).shape() == shape) return;
+  throw ValueError(c.name()).Got(name.text, " of shape ", c.x(name).shape()).Expected("shape ", shape);
 }
 
 /// Backward operators are open to everybody, so they check what their forward operator would have given them.
-inline void RequireShape(const CallReader& c, int slot, const Dims& shape, DType dtype) {
-  if (!c.has(slot)) return;
-  const Tensor& x = c.x(slot);
+inline void RequireShape(const CallReader& c, ArgumentName name, const Dims& shape, DType dtype) {
+  if (!c.has(name)) return;
+  const Tensor& x = c.x(name);
   if (x.shape() == shape && x.dtype() == dtype) return;
   throw ValueError(c.name())
-      .Got(c.op().schema.tensor(slot).name, " of shape ", x.shape(), " and dtype ", x.dtype())
+      .Got(name.text, " of shape ", x.shape(), " and dtype ", x.dtype())
       .Expected("shape ", shape, " and dtype ", dtype);
 }
 

@@ -7,13 +7,13 @@ namespace dragon {
 namespace {
 
 int AxisOf(const CallReader& c, const Dims& shape) {
-  return static_cast<int>(NormalizeAxis(c.name(), c.Int(0), shape.size()));
+  return static_cast<int>(NormalizeAxis(c.name(), c.Int("axis"), shape.size()));
 }
 
 // --- forward. Attributes: 0 axis, 1 dtype.
 
 void InferForward(Infer& i) {
-  const DType dtype = i.DTypeOr(1, i.x(0).dtype());
+  const DType dtype = i.DTypeOr("dtype", i.x(0).dtype());
   if (!IsFloating(dtype)) throw TypeError(i.name()).Got(dtype).Expected("a floating dtype");
   AxisOf(i, i.x(0).shape());
   i.y(0, i.x(0).shape(), dtype);
@@ -32,7 +32,7 @@ void RunForward(Run& r, const K& kernel) {
         .Batches(Batching::kRows, "axis")
         .Infers(InferForward)
         .Runs([](Run& r) { RunForward(r, kernels::Softmax); })
-        .Gradient("out", [](Grad& g) { g.dx(0, Op<"softmax_backward">(g.dy(), g.y(), g.Int(0))); });
+        .Gradient("out", [](Grad& g) { g.dx(0, Op<"softmax_backward">(g.dy(), g.y(), g.Int("axis"))); });
 
 [[maybe_unused]] const auto& log_softmax =
     DefineOp("log_softmax(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
@@ -40,26 +40,26 @@ void RunForward(Run& r, const K& kernel) {
         .Batches(Batching::kRows, "axis")
         .Infers(InferForward)
         .Runs([](Run& r) { RunForward(r, kernels::LogSoftmax); })
-        .Gradient("out", [](Grad& g) { g.dx(0, Op<"log_softmax_backward">(g.dy(), g.y(), g.Int(0))); });
+        .Gradient("out", [](Grad& g) { g.dx(0, Op<"log_softmax_backward">(g.dy(), g.y(), g.Int("axis"))); });
 
 [[maybe_unused]] const auto& softmin =
     DefineOp("softmin(Tensor x, int axis=-1, *, dtype? dtype=None) -> Tensor")
         .Doc("The softmax of -x.")
-        .As([](const CallReader& c) -> Tensors { return {Op<"softmax">(-c.x(0), c.Int(0), c.attr(1))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"softmax">(-c.x(0), c.Int("axis"), c.attr("dtype"))}; });
 
 // --- backward: of dy and y. Attributes: 0 axis.
 
 void InferBackward(Infer& i) {
-  if (i.x(0).shape() != i.x(1).shape()) {
-    throw ValueError(i.name()).Got(i.x(0).shape(), " and ", i.x(1).shape()).Expected("equal shapes");
+  if (i.x("dy").shape() != i.x("y").shape()) {
+    throw ValueError(i.name()).Got(i.x("dy").shape(), " and ", i.x("y").shape()).Expected("equal shapes");
   }
-  AxisOf(i, i.x(1).shape());
-  i.y(0, i.x(1).shape(), i.x(1).dtype());
+  AxisOf(i, i.x("y").shape());
+  i.y(0, i.x("y").shape(), i.x("y").dtype());
 }
 
 template <typename K>
 void RunBackward(Run& r, const K& kernel) {
-  const Tensor dy = r.Contiguous(0), y = r.Contiguous(1);
+  const Tensor dy = r.Contiguous("dy"), y = r.Contiguous("y");
   kernel(r.ctx(), y.dtype(), r.out(), dy.view(), y.view(), AxisOf(r, y.shape()));
 }
 
@@ -67,19 +67,19 @@ Tensor SumAlong(const Tensor& x, int64_t axis) { return x.ndim() ? Op<"sum">(x, 
 
 /// Of dx = y (dy - sum(dy y)).
 void SoftmaxSecond(Grad& g) {
-  const Tensor &slope = g.dy(), &dy = g.x(0), &y = g.x(1);
-  const int64_t axis = g.Int(0);
-  if (g.needs(0)) g.dx(0, Op<"softmax_backward">(slope, y, axis));
-  if (g.needs(1)) g.dx(1, slope * (dy - SumAlong(dy * y, axis)) - dy * SumAlong(slope * y, axis));
+  const Tensor &slope = g.dy(), &dy = g.x("dy"), &y = g.x("y");
+  const int64_t axis = g.Int("axis");
+  if (g.needs("dy")) g.dx("dy", Op<"softmax_backward">(slope, y, axis));
+  if (g.needs("y")) g.dx("y", slope * (dy - SumAlong(dy * y, axis)) - dy * SumAlong(slope * y, axis));
 }
 
 /// Of dx = dy - exp(y) sum(dy).
 void LogSoftmaxSecond(Grad& g) {
-  const Tensor &slope = g.dy(), &dy = g.x(0);
-  const Tensor y = Op<"exp">(g.x(1));
-  const int64_t axis = g.Int(0);
-  if (g.needs(0)) g.dx(0, slope - SumAlong(slope * y, axis));
-  if (g.needs(1)) g.dx(1, -(slope * y) * SumAlong(dy, axis));
+  const Tensor &slope = g.dy(), &dy = g.x("dy");
+  const Tensor y = Op<"exp">(g.x("y"));
+  const int64_t axis = g.Int("axis");
+  if (g.needs("dy")) g.dx("dy", slope - SumAlong(slope * y, axis));
+  if (g.needs("y")) g.dx("y", -(slope * y) * SumAlong(dy, axis));
 }
 
 [[maybe_unused]] const auto& softmax_backward = DefineOp("softmax_backward(Tensor dy, Tensor y, int axis) -> Tensor")

@@ -13,15 +13,17 @@ using namespace windows;  // NOLINT: this file is about nothing else
         .Batches(Batching::kSamples)
         .NotDifferentiable()
         .Infers([](Infer& i) {
-          const Tensor &x = i.x(0), &samples = i.x(1);
+          const Tensor &x = i.x("x"), &samples = i.x("samples");
           const int spatial = x.ndim() - 2;
           if (spatial < 1 || spatial > kMaxSpatial) {
             throw ValueError(i.name()).Got("shape ", x.shape()).Expected("3 to 5 axes");
           }
-          PerAxis(i.name(), "size", i.Ints(0), spatial, 1);
-          PerAxis(i.name(), "window", i.Ints(1), spatial, 1);
-          if (i.Ints(0).size() != spatial || i.Ints(1).size() != spatial) {
-            throw ValueError(i.name()).Got("size ", i.Ints(0), " and window ", i.Ints(1)).Expected(spatial, " of each");
+          PerAxis(i.name(), "size", i.Ints("size"), spatial, 1);
+          PerAxis(i.name(), "window", i.Ints("window"), spatial, 1);
+          if (i.Ints("size").size() != spatial || i.Ints("window").size() != spatial) {
+            throw ValueError(i.name())
+                .Got("size ", i.Ints("size"), " and window ", i.Ints("window"))
+                .Expected(spatial, " of each");
           }
           const Dims wanted{x.size(0), x.size(1), spatial};
           if (samples.shape() != wanted || samples.dtype() != x.dtype()) {
@@ -31,7 +33,7 @@ using namespace windows;  // NOLINT: this file is about nothing else
           }
           Dims shape{x.size(0), x.size(1)};
           for (int k = 0; k < spatial; ++k) {
-            const int64_t in = x.size(2 + k), out = i.Ints(0)[k], window = i.Ints(1)[k];
+            const int64_t in = x.size(2 + k), out = i.Ints("size")[k], window = i.Ints("window")[k];
             if (out + window - 1 > in) {
               throw ValueError(i.name())
                   .Got("size ", in, " for ", out, " windows of ", window)
@@ -43,16 +45,16 @@ using namespace windows;  // NOLINT: this file is about nothing else
         })
         .Runs([](Run& r) {
           PoolGeometry geometry;
-          geometry.spatial = r.x(0).ndim() - 2;
-          for (int k = 0; k < geometry.spatial; ++k) geometry.window[k] = r.Ints(1)[k];
-          const Tensor samples = r.Contiguous(1);
+          geometry.spatial = r.x("x").ndim() - 2;
+          for (int k = 0; k < geometry.spatial; ++k) geometry.window[k] = r.Ints("window")[k];
+          const Tensor samples = r.Contiguous("samples");
           // Samples outside [0, 1) would put windows outside the image.
           const Tensor good = Op<"logical_and">(Op<"ge">(samples, Number(0.0)), Op<"lt">(samples, Number(1.0)));
           if (!Op<"all">(good).Item().boolean()) {
             throw ValueError(r.name()).Got("samples outside [0, 1)").Expected("numbers in it");
           }
           if (r.out().numel)
-            kernels::FractionalMaxPool(r.ctx(), r.x(0).dtype(), r.out(), r.in(0), samples.view(), geometry);
+            kernels::FractionalMaxPool(r.ctx(), r.x("x").dtype(), r.out(), r.in("x"), samples.view(), geometry);
         });
 
 Tensors FractionalOf(const CallReader& c, int spatial) {
@@ -60,12 +62,12 @@ Tensors FractionalOf(const CallReader& c, int spatial) {
   if (given.ndim() != spatial + 1 && given.ndim() != spatial + 2) {
     throw ValueError(c.name()).Got("shape ", given.shape()).Expected(spatial + 1, " or ", spatial + 2, " axes");
   }
-  const Dims window = PerAxis(c.name(), "kernel_size", c.Ints(0), spatial, 1);
-  const Dims size = PerAxis(c.name(), "output_size", c.Ints(1), spatial, 1);
+  const Dims window = PerAxis(c.name(), "kernel_size", c.Ints("kernel_size"), spatial, 1);
+  const Dims size = PerAxis(c.name(), "output_size", c.Ints("output_size"), spatial, 1);
   return WithBatch(given, spatial, [&](const Tensor& x) -> Tensors {
-    Tensor samples = c.x(1);
+    Tensor samples = c.x("samples");
     if (!samples.defined()) {
-      samples = Op<"rand">(Dims{x.size(0), x.size(1), spatial}, c.attr(2), x.dtype(), x.device());
+      samples = Op<"rand">(Dims{x.size(0), x.size(1), spatial}, c.attr("generator"), x.dtype(), x.device());
     }
     const Tensor indices = Op<"fractional_max_pool_places">(x.Detach(), samples, size, window);
     const Tensor flat = Op<"flatten">(x, 2, -1);

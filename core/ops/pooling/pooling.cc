@@ -8,24 +8,24 @@ namespace {
 
 using namespace windows;  // NOLINT: this file is about nothing else
 
-/// Attributes 0 to 5 of the core operators: the result's spatial size, window, stride, padding, dilation, adaptive.
+/// What the core operators know but the result's spatial size.
 PoolGeometry GeometryOf(const CallReader& c, int spatial) {
   PoolGeometry g;
   g.spatial = spatial;
-  g.adaptive = c.Bool(5);
+  g.adaptive = c.Bool("adaptive");
   for (int i = 0; i < spatial; ++i) {
-    g.window[i] = c.Ints(1)[i];
-    g.stride[i] = c.Ints(2)[i];
-    g.padding[i] = c.Ints(3)[i];
-    g.dilation[i] = c.Ints(4)[i];
+    g.window[i] = c.Ints("window")[i];
+    g.stride[i] = c.Ints("stride")[i];
+    g.padding[i] = c.Ints("padding")[i];
+    g.dilation[i] = c.Ints("dilation")[i];
   }
   return g;
 }
 
 PoolGeometry AverageGeometryOf(const CallReader& c, int spatial) {
   PoolGeometry g = GeometryOf(c, spatial);
-  g.count_padding = c.Bool(6);
-  g.divisor = c.Int(7);
+  g.count_padding = c.Bool("count_include_pad");
+  g.divisor = c.Int("divisor");
   return g;
 }
 
@@ -33,17 +33,17 @@ PoolGeometry AverageGeometryOf(const CallReader& c, int spatial) {
 void CheckImage(const CallReader& c, const Dims& image, const Dims& places) {
   const int spatial = image.size() - 2;
   const struct {
-    const char* what;
-    int attr;
+    ArgumentName name;
     int64_t least;
-  } lists[] = {{"size", 0, 0}, {"window", 1, 1}, {"stride", 2, 1}, {"padding", 3, 0}, {"dilation", 4, 1}};
-  for (const auto& list : lists) {
-    const Dims& given = c.Ints(list.attr);
-    if (given.size() != spatial) throw ValueError(c.name()).Got(list.what, " ", given).Expected(spatial, " numbers");
-    PerAxis(c.name(), list.what, given, spatial, list.least);
+  } lists[] = {{"size", 0}, {"window", 1}, {"stride", 1}, {"padding", 0}, {"dilation", 1}};
+  for (const auto& [name, least] : lists) {
+    const Dims& given = c.Ints(name);
+    if (given.size() != spatial) throw ValueError(c.name()).Got(name.text, " ", given).Expected(spatial, " numbers");
+    PerAxis(c.name(), name.text, given, spatial, least);
   }
   for (int i = 0; i < spatial; ++i) {
-    const bool reaches = c.Bool(5) || (places[i] - 1) * c.Ints(2)[i] - c.Ints(3)[i] < image[2 + i];
+    const bool reaches =
+        c.Bool("adaptive") || (places[i] - 1) * c.Ints("stride")[i] - c.Ints("padding")[i] < image[2 + i];
     if (places[i] == 0 || (image[2 + i] > 0 && reaches)) continue;
     throw ValueError(c.name())
         .Got("image ", image, " for ", places, " windows")
@@ -62,8 +62,8 @@ void SetLike(Infer& i, int result, const Dims& shape, DType dtype) {
 void InferMaxPool(Infer& i, bool with_indices) {
   const Tensor& x = i.x(0);
   SpatialRank(i.name(), x);
-  CheckImage(i, x.shape(), i.Ints(0));
-  const Dims shape = ImageShape(x.size(0), x.size(1), i.Ints(0));
+  CheckImage(i, x.shape(), i.Ints("size"));
+  const Dims shape = ImageShape(x.size(0), x.size(1), i.Ints("size"));
   SetLike(i, 0, shape, x.dtype());
   if (with_indices) SetLike(i, 1, shape, DType::kInt64);
 }
@@ -102,16 +102,17 @@ Tensor TakeFromPlanes(const Tensor& x, const Tensor& indices) {
 }
 
 void InferPlaces(Infer& i) {
-  const Tensor &x = i.x(0), &indices = i.x(1);
+  const Tensor &x = i.x(0), &indices = i.x("indices");
   const int spatial = SpatialRank(i.name(), x);
   if (indices.shape() != x.shape() || indices.dtype() != DType::kInt64) {
     throw ValueError(i.name())
         .Got("indices ", indices.shape(), " of ", indices.dtype(), " for x ", x.shape())
         .Expected("int64 indices of the same shape");
   }
-  if (i.Ints(0).size() != spatial) throw ValueError(i.name()).Got("size ", i.Ints(0)).Expected(spatial, " numbers");
-  PerAxis(i.name(), "size", i.Ints(0), spatial, 0);
-  SetLike(i, 0, ImageShape(x.size(0), x.size(1), i.Ints(0)), x.dtype());
+  if (i.Ints("size").size() != spatial)
+    throw ValueError(i.name()).Got("size ", i.Ints("size")).Expected(spatial, " numbers");
+  PerAxis(i.name(), "size", i.Ints("size"), spatial, 0);
+  SetLike(i, 0, ImageShape(x.size(0), x.size(1), i.Ints("size")), x.dtype());
 }
 
 [[maybe_unused]] const auto& max_pool_backward =
@@ -119,9 +120,9 @@ void InferPlaces(Infer& i) {
         .Doc("Zeros of the spatial size given, with dy added at the indices of each plane.")
         .Infers(InferPlaces)
         .Runs([](Run& r) {
-          kernels::PlaceInPlanes(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.name(), /*add=*/true);
+          kernels::PlaceInPlanes(r.ctx(), r.dtype(), r.out(), r.in("dy"), r.in("indices"), r.name(), /*add=*/true);
         })
-        .Gradient("indices", [](Grad& g) { g.dx(0, TakeFromPlanes(g.dy(), g.x(1))); });
+        .Gradient("indices", [](Grad& g) { g.dx("dy", TakeFromPlanes(g.dy(), g.x("indices"))); });
 
 [[maybe_unused]] const auto& max_unpool =
     DefineOp("max_unpool(Tensor x, Tensor indices, int[] size) -> Tensor")
@@ -129,9 +130,9 @@ void InferPlaces(Infer& i) {
         .Batches(Batching::kSamples)
         .Infers(InferPlaces)
         .Runs([](Run& r) {
-          kernels::PlaceInPlanes(r.ctx(), r.dtype(), r.out(), r.in(0), r.in(1), r.name(), /*add=*/false);
+          kernels::PlaceInPlanes(r.ctx(), r.dtype(), r.out(), r.in("x"), r.in("indices"), r.name(), /*add=*/false);
         })
-        .Gradient("indices", [](Grad& g) { g.dx(0, TakeFromPlanes(g.dy(), g.x(1))); });
+        .Gradient("indices", [](Grad& g) { g.dx("x", TakeFromPlanes(g.dy(), g.x("indices"))); });
 
 [[maybe_unused]] const auto& average_pool =
     DefineOp(
@@ -142,15 +143,16 @@ void InferPlaces(Infer& i) {
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           SpatialRank(i.name(), x);
-          CheckImage(i, x.shape(), i.Ints(0));
-          SetLike(i, 0, ImageShape(x.size(0), x.size(1), i.Ints(0)), x.dtype());
+          CheckImage(i, x.shape(), i.Ints("size"));
+          SetLike(i, 0, ImageShape(x.size(0), x.size(1), i.Ints("size")), x.dtype());
         })
         .Runs([](Run& r) {
           kernels::AveragePool(r.ctx(), r.dtype(), r.out(), r.in(0), AverageGeometryOf(r, r.x(0).ndim() - 2));
         })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"average_pool_backward">(g.dy(), SpatialOf(g.x_shape(0)), g.Ints(1), g.Ints(2), g.Ints(3),
-                                              g.Ints(4), g.Bool(5), g.Bool(6), g.Int(7)));
+          g.dx(0, Op<"average_pool_backward">(g.dy(), SpatialOf(g.x_shape(0)), g.Ints("window"), g.Ints("stride"),
+                                              g.Ints("padding"), g.Ints("dilation"), g.Bool("adaptive"),
+                                              g.Bool("count_include_pad"), g.Int("divisor")));
         });
 
 [[maybe_unused]] const auto& average_pool_backward =
@@ -161,7 +163,7 @@ void InferPlaces(Infer& i) {
         .Infers([](Infer& i) {
           const Tensor& dy = i.x(0);
           SpatialRank(i.name(), dy);
-          const Dims shape = ImageShape(dy.size(0), dy.size(1), i.Ints(0));
+          const Dims shape = ImageShape(dy.size(0), dy.size(1), i.Ints("size"));
           CheckImage(i, shape, SpatialOf(dy.shape()));
           SetLike(i, 0, shape, dy.dtype());
         })
@@ -169,8 +171,9 @@ void InferPlaces(Infer& i) {
           kernels::AveragePoolBackward(r.ctx(), r.dtype(), r.out(), r.in(0), AverageGeometryOf(r, r.x(0).ndim() - 2));
         })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"average_pool">(g.dy(), SpatialOf(g.x_shape(0)), g.Ints(1), g.Ints(2), g.Ints(3), g.Ints(4),
-                                     g.Bool(5), g.Bool(6), g.Int(7)));
+          g.dx(0, Op<"average_pool">(g.dy(), SpatialOf(g.x_shape(0)), g.Ints("window"), g.Ints("stride"),
+                                     g.Ints("padding"), g.Ints("dilation"), g.Bool("adaptive"),
+                                     g.Bool("count_include_pad"), g.Int("divisor")));
         });
 
 // --- what users call
@@ -213,7 +216,8 @@ void CheckRank(const CallReader& c, int spatial) {
 Tensors MaxPoolOf(const CallReader& c, int spatial) {
   CheckRank(c, spatial);
   return WithBatch(c.x(0), spatial, [&](const Tensor& x) {
-    const Windows w = PlainWindows(c.name(), x, spatial, c.Ints(0), c.attr(1), c.Ints(2), c.Ints(3), c.Bool(4));
+    const Windows w = PlainWindows(c.name(), x, spatial, c.Ints("kernel_size"), c.attr("stride"), c.Ints("padding"),
+                                   c.Ints("dilation"), c.Bool("ceil_mode"));
     return OpN<"max_pool_with_indices">(x, w.size, w.window, w.stride, w.padding, w.dilation, false);
   });
 }
@@ -229,7 +233,8 @@ Tensors AveragePoolOf(const CallReader& c, int spatial, const Tensor& given, con
 template <typename F>
 Tensors AdaptiveOf(const CallReader& c, int spatial, F&& f) {
   CheckRank(c, spatial);
-  const Dims size = PerAxis(c.name(), "output_size", c.Ints(0), spatial, 0), ones = Dims::Filled(spatial, 1);
+  const Dims size = PerAxis(c.name(), "output_size", c.Ints("output_size"), spatial, 0),
+             ones = Dims::Filled(spatial, 1);
   return WithBatch(c.x(0), spatial, [&](const Tensor& x) -> Tensors {
     for (int i = 0; i < spatial; ++i) {
       if (x.size(2 + i) == 0)
@@ -248,11 +253,12 @@ Tensors AdaptiveMaxOf(const CallReader& c, int spatial) {
 /// (sum of x^p over each window)^(1/p), by way of the mean, as PyTorch computes it.
 Tensors LpPoolOf(const CallReader& c, int spatial) {
   CheckRank(c, spatial);
-  const double p = c.Real(0);
+  const double p = c.Real("norm_type");
   double count = 1;
-  for (int64_t size : PerAxis(c.name(), "kernel_size", c.Ints(1), spatial, 1)) count *= static_cast<double>(size);
-  const Tensor means =
-      AveragePoolOf(c, spatial, Op<"pow">(c.x(0), Number(p)), c.Ints(1), c.attr(2), {0}, c.Bool(3), true, 0)[0];
+  const Dims& window = c.Ints("kernel_size");
+  for (int64_t size : PerAxis(c.name(), "kernel_size", window, spatial, 1)) count *= static_cast<double>(size);
+  const Tensor means = AveragePoolOf(c, spatial, Op<"pow">(c.x(0), Number(p)), window, c.attr("stride"), {0},
+                                     c.Bool("ceil_mode"), true, 0)[0];
   const Tensor sums = means * Number(count), none = Op<"eq">(sums, Number(0));
   // Of zeros alone the root is infinitely steep, and the powers are flat: no gradient, rather than NaN.
   return {Op<"where">(none, Number(0), Op<"pow">(Op<"where">(none, Number(1), sums), Number(1 / p)))};
@@ -260,18 +266,18 @@ Tensors LpPoolOf(const CallReader& c, int spatial) {
 
 Tensors MaxUnpoolOf(const CallReader& c, int spatial) {
   CheckRank(c, spatial);
-  const Tensor& given = c.x(0);
-  const Dims window = PerAxis(c.name(), "kernel_size", c.Ints(0), spatial, 1);
-  const Dims stride = c.Given(1) ? PerAxis(c.name(), "stride", c.Ints(1), spatial, 1) : window;
-  const Dims padding = PerAxis(c.name(), "padding", c.Ints(2), spatial, 0);
+  const Tensor& given = c.x("x");
+  const Dims window = PerAxis(c.name(), "kernel_size", c.Ints("kernel_size"), spatial, 1);
+  const Dims stride = c.Given("stride") ? PerAxis(c.name(), "stride", c.Ints("stride"), spatial, 1) : window;
+  const Dims padding = PerAxis(c.name(), "padding", c.Ints("padding"), spatial, 0);
   Dims size;
   for (int i = 0; i < spatial; ++i) {
     const int64_t in = given.size(given.ndim() - spatial + i);
-    size.push_back(c.Given(3) ? PerAxis(c.name(), "output_size", c.Ints(3), spatial, 0)[i]
-                              : std::max<int64_t>(0, (in - 1) * stride[i] - 2 * padding[i] + window[i]));
+    size.push_back(c.Given("output_size") ? PerAxis(c.name(), "output_size", c.Ints("output_size"), spatial, 0)[i]
+                                          : std::max<int64_t>(0, (in - 1) * stride[i] - 2 * padding[i] + window[i]));
   }
   const bool batched = given.ndim() == spatial + 2;
-  const Tensor indices = batched ? c.x(1) : Op<"unsqueeze">(c.x(1), 0);
+  const Tensor indices = batched ? c.x("indices") : Op<"unsqueeze">(c.x("indices"), 0);
   return WithBatch(given, spatial, [&](const Tensor& x) -> Tensors { return {Op<"max_unpool">(x, indices, size)}; });
 }
 
@@ -295,10 +301,11 @@ bool DefineRanks() {
         .Autocast(spatial == 3 ? Precision::kFloat32 : Precision::kAsGiven)
         .As([spatial](const CallReader& c) {
           CheckRank(c, spatial);
-          const bool given = spatial > 1 && c.Given(5);
-          if (given && c.Int(5) == 0) throw ValueError(c.name()).Got("divisor_override 0").Expected("another number");
-          return AveragePoolOf(c, spatial, c.x(0), c.Ints(0), c.attr(1), c.Ints(2), c.Bool(3), c.Bool(4),
-                               given ? c.Int(5) : 0);
+          const bool given = spatial > 1 && c.Given("divisor_override");
+          const int64_t divisor = given ? c.Int("divisor_override") : 0;
+          if (given && divisor == 0) throw ValueError(c.name()).Got("divisor_override 0").Expected("another number");
+          return AveragePoolOf(c, spatial, c.x(0), c.Ints("kernel_size"), c.attr("stride"), c.Ints("padding"),
+                               c.Bool("ceil_mode"), c.Bool("count_include_pad"), divisor);
         });
     DefineOp("lp_pool" + n + "d(Tensor x, float norm_type, " + ints + "kernel_size, " + maybe +
              "stride=None, bool ceil_mode=False) -> Tensor")

@@ -6,41 +6,47 @@ namespace {
 
 const char* const kOptions = ", *, Generator? generator=None, dtype? dtype=None, device? device=None) -> Tensor";
 
-/// Overwrite a new tensor by a sampler; its generator stands at attribute `generator`.
+/// Overwrite a new tensor by a sampler.
 template <OpName name, typename... Args>
-Tensors Sampled(const CallReader& c, int generator, const Tensor& memory, const Args&... args) {
+Tensors Sampled(const CallReader& c, const Tensor& memory, const Args&... args) {
   CallBuilder builder(OpNamed<name>());
   builder.Add(memory);
   (builder.Add(args), ...);
-  builder.Add(c.attr(generator));
+  builder.Add(c.attr("generator"));
   builder.Apply(std::span<const Tensor>(&memory, 1));
   return {memory};
 }
 
-/// Uninitialised memory by the options from attribute `slot` on.
-Tensor Memory(const CallReader& c, const Dims& shape, int slot, DType otherwise) {
-  CheckedNumel(c.name(), shape, 16);
-  return Op<"empty">(shape, c.DTypeOr(slot, otherwise), c.Given(slot + 1) ? c.attr(slot + 1).device() : Device{});
+Device DeviceOr(const CallReader& c, Device otherwise) {
+  return c.Given("device") ? c.attr("device").device() : otherwise;
 }
-Tensor MemoryLike(const CallReader& c, int slot) {
+/// Uninitialised memory as a call's options say.
+Tensor Memory(const CallReader& c, DType otherwise) {
+  const Dims& shape = c.Ints("shape");
+  CheckedNumel(c.name(), shape, 16);
+  return Op<"empty">(shape, c.DTypeOr("dtype", otherwise), DeviceOr(c, Device{}));
+}
+Tensor MemoryLike(const CallReader& c) {
   const Tensor& x = c.x(0);
-  return Op<"empty_like">(x, c.DTypeOr(slot, x.dtype()), c.Given(slot + 1) ? c.attr(slot + 1).device() : x.device());
+  return Op<"empty_like">(x, c.DTypeOr("dtype", x.dtype()), DeviceOr(c, x.device()));
 }
 
 /// The same for floating or complex numbers.
 Tensor FloatMemory(const CallReader& c) {
-  if (!IsComplex(c.DTypeOr(2, DefaultDType()))) CheckFloating(c.name(), c.DTypeOr(2, DefaultDType()));
-  return Memory(c, c.Ints(0), 2, DefaultDType());
+  const DType dtype = c.DTypeOr("dtype", DefaultDType());
+  if (!IsComplex(dtype)) CheckFloating(c.name(), dtype);
+  return Memory(c, dtype);
 }
 Tensor FloatMemoryLike(const CallReader& c) {
-  if (!IsComplex(c.DTypeOr(1, c.x(0).dtype()))) CheckFloating(c.name(), c.DTypeOr(1, c.x(0).dtype()));
-  return MemoryLike(c, 1);
+  const DType dtype = c.DTypeOr("dtype", c.x(0).dtype());
+  if (!IsComplex(dtype)) CheckFloating(c.name(), dtype);
+  return MemoryLike(c);
 }
 /// Both parts of complex numbers are drawn, one after the other; normal ones share the variance.
 template <OpName name>
-Tensors SampledParts(const CallReader& c, int generator, const Tensor& memory, double first, double second) {
-  if (!memory.is_complex()) return Sampled<name>(c, generator, memory, first, second);
-  Sampled<name>(c, generator, Op<"view_as_real">(memory), first, second);
+Tensors SampledParts(const CallReader& c, const Tensor& memory, double first, double second) {
+  if (!memory.is_complex()) return Sampled<name>(c, memory, first, second);
+  Sampled<name>(c, Op<"view_as_real">(memory), first, second);
   return {memory};
 }
 constexpr double kPartOfNormal = 0.70710678118654752;
@@ -51,44 +57,47 @@ Operator& Creator(const std::string& arguments, const char* doc) {
 
 void DefineReals() {
   Creator("rand(int[] shape", "Uniform numbers in [0, 1).").As([](const CallReader& c) {
-    return SampledParts<"uniform">(c, 1, FloatMemory(c), 0.0, 1.0);
+    return SampledParts<"uniform">(c, FloatMemory(c), 0.0, 1.0);
   });
   Creator("randn(int[] shape", "Normal numbers with mean 0 and standard deviation 1.").As([](const CallReader& c) {
     const Tensor y = FloatMemory(c);
-    return SampledParts<"normal">(c, 1, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
+    return SampledParts<"normal">(c, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
   });
   Creator("rand_like(Tensor x", "Uniform numbers in [0, 1), in the shape of x.").As([](const CallReader& c) {
-    return SampledParts<"uniform">(c, 0, FloatMemoryLike(c), 0.0, 1.0);
+    return SampledParts<"uniform">(c, FloatMemoryLike(c), 0.0, 1.0);
   });
   Creator("randn_like(Tensor x", "Normal numbers, in the shape of x.").As([](const CallReader& c) {
     const Tensor y = FloatMemoryLike(c);
-    return SampledParts<"normal">(c, 0, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
+    return SampledParts<"normal">(c, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
   });
 }
 
 void DefineIntegers() {
   Creator("randint(int low, int high, int[] shape", "Integers in [low, high).").As([](const CallReader& c) {
-    CheckIntegerRange(c.name(), c.DTypeOr(4, DType::kInt64), c.Int(0), c.Int(1));
-    return Sampled<"random">(c, 3, Memory(c, c.Ints(2), 4, DType::kInt64), c.Int(0), c.Int(1));
+    const int64_t low = c.Int("low"), high = c.Int("high");
+    CheckIntegerRange(c.name(), c.DTypeOr("dtype", DType::kInt64), low, high);
+    return Sampled<"random">(c, Memory(c, DType::kInt64), low, high);
   });
   Creator("randint_like(Tensor x, int low, int high", "Integers in [low, high), in the shape of x.")
       .As([](const CallReader& c) {
-        CheckIntegerRange(c.name(), c.DTypeOr(3, c.x(0).dtype()), c.Int(0), c.Int(1));
-        return Sampled<"random">(c, 2, MemoryLike(c, 3), c.Int(0), c.Int(1));
+        const int64_t low = c.Int("low"), high = c.Int("high");
+        CheckIntegerRange(c.name(), c.DTypeOr("dtype", c.x(0).dtype()), low, high);
+        return Sampled<"random">(c, MemoryLike(c), low, high);
       });
   Creator("randperm(int n", "The integers from 0 to n - 1 in random order.")
       .Pointwise()
       .Infers([](Infer& i) {
-        if (i.Int(0) < 0) throw ValueError(i.name()).Got("n = ", i.Int(0)).Expected("at least 0");
-        const DType dtype = i.DTypeOr(2, DType::kInt64);
+        const int64_t n = i.Int("n");
+        if (n < 0) throw ValueError(i.name()).Got("n = ", n).Expected("at least 0");
+        const DType dtype = i.DTypeOr("dtype", DType::kInt64);
         if (IsComplex(dtype) || dtype == DType::kBool) {
           throw TypeError(i.name()).Got(dtype).Expected("an integer or floating dtype");
         }
-        i.y(0, {i.Int(0)}, dtype);
-        if (i.Given(3)) i.device = i.attr(3).device();
+        i.y(0, {n}, dtype);
+        i.device = DeviceOr(i, i.device);
       })
       .Runs([](Run& r) {
-        Draw(r, 1, [&](View y, RandomState* state, bool) { kernels::Permutation(r.ctx(), y.dtype, y, state); });
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::Permutation(r.ctx(), y.dtype, y, state); });
       });
 }
 

@@ -33,13 +33,13 @@ inline void InferDrawLike(Infer& i) {
 
 /// Fill result 0 with `draw(view, state, in_order)`; `in_order` says whether memory order is row-major order.
 template <typename F>
-void Draw(Run& r, int generator, F draw) {
+void Draw(Run& r, F draw) {
   const Tensor& y = r.y();
   const bool dense = IsDense(y.shape(), y.strides());
   const Tensor target = dense ? y : Tensor::Empty(y.shape(), y.dtype(), y.device());
   if (y.numel() > 0) {
     const FlatView flat(target);
-    GeneratorOf(r.name(), r.attr(generator)).Draw([&](RandomState* state) {
+    GeneratorOf(r.name(), r.attr("generator")).Draw([&](RandomState* state) {
       draw(flat.view, state, y.is_contiguous());
     });
   }

@@ -12,20 +12,20 @@ namespace {
 const char* const kArguments = "(Tensor x, float p=0.5, bool training=True, *, Generator? generator=None) -> Tensor";
 
 void CheckP(const CallReader& c) {
-  const double p = c.Real(0);
+  const double p = c.Real("p");
   CheckFloating(c.name(), c.x(0).dtype());
   if (!(p >= 0 && p <= 1)) throw ValueError(c.name()).Got("p = ", p).Expected("a probability between 0 and 1");
 }
 /// Nothing is dropped.
-bool IsIdentity(const CallReader& c) { return c.Real(0) == 0 || !c.Bool(1) || c.x(0).numel() == 0; }
+bool IsIdentity(const CallReader& c) { return c.Real("p") == 0 || !c.Bool("training") || c.x(0).numel() == 0; }
 
 /// 1 with probability 1 - p, else 0, of a shape.
 Tensor Noise(const CallReader& c, const Tensor& x, const Dims& shape) {
   const Tensor noise = Op<"empty">(shape, x.dtype(), x.device());
   CallBuilder builder(OpNamed<"bernoulli_like">());
   builder.Add(noise);
-  builder.Add(1 - c.Real(0));
-  builder.Add(c.attr(2));
+  builder.Add(1 - c.Real("p"));
+  builder.Add(c.attr("generator"));
   builder.Apply(std::span<const Tensor>(&noise, 1));
   return noise;
 }
@@ -49,10 +49,10 @@ Dims DenseStrides(const Tensor& x) {
   return strides;
 }
 
-/// Input `i` with its elements in the order in which result 0 lies in memory, by way of that result if need be.
-Tensor InOrderOfResult(Run& r, int i) {
-  if (r.x(i).strides() == r.y(0).strides()) return r.x(i);
-  OpInto<"copy">(r.y(0), r.x(i));
+/// An input with its elements in the order in which result 0 lies in memory, by way of that result if need be.
+Tensor InOrderOfResult(Run& r, ArgumentName name) {
+  if (r.x(name).strides() == r.y(0).strides()) return r.x(name);
+  OpInto<"copy">(r.y(0), r.x(name));
   return r.y(0);
 }
 
@@ -70,8 +70,8 @@ Tensor DropChannels(const CallReader& c, const Tensor& x) {
   CheckP(c);
   const Dims shape = ChannelShape(c, x);
   if (IsIdentity(c)) return x;
-  if (c.Real(0) == 1) return x * 0.0;
-  return x * (Noise(c, x, shape) / (1 - c.Real(0)));
+  if (c.Real("p") == 1) return x * 0.0;
+  return x * (Noise(c, x, shape) / (1 - c.Real("p")));
 }
 
 /// What is dropped becomes the value SELU tends to far left; scale and shift restore mean 0 and variance 1.
@@ -80,7 +80,7 @@ Tensor DropAlpha(const CallReader& c, bool channels) {
   CheckP(c);
   const Dims shape = channels ? ChannelShape(c, x) : x.shape();
   if (IsIdentity(c)) return x;
-  const double p = c.Real(0), alpha = 1.7580993408473766;
+  const double p = c.Real("p"), alpha = 1.7580993408473766;
   if (p == 1) return x * 0.0;
   const double scale = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
   const Tensor noise = Noise(c, x, shape);
@@ -100,7 +100,8 @@ Operator& DefineChannels(const char* name, int batched, bool single_is_batch, co
   });
 }
 
-void DefineElements() {
+/// With the mask, for those who need it, and the way back.
+void DefineMasked() {
   DefineOp(
       "native_dropout(Tensor x, float p=0.5, bool training=True, *, Generator? generator=None) -> (Tensor out, Tensor "
       "mask)")
@@ -115,46 +116,50 @@ void DefineElements() {
       })
       .Runs([](Run& r) {
         if (r.x(0).numel() == 0) return;
-        if (!r.Bool(1)) {
+        if (!r.Bool("training")) {
           OpInto<"copy">(r.y(0), r.x(0));
           return OpInto<"fill">(r.y(1), r.y(1), true);
         }
-        const Tensor x = InOrderOfResult(r, 0);
-        GeneratorOf(r.name(), r.attr(2)).Draw([&](RandomState* state) {
-          kernels::Dropout(r.ctx(), x.dtype(), r.out(0), r.out(1), x.view(), state, r.Real(0));
+        const Tensor x = InOrderOfResult(r, "x");
+        GeneratorOf(r.name(), r.attr("generator")).Draw([&](RandomState* state) {
+          kernels::Dropout(r.ctx(), x.dtype(), r.out(0), r.out(1), x.view(), state, r.Real("p"));
         });
       })
       .Gradient("mask", [](Grad& g) {
-        const double scale = g.Bool(1) ? 1 / (1 - g.Real(0)) : 1.0;
+        const double scale = g.Bool("training") ? 1 / (1 - g.Real("p")) : 1.0;
         g.dx(0, Op<"native_dropout_backward">(g.dy(), g.y(1), scale));
       });
   DefineOp("native_dropout_backward(Tensor dy, Tensor mask, float scale) -> Tensor")
       .Doc("The gradient of dropout: dy where the mask kept, scaled.")
       .Infers([](Infer& i) {
-        CheckFloating(i.name(), i.x(0).dtype());
-        if (i.x(1).shape() != i.x(0).shape() || i.x(1).dtype() != DType::kBool) {
+        CheckFloating(i.name(), i.x("dy").dtype());
+        if (i.x("mask").shape() != i.x("dy").shape() || i.x("mask").dtype() != DType::kBool) {
           throw ValueError(i.name())
-              .Got("a mask of shape ", i.x(1).shape(), ", ", i.x(1).dtype())
-              .Expected("shape ", i.x(0).shape(), ", bool");
+              .Got("a mask of shape ", i.x("mask").shape(), ", ", i.x("mask").dtype())
+              .Expected("shape ", i.x("dy").shape(), ", bool");
         }
-        i.y(0, i.x(0).shape(), i.x(0).dtype());
-        if (IsDense(i.x(1).shape(), i.x(1).strides())) i.outputs[0].strides = i.x(1).strides();
+        i.y(0, i.x("dy").shape(), i.x("dy").dtype());
+        if (IsDense(i.x("mask").shape(), i.x("mask").strides())) i.outputs[0].strides = i.x("mask").strides();
       })
       .Runs([](Run& r) {
-        const Tensor dy = InOrderOfResult(r, 0);
-        const Tensor mask = r.x(1).strides() == r.y(0).strides() ? r.x(1) : r.Contiguous(1);
-        kernels::DropoutBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), mask.view(), r.Real(0));
+        const Tensor dy = InOrderOfResult(r, "dy");
+        const Tensor mask = r.x("mask").strides() == r.y(0).strides() ? r.x("mask") : r.Contiguous("mask");
+        kernels::DropoutBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), mask.view(), r.Real("scale"));
       })
-      .Gradient("mask", [](Grad& g) { g.dx(0, Op<"native_dropout_backward">(g.dy(), g.x(1), g.Real(0))); });
+      .Gradient("mask",
+                [](Grad& g) { g.dx("dy", Op<"native_dropout_backward">(g.dy(), g.x("mask"), g.Real("scale"))); });
+}
+
+void DefineElements() {
   DefineOp(std::string("dropout") + kArguments)
       .Doc("Elements kept with probability 1 - p and scaled by its inverse; x itself when not training.")
       .As([](const CallReader& c) -> Tensors {
         CheckP(c);
         if (IsIdentity(c)) return {c.x(0)};
-        if (c.Real(0) == 1) return {c.x(0) * 0.0};
+        if (c.Real("p") == 1) return {c.x(0) * 0.0};
         CallBuilder builder(OpNamed<"native_dropout">());
         builder.Add(c.x(0));
-        for (int i = 0; i < 3; ++i) builder.Add(c.attr(i));
+        for (const Value& attr : c.call().attrs) builder.Add(attr);
         return {builder.Apply()[0]};
       });
   DefineOp(std::string("alpha_dropout") + kArguments)
@@ -175,7 +180,7 @@ void DefineFeatures() {
   DefineChannels("dropout3d", 5, false, "Dropout of whole channels of volumes.");
 }
 
-[[maybe_unused]] const bool defined = (DefineElements(), DefineFeatures(), true);
+[[maybe_unused]] const bool defined = (DefineMasked(), DefineElements(), DefineFeatures(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -34,46 +34,47 @@ void DrawIntegers(Run& r, int64_t low, std::optional<int64_t> high) {
         dtype == DType::kInt64 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(HighestExact(dtype));
     range = static_cast<uint64_t>(last) - static_cast<uint64_t>(low) + 1;  // 0 stands for all 2^64
   }
-  Draw(r, 2, [&](View y, RandomState* state, bool) { kernels::RandomIntegers(r.ctx(), dtype, y, state, low, range); });
+  Draw(r, [&](View y, RandomState* state, bool) { kernels::RandomIntegers(r.ctx(), dtype, y, state, low, range); });
 }
 
 void DefineReals() {
   Sampler("uniform(Tensor x, float low=0.0, float high=1.0", "Uniform numbers in [low, high), in the shape of x.")
       .Infers(InferFloating)
       .Runs([](Run& r) {
-        const double low = r.Real(0), high = r.Real(1);
+        const double low = r.Real("low"), high = r.Real("high");
         if (!(low <= high) || std::isinf(low) || std::isinf(high)) {
           throw ValueError(r.name()).Got("low = ", low, ", high = ", high).Expected("finite numbers, low <= high");
         }
-        Draw(r, 2, [&](View y, RandomState* state, bool) { kernels::Uniform(r.ctx(), y.dtype, y, state, low, high); });
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::Uniform(r.ctx(), y.dtype, y, state, low, high); });
       });
   Sampler("normal(Tensor x, float mean=0.0, float std=1.0", "Normal numbers, in the shape of x.")
       .Infers(InferFloating)
       .Runs([](Run& r) {
-        Need(r, r.Real(1) >= 0, "std", r.Real(1), "at least 0");
-        Draw(r, 2, [&](View y, RandomState* state, bool in_order) {
-          kernels::Normal(r.ctx(), y.dtype, y, state, r.Real(0), r.Real(1), !in_order);
+        Need(r, r.Real("std") >= 0, "std", r.Real("std"), "at least 0");
+        Draw(r, [&](View y, RandomState* state, bool in_order) {
+          kernels::Normal(r.ctx(), y.dtype, y, state, r.Real("mean"), r.Real("std"), !in_order);
         });
       });
   Sampler("log_normal(Tensor x, float mean=1.0, float std=2.0", "Numbers whose logarithms are normal.")
       .Infers(InferFloating)
       .Runs([](Run& r) {
-        Need(r, r.Real(1) > 0, "std", r.Real(1), "more than 0");
-        Draw(r, 2, [&](View y, RandomState* state, bool) {
-          kernels::LogNormal(r.ctx(), y.dtype, y, state, r.Real(0), r.Real(1));
+        Need(r, r.Real("std") > 0, "std", r.Real("std"), "more than 0");
+        Draw(r, [&](View y, RandomState* state, bool) {
+          kernels::LogNormal(r.ctx(), y.dtype, y, state, r.Real("mean"), r.Real("std"));
         });
       });
   Sampler("cauchy(Tensor x, float median=0.0, float sigma=1.0", "Numbers with Cauchy's distribution.")
       .Infers(InferFloating)
       .Runs([](Run& r) {
-        Need(r, r.Real(1) > 0, "sigma", r.Real(1), "more than 0");
-        Draw(r, 2, [&](View y, RandomState* state, bool) {
-          kernels::Cauchy(r.ctx(), y.dtype, y, state, r.Real(0), r.Real(1));
+        Need(r, r.Real("sigma") > 0, "sigma", r.Real("sigma"), "more than 0");
+        Draw(r, [&](View y, RandomState* state, bool) {
+          kernels::Cauchy(r.ctx(), y.dtype, y, state, r.Real("median"), r.Real("sigma"));
         });
       });
   Sampler("exponential(Tensor x, float rate=1.0", "Waiting times at a rate.").Infers(InferFloating).Runs([](Run& r) {
-    Need(r, r.Real(0) > 0, "rate", r.Real(0), "more than 0");
-    Draw(r, 1, [&](View y, RandomState* state, bool) { kernels::Exponential(r.ctx(), y.dtype, y, state, r.Real(0)); });
+    Need(r, r.Real("rate") > 0, "rate", r.Real("rate"), "more than 0");
+    Draw(r,
+         [&](View y, RandomState* state, bool) { kernels::Exponential(r.ctx(), y.dtype, y, state, r.Real("rate")); });
   });
 }
 
@@ -86,9 +87,8 @@ void DefineCounts() {
         InferDrawLike(i);
       })
       .Runs([](Run& r) {
-        Need(r, r.Real(0) > 0 && r.Real(0) < 1, "p", r.Real(0), "a probability between 0 and 1, both excluded");
-        Draw(r, 1,
-             [&](View y, RandomState* state, bool) { kernels::Geometric(r.ctx(), y.dtype, y, state, r.Real(0)); });
+        Need(r, r.Real("p") > 0 && r.Real("p") < 1, "p", r.Real("p"), "a probability between 0 and 1, both excluded");
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::Geometric(r.ctx(), y.dtype, y, state, r.Real("p")); });
       });
   Sampler("random(Tensor x, int? low=None, int? high=None",
           "Integers in [low, high). Without bounds from 0 to what the dtype holds exactly; without `high` up to there.")
@@ -97,9 +97,9 @@ void DefineCounts() {
         InferDrawLike(i);
       })
       .Runs([](Run& r) {
-        const auto high = r.Given(1) ? std::optional<int64_t>(r.Int(1)) : std::nullopt;
-        if (r.Given(0) || high) return DrawIntegers(r, r.Given(0) ? r.Int(0) : 0, high);
-        Draw(r, 2, [&](View y, RandomState* state, bool) { kernels::RandomAll(r.ctx(), y.dtype, y, state); });
+        const auto high = r.Given("high") ? std::optional<int64_t>(r.Int("high")) : std::nullopt;
+        if (r.Given("low") || high) return DrawIntegers(r, r.Given("low") ? r.Int("low") : 0, high);
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::RandomAll(r.ctx(), y.dtype, y, state); });
       });
   Sampler("bernoulli_like(Tensor x, float p=0.5", "1 with probability p, else 0, in the shape of x.")
       .Infers([](Infer& i) {
@@ -107,9 +107,8 @@ void DefineCounts() {
         InferDrawLike(i);
       })
       .Runs([](Run& r) {
-        Need(r, r.Real(0) >= 0 && r.Real(0) <= 1, "p", r.Real(0), "a probability between 0 and 1");
-        Draw(r, 1,
-             [&](View y, RandomState* state, bool) { kernels::Bernoulli(r.ctx(), y.dtype, y, state, r.Real(0)); });
+        Need(r, r.Real("p") >= 0 && r.Real("p") <= 1, "p", r.Real("p"), "a probability between 0 and 1");
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::Bernoulli(r.ctx(), y.dtype, y, state, r.Real("p")); });
       });
 }
 

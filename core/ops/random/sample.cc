@@ -18,25 +18,25 @@ void DefineCoins() {
       .Infers(InferRowMajor)
       .Runs([](Run& r) {
         const Tensor p = r.Contiguous(0);
-        Draw(r, 0,
+        Draw(r,
              [&](View y, RandomState* state, bool) { kernels::BernoulliOf(r.ctx(), p.dtype(), y, p.view(), state); });
       })
       .Gradient("", NoGradient);
   DefineOp(std::string("bernoulli_of(Tensor x, Tensor p") + kEnd)
       .Doc("1 with the probability that stands in p, else 0, in the shape and dtype of x.")
       .Infers([](Infer& i) {
-        CheckFloating(i.name(), i.x(1).dtype());
-        if (BroadcastShapes(i.name(), i.x(0).shape(), i.x(1).shape()) != i.x(0).shape()) {
+        CheckFloating(i.name(), i.x("p").dtype());
+        if (BroadcastShapes(i.name(), i.x("x").shape(), i.x("p").shape()) != i.x("x").shape()) {
           throw ValueError(i.name())
-              .Got("probabilities of shape ", i.x(1).shape())
-              .Expected("a shape that broadcasts to ", i.x(0).shape());
+              .Got("probabilities of shape ", i.x("p").shape())
+              .Expected("a shape that broadcasts to ", i.x("x").shape());
         }
-        if (IsComplex(i.x(0).dtype())) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a real dtype");
-        i.y(0, i.x(0).shape(), i.x(0).dtype());
+        if (IsComplex(i.x("x").dtype())) throw TypeError(i.name()).Got(i.x("x").dtype()).Expected("a real dtype");
+        i.y(0, i.x("x").shape(), i.x("x").dtype());
       })
       .Runs([](Run& r) {
-        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x(1), r.x(0).shape()));
-        Draw(r, 0,
+        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x("p"), r.x("x").shape()));
+        Draw(r,
              [&](View y, RandomState* state, bool) { kernels::BernoulliOf(r.ctx(), p.dtype(), y, p.view(), state); });
       })
       .Gradient("", NoGradient);
@@ -46,12 +46,12 @@ void DefineCoins() {
 void InferMultinomial(Infer& i) {
   const Tensor& p = i.x(0);
   CheckFloating(i.name(), p.dtype());
-  const int64_t count = i.Int(0);
+  const int64_t count = i.Int("num_samples");
   if (p.ndim() < 1 || p.ndim() > 2 || p.size(-1) == 0) {
     throw ValueError(i.name()).Got("weights of shape ", p.shape()).Expected("one or two axes, the last not empty");
   }
   if (count < 1) throw ValueError(i.name()).Got("num_samples = ", count).Expected("at least 1");
-  if (!i.Bool(1) && count > p.size(-1)) {
+  if (!i.Bool("replacement") && count > p.size(-1)) {
     throw ValueError(i.name())
         .Got(count, " samples of ", p.size(-1), " categories without replacement")
         .Expected("at most as many samples as categories");
@@ -74,11 +74,11 @@ Tensor RaceOfWeights(Run& r, const Tensor& p) {
   }
   const Tensor noise = Tensor::Empty(p.shape(), p.dtype(), p.device());
   const FlatView flat(noise);
-  GeneratorOf(r.name(), r.attr(2)).Draw([&](RandomState* state) {
+  GeneratorOf(r.name(), r.attr("generator")).Draw([&](RandomState* state) {
     kernels::Exponential(r.ctx(), p.dtype(), flat.view, state, 1.0);
   });
   const Tensor race = p / noise;
-  return r.Int(0) == 1 ? Op<"argmax">(race, -1, true) : OpN<"topk">(race, r.Int(0))[1];
+  return r.Int("num_samples") == 1 ? Op<"argmax">(race, -1, true) : OpN<"topk">(race, r.Int("num_samples"))[1];
 }
 
 void DefineCategories() {
@@ -88,10 +88,10 @@ void DefineCategories() {
       .Runs([](Run& r) {
         if (r.y().numel() == 0) return;
         const Tensor p = r.Contiguous(0);
-        if (!r.Bool(1) || r.Int(0) == 1) return OpInto<"copy">(r.y(), RaceOfWeights(r, p));
+        if (!r.Bool("replacement") || r.Int("num_samples") == 1) return OpInto<"copy">(r.y(), RaceOfWeights(r, p));
         const Tensor rows = Op<"reshape">(p, Dims{-1, p.size(-1)});
-        const Tensor out = Tensor::Empty({rows.size(0), r.Int(0)}, DType::kInt64, p.device());
-        GeneratorOf(r.name(), r.attr(2)).Draw([&](RandomState* state) {
+        const Tensor out = Tensor::Empty({rows.size(0), r.Int("num_samples")}, DType::kInt64, p.device());
+        GeneratorOf(r.name(), r.attr("generator")).Draw([&](RandomState* state) {
           kernels::Multinomial(r.ctx(), p.dtype(), out.mutable_view(), rows.view(), state);
         });
         OpInto<"copy">(r.y(), Op<"reshape">(out, r.y().shape()));
@@ -105,20 +105,20 @@ void DefineAmounts() {
       .Infers(InferRowMajor)
       .Runs([](Run& r) {
         const Tensor x = r.Contiguous(0);
-        Draw(r, 0, [&](View y, RandomState* state, bool) { kernels::Poisson(r.ctx(), y.dtype, y, x.view(), state); });
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::Poisson(r.ctx(), y.dtype, y, x.view(), state); });
       })
       .Gradient("", NoGradient);
   DefineOp(std::string("binomial(Tensor count, Tensor p") + kEnd)
       .Doc("Successes in `count` trials of probability p.")
       .Promotes(Promotion::kCommon)
       .Infers([](Infer& i) {
-        CheckFloating(i.name(), i.x(0).dtype());
-        i.y(0, BroadcastShapes(i.name(), i.x(0).shape(), i.x(1).shape()), i.x(0).dtype());
+        CheckFloating(i.name(), i.x("count").dtype());
+        i.y(0, BroadcastShapes(i.name(), i.x("count").shape(), i.x("p").shape()), i.x("count").dtype());
       })
       .Runs([](Run& r) {
-        const Tensor count = Op<"contiguous">(Op<"broadcast_to">(r.x(0), r.y().shape()));
-        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x(1), r.y().shape()));
-        Draw(r, 0, [&](View y, RandomState* state, bool) {
+        const Tensor count = Op<"contiguous">(Op<"broadcast_to">(r.x("count"), r.y().shape()));
+        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x("p"), r.y().shape()));
+        Draw(r, [&](View y, RandomState* state, bool) {
           kernels::Binomial(r.ctx(), y.dtype, y, count.view(), p.view(), state);
         });
       })
@@ -128,7 +128,7 @@ void DefineAmounts() {
       .Infers(InferRowMajor)
       .Runs([](Run& r) {
         const Tensor x = r.Contiguous(0);
-        Draw(r, 0,
+        Draw(r,
              [&](View y, RandomState* state, bool) { kernels::StandardGamma(r.ctx(), y.dtype, y, x.view(), state); });
       });
 }

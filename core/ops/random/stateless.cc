@@ -11,10 +11,10 @@
 namespace dragon {
 namespace {
 
-/// The stream of the seed that is input `slot`: of two integers, scrambled; of three, the counter's halves and the key
+/// The stream of the seed: of two integers, scrambled; of three, the counter's halves and the key
 /// as they are.
-Philox StreamOf(Run& r, int slot) {
-  const Tensor seed = Op<"contiguous">(Op<"cast">(Op<"to_device">(r.x(slot), Device{}), DType::kInt64));
+Philox StreamOf(Run& r) {
+  const Tensor seed = Op<"contiguous">(Op<"cast">(Op<"to_device">(r.x("seed"), Device{}), DType::kInt64));
   const auto* const words = seed.view().as<int64_t>();
   if (seed.numel() == 3) {
     auto half = [&](int word, int shift) { return static_cast<uint32_t>(static_cast<uint64_t>(words[word]) >> shift); };
@@ -23,8 +23,8 @@ Philox StreamOf(Run& r, int slot) {
   return Philox::OfSeed(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]));
 }
 
-void CheckSeed(Infer& i, int slot) {
-  const Tensor& seed = i.x(slot);
+void CheckSeed(Infer& i) {
+  const Tensor& seed = i.x("seed");
   if (seed.dtype() != DType::kInt32 && seed.dtype() != DType::kInt64) {
     throw TypeError(i.name()).Got("a seed of ", seed.dtype()).Expected("int32 or int64");
   }
@@ -42,11 +42,11 @@ Operator& OfSeed(const char* name, const char* more, const char* doc) {
       .NotDifferentiable();
 }
 void InferFloats(Infer& i) {
-  CheckSeed(i, 0);
-  CheckedNumel(i.name(), i.Ints(0), 16);
-  const DType dtype = i.DTypeOr(3, DType::kFloat32);
+  CheckSeed(i);
+  CheckedNumel(i.name(), i.Ints("shape"), 16);
+  const DType dtype = i.DTypeOr("dtype", DType::kFloat32);
   CheckFloating(i.name(), dtype);
-  i.y(0, i.Ints(0), dtype);
+  i.y(0, i.Ints("shape"), dtype);
 }
 
 void DefineReals() {
@@ -54,36 +54,37 @@ void DefineReals() {
          "Uniform numbers in [low, high), by a seed of two integers.")
       .Infers(InferFloats)
       .Runs([](Run& r) {
-        kernels::StatelessUniform(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), r.Real(1), r.Real(2));
+        kernels::StatelessUniform(r.ctx(), r.y().dtype(), r.out(), StreamOf(r), r.Real("low"), r.Real("high"));
       });
   OfSeed("stateless_normal", "float mean=0.0, float std=1.0", "Normal numbers, by a seed of two integers.")
       .Infers(InferFloats)
       .Runs([](Run& r) {
-        kernels::StatelessNormal(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), r.Real(1), r.Real(2));
+        kernels::StatelessNormal(r.ctx(), r.y().dtype(), r.out(), StreamOf(r), r.Real("mean"), r.Real("std"));
       });
   OfSeed("stateless_truncated_normal", "float mean=0.0, float std=1.0",
          "Normal numbers within two standard deviations, by a seed of two integers.")
       .Infers(InferFloats)
       .Runs([](Run& r) {
-        kernels::StatelessTruncatedNormal(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), r.Real(1), r.Real(2));
+        kernels::StatelessTruncatedNormal(r.ctx(), r.y().dtype(), r.out(), StreamOf(r), r.Real("mean"), r.Real("std"));
       });
   OfSeed("stateless_integers", "int? low=None, int? high=None",
          "Integers in [low, high), by a seed of two integers; all numbers of the dtype without bounds.")
       .Infers([](Infer& i) {
-        CheckSeed(i, 0);
-        CheckedNumel(i.name(), i.Ints(0), 16);
-        const DType dtype = i.DTypeOr(3, DType::kInt32);
+        CheckSeed(i);
+        CheckedNumel(i.name(), i.Ints("shape"), 16);
+        const DType dtype = i.DTypeOr("dtype", DType::kInt32);
         if (dtype != DType::kInt32 && dtype != DType::kInt64) {
           throw TypeError(i.name()).Got(dtype).Expected("int32 or int64");
         }
-        if (i.Given(1) != i.Given(2)) throw ValueError(i.name()).Got("one bound").Expected("both, or none");
-        if (i.Given(1)) CheckIntegerRange(i.name(), dtype, i.Int(1), i.Int(2));
-        i.y(0, i.Ints(0), dtype);
+        if (i.Given("low") != i.Given("high")) throw ValueError(i.name()).Got("one bound").Expected("both, or none");
+        if (i.Given("low")) CheckIntegerRange(i.name(), dtype, i.Int("low"), i.Int("high"));
+        i.y(0, i.Ints("shape"), dtype);
       })
       .Runs([](Run& r) {
-        const int64_t low = r.Given(1) ? r.Int(1) : 0;
-        const uint64_t range = r.Given(1) ? static_cast<uint64_t>(r.Int(2)) - static_cast<uint64_t>(low) : 0;
-        kernels::StatelessIntegers(r.ctx(), r.y().dtype(), r.out(), StreamOf(r, 0), low, range);
+        const bool bounded = r.Given("low");
+        const int64_t low = bounded ? r.Int("low") : 0;
+        const uint64_t range = bounded ? static_cast<uint64_t>(r.Int("high")) - static_cast<uint64_t>(low) : 0;
+        kernels::StatelessIntegers(r.ctx(), r.y().dtype(), r.out(), StreamOf(r), low, range);
       });
 }
 
@@ -92,53 +93,55 @@ void DefineSamples() {
       .Doc("Gamma numbers of shapes alpha and scale 1, by a seed of two integers; `samples` of each, in a first axis.")
       .NotDifferentiable()
       .Infers([](Infer& i) {
-        CheckSeed(i, 0);
-        CheckFloating(i.name(), i.x(1).dtype());
-        Dims shape = i.x(1).shape();
-        if (i.Given(0)) {
-          if (i.Int(0) < 0) throw ValueError(i.name()).Got("samples = ", i.Int(0)).Expected("at least 0");
-          shape.insert(0, i.Int(0));
+        CheckSeed(i);
+        CheckFloating(i.name(), i.x("alpha").dtype());
+        Dims shape = i.x("alpha").shape();
+        if (i.Given("samples")) {
+          if (i.Int("samples") < 0)
+            throw ValueError(i.name()).Got("samples = ", i.Int("samples")).Expected("at least 0");
+          shape.insert(0, i.Int("samples"));
         }
         CheckedNumel(i.name(), shape, 16);
-        i.y(0, std::move(shape), i.x(1).dtype());
+        i.y(0, std::move(shape), i.x("alpha").dtype());
       })
       .Runs([](Run& r) {
         if (r.y().numel() == 0) return;
-        kernels::StatelessGamma(r.ctx(), r.y().dtype(), r.out(), r.Contiguous(1).view(), StreamOf(r, 0));
+        kernels::StatelessGamma(r.ctx(), r.y().dtype(), r.out(), r.Contiguous("alpha").view(), StreamOf(r));
       });
   DefineOp("stateless_categorical(Tensor seed, Tensor logits, int samples) -> Tensor")
       .Doc("Categories drawn by the exponentials of logits, by a seed of two integers, for each row.")
       .NotDifferentiable()
       .Infers([](Infer& i) {
-        CheckSeed(i, 0);
-        CheckFloating(i.name(), i.x(1).dtype());
-        if (i.x(1).ndim() != 2 || i.x(1).size(1) < 1 || i.Int(0) < 0) {
+        CheckSeed(i);
+        CheckFloating(i.name(), i.x("logits").dtype());
+        if (i.x("logits").ndim() != 2 || i.x("logits").size(1) < 1 || i.Int("samples") < 0) {
           throw ValueError(i.name())
-              .Got("logits of shape ", i.x(1).shape(), ", samples = ", i.Int(0))
+              .Got("logits of shape ", i.x("logits").shape(), ", samples = ", i.Int("samples"))
               .Expected("rows of at least one class, and at least 0 samples");
         }
-        i.y(0, {i.x(1).size(0), i.Int(0)}, DType::kInt64);
+        i.y(0, {i.x("logits").size(0), i.Int("samples")}, DType::kInt64);
       })
       .Runs([](Run& r) {
         if (r.y().numel() == 0) return;
-        kernels::StatelessCategorical(r.ctx(), r.x(1).dtype(), r.out(), r.Contiguous(1).view(), StreamOf(r, 0));
+        kernels::StatelessCategorical(r.ctx(), r.x("logits").dtype(), r.out(), r.Contiguous("logits").view(),
+                                      StreamOf(r));
       });
   DefineOp("stateless_binomial(Tensor seed, Tensor count, Tensor p) -> Tensor")
       .Doc("Successes in `count` trials of probability p, by a seed of two integers.")
       .NotDifferentiable()
       .Infers([](Infer& i) {
-        CheckSeed(i, 0);
-        CheckFloating(i.name(), i.x(1).dtype());
-        if (i.x(1).shape() != i.x(2).shape() || i.x(1).dtype() != i.x(2).dtype()) {
+        CheckSeed(i);
+        CheckFloating(i.name(), i.x("count").dtype());
+        if (i.x("count").shape() != i.x("p").shape() || i.x("count").dtype() != i.x("p").dtype()) {
           throw ValueError(i.name())
-              .Got("counts of shape ", i.x(1).shape(), " and probabilities of shape ", i.x(2).shape())
+              .Got("counts of shape ", i.x("count").shape(), " and probabilities of shape ", i.x("p").shape())
               .Expected("one shape and dtype");
         }
-        i.y(0, i.x(1).shape(), i.x(1).dtype());
+        i.y(0, i.x("count").shape(), i.x("count").dtype());
       })
       .Runs([](Run& r) {
-        const Tensor count = r.Contiguous(1), p = r.Contiguous(2);
-        kernels::StatelessBinomial(r.ctx(), r.y().dtype(), r.out(), count.view(), p.view(), StreamOf(r, 0));
+        const Tensor count = r.Contiguous("count"), p = r.Contiguous("p");
+        kernels::StatelessBinomial(r.ctx(), r.y().dtype(), r.out(), count.view(), p.view(), StreamOf(r));
       });
 }
 

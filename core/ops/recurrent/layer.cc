@@ -79,30 +79,23 @@ namespace {
 
 using namespace recurrent;  // NOLINT: the two halves of one thing
 
-/// Tensor arguments of both operators from `first` on: h0, c0, weight, bias, projection.
-struct Slots {
-  int h0, c0, weight, bias, projection;
-  explicit Slots(int first) : h0(first), c0(first + 1), weight(first + 2), bias(first + 3), projection(first + 4) {}
-};
-
-void Expect(const CallReader& c, int i, const Dims& shape) {
-  if (!c.has(i)) throw ValueError(c.name()).Got("no ", c.op().schema.tensor(i).name).Expected("shape ", shape);
-  if (c.x(i).shape() != shape) {
-    throw ValueError(c.name()).Got(c.op().schema.tensor(i).name, " ", c.x(i).shape()).Expected("shape ", shape);
-  }
-  if (c.x(i).dtype() != c.x(0).dtype()) {
-    throw TypeError(c.name()).Got(c.x(0).dtype(), " and ", c.x(i).dtype()).Expected("equal dtypes");
+void Expect(const CallReader& c, ArgumentName name, const Dims& shape) {
+  if (!c.has(name)) throw ValueError(c.name()).Got("no ", name.text).Expected("shape ", shape);
+  const Tensor& x = c.x(name);
+  if (x.shape() != shape) throw ValueError(c.name()).Got(name.text, " ", x.shape()).Expected("shape ", shape);
+  if (x.dtype() != c.x(0).dtype()) {
+    throw TypeError(c.name()).Got(c.x(0).dtype(), " and ", x.dtype()).Expected("equal dtypes");
   }
 }
 
 /// Check everything but what both operators begin with; returns (rows, batch, units, outputs).
-Dims CheckLayer(const CallReader& c, const Slots& at) {
-  const RecurrentMode mode = ModeNamed(c.name(), c.String(0));
+Dims CheckLayer(const CallReader& c) {
+  const RecurrentMode mode = ModeNamed(c.name(), c.String("mode"));
   const DType dtype = c.x(0).dtype();
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
     throw TypeError(c.name()).Got(dtype).Expected("float32 or float64");
   }
-  const Tensor &weight = c.x(at.weight), &h0 = c.x(at.h0);
+  const Tensor &weight = c.x("weight"), &h0 = c.x("h0");
   if (weight.ndim() != 2 || weight.size(0) % GateCount(mode) != 0 || h0.ndim() != 2) {
     throw ValueError(c.name())
         .Got("weight ", weight.shape(), " and h0 ", h0.shape())
@@ -110,29 +103,31 @@ Dims CheckLayer(const CallReader& c, const Slots& at) {
   }
   const int64_t units = weight.size(0) / GateCount(mode), outputs = weight.size(1), batch = h0.size(0);
   int64_t rows = 0, before = batch;
-  for (int64_t size : c.Ints(2)) {
+  for (int64_t size : c.Ints("batch_sizes")) {
     if (size < 1 || size > before) {
       throw ValueError(c.name())
-          .Got("batch sizes ", c.Ints(2))
+          .Got("batch sizes ", c.Ints("batch_sizes"))
           .Expected("at least 1 each, none larger than the one before");
     }
     rows += size;
     before = size;
   }
-  if (c.Ints(2).size() > 0 && c.Ints(2)[0] != batch) {
-    throw ValueError(c.name()).Got(batch, " first states for ", c.Ints(2)[0], " sequences").Expected("one for each");
+  if (c.Ints("batch_sizes").size() > 0 && c.Ints("batch_sizes")[0] != batch) {
+    throw ValueError(c.name())
+        .Got(batch, " first states for ", c.Ints("batch_sizes")[0], " sequences")
+        .Expected("one for each");
   }
-  Expect(c, at.h0, {batch, outputs});
-  Expect(c, at.weight, {weight.size(0), outputs});
+  Expect(c, "h0", {batch, outputs});
+  Expect(c, "weight", {weight.size(0), outputs});
   if (mode == RecurrentMode::kLstm) {
-    Expect(c, at.c0, {batch, units});
-  } else if (c.has(at.c0)) {
+    Expect(c, "c0", {batch, units});
+  } else if (c.has("c0")) {
     throw ValueError(c.name()).Got("c0").Expected("one for LSTMs only");
   }
-  if (c.has(at.bias)) Expect(c, at.bias, {weight.size(0)});
-  if (c.has(at.projection)) {
+  if (c.has("bias")) Expect(c, "bias", {weight.size(0)});
+  if (c.has("projection")) {
     if (mode != RecurrentMode::kLstm) throw ValueError(c.name()).Got("a projection").Expected("one for LSTMs only");
-    Expect(c, at.projection, {outputs, units});
+    Expect(c, "projection", {outputs, units});
   } else if (units != outputs) {
     throw ValueError(c.name())
         .Got("weight ", weight.shape())
@@ -145,26 +140,26 @@ Dims CheckLayer(const CallReader& c, const Slots& at) {
 struct Held {
   Tensor h0, c0, hidden, bias, projection;
 
-  Held(Run& r, const Slots& at)
-      : h0(r.Contiguous(at.h0)),
-        c0(r.has(at.c0) ? r.Contiguous(at.c0) : Tensor()),
-        hidden(r.Contiguous(at.weight)),
-        bias(r.has(at.bias) ? r.Contiguous(at.bias) : Tensor()),
-        projection(r.has(at.projection) ? r.Contiguous(at.projection) : Tensor()) {}
+  explicit Held(Run& r)
+      : h0(r.Contiguous("h0")),
+        c0(r.has("c0") ? r.Contiguous("c0") : Tensor()),
+        hidden(r.Contiguous("weight")),
+        bias(r.has("bias") ? r.Contiguous("bias") : Tensor()),
+        projection(r.has("projection") ? r.Contiguous("projection") : Tensor()) {}
   static View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
   RecurrentWeights weights() const { return {hidden.view(), ViewOrNone(bias), ViewOrNone(projection)}; }
 };
 
 RecurrentSteps StepsOf(const CallReader& c) {
-  return {ModeNamed(c.name(), c.String(0)), c.Bool(1), c.Ints(2).data(), c.Ints(2).size()};
+  return {ModeNamed(c.name(), c.String("mode")), c.Bool("reverse"), c.Ints("batch_sizes").data(),
+          c.Ints("batch_sizes").size()};
 }
 
 void InferLayer(Infer& i) {
-  const Slots at(1);
-  const Dims size = CheckLayer(i, at);
-  const RecurrentMode mode = ModeNamed(i.name(), i.String(0));
-  Expect(i, 0, {size[0], GateCount(mode) * size[2]});
-  const DType dtype = i.x(0).dtype();
+  const Dims size = CheckLayer(i);
+  const RecurrentMode mode = ModeNamed(i.name(), i.String("mode"));
+  Expect(i, "gates_x", {size[0], GateCount(mode) * size[2]});
+  const DType dtype = i.x("gates_x").dtype();
   const bool lstm = mode == RecurrentMode::kLstm;
   i.y(0, {size[0], size[3]}, dtype);
   i.y(1, {size[1], size[3]}, dtype);
@@ -174,8 +169,8 @@ void InferLayer(Infer& i) {
 }
 
 void RunLayer(Run& r) {
-  const Held held(r, Slots(1));
-  const Tensor gates_x = r.Contiguous(0);
+  const Held held(r);
+  const Tensor gates_x = r.Contiguous("gates_x");
   kernels::Recurrent(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.out(3), r.out(4), gates_x.view(),
                      held.h0.view(), Held::ViewOrNone(held.c0), held.weights(), StepsOf(r));
 }
@@ -191,7 +186,8 @@ void GradByOperators(Grad& g) {
     if (g.needs(i)) wanted.push_back(inputs[i]), slots.push_back(i);
   }
   const Operands operands{inputs[0], inputs[1], inputs[2], inputs[3], inputs[4], inputs[5]};
-  const Tensors results = LayerByOperators(operands, ModeNamed(g.name(), g.String(0)), g.Bool(1), g.Ints(2));
+  const Tensors results =
+      LayerByOperators(operands, ModeNamed(g.name(), g.String("mode")), g.Bool("reverse"), g.Ints("batch_sizes"));
   for (int i = 0; i < 3; ++i) {
     if (!g.dy(i).defined() || !results[i].defined() || !results[i].requires_grad()) continue;
     roots.push_back(results[i]), grads.push_back(g.dy(i));
@@ -209,8 +205,9 @@ void GradLayer(Grad& g) {
   const auto given = [&](int i) {
     return g.dy(i).defined() ? g.dy(i) : Op<"zeros">(g.y_shape(i), g.y_dtype(i), g.device());
   };
-  const Tensors d = OpN<"recurrent_layer_backward">(given(0), given(1), given(2), g.y(0), g.y(3), g.y(4), g.x(1),
-                                                    g.x(2), g.x(3), g.x(4), g.x(5), g.String(0), g.Bool(1), g.Ints(2));
+  const Tensors d = OpN<"recurrent_layer_backward">(given(0), given(1), given(2), g.y(0), g.y(3), g.y(4), g.x("h0"),
+                                                    g.x("c0"), g.x("weight"), g.x("bias"), g.x("projection"),
+                                                    g.String("mode"), g.Bool("reverse"), g.Ints("batch_sizes"));
   for (int i = 0; i < 6; ++i) {
     if (g.needs(i)) g.dx(i, d[i]);
   }
@@ -233,35 +230,33 @@ void GradLayer(Grad& g) {
         "(Tensor dgates_x, Tensor dh0, Tensor dc0, Tensor dweight, Tensor dbias, Tensor dprojection)")
         .Doc("The gradients of recurrent_layer.")
         .Infers([](Infer& i) {
-          const Slots at(6);
-          const Dims size = CheckLayer(i, at);
-          const RecurrentMode mode = ModeNamed(i.name(), i.String(0));
+          const Dims size = CheckLayer(i);
+          const RecurrentMode mode = ModeNamed(i.name(), i.String("mode"));
           const bool lstm = mode == RecurrentMode::kLstm;
-          Expect(i, 0, {size[0], size[3]});
-          Expect(i, 1, {size[1], size[3]});
-          Expect(i, 2, lstm ? Dims{size[1], size[2]} : Dims{0});
-          Expect(i, 3, {size[0], size[3]});
-          Expect(i, 4, {size[0], SavedCount(mode) * size[2]});
-          Expect(i, 5, lstm ? Dims{size[0], size[2]} : Dims{0});
-          const DType dtype = i.x(0).dtype();
+          Expect(i, "dy", {size[0], size[3]});
+          Expect(i, "dhn", {size[1], size[3]});
+          Expect(i, "dcn", lstm ? Dims{size[1], size[2]} : Dims{0});
+          Expect(i, "y", {size[0], size[3]});
+          Expect(i, "gates", {size[0], SavedCount(mode) * size[2]});
+          Expect(i, "cells", lstm ? Dims{size[0], size[2]} : Dims{0});
+          const DType dtype = i.x("dy").dtype();
           i.y(0, {size[0], GateCount(mode) * size[2]}, dtype);
-          i.y(1, i.x(at.h0).shape(), dtype);
+          i.y(1, i.x("h0").shape(), dtype);
           i.y(2, lstm ? Dims{size[1], size[2]} : Dims{0}, dtype);
-          i.y(3, i.x(at.weight).shape(), dtype);
-          i.y(4, i.has(at.bias) ? i.x(at.bias).shape() : Dims{0}, dtype);
-          i.y(5, i.has(at.projection) ? i.x(at.projection).shape() : Dims{0}, dtype);
+          i.y(3, i.x("weight").shape(), dtype);
+          i.y(4, i.has("bias") ? i.x("bias").shape() : Dims{0}, dtype);
+          i.y(5, i.has("projection") ? i.x("projection").shape() : Dims{0}, dtype);
         })
         .Runs([](Run& r) {
-          const Slots at(6);
-          const Held held(r, at);
-          Tensor x[6];
-          for (int i = 0; i < 6; ++i) x[i] = r.Contiguous(i);
+          const Held held(r);
+          const Tensor dy = r.Contiguous("dy"), dhn = r.Contiguous("dhn"), dcn = r.Contiguous("dcn");
+          const Tensor y = r.Contiguous("y"), gates = r.Contiguous("gates"), cells = r.Contiguous("cells");
           kernels::RecurrentGradients d{r.out(0), r.out(1), r.out(2), r.out(3), View{}, View{}};
-          if (r.has(at.bias)) d.bias = r.out(4);
-          if (r.has(at.projection)) d.projection = r.out(5);
-          kernels::RecurrentBackward(r.ctx(), r.dtype(), d, x[0].view(), x[1].view(), x[2].view(), x[3].view(),
-                                     x[4].view(), x[5].view(), held.h0.view(), Held::ViewOrNone(held.c0),
-                                     held.weights(), StepsOf(r));
+          if (r.has("bias")) d.bias = r.out(4);
+          if (r.has("projection")) d.projection = r.out(5);
+          kernels::RecurrentBackward(r.ctx(), r.dtype(), d, dy.view(), dhn.view(), dcn.view(), y.view(), gates.view(),
+                                     cells.view(), held.h0.view(), Held::ViewOrNone(held.c0), held.weights(),
+                                     StepsOf(r));
         })
         .NotDifferentiable();
 

@@ -16,7 +16,11 @@ struct Settings {
   double dropout;
 
   explicit Settings(const CallReader& c)
-      : biases(c.Bool(0)), train(c.Bool(3)), bidirectional(c.Bool(4)), layers(c.Int(1)), dropout(c.Real(2)) {
+      : biases(c.Bool("has_biases")),
+        train(c.Bool("train")),
+        bidirectional(c.Bool("bidirectional")),
+        layers(c.Int("num_layers")),
+        dropout(c.Real("dropout")) {
     if (layers < 1) throw ValueError(c.name()).Got("num_layers ", layers).Expected("at least 1");
     if (!(dropout >= 0 && dropout <= 1)) throw ValueError(c.name()).Got("dropout ", dropout).Expected("0 to 1");
   }
@@ -108,12 +112,12 @@ Tensor ForOne(const Tensor& x) {
 /// Sequences of one length, (T, B, size) or with the batch first.
 Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::span<const Tensor> params,
                const char* mode) {
-  if (c.x(0).ndim() != 3) throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("three axes");
-  const bool batch_first = c.Bool(5);
-  const Tensor x = batch_first ? Op<"transpose">(c.x(0), 0, 1) : c.x(0);
+  if (c.x("x").ndim() != 3) throw ValueError(c.name()).Got("shape ", c.x("x").shape()).Expected("three axes");
+  const bool batch_first = c.Bool("batch_first");
+  const Tensor x = batch_first ? Op<"transpose">(c.x("x"), 0, 1) : c.x("x");
   const int64_t steps = x.size(0), batch = x.size(1), size = x.size(2);
   if (steps < 1 || steps > kMostSteps) {
-    throw ValueError(c.name()).Got("shape ", c.x(0).shape()).Expected("1 to ", kMostSteps, " steps");
+    throw ValueError(c.name()).Got("shape ", c.x("x").shape()).Expected("1 to ", kMostSteps, " steps");
   }
   Tensors results;
   if (batch == 0) {  // what one sequence gives, without that one: so parameters have gradients, which are zeros
@@ -131,7 +135,7 @@ Tensors Padded(const CallReader& c, const Tensor& h0, const Tensor& c0, std::spa
 
 /// The numbers of packed sequences' batch sizes.
 Dims BatchSizes(const CallReader& c) {
-  const Tensor& sizes = c.x(1);
+  const Tensor& sizes = c.x("batch_sizes");
   if (sizes.ndim() != 1 || sizes.dtype() != DType::kInt64 || !sizes.device().is_cpu()) {
     throw ValueError(c.name())
         .Got("batch_sizes ", sizes.shape(), " of ", sizes.dtype(), " on ", sizes.device())
@@ -144,7 +148,7 @@ Dims BatchSizes(const CallReader& c) {
 }
 
 Tensors LstmStates(const CallReader& c) {
-  const auto hx = c.list(0);
+  const auto hx = c.list("hx");
   if (hx.size() != 2) throw ValueError(c.name()).Got(hx.size(), " first states").Expected("h0 and c0");
   Tensors states;
   states.push_back(hx[0]), states.push_back(hx[1]);
@@ -160,7 +164,7 @@ bool DefineNetworks() {
       .Autocast(Precision::kLower)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
-        return Padded(c, states[0], states[1], c.list(1), "lstm");
+        return Padded(c, states[0], states[1], c.list("params"), "lstm");
       });
   DefineOp("lstm_packed(Tensor data, Tensor batch_sizes, Tensor[] hx, " + settings +
            ") -> (Tensor out, Tensor hn, Tensor cn)")
@@ -169,7 +173,7 @@ bool DefineNetworks() {
       .Autocast(Precision::kLower)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
-        return Stacked(c, c.x(0), BatchSizes(c), states[0], states[1], c.list(1), "lstm");
+        return Stacked(c, c.x("data"), BatchSizes(c), states[0], states[1], c.list("params"), "lstm");
       });
   const struct {
     const char *name, *mode, *doc, *packed_doc;
@@ -185,25 +189,25 @@ bool DefineNetworks() {
     DefineOp(std::string(network.name) + "(Tensor x, Tensor hx, " + padded + ") -> (Tensor out, Tensor hn)")
         .Doc(network.doc)
         .Autocast(network.autocast)
-        .As([mode](const CallReader& c) { return Padded(c, c.x(1), Tensor(), c.list(0), mode); });
+        .As([mode](const CallReader& c) { return Padded(c, c.x("hx"), Tensor(), c.list("params"), mode); });
     DefineOp(std::string(network.name) + "_packed(Tensor data, Tensor batch_sizes, Tensor hx, " + settings +
              ") -> (Tensor out, Tensor hn)")
         .Doc(network.packed_doc)
         .Batches(Batching::kApart)
         .Autocast(network.autocast)
         .As([mode](const CallReader& c) {
-          return Stacked(c, c.x(0), BatchSizes(c), c.x(2), Tensor(), c.list(0), mode);
+          return Stacked(c, c.x("data"), BatchSizes(c), c.x("hx"), Tensor(), c.list("params"), mode);
         });
   }
   return true;
 }
 
-/// One step of one layer; `first` is where the weights begin among the tensor arguments.
-Tensors Cell(const CallReader& c, const Tensor& h, const Tensor& state, int first, const char* mode) {
-  const Tensor& x = c.x(0);
+/// One step of one layer.
+Tensors Cell(const CallReader& c, const Tensor& h, const Tensor& state, const char* mode) {
+  const Tensor& x = c.x("x");
   if (x.ndim() != 2) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(batch, size)");
-  const auto optional = [&](int i) { return c.has(i) ? Widened(c.x(i)) : Tensor(); };
-  const Parameters p{Widened(c.x(first)), Widened(c.x(first + 1)), optional(first + 2), optional(first + 3), Tensor()};
+  const auto optional = [&](ArgumentName bias) { return c.has(bias) ? Widened(c.x(bias)) : Tensor(); };
+  const Parameters p{Widened(c.x("w_ih")), Widened(c.x("w_hh")), optional("b_ih"), optional("b_hh"), Tensor()};
   const Dims batch_sizes = x.size(0) ? Dims{x.size(0)} : Dims();
   Tensors results =
       RunLayer(Widened(x), p, Widened(h), state.defined() ? Widened(state) : state, mode, false, batch_sizes);
@@ -221,7 +225,7 @@ bool DefineCells() {
       .Autocast(Precision::kPlain)
       .As([](const CallReader& c) {
         const Tensors states = LstmStates(c);
-        return Cell(c, states[0], states[1], 3, "lstm");
+        return Cell(c, states[0], states[1], "lstm");
       });
   const struct {
     const char *name, *mode;
@@ -231,7 +235,7 @@ bool DefineCells() {
     DefineOp(std::string(cell.name) + "(Tensor x, Tensor hx, " + weights + " -> Tensor")
         .Doc("One step of a recurrent layer over (batch, size).")
         .Autocast(Precision::kPlain)
-        .As([mode](const CallReader& c) { return Cell(c, c.x(1), Tensor(), 2, mode); });
+        .As([mode](const CallReader& c) { return Cell(c, c.x("hx"), Tensor(), mode); });
   }
   return true;
 }

@@ -6,16 +6,16 @@
 
 namespace dragon {
 
-/// The axes of attribute `attr`, normalised; all of them for None or an empty list.
-inline Dims AxesOf(const CallReader& c, int attr) {
+/// The axes that are reduced, normalised; all of them for None or an empty list.
+inline Dims AxesOf(const CallReader& c) {
   const Dims none;
-  return NormalizeAxes(c.name(), c.Given(attr) ? c.Ints(attr) : none, c.x(0).ndim());
+  return NormalizeAxes(c.name(), c.Given("axis") ? c.Ints("axis") : none, c.x(0).ndim());
 }
 
 /// The same inside a gradient, where only the input's shape may be left.
-inline Dims AxesOf(const Grad& g, int attr) {
+inline Dims AxesOf(const Grad& g) {
   const Dims none;
-  return NormalizeAxes(g.name(), g.Given(attr) ? g.Ints(attr) : none, g.x_shape(0).size());
+  return NormalizeAxes(g.name(), g.Given("axis") ? g.Ints("axis") : none, g.x_shape(0).size());
 }
 
 /// A result as kernels want it: of the input's rank, with size 1 along reduced axes.
@@ -63,10 +63,10 @@ inline int64_t ReducedCount(const Dims& x_shape, const Dims& axes) {
 /// Sums and products of bool and integers are int64.
 inline DType SumDType(DType dtype) { return IsInexact(dtype) ? dtype : DType::kInt64; }
 
-/// The input in the dtype that attribute `attr` asks for.
-inline Tensor InputAs(Run& r, int attr) {
-  if (!r.Given(attr) || r.attr(attr).dtype() == r.x(0).dtype()) return r.x(0);
-  return Op<"cast">(r.x(0), r.attr(attr).dtype());
+/// The input in the dtype that is asked for.
+inline Tensor InputAs(Run& r) {
+  const DType own = r.x(0).dtype(), wanted = r.DTypeOr("dtype", own);
+  return wanted == own ? r.x(0) : Op<"cast">(r.x(0), wanted);
 }
 
 /// Refuse a reduction of nothing, which has no result. An axis of size 0 is named when it is one of those reduced.

@@ -13,17 +13,17 @@ void RefuseComplex(const CallReader& c) {
 
 void InferExtreme(Infer& i) {
   RefuseComplex(i);
-  const Dims axes = AxesOf(i, 0);
+  const Dims axes = AxesOf(i);
   RefuseEmpty(i, axes);
-  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool(1)), i.x(0).dtype());
+  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool("keepdims")), i.x(0).dtype());
 }
 
 void ExtremeGradient(Grad& g) {
-  const Dims axes = AxesOf(g, 0);
+  const Dims axes = AxesOf(g);
   const Dims& shape = g.x_shape(0);
-  const Tensor at = Op<"cast">(Op<"eq">(g.x(0), Unreduced(g.y(), shape, axes, g.Bool(1))), g.x_dtype(0));
+  const Tensor at = Op<"cast">(Op<"eq">(g.x(0), Unreduced(g.y(), shape, axes, g.Bool("keepdims"))), g.x_dtype(0));
   const Tensor share = at / Op<"sum">(at, axes, /*keepdims=*/true);
-  g.dx(0, axes.empty() ? g.dy() : share * Unreduced(g.dy(), shape, axes, g.Bool(1)));
+  g.dx(0, axes.empty() ? g.dy() : share * Unreduced(g.dy(), shape, axes, g.Bool("keepdims")));
 }
 
 [[maybe_unused]] const auto& amax =
@@ -31,7 +31,7 @@ void ExtremeGradient(Grad& g) {
         .Doc("The largest element along axes, or of all; NaN if there is one.")
         .Batches(Batching::kRows, "axis")
         .Infers(InferExtreme)
-        .Runs([](Run& r) { kernels::Amax(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Runs([](Run& r) { kernels::Amax(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .Gradient("x, out", ExtremeGradient);
 
 [[maybe_unused]] const auto& amin =
@@ -39,7 +39,7 @@ void ExtremeGradient(Grad& g) {
         .Doc("The smallest element along axes, or of all; NaN if there is one.")
         .Batches(Batching::kRows, "axis")
         .Infers(InferExtreme)
-        .Runs([](Run& r) { kernels::Amin(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Runs([](Run& r) { kernels::Amin(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .Gradient("x, out", ExtremeGradient);
 
 [[maybe_unused]] const auto& max =
@@ -55,17 +55,17 @@ void ExtremeGradient(Grad& g) {
     DefineOp("aminmax(Tensor x, *, int? axis=None, bool keepdims=False) -> (Tensor min, Tensor max)")
         .Doc("The smallest and the largest element along an axis, or of all.")
         .As([](const CallReader& c) -> Tensors {
-          const Value axis = c.Given(0) ? Value(Dims{c.Int(0)}) : Value();
-          return {Op<"amin">(c.x(0), axis, c.Bool(1)), Op<"amax">(c.x(0), axis, c.Bool(1))};
+          const Value axis = c.Given("axis") ? Value(Dims{c.Int("axis")}) : Value();
+          return {Op<"amin">(c.x(0), axis, c.Bool("keepdims")), Op<"amax">(c.x(0), axis, c.Bool("keepdims"))};
         });
 
 // --- one axis, with positions
 
-Dims OneAxis(const CallReader& c) { return NormalizeAxes(c.name(), Dims{c.Int(0)}, c.x(0).ndim()); }
+Dims OneAxis(const CallReader& c) { return NormalizeAxes(c.name(), Dims{c.Int("axis")}, c.x(0).ndim()); }
 
 void InferPlaced(Infer& i) {
   RefuseComplex(i);
-  const Dims axes = OneAxis(i), shape = ReducedShape(i.x(0).shape(), axes, i.Bool(1));
+  const Dims axes = OneAxis(i), shape = ReducedShape(i.x(0).shape(), axes, i.Bool("keepdims"));
   RefuseEmpty(i, axes);
   i.y(0, shape, i.x(0).dtype());
   i.y(1, shape, DType::kInt64);
@@ -81,8 +81,9 @@ void RunPlaced(Run& r, const K& kernel) {
 void PlacedGradient(Grad& g) {
   const Dims& shape = g.x_shape(0);
   if (shape.empty()) return g.dx(0, g.dy());
-  const Dims axes = NormalizeAxes(g.name(), Dims{g.Int(0)}, shape.size());
-  const Tensor slope = Unreduced(g.dy(), shape, axes, g.Bool(1)), place = Unreduced(g.y(1), shape, axes, g.Bool(1));
+  const Dims axes = NormalizeAxes(g.name(), Dims{g.Int("axis")}, shape.size());
+  const Tensor slope = Unreduced(g.dy(), shape, axes, g.Bool("keepdims")),
+               place = Unreduced(g.y(1), shape, axes, g.Bool("keepdims"));
   const Dims wide = ReducedShape(shape, axes, /*keepdims=*/true);
   const Tensor zeros = Op<"zeros">(shape, g.x_dtype(0), g.dy().device());
   g.dx(0, Op<"scatter_add">(zeros, axes[0], Op<"reshape">(place, wide), Op<"reshape">(slope, wide)));
@@ -104,13 +105,15 @@ void PlacedGradient(Grad& g) {
         .Runs([](Run& r) { RunPlaced(r, kernels::ArgMin); })
         .Gradient("indices", PlacedGradient);
 
-Dims PlaceAxes(const CallReader& c) { return c.Given(0) ? OneAxis(c) : NormalizeAxes(c.name(), {}, c.x(0).ndim()); }
+Dims PlaceAxes(const CallReader& c) {
+  return c.Given("axis") ? OneAxis(c) : NormalizeAxes(c.name(), {}, c.x(0).ndim());
+}
 
 void InferPlace(Infer& i) {
   RefuseComplex(i);
   const Dims axes = PlaceAxes(i);
   RefuseEmpty(i, axes);
-  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool(1)), DType::kInt64);
+  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool("keepdims")), DType::kInt64);
 }
 
 template <typename K>
@@ -138,7 +141,7 @@ void RunPlace(Run& r, const K& kernel) {
 
 void InferTruth(Infer& i) {
   const DType dtype = i.x(0).dtype() == DType::kUInt8 ? DType::kUInt8 : DType::kBool;
-  i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), dtype);
+  i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims")), dtype);
 }
 
 [[maybe_unused]] const auto& any =
@@ -146,7 +149,7 @@ void InferTruth(Infer& i) {
         .Doc("Whether any element along axes is not zero.")
         .Batches(Batching::kRows, "axis")
         .Infers(InferTruth)
-        .Runs([](Run& r) { kernels::Any(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Runs([](Run& r) { kernels::Any(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .NotDifferentiable();
 
 [[maybe_unused]] const auto& all =
@@ -154,7 +157,7 @@ void InferTruth(Infer& i) {
         .Doc("Whether no element along axes is zero.")
         .Batches(Batching::kRows, "axis")
         .Infers(InferTruth)
-        .Runs([](Run& r) { kernels::All(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Runs([](Run& r) { kernels::All(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .NotDifferentiable();
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace {
 
 // Attributes: 0 axis, 1 dtype (of sums and products).
 
-int64_t AxisOf(const CallReader& c, int64_t ndim) { return NormalizeAxis(c.name(), c.Int(0), ndim); }
+int64_t AxisOf(const CallReader& c, int64_t ndim) { return NormalizeAxis(c.name(), c.Int("axis"), ndim); }
 
 void InferRunning(Infer& i) {
   AxisOf(i, i.x(0).ndim());
-  i.y(0, i.x(0).shape(), i.DTypeOr(1, SumDType(i.x(0).dtype())));
+  i.y(0, i.x(0).shape(), i.DTypeOr("dtype", SumDType(i.x(0).dtype())));
 }
 
 template <typename K>
@@ -61,34 +61,34 @@ Tensor Conjugate(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
         .Batches(Batching::kRows, "axis")
         .Promotes(Promotion::kCommon)
         .Infers([](Infer& i) {
-          if (i.x(0).shape() != i.x(1).shape()) {
-            throw ValueError(i.name()).Got(i.x(0).shape(), " and ", i.x(1).shape()).Expected("equal shapes");
+          if (i.x("a").shape() != i.x("b").shape()) {
+            throw ValueError(i.name()).Got(i.x("a").shape(), " and ", i.x("b").shape()).Expected("equal shapes");
           }
-          AxisOf(i, i.x(0).ndim());
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
+          AxisOf(i, i.x("a").ndim());
+          i.y(0, i.x("a").shape(), i.x("a").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor a = r.Contiguous(0), b = r.Contiguous(1);
+          const Tensor a = r.Contiguous("a"), b = r.Contiguous("b");
           kernels::LinearScan(r.ctx(), r.dtype(), r.out(), a.view(), b.view(), static_cast<int>(AxisOf(r, a.ndim())));
         })
         .Gradient("a, out", [](Grad& g) {
-          const int64_t axis = AxisOf(g, g.x_shape(0).size());
-          if (g.x_shape(0).empty() || g.dy().numel() == 0) {
-            g.dx(0, Op<"zeros_like">(g.dy()));
-            return g.dx(1, g.dy());
+          const int64_t axis = AxisOf(g, g.x_shape("a").size());
+          if (g.x_shape("a").empty() || g.dy().numel() == 0) {
+            g.dx("a", Op<"zeros_like">(g.dy()));
+            return g.dx("b", g.dy());
           }
-          const Tensor factors = Predecessors(Op<"flip">(Conjugate(g.x(0)), Dims{axis}), axis, 0);
+          const Tensor factors = Predecessors(Op<"flip">(Conjugate(g.x("a")), Dims{axis}), axis, 0);
           const Tensor db =
               FromTheEnd(g.dy(), axis, [&](const Tensor& t) { return Op<"linear_scan">(factors, t, axis); });
-          g.dx(1, db);
-          if (g.needs(0)) g.dx(0, db * Conjugate(Predecessors(g.y(), axis, 0)));
+          g.dx("b", db);
+          if (g.needs("a")) g.dx("a", db * Conjugate(Predecessors(g.y(), axis, 0)));
         });
 
 /// dx_k = (product before k) S_k with S_k = dy_k + x_(k+1) S_(k+1): no division, so zeros need no care.
 void CumProdGradient(Grad& g) {
   const int64_t axis = AxisOf(g, g.x_shape(0).size());
   Tensor x = g.x(0);
-  if (g.Given(1)) x = Op<"cast">(x, g.attr(1).dtype());
+  if (g.Given("dtype")) x = Op<"cast">(x, g.attr("dtype").dtype());
   if (x.ndim() == 0 || x.numel() == 0) return g.dx(0, g.dy());
   const Tensor next = Predecessors(Op<"flip">(Conjugate(x), Dims{axis}), axis, 0);
   const Tensor sums = FromTheEnd(g.dy(), axis, [&](const Tensor& t) { return Op<"linear_scan">(next, t, axis); });

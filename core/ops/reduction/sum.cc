@@ -8,21 +8,21 @@ namespace {
 // Attributes of all operators here: 0 axis, 1 keepdims, 2 dtype.
 
 void InferSum(Infer& i) {
-  i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), i.DTypeOr(2, SumDType(i.x(0).dtype())));
+  i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims")), i.DTypeOr("dtype", SumDType(i.x(0).dtype())));
 }
 
 /// Kernels give int64 for integers; another integer dtype that was asked for is a copy away.
 template <typename K>
 void RunSum(Run& r, const K& kernel) {
-  const Tensor x = InputAs(r, 2);
-  const Dims axes = AxesOf(r, 0);
+  const Tensor x = InputAs(r);
+  const Dims axes = AxesOf(r);
   if (SumDType(x.dtype()) == r.y().dtype()) return kernel(r.ctx(), x.dtype(), Kept(r.y(), x.shape(), axes), x.view());
   const Tensor total = Tensor::Empty(r.y().shape(), SumDType(x.dtype()), x.device());
   kernel(r.ctx(), x.dtype(), Kept(total, x.shape(), axes), x.view());
   OpInto<"copy">(r.y(), total);
 }
 
-Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g, 0), g.Bool(1)); }
+Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g), g.Bool("keepdims")); }
 
 [[maybe_unused]] const auto& sum =
     DefineOp("sum(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
@@ -41,7 +41,7 @@ Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g, 0), 
           InferSum(i);
         })
         .Runs([](Run& r) {
-          const bool whole = !IsFloating(r.DTypeOr(2, r.x(0).dtype()));
+          const bool whole = !IsFloating(r.DTypeOr("dtype", r.x(0).dtype()));
           RunSum(r, whole ? kernels::Sum : kernels::NanSum);
         })
         .Gradient("x", [](Grad& g) { g.dx(0, Op<"where">(Op<"isnan">(g.x(0)), Number(0.0), SpreadSlope(g))); });
@@ -51,29 +51,29 @@ Tensor SpreadSlope(Grad& g) { return Spread(g.dy(), g.x_shape(0), AxesOf(g, 0), 
         .Doc("The mean of elements along axes, or of all of them.")
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
-          const DType dtype = i.DTypeOr(2, i.x(0).dtype());
+          const DType dtype = i.DTypeOr("dtype", i.x(0).dtype());
           if (!IsInexact(dtype)) {
             throw TypeError(i.name()).Got(dtype).Expected("a floating or complex dtype (give one with dtype=)");
           }
-          i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), dtype);
+          i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims")), dtype);
         })
         .Runs([](Run& r) { RunSum(r, kernels::Mean); })
         .Gradient("", [](Grad& g) {
-          const double count = static_cast<double>(ReducedCount(g.x_shape(0), AxesOf(g, 0)));
+          const double count = static_cast<double>(ReducedCount(g.x_shape(0), AxesOf(g)));
           const Tensor share = g.dy() / count;
-          g.dx(0, Spread(share, g.x_shape(0), AxesOf(g, 0), g.Bool(1)));
+          g.dx(0, Spread(share, g.x_shape(0), AxesOf(g), g.Bool("keepdims")));
         });
 
 [[maybe_unused]] const auto& nanmean =
     DefineOp("nanmean(Tensor x, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The mean of elements that are not NaN.")
         .As([](const CallReader& c) -> Tensors {
-          if (!IsFloating(c.DTypeOr(2, c.x(0).dtype()))) {
+          if (!IsFloating(c.DTypeOr("dtype", c.x(0).dtype()))) {
             throw TypeError(c.name()).Got(c.x(0).dtype()).Expected("a floating dtype");
           }
           const Tensor there = Op<"logical_not">(Op<"isnan">(c.x(0)));
-          const Value &axis = c.attr(0), &keepdims = c.attr(1);
-          return {Op<"nansum">(c.x(0), axis, keepdims, c.attr(2)) / Op<"sum">(there, axis, keepdims)};
+          const Value &axis = c.attr("axis"), &keepdims = c.attr("keepdims");
+          return {Op<"nansum">(c.x(0), axis, keepdims, c.attr("dtype")) / Op<"sum">(there, axis, keepdims)};
         });
 
 /// The product of all other elements along an axis, exact also where some are zero.
@@ -90,11 +90,11 @@ Tensor ProductOfOthers(const Tensor& x, int64_t axis) {
 }
 
 void ProdGradient(Grad& g) {
-  const Dims axes = AxesOf(g, 0);
+  const Dims axes = AxesOf(g);
   const Dims& shape = g.x_shape(0);
   Tensor x = g.x(0);
-  if (g.Given(2)) x = Op<"cast">(x, g.attr(2).dtype());
-  if (x.numel() == 0 || axes.empty()) return g.dx(0, Spread(g.dy(), shape, axes, g.Bool(1)));
+  if (g.Given("dtype")) x = Op<"cast">(x, g.attr("dtype").dtype());
+  if (x.numel() == 0 || axes.empty()) return g.dx(0, Spread(g.dy(), shape, axes, g.Bool("keepdims")));
   // Reduced axes go last and become one, along which the others' product is taken.
   Dims order, kept;
   for (int i = 0; i < shape.size(); ++i) {
@@ -107,7 +107,7 @@ void ProdGradient(Grad& g) {
   const Tensor others = ProductOfOthers(Op<"reshape">(Op<"permute">(x, order), rows), rows.size() - 1);
   const Tensor back = Op<"permute">(Op<"reshape">(others, moved), inverse);
   const Tensor slope = back.is_complex() ? Op<"conj">(back) : back;
-  g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool(1)) * slope);
+  g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool("keepdims")) * slope);
 }
 
 [[maybe_unused]] const auto& prod =
@@ -123,10 +123,9 @@ void ProdGradient(Grad& g) {
     DefineOp("count_nonzero(Tensor x, int[1]? axis=None) -> Tensor")
         .Doc("How many elements are not zero.")
         .Batches(Batching::kRows, "axis")
-        .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), /*keepdims=*/false), DType::kInt64); })
-        .Runs([](Run& r) {
-          kernels::CountNonzero(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0));
-        })
+        .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), /*keepdims=*/false), DType::kInt64); })
+        .Runs(
+            [](Run& r) { kernels::CountNonzero(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .NotDifferentiable();
 
 }  // namespace

@@ -9,24 +9,24 @@ namespace {
 
 // --- var and std. Attributes: 0 axis, 1 correction, 2 keepdims.
 
-double CorrectionOf(const CallReader& c) { return c.Given(1) ? c.Real(1) : 1.0; }
+double CorrectionOf(const CallReader& c) { return c.Given("correction") ? c.Real("correction") : 1.0; }
 
 void InferVar(Infer& i) {
   const DType dtype = i.x(0).dtype();
   if (!IsFloating(dtype)) throw TypeError(i.name()).Got(dtype).Expected("a floating dtype");
-  const Dims shape = ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(2));
+  const Dims shape = ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims"));
   for (size_t k = 0; k < i.op().schema.returns().size(); ++k) i.y(k, shape, dtype);
 }
 
 void RunVar(Run& r, bool root) {
-  const Dims axes = AxesOf(r, 0);
+  const Dims axes = AxesOf(r);
   const Kept y(r.y(0), r.x(0).shape(), axes), mean(r.y(r.y_count() - 1), r.x(0).shape(), axes);
   kernels::Var(r.ctx(), r.dtype(), y, r.y_count() > 1 ? View(mean) : View{}, r.in(0), CorrectionOf(r), root);
 }
 
 /// 2 (x - mean) dvar / (count - correction), and dmean / count where there is one.
 void VarGradient(Grad& g, const Tensor& variance_slope, const Tensor& mean_slope) {
-  const Dims axes = AxesOf(g, 0);
+  const Dims axes = AxesOf(g);
   const Dims& shape = g.x_shape(0);
   const double count = static_cast<double>(ReducedCount(shape, axes));
   Tensor dx;
@@ -34,10 +34,10 @@ void VarGradient(Grad& g, const Tensor& variance_slope, const Tensor& mean_slope
     const Tensor& x = g.x(0);
     const Tensor distance = axes.empty() ? x - x : x - Op<"mean">(x, axes, /*keepdims=*/true);
     const double free = std::max(0.0, count - CorrectionOf(g));
-    dx = distance * (Unreduced(variance_slope, shape, axes, g.Bool(2)) * (2.0 / free));
+    dx = distance * (Unreduced(variance_slope, shape, axes, g.Bool("keepdims")) * (2.0 / free));
   }
   if (mean_slope.defined()) {
-    const Tensor part = Spread(mean_slope, shape, axes, g.Bool(2)) / count;
+    const Tensor part = Spread(mean_slope, shape, axes, g.Bool("keepdims")) / count;
     dx = dx.defined() ? dx + part : part;
   }
   if (dx.defined()) g.dx(0, dx);
@@ -78,9 +78,9 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
 /// The variance of complex numbers is that of the real parts plus that of the imaginary parts.
 Tensor VarianceOf(const CallReader& c) {
   const Tensor& x = c.x(0);
-  if (!x.is_complex()) return Op<"real_var">(x, c.attr(0), c.attr(1), c.attr(2));
-  return Op<"real_var">(Op<"real">(x), c.attr(0), c.attr(1), c.attr(2)) +
-         Op<"real_var">(Op<"imag">(x), c.attr(0), c.attr(1), c.attr(2));
+  if (!x.is_complex()) return Op<"real_var">(x, c.attr("axis"), c.attr("correction"), c.attr("keepdims"));
+  return Op<"real_var">(Op<"real">(x), c.attr("axis"), c.attr("correction"), c.attr("keepdims")) +
+         Op<"real_var">(Op<"imag">(x), c.attr("axis"), c.attr("correction"), c.attr("keepdims"));
 }
 
 [[maybe_unused]] const auto& var =
@@ -97,7 +97,7 @@ Tensor VarianceOf(const CallReader& c) {
             const Tensor variance = VarianceOf(c), none = Op<"eq">(variance.Detach(), Number(0));
             return {Op<"where">(none, Number(0.0), Op<"sqrt">(Op<"where">(none, Number(1.0), variance)))};
           }
-          return {Op<"real_std">(c.x(0), c.attr(0), c.attr(1), c.attr(2))};
+          return {Op<"real_std">(c.x(0), c.attr("axis"), c.attr("correction"), c.attr("keepdims"))};
         });
 
 [[maybe_unused]] const auto& var_mean =
@@ -106,8 +106,8 @@ Tensor VarianceOf(const CallReader& c) {
         "mean)")
         .Doc("Variance and mean in one pass.")
         .As([](const CallReader& c) -> Tensors {
-          if (c.x(0).is_complex()) return {VarianceOf(c), Op<"mean">(c.x(0), c.attr(0), c.attr(2))};
-          return OpN<"real_var_mean">(c.x(0), c.attr(0), c.attr(1), c.attr(2));
+          if (c.x(0).is_complex()) return {VarianceOf(c), Op<"mean">(c.x(0), c.attr("axis"), c.attr("keepdims"))};
+          return OpN<"real_var_mean">(c.x(0), c.attr("axis"), c.attr("correction"), c.attr("keepdims"));
         });
 
 [[maybe_unused]] const auto& std_mean =
@@ -116,27 +116,29 @@ Tensor VarianceOf(const CallReader& c) {
         "mean)")
         .Doc("Standard deviation and mean.")
         .As([](const CallReader& c) -> Tensors {
-          return {Op<"std">(c.x(0), c.attr(0), c.attr(1), c.attr(2)), Op<"mean">(c.x(0), c.attr(0), c.attr(2))};
+          return {Op<"std">(c.x(0), c.attr("axis"), c.attr("correction"), c.attr("keepdims")),
+                  Op<"mean">(c.x(0), c.attr("axis"), c.attr("keepdims"))};
         });
 
 // --- norms. Attributes: 0 ord, 1 axis, 2 keepdims, 3 dtype.
 
 void InferNorm(Infer& i) {
-  const DType dtype = i.DTypeOr(3, i.x(0).dtype());
+  const DType dtype = i.DTypeOr("dtype", i.x(0).dtype());
   if (!IsInexact(dtype)) throw TypeError(i.name()).Got(dtype).Expected("a floating or complex dtype");
-  const Dims axes = AxesOf(i, 1);
-  const double p = i.Real(0);
+  const Dims axes = AxesOf(i);
+  const double p = i.Real("ord");
   if (p < 0 || std::isinf(p)) RefuseEmpty(i, axes);
-  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool(2)), RealDType(dtype));
+  i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool("keepdims")), RealDType(dtype));
 }
 
 void NormGradient(Grad& g) {
-  const double p = g.Real(0);
-  const Dims axes = AxesOf(g, 1);
+  const double p = g.Real("ord");
+  const Dims axes = AxesOf(g);
   const Dims& shape = g.x_shape(0);
   Tensor x = g.x(0);
-  if (g.Given(3)) x = Op<"cast">(x, g.attr(3).dtype());
-  const Tensor dy = Unreduced(g.dy(), shape, axes, g.Bool(2)), y = Unreduced(g.y(), shape, axes, g.Bool(2));
+  if (g.Given("dtype")) x = Op<"cast">(x, g.attr("dtype").dtype());
+  const Tensor dy = Unreduced(g.dy(), shape, axes, g.Bool("keepdims")),
+               y = Unreduced(g.y(), shape, axes, g.Bool("keepdims"));
   const Tensor zero = Number(0.0), flat = Op<"eq">(y, zero);
   // Where all is zero a quotient by 1 stands in, which is masked, so that its own gradient stays a number.
   const auto over = [&](const Tensor& a) { return Op<"where">(flat, zero, a / Op<"where">(flat, Number(1.0), y)); };
@@ -164,8 +166,8 @@ void NormGradient(Grad& g) {
         .Batches(Batching::kRows, "axis")
         .Infers(InferNorm)
         .Runs([](Run& r) {
-          const Tensor x = InputAs(r, 3);
-          kernels::Norm(r.ctx(), x.dtype(), Kept(r.y(), x.shape(), AxesOf(r, 1)), x.view(), r.Real(0));
+          const Tensor x = InputAs(r);
+          kernels::Norm(r.ctx(), x.dtype(), Kept(r.y(), x.shape(), AxesOf(r)), x.view(), r.Real("ord"));
         })
         .Gradient("x, out", NormGradient);
 
@@ -173,8 +175,8 @@ void NormGradient(Grad& g) {
     DefineOp("norm(Tensor x, Scalar? p=2, int[1]? axis=None, bool keepdims=False, *, dtype? dtype=None) -> Tensor")
         .Doc("The vector norm of order `p` of all elements, or along axes.")
         .As([](const CallReader& c) -> Tensors {
-          const Value order = c.Given(0) ? c.attr(0) : Value(2);
-          return {Op<"linalg_vector_norm">(c.x(0), order, c.attr(1), c.attr(2), c.attr(3))};
+          const Value order = c.Given("p") ? c.attr("p") : Value(2);
+          return {Op<"linalg_vector_norm">(c.x(0), order, c.attr("axis"), c.attr("keepdims"), c.attr("dtype"))};
         });
 
 // --- logsumexp. Attributes: 0 axis, 1 keepdims.
@@ -184,14 +186,13 @@ void NormGradient(Grad& g) {
         .Doc("log(sum(exp(x))) along axes, without overflow.")
         .Batches(Batching::kRows, "axis")
         .Promotes(Promotion::kFloat)
-        .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i, 0), i.Bool(1)), i.x(0).dtype()); })
-        .Runs(
-            [](Run& r) { kernels::LogSumExp(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r, 0)), r.in(0)); })
+        .Infers([](Infer& i) { i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims")), i.x(0).dtype()); })
+        .Runs([](Run& r) { kernels::LogSumExp(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .Gradient("x, out", [](Grad& g) {
-          const Dims axes = AxesOf(g, 0);
+          const Dims axes = AxesOf(g);
           const Dims& shape = g.x_shape(0);
-          const Tensor y = Unreduced(g.y(), shape, axes, g.Bool(1));
-          g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool(1)) * Op<"exp">(g.x(0) - y));
+          const Tensor y = Unreduced(g.y(), shape, axes, g.Bool("keepdims"));
+          g.dx(0, Unreduced(g.dy(), shape, axes, g.Bool("keepdims")) * Op<"exp">(g.x(0) - y));
         });
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace dragon {
 namespace {
 
 void Check(const CallReader& c) {
-  const Tensor &x = c.x(0), &q = c.x(1);
+  const Tensor &x = c.x("x"), &q = c.x("q");
   if (x.dtype() != DType::kFloat32 && x.dtype() != DType::kFloat64) {
     throw TypeError(c.name()).Got("x of ", x.dtype()).Expected("float32 or float64");
   }
@@ -43,14 +43,14 @@ Tensor Between(const char* who, const Tensor& sorted, Tensor ranks, const std::s
 
 Tensors Quantile(const CallReader& c, bool ignore_nan) {
   Check(c);
-  const bool all = !c.Given(0), keepdims = c.Bool(1);
-  Tensor x = all ? Op<"reshape">(c.x(0), Dims{c.x(0).numel()}) : c.x(0);
-  const int64_t axis = NormalizeAxis(c.name(), all ? 0 : c.Int(0), x.ndim());
+  const bool all = !c.Given("axis"), keepdims = c.Bool("keepdims");
+  Tensor x = all ? Op<"reshape">(c.x("x"), Dims{c.x("x").numel()}) : c.x("x");
+  const int64_t axis = NormalizeAxis(c.name(), all ? 0 : c.Int("axis"), x.ndim());
   if (x.ndim() == 0) x = Op<"reshape">(x, Dims{1});
   const int64_t size = x.size(axis);
   const Tensor lines = Op<"movedim">(x, Dims{axis}, Dims{-1});
   const Tensor sorted = Op<"sort">(lines, -1);
-  const Tensor q = Op<"cast">(c.x(1).ndim() ? c.x(1) : Op<"reshape">(c.x(1), Dims{1}), x.dtype());
+  const Tensor q = Op<"cast">(c.x("q").ndim() ? c.x("q") : Op<"reshape">(c.x("q"), Dims{1}), x.dtype());
   const Tensor is_nan = Op<"isnan">(lines);
   const double last = static_cast<double>(size - 1);
   Dims wide = lines.shape();
@@ -63,19 +63,19 @@ Tensors Quantile(const CallReader& c, bool ignore_nan) {
     // A line with a NaN reads its last place, where sorting put the NaN.
     ranks = Op<"masked_fill">(Op<"expand">(q * last, wide), Op<"any">(is_nan, Dims{-1}, true), Number(last));
   }
-  Tensor y = Between(c.name(), sorted, Op<"expand">(ranks, wide), c.String(2));
+  Tensor y = Between(c.name(), sorted, Op<"expand">(ranks, wide), c.String("interpolation"));
   if (keepdims) {
-    const Dims ones = Dims::Filled(c.x(0).ndim(), 1);
-    y = all                  ? Op<"reshape">(y,
-                                             [&] {
+    const Dims ones = Dims::Filled(c.x("x").ndim(), 1);
+    y = all                    ? Op<"reshape">(y,
+                                               [&] {
                               Dims d = ones;
                               d.push_back(q.numel());
                               return d;
-                                             }())
-        : c.x(0).ndim() == 0 ? y
-                             : Op<"movedim">(Op<"unsqueeze">(y, -1), Dims{-2, -1}, Dims{-1, axis});
+                                               }())
+        : c.x("x").ndim() == 0 ? y
+                               : Op<"movedim">(Op<"unsqueeze">(y, -1), Dims{-2, -1}, Dims{-1, axis});
   }
-  return {c.x(1).ndim() ? Op<"movedim">(y, Dims{-1}, Dims{0}) : Op<"select">(y, -1, 0)};
+  return {c.x("q").ndim() ? Op<"movedim">(y, Dims{-1}, Dims{0}) : Op<"select">(y, -1, 0)};
 }
 
 [[maybe_unused]] const auto& quantile =

@@ -51,7 +51,9 @@ void SetAll(Run& r, Tensors results) {
             "asked for.")
         .Dynamic()
         .NotDifferentiable()
-        .Runs([](Run& r) { SetAll(r, Groups(r, /*sorted=*/true, r.Bool(1), r.Bool(2), r.attr(3))); });
+        .Runs([](Run& r) {
+          SetAll(r, Groups(r, /*sorted=*/true, r.Bool("return_inverse"), r.Bool("return_counts"), r.attr("axis")));
+        });
 
 [[maybe_unused]] const auto& unique_consecutive =
     DefineOp(
@@ -60,19 +62,21 @@ void SetAll(Run& r, Tensors results) {
         .Doc("The first of every run of equal elements, or of equal rows along an axis.")
         .Dynamic()
         .NotDifferentiable()
-        .Runs([](Run& r) { SetAll(r, Groups(r, /*sorted=*/false, r.Bool(0), r.Bool(1), r.attr(2))); });
+        .Runs([](Run& r) {
+          SetAll(r, Groups(r, /*sorted=*/false, r.Bool("return_inverse"), r.Bool("return_counts"), r.attr("axis")));
+        });
 
 bool RightOf(const CallReader& c) {
-  if (!c.Given(2)) return c.Bool(1);
-  if (c.String(2) != "left" && c.String(2) != "right")
-    throw ValueError(c.name()).Got("side '", c.String(2), "'").Expected("left or right");
-  if (c.String(2) == "left" && c.Bool(1))
+  if (!c.Given("side")) return c.Bool("right");
+  if (c.String("side") != "left" && c.String("side") != "right")
+    throw ValueError(c.name()).Got("side '", c.String("side"), "'").Expected("left or right");
+  if (c.String("side") == "left" && c.Bool("right"))
     throw ValueError(c.name()).Got("side 'left' and right=True").Expected("them to agree");
-  return c.String(2) == "right";
+  return c.String("side") == "right";
 }
 
 void InferSearch(Infer& i) {
-  const Tensor &edges = i.x(0), &values = i.x(1);
+  const Tensor &edges = i.x("sorted_sequence"), &values = i.x("x");
   if (edges.is_complex()) throw TypeError("searchsorted").Got(edges.dtype()).Expected("numbers that have an order");
   bool fits = edges.ndim() == 1 || (edges.ndim() > 1 && edges.ndim() == values.ndim());
   for (int axis = 0; fits && edges.ndim() > 1 && axis + 1 < edges.ndim(); ++axis)
@@ -82,21 +86,22 @@ void InferSearch(Infer& i) {
         .Got("a sorted sequence of shape ", edges.shape(), " for values of shape ", values.shape())
         .Expected("a vector, or equal sizes before the last axis");
   }
-  if (i.has(2) && (i.x(2).shape() != edges.shape() || i.x(2).dtype() != DType::kInt64)) {
+  if (i.has("sorter") && (i.x("sorter").shape() != edges.shape() || i.x("sorter").dtype() != DType::kInt64)) {
     throw ValueError("searchsorted")
-        .Got("sorter ", i.x(2).dtype(), i.x(2).shape())
+        .Got("sorter ", i.x("sorter").dtype(), i.x("sorter").shape())
         .Expected("int64 of shape ", edges.shape());
   }
   RightOf(i);
-  i.y(0, values.shape(), i.Bool(0) ? DType::kInt32 : DType::kInt64);
+  i.y(0, values.shape(), i.Bool("out_int32") ? DType::kInt32 : DType::kInt64);
 }
 
 void RunSearch(Run& r) {
-  const Tensor edges = r.Contiguous(0), values = r.Contiguous(1), sorter = r.has(2) ? r.Contiguous(2) : Tensor();
-  const Tensor places = r.Bool(0) ? Tensor::Empty(values.shape(), DType::kInt64, values.device()) : r.y();
+  const Tensor edges = r.Contiguous("sorted_sequence"), values = r.Contiguous("x"),
+               sorter = r.has("sorter") ? r.Contiguous("sorter") : Tensor();
+  const Tensor places = r.Bool("out_int32") ? Tensor::Empty(values.shape(), DType::kInt64, values.device()) : r.y();
   kernels::SearchSorted(r.ctx(), r.dtype(), places.mutable_view(), edges.view(), values.view(),
                         sorter.defined() ? sorter.view() : View{}, RightOf(r));
-  if (r.Bool(0)) OpInto<"copy">(r.y(), places);
+  if (r.Bool("out_int32")) OpInto<"copy">(r.y(), places);
 }
 
 [[maybe_unused]] const auto& searchsorted =
@@ -114,9 +119,9 @@ void RunSearch(Run& r) {
     DefineOp("bucketize(Tensor x, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor")
         .Doc("searchsorted with one vector of boundaries.")
         .As([](const CallReader& c) -> Tensors {
-          if (c.x(1).ndim() != 1)
-            throw ValueError("bucketize").Got("boundaries of shape ", c.x(1).shape()).Expected("a vector");
-          return {Op<"searchsorted">(c.x(1), c.x(0), c.Bool(0), c.Bool(1))};
+          if (c.x("boundaries").ndim() != 1)
+            throw ValueError("bucketize").Got("boundaries of shape ", c.x("boundaries").shape()).Expected("a vector");
+          return {Op<"searchsorted">(c.x("boundaries"), c.x("x"), c.Bool("out_int32"), c.Bool("right"))};
         });
 
 [[maybe_unused]] const auto& isin =
@@ -126,12 +131,12 @@ void RunSearch(Run& r) {
         .Promotes(Promotion::kCommon)
         .NotDifferentiable()
         .Infers([](Infer& i) {
-          if (i.x(0).is_complex()) throw TypeError("isin").Got(i.x(0).dtype()).Expected("real numbers");
-          i.y(0, i.x(0).shape(), DType::kBool);
+          if (i.x("x").is_complex()) throw TypeError("isin").Got(i.x("x").dtype()).Expected("real numbers");
+          i.y(0, i.x("x").shape(), DType::kBool);
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), tests = r.Contiguous(1);
-          kernels::IsIn(r.ctx(), r.dtype(), r.out(), x.view(), tests.view(), r.Bool(1));
+          const Tensor x = r.Contiguous("x"), tests = r.Contiguous("tests");
+          kernels::IsIn(r.ctx(), r.dtype(), r.out(), x.view(), tests.view(), r.Bool("invert"));
         });
 
 /// More bins than this cannot be meant, and would only end in an error about memory.
@@ -143,23 +148,29 @@ constexpr int64_t kMostBins = int64_t{1} << 40;
         .Dynamic()
         .NotDifferentiable()
         .Runs([](Run& r) {
-          CheckIndexDType("bincount", r.x(0));
-          if (r.x(0).ndim() != 1) throw ValueError("bincount").Got("x of shape ", r.x(0).shape()).Expected("a vector");
-          if (r.has(1) && r.x(1).shape() != r.x(0).shape()) {
-            throw ValueError("bincount").Got("weights of shape ", r.x(1).shape()).Expected(r.x(0).shape(), " like x");
+          CheckIndexDType("bincount", r.x("x"));
+          if (r.x("x").ndim() != 1)
+            throw ValueError("bincount").Got("x of shape ", r.x("x").shape()).Expected("a vector");
+          if (r.has("weights") && r.x("weights").shape() != r.x("x").shape()) {
+            throw ValueError("bincount")
+                .Got("weights of shape ", r.x("weights").shape())
+                .Expected(r.x("x").shape(), " like x");
           }
-          if (r.has(1) && r.x(1).is_complex()) throw TypeError("bincount").Got("complex weights").Expected("real ones");
-          const Tensor x = AsInt64(r.x(0));
+          if (r.has("weights") && r.x("weights").is_complex())
+            throw TypeError("bincount").Got("complex weights").Expected("real ones");
+          const Tensor x = AsInt64(r.x("x"));
           int64_t least, most;
           kernels::IndexRange(r.ctx(), DType::kInt64, &least, &most, x.view());
           if (least < 0) throw ValueError("bincount").Got(least, " in x").Expected("no number below 0");
-          if (r.Int(0) < 0) throw ValueError("bincount").Got("minlength ", r.Int(0)).Expected("at least 0");
-          const DType dtype = !r.has(1)                           ? DType::kInt64
-                              : r.x(1).dtype() == DType::kFloat32 ? DType::kFloat32
-                                                                  : DType::kFloat64;
-          const Tensor weights = !r.has(1) || r.x(1).dtype() == dtype ? r.x(1) : Op<"cast">(r.x(1), dtype);
+          if (r.Int("minlength") < 0)
+            throw ValueError("bincount").Got("minlength ", r.Int("minlength")).Expected("at least 0");
+          const DType dtype = !r.has("weights")                           ? DType::kInt64
+                              : r.x("weights").dtype() == DType::kFloat32 ? DType::kFloat32
+                                                                          : DType::kFloat64;
+          const Tensor weights =
+              !r.has("weights") || r.x("weights").dtype() == dtype ? r.x("weights") : Op<"cast">(r.x("weights"), dtype);
           if (most >= kMostBins) throw ValueError("bincount").Got(most, " in x").Expected("less than ", kMostBins);
-          r.set_y(0, Tensor::Empty({std::max(most + 1, r.Int(0))}, dtype, x.device()));
+          r.set_y(0, Tensor::Empty({std::max(most + 1, r.Int("minlength"))}, dtype, x.device()));
           kernels::Bincount(r.ctx(), dtype, r.out(), x.view(), weights.defined() ? weights.view() : View{});
         });
 
@@ -180,28 +191,28 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
   return {low, high};
 }
 
-[[maybe_unused]] const auto& histc = DefineOp("histc(Tensor x, int bins=100, float min=0, float max=0) -> Tensor")
-                                         .Doc("How many numbers lie in each of `bins` equal parts from min to max.")
-                                         .NotDifferentiable()
-                                         .Infers([](Infer& i) {
-                                           if (i.Int(0) <= 0 || i.Int(0) > kMostBins)
-                                             throw ValueError("histc").Got(i.Int(0), " bins").Expected("at least 1");
-                                           if (!i.x(0).is_floating())
-                                             throw TypeError("histc").Got(i.x(0).dtype()).Expected("a floating dtype");
-                                           i.y(0, {i.Int(0)}, i.x(0).dtype());
-                                         })
-                                         .Runs([](Run& r) {
-                                           const Tensor x = r.Contiguous(0);
-                                           const auto [low, high] = BinRange("histc", x, r.Real(1), r.Real(2), 1);
-                                           kernels::Histc(r.ctx(), r.dtype(), r.out(), x.view(), low, high);
-                                         });
+[[maybe_unused]] const auto& histc =
+    DefineOp("histc(Tensor x, int bins=100, float min=0, float max=0) -> Tensor")
+        .Doc("How many numbers lie in each of `bins` equal parts from min to max.")
+        .NotDifferentiable()
+        .Infers([](Infer& i) {
+          if (i.Int("bins") <= 0 || i.Int("bins") > kMostBins)
+            throw ValueError("histc").Got(i.Int("bins"), " bins").Expected("at least 1");
+          if (!i.x(0).is_floating()) throw TypeError("histc").Got(i.x(0).dtype()).Expected("a floating dtype");
+          i.y(0, {i.Int("bins")}, i.x(0).dtype());
+        })
+        .Runs([](Run& r) {
+          const Tensor x = r.Contiguous(0);
+          const auto [low, high] = BinRange("histc", x, r.Real("min"), r.Real("max"), 1);
+          kernels::Histc(r.ctx(), r.dtype(), r.out(), x.view(), low, high);
+        });
 
 [[maybe_unused]] const auto& histogram_edges =
     DefineOp("histogram_edges(Tensor x, Tensor bins, Tensor? weight=None, bool density=False) -> Tensor")
         .Doc("How many numbers (or how much weight) lie between neighbouring edges, the last bin closed.")
         .NotDifferentiable()
         .Infers([](Infer& i) {
-          const Tensor &x = i.x(0), &bins = i.x(1);
+          const Tensor &x = i.x("x"), &bins = i.x("bins");
           if (bins.ndim() != 1 || bins.numel() < 2)
             throw ValueError("histogram")
                 .Got("bins of shape ", bins.shape())
@@ -211,18 +222,19 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
                 .Got(x.dtype(), " and bins of ", bins.dtype())
                 .Expected("both float32 or both float64");
           }
-          if (i.has(2) && (i.x(2).shape() != x.shape() || i.x(2).dtype() != x.dtype())) {
+          if (i.has("weight") && (i.x("weight").shape() != x.shape() || i.x("weight").dtype() != x.dtype())) {
             throw ValueError("histogram")
-                .Got("weight ", i.x(2).dtype(), i.x(2).shape())
+                .Got("weight ", i.x("weight").dtype(), i.x("weight").shape())
                 .Expected(x.dtype(), x.shape(), " like x");
           }
           i.y(0, {bins.numel() - 1}, x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), edges = r.Contiguous(1), weight = r.has(2) ? r.Contiguous(2) : Tensor();
+          const Tensor x = r.Contiguous("x"), edges = r.Contiguous("bins"),
+                       weight = r.has("weight") ? r.Contiguous("weight") : Tensor();
           kernels::Histogram(r.ctx(), r.dtype(), r.out(), x.view(), edges.view(),
                              weight.defined() ? weight.view() : View{});
-          if (!r.Bool(0)) return;
+          if (!r.Bool("density")) return;
           const int64_t bins = r.y().numel();
           const Tensor width = Op<"slice">(edges, 0, 1, bins + 1) - Op<"slice">(edges, 0, 0, bins);
           OpInto<"copy">(r.y(), r.y() / width / Op<"sum">(r.y()));
@@ -235,18 +247,18 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
         .Doc("The histogram of all elements over equal bins, and the edges of those.")
         .Batches(Batching::kApart)
         .As([](const CallReader& c) -> Tensors {
-          if (c.Int(0) <= 0 || c.Int(0) > kMostBins)
-            throw ValueError("histogram").Got(c.Int(0), " bins").Expected("at least 1");
-          double low = 0, high = c.x(0).numel() > 0 ? 0 : 1;
-          if (c.Given(1)) {
-            const std::vector<double>& range = c.attr(1).doubles();
+          if (c.Int("bins") <= 0 || c.Int("bins") > kMostBins)
+            throw ValueError("histogram").Got(c.Int("bins"), " bins").Expected("at least 1");
+          double low = 0, high = c.x("x").numel() > 0 ? 0 : 1;
+          if (c.Given("range")) {
+            const std::vector<double>& range = c.attr("range").doubles();
             if (range.size() != 2) throw ValueError("histogram").Got(range.size(), " ends of a range").Expected("two");
             low = range[0], high = range[1];
             if (low == high) low -= 0.5, high += 0.5;
           }
-          std::tie(low, high) = BinRange("histogram", c.x(0), low, high, 0.5);
-          const Tensor edges = Op<"linspace">(low, high, c.Int(0) + 1, c.x(0).dtype(), c.x(0).device());
-          return {Op<"histogram_edges">(c.x(0), edges, c.x(1), c.Bool(2)), edges};
+          std::tie(low, high) = BinRange("histogram", c.x("x"), low, high, 0.5);
+          const Tensor edges = Op<"linspace">(low, high, c.Int("bins") + 1, c.x("x").dtype(), c.x("x").device());
+          return {Op<"histogram_edges">(c.x("x"), edges, c.x("weight"), c.Bool("density")), edges};
         });
 
 }  // namespace

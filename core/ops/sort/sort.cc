@@ -28,13 +28,14 @@ void InferPair(Infer& i, const Dims& shape) {
         .Doc("The elements of an axis in order, and where they were. Always stable; NaN counts as the largest.")
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
-          KernelAxis(i, i.Int(0));
+          KernelAxis(i, i.Int("axis"));
           InferPair(i, i.x(0).shape());
         })
         .Runs([](Run& r) {
-          kernels::Sort(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), KernelAxis(r, r.Int(0)), r.Bool(1));
+          kernels::Sort(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), KernelAxis(r, r.Int("axis")),
+                        r.Bool("descending"));
         })
-        .Gradient("indices", [](Grad& g) { PickedGradient(g, g.Int(0), g.y(1), g.dy()); });
+        .Gradient("indices", [](Grad& g) { PickedGradient(g, g.Int("axis"), g.y(1), g.dy()); });
 
 [[maybe_unused]] const auto& argsort =
     DefineOp("argsort(Tensor x, int axis=-1, bool descending=False, bool stable=False) -> Tensor")
@@ -42,12 +43,13 @@ void InferPair(Infer& i, const Dims& shape) {
         .Batches(Batching::kRows, "axis")
         .NotDifferentiable()
         .Infers([](Infer& i) {
-          KernelAxis(i, i.Int(0));
+          KernelAxis(i, i.Int("axis"));
           InferPair(i, i.x(0).shape());
           i.outputs = {OutputSpec{i.x(0).shape(), {}, DType::kInt64}};
         })
         .Runs([](Run& r) {
-          kernels::Sort(r.ctx(), r.dtype(), View{}, r.out(0), r.in(0), KernelAxis(r, r.Int(0)), r.Bool(1));
+          kernels::Sort(r.ctx(), r.dtype(), View{}, r.out(0), r.in(0), KernelAxis(r, r.Int("axis")),
+                        r.Bool("descending"));
         });
 
 [[maybe_unused]] const auto& msort =
@@ -68,16 +70,17 @@ Dims Resized(const Dims& shape, int64_t axis, int64_t size) {
         .Doc("The k largest or smallest elements of an axis, best first, and where they were.")
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
-          const int64_t axis = KernelAxis(i, i.Int(1)), size = i.x(0).ndim() ? i.x(0).size(axis) : 1;
-          if (i.Int(0) < 0 || i.Int(0) > size) {
-            throw ValueError("topk").Got("k ", i.Int(0)).Expected("0 to ", size, ", the size of axis ", axis);
+          const int64_t axis = KernelAxis(i, i.Int("axis")), size = i.x(0).ndim() ? i.x(0).size(axis) : 1;
+          if (i.Int("k") < 0 || i.Int("k") > size) {
+            throw ValueError("topk").Got("k ", i.Int("k")).Expected("0 to ", size, ", the size of axis ", axis);
           }
-          InferPair(i, Resized(i.x(0).shape(), axis, i.Int(0)));
+          InferPair(i, Resized(i.x(0).shape(), axis, i.Int("k")));
         })
         .Runs([](Run& r) {
-          kernels::TopK(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), KernelAxis(r, r.Int(1)), r.Bool(2));
+          kernels::TopK(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), KernelAxis(r, r.Int("axis")),
+                        r.Bool("largest"));
         })
-        .Gradient("indices", [](Grad& g) { PickedGradient(g, g.Int(1), g.y(1), g.dy()); });
+        .Gradient("indices", [](Grad& g) { PickedGradient(g, g.Int("axis"), g.y(1), g.dy()); });
 
 // --- one element per line: results drop the axis unless keepdims
 
@@ -121,24 +124,26 @@ void PickedOneGradient(Grad& g, int64_t axis, bool keepdims) {
         .Doc("The k-th smallest element of an axis, counted from 1, and where it is.")
         .Batches(Batching::kRows, "axis")
         .Infers([](Infer& i) {
-          const int64_t axis = KernelAxis(i, i.Int(1)), size = FilledAxis(i, axis);
-          if (i.Int(0) < 1 || i.Int(0) > size) throw ValueError("kthvalue").Got("k ", i.Int(0)).Expected("1 to ", size);
-          InferPicked(i, axis, i.Bool(2));
+          const int64_t axis = KernelAxis(i, i.Int("axis")), size = FilledAxis(i, axis);
+          if (i.Int("k") < 1 || i.Int("k") > size)
+            throw ValueError("kthvalue").Got("k ", i.Int("k")).Expected("1 to ", size);
+          InferPicked(i, axis, i.Bool("keepdims"));
         })
         .Runs([](Run& r) {
-          const int64_t axis = KernelAxis(r, r.Int(1));
-          const Kept values(r.out(0), r.x(0), axis, r.Bool(2)), indices(r.out(1), r.x(0), axis, r.Bool(2));
-          kernels::KthValue(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis, r.Int(0));
+          const int64_t axis = KernelAxis(r, r.Int("axis"));
+          const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")),
+              indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
+          kernels::KthValue(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis, r.Int("k"));
         })
-        .Gradient("indices", [](Grad& g) { PickedOneGradient(g, g.Int(1), g.Bool(2)); });
+        .Gradient("indices", [](Grad& g) { PickedOneGradient(g, g.Int("axis"), g.Bool("keepdims")); });
 
-void InferMedian(Infer& i) { InferPicked(i, KernelAxis(i, i.Int(0)), i.Bool(1)); }
+void InferMedian(Infer& i) { InferPicked(i, KernelAxis(i, i.Int("axis")), i.Bool("keepdims")); }
 void RunMedian(Run& r, bool ignore_nan) {
-  const int64_t axis = KernelAxis(r, r.Int(0));
-  const Kept values(r.out(0), r.x(0), axis, r.Bool(1)), indices(r.out(1), r.x(0), axis, r.Bool(1));
+  const int64_t axis = KernelAxis(r, r.Int("axis"));
+  const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")), indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
   kernels::Median(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis, ignore_nan);
 }
-void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int(0), g.Bool(1)); }
+void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int("axis"), g.Bool("keepdims")); }
 
 [[maybe_unused]] const auto& median_axis =
     DefineOp("median_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
@@ -159,7 +164,7 @@ void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int(0), g.Bool(1)); }
 template <OpName along_axis>
 Tensors MedianOf(const CallReader& c) {
   const Tensor& x = c.x(0);
-  if (c.Given(0)) return OpN<along_axis>(x, c.Int(0), c.Bool(1));
+  if (c.Given("axis")) return OpN<along_axis>(x, c.Int("axis"), c.Bool("keepdims"));
   if (x.numel() == 0 && x.is_floating()) {
     const Tensor nan = Op<"full">(Dims{}, Value(std::numeric_limits<double>::quiet_NaN()), x.dtype(), x.device());
     return {nan, Op<"full">(Dims{}, Value(int64_t{-1}), DType::kInt64, x.device())};
@@ -181,8 +186,9 @@ Tensors MedianOf(const CallReader& c) {
         .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) {
-          const int64_t axis = KernelAxis(r, r.Int(0));
-          const Kept values(r.out(0), r.x(0), axis, r.Bool(1)), indices(r.out(1), r.x(0), axis, r.Bool(1));
+          const int64_t axis = KernelAxis(r, r.Int("axis"));
+          const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")),
+              indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
           kernels::Mode(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis);
         })
         .Gradient("indices", MedianGradient);

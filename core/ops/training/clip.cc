@@ -51,13 +51,13 @@ void CheckOrder(const CallReader& c, double p) {
     DefineOp("foreach_norm(Tensor[] tensors, float p=2.0) -> Tensor")
         .Doc("The p-norm of every tensor, in one vector.")
         .Infers([](Infer& i) {
-          CheckOrder(i, i.Real(0));
-          i.y(0, {static_cast<int64_t>(i.list(0).size())}, CommonDType(i));
+          CheckOrder(i, i.Real("p"));
+          i.y(0, {static_cast<int64_t>(i.list("tensors").size())}, CommonDType(i));
         })
         .Runs([](Run& r) {
-          if (r.list(0).empty()) return;
+          if (r.list("tensors").empty()) return;
           const Together all(r);
-          kernels::NormEach(r.ctx(), r.y().dtype(), r.out(), all.set, r.Real(0));
+          kernels::NormEach(r.ctx(), r.y().dtype(), r.out(), all.set, r.Real("p"));
         })
         .NotDifferentiable();
 
@@ -66,9 +66,9 @@ void CheckOrder(const CallReader& c, double p) {
         .Doc("Multiply every tensor by a number, in place.")
         .Infers([](Infer& i) { CommonDType(i); })
         .Runs([](Run& r) {
-          if (r.list(0).empty()) return;
+          if (r.list("tensors").empty()) return;
           const Together all(r);
-          kernels::ScaleEach(r.ctx(), r.list(0)[0].dtype(), all.set, r.Real(0));
+          kernels::ScaleEach(r.ctx(), r.list("tensors")[0].dtype(), all.set, r.Real("factor"));
           all.WriteBack();
         })
         .NotDifferentiable();
@@ -93,20 +93,20 @@ double NormOf(const Tensor& norms, double p) {
     DefineOp("clip_grad_norm(Tensor![] grads, float max_norm, float p=2.0, bool error_if_nonfinite=False) -> Tensor")
         .Doc("Scale gradients in place so that their common p-norm is at most max_norm; returns the norm they had.")
         .Infers([](Infer& i) {
-          CheckOrder(i, i.Real(1));
+          CheckOrder(i, i.Real("p"));
           i.y(0, {}, CommonDType(i));
         })
         .Runs([](Run& r) {
-          const double max_norm = r.Real(0), p = r.Real(1);
+          const double max_norm = r.Real("max_norm"), p = r.Real("p");
           double total = 0;
-          if (!r.list(0).empty()) {
+          if (!r.list("grads").empty()) {
             const DType dtype = r.y().dtype();
             const Together all(r);
             const Tensor norms = Tensor::Empty({all.set.count}, dtype);
             kernels::NormEach(r.ctx(), dtype, norms.mutable_view(), all.set, p);
             const DType wide = dtype == DType::kFloat64 ? dtype : DType::kFloat32;
             total = NormOf(dtype == wide ? norms : Op<"cast">(norms, wide), p);
-            if (r.Bool(2) && !std::isfinite(total)) {
+            if (r.Bool("error_if_nonfinite") && !std::isfinite(total)) {
               throw RuntimeError(r.name()).Got("gradients whose norm is ", total).Expected("a finite norm");
             }
             const double scale = max_norm / (total + 1e-6);

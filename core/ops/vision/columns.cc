@@ -6,20 +6,18 @@
 namespace dragon {
 namespace {
 
-/// Attributes from `first` on: size, dilation, padding, stride, two numbers each.
-WindowSpec SpecOf(const CallReader& c, int first) {
+/// Two numbers, each at least `least`.
+std::array<int64_t, 2> PairOf(const CallReader& c, ArgumentName name, int64_t least) {
+  const Dims& given = c.Ints(name);
+  if (given.size() == 2 && given[0] >= least && given[1] >= least) return {given[0], given[1]};
+  throw ValueError(c.name()).Got(name.text, " ", given).Expected("two numbers of at least ", least);
+}
+WindowSpec SpecOf(const CallReader& c) {
   WindowSpec spec;
-  std::array<int64_t, 2>* parts[] = {&spec.size, &spec.dilation, &spec.padding, &spec.stride};
-  for (int i = 0; i < 4; ++i) {
-    const Dims& given = c.Ints(first + i);
-    const int64_t least = i == 2 ? 0 : 1;  // only padding may be 0
-    if (given.size() != 2 || given[0] < least || given[1] < least) {
-      throw ValueError(c.name())
-          .Got(c.op().schema.attr(first + i).name, " ", given)
-          .Expected("two numbers of at least ", least);
-    }
-    *parts[i] = {given[0], given[1]};
-  }
+  spec.size = PairOf(c, "kernel_size", 1);
+  spec.dilation = PairOf(c, "dilation", 1);
+  spec.padding = PairOf(c, "padding", 0);
+  spec.stride = PairOf(c, "stride", 1);
   return spec;
 }
 
@@ -59,10 +57,14 @@ void CheckFloat(const CallReader& c) {
         .Doc("The windows of images (N, C, H, W) as columns (N, C kh kw, windows). One image may come without N.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          if (x.ndim() == 4) return {Op<"im2col_batch">(x, c.Ints(0), c.Ints(1), c.Ints(2), c.Ints(3))};
+          if (x.ndim() == 4)
+            return {
+                Op<"im2col_batch">(x, c.Ints("kernel_size"), c.Ints("dilation"), c.Ints("padding"), c.Ints("stride"))};
           if (x.ndim() != 3) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(N, C, H, W) or (C, H, W)");
           const Tensor lone = Op<"unsqueeze">(x, 0);
-          return {Op<"squeeze">(Op<"im2col_batch">(lone, c.Ints(0), c.Ints(1), c.Ints(2), c.Ints(3)), Dims{0})};
+          return {Op<"squeeze">(
+              Op<"im2col_batch">(lone, c.Ints("kernel_size"), c.Ints("dilation"), c.Ints("padding"), c.Ints("stride")),
+              Dims{0})};
         });
 
 [[maybe_unused]] const auto& im2col_batch =
@@ -72,18 +74,19 @@ void CheckFloat(const CallReader& c) {
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           CheckFloat(i);
-          const WindowSpec spec = SpecOf(i, 0);
+          const WindowSpec spec = SpecOf(i);
           const int64_t rows = CountWindows(i, spec, 0, x.size(2)), columns = CountWindows(i, spec, 1, x.size(3));
           const int64_t height = Times(i, "channels and windows", x.size(1), ElementsOf(i, spec));
           i.y(0, Dims{x.size(0), height, Times(i, "places", rows, columns)}, x.dtype());
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          kernels::Im2Col(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r, 0));
+          kernels::Im2Col(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r));
         })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
-          g.dx(0, Op<"col2im">(g.dy(), Dims{shape[2], shape[3]}, g.Ints(0), g.Ints(1), g.Ints(2), g.Ints(3)));
+          g.dx(0, Op<"col2im">(g.dy(), Dims{shape[2], shape[3]}, g.Ints("kernel_size"), g.Ints("dilation"),
+                               g.Ints("padding"), g.Ints("stride")));
         });
 
 [[maybe_unused]] const auto& col2im =
@@ -94,7 +97,8 @@ void CheckFloat(const CallReader& c) {
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           const auto run = [&](const Tensor& batch) {
-            return Op<"col2im_batch">(batch, c.Ints(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4));
+            return Op<"col2im_batch">(batch, c.Ints("output_size"), c.Ints("kernel_size"), c.Ints("dilation"),
+                                      c.Ints("padding"), c.Ints("stride"));
           };
           if (x.ndim() == 3) return {run(x)};
           if (x.ndim() == 2) return {Op<"squeeze">(run(Op<"unsqueeze">(x, 0)), Dims{0})};
@@ -109,9 +113,9 @@ void CheckFloat(const CallReader& c) {
         .Batches(Batching::kSamples)
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
-          const Dims& size = i.Ints(0);
+          const Dims& size = i.Ints("output_size");
           CheckFloat(i);
-          const WindowSpec spec = SpecOf(i, 1);
+          const WindowSpec spec = SpecOf(i);
           if (size[0] < 1 || size[1] < 1) throw ValueError("col2im").Got("output_size ", size).Expected("at least 1");
           const int64_t rows = CountWindows(i, spec, 0, size[0]), columns = CountWindows(i, spec, 1, size[1]);
           const int64_t windows = Times(i, "places", rows, columns), elements = ElementsOf(i, spec);
@@ -124,9 +128,11 @@ void CheckFloat(const CallReader& c) {
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
-          kernels::Col2Im(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r, 1));
+          kernels::Col2Im(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r));
         })
-        .Gradient("", [](Grad& g) { g.dx(0, Op<"im2col">(g.dy(), g.Ints(1), g.Ints(2), g.Ints(3), g.Ints(4))); });
+        .Gradient("", [](Grad& g) {
+          g.dx(0, Op<"im2col">(g.dy(), g.Ints("kernel_size"), g.Ints("dilation"), g.Ints("padding"), g.Ints("stride")));
+        });
 
 /// The axes before the last three, then the given ones.
 Dims Shaped(const Tensor& x, std::initializer_list<int64_t> last) {
@@ -159,7 +165,7 @@ void CheckFactor(const CallReader& c, int64_t factor) {
         .Doc("(..., C r r, H, W) as (..., C, H r, W r).")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          const int64_t r = c.Int(0);
+          const int64_t r = c.Int("upscale_factor");
           CheckFactor(c, r);
           const int64_t channels = x.size(-3), h = x.size(-2), w = x.size(-1);
           if (r > 46340 || channels % (r * r) != 0) {
@@ -176,7 +182,7 @@ void CheckFactor(const CallReader& c, int64_t factor) {
         .Doc("(..., C, H r, W r) as (..., C r r, H, W).")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          const int64_t r = c.Int(0);
+          const int64_t r = c.Int("downscale_factor");
           CheckFactor(c, r);
           const int64_t channels = x.size(-3), h = x.size(-2), w = x.size(-1);
           if (h % r != 0 || w % r != 0) {
@@ -190,7 +196,7 @@ void CheckFactor(const CallReader& c, int64_t factor) {
 
 Tensors ChannelShuffle(const CallReader& c) {
   const Tensor& x = c.x(0);
-  const int64_t groups = c.Int(0);
+  const int64_t groups = c.Int("groups");
   if (x.ndim() < 3) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("at least three axes");
   if (groups < 1 || x.size(1) % groups != 0) {
     throw ValueError(c.name()).Got(groups, " groups").Expected("a divisor of the ", x.size(1), " channels");

@@ -7,7 +7,7 @@ namespace dragon {
 namespace {
 
 GridMode ModeOf(const CallReader& c, int axes) {
-  const std::string& mode = c.String(0);
+  const std::string& mode = c.String("mode");
   if (mode == "bilinear") return GridMode::kLinear;
   if (mode == "nearest") return GridMode::kNearest;
   if (mode == "bicubic" && axes == 2) return GridMode::kCubic;
@@ -17,7 +17,7 @@ GridMode ModeOf(const CallReader& c, int axes) {
 }
 
 GridPadding PaddingOf(const CallReader& c) {
-  const std::string& padding = c.String(1);
+  const std::string& padding = c.String("padding_mode");
   if (padding == "zeros") return GridPadding::kZeros;
   if (padding == "border") return GridPadding::kBorder;
   if (padding == "reflection") return GridPadding::kReflection;
@@ -50,22 +50,22 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
         .Batches(Batching::kSamples)
         .Autocast(Precision::kFloat32)
         .Infers([](Infer& i) {
-          const Tensor &x = i.x(0), &grid = i.x(1);
+          const Tensor &x = i.x("x"), &grid = i.x("grid");
           CheckGrid(i, x, grid);
           Dims shape{x.size(0), x.size(1)};
           for (int axis = 1; axis + 1 < grid.ndim(); ++axis) shape.push_back(grid.shape()[axis]);
           i.y(0, shape, x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0), grid = r.Contiguous(1);
+          const Tensor x = r.Contiguous("x"), grid = r.Contiguous("grid");
           kernels::GridSample(r.ctx(), r.dtype(), r.out(), x.view(), grid.view(), ModeOf(r, x.ndim() - 2), PaddingOf(r),
-                              r.Bool(2));
+                              r.Bool("align_corners"));
         })
         .Gradient("x, grid", [](Grad& g) {
-          const Tensors grads =
-              OpN<"grid_sample_backward">(g.dy(), g.x(0), g.x(1), g.String(0), g.String(1), g.Bool(2));
-          if (g.needs(0)) g.dx(0, grads[0]);
-          if (g.needs(1)) g.dx(1, grads[1]);
+          const Tensors grads = OpN<"grid_sample_backward">(g.dy(), g.x("x"), g.x("grid"), g.String("mode"),
+                                                            g.String("padding_mode"), g.Bool("align_corners"));
+          if (g.needs("x")) g.dx("x", grads[0]);
+          if (g.needs("grid")) g.dx("grid", grads[1]);
         });
 
 [[maybe_unused]] const auto& grid_sample_backward =
@@ -74,14 +74,14 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
         "(Tensor dx, Tensor dgrid)")
         .Doc("The gradients of grid_sample's image and grid; they have none themselves.")
         .Infers([](Infer& i) {
-          CheckGrid(i, i.x(1), i.x(2));
-          i.y(0, i.x(1).shape(), i.x(1).dtype());
-          i.y(1, i.x(2).shape(), i.x(2).dtype());
+          CheckGrid(i, i.x("x"), i.x("grid"));
+          i.y(0, i.x("x").shape(), i.x("x").dtype());
+          i.y(1, i.x("grid").shape(), i.x("grid").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0), x = r.Contiguous(1), grid = r.Contiguous(2);
+          const Tensor dy = r.Contiguous("dy"), x = r.Contiguous("x"), grid = r.Contiguous("grid");
           kernels::GridSampleBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), dy.view(), x.view(), grid.view(),
-                                      ModeOf(r, x.ndim() - 2), PaddingOf(r), r.Bool(2));
+                                      ModeOf(r, x.ndim() - 2), PaddingOf(r), r.Bool("align_corners"));
         });
 
 /// n coordinates from -1 to 1: of the corners' centers, or of all centers within the borders.
@@ -97,7 +97,7 @@ Tensor Coordinates(int64_t n, bool align_corners, const Tensor& like) {
         .Doc("The points that affine maps (N, 2, 3) or (N, 3, 4) send an image's places to.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& theta = c.x(0);
-          const Dims& size = c.Ints(0);
+          const Dims& size = c.Ints("size");
           const int axes = size.size() - 2;
           if (!IsFloating(theta.dtype())) {
             throw TypeError(c.name()).Got("theta of dtype ", theta.dtype()).Expected("a float dtype");
@@ -118,7 +118,7 @@ Tensor Coordinates(int64_t n, bool align_corners, const Tensor& like) {
           for (int axis = axes - 1; axis >= 0; --axis) {  // x first
             Dims lone = Dims::Filled(axes, 1);
             lone[axis] = image[axis];
-            const Tensor line = Op<"reshape">(Coordinates(image[axis], c.Bool(1), theta), lone);
+            const Tensor line = Op<"reshape">(Coordinates(image[axis], c.Bool("align_corners"), theta), lone);
             columns.push_back(Op<"reshape">(Op<"broadcast_to">(line, image), Dims{count}));
           }
           columns.push_back(Op<"full">(Dims{count}, 1.0, theta.dtype(), theta.device()));

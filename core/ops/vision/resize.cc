@@ -43,8 +43,8 @@ ResampleMode FindMode(const CallReader& c, const std::string& name, int axes, bo
 
 /// Attributes of resample and its gradient: a list of sizes, scales, mode, align_corners, antialias.
 ResampleSpec SpecOf(const CallReader& c, int axes) {
-  ResampleSpec spec{FindMode(c, c.String(2), axes, c.Bool(4)), c.Bool(3)};
-  const auto& scales = c.attr(1).doubles();
+  ResampleSpec spec{FindMode(c, c.String("mode"), axes, c.Bool("antialias")), c.Bool("align_corners")};
+  const auto& scales = c.attr("scales").doubles();
   for (int i = 0; i < axes && i < static_cast<int>(scales.size()); ++i) spec.scales[i] = scales[i];
   return spec;
 }
@@ -84,9 +84,9 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         .Infers([](Infer& i) {
           const Tensor& x = i.x(0);
           CheckImage(i, x, /*bytes_too=*/true);
-          CheckSizes(i, x, i.Ints(0));
+          CheckSizes(i, x, i.Ints("size"));
           SpecOf(i, x.ndim() - 2);
-          i.y(0, ImageShape(x.shape(), i.Ints(0)), x.dtype());
+          i.y(0, ImageShape(x.shape(), i.Ints("size")), x.dtype());
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous(0);
@@ -95,7 +95,8 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
           const Dims sizes(shape.data() + 2, shape.size() - 2);
-          g.dx(0, Op<"resample_backward">(g.dy(), sizes, g.attr(1), g.String(2), g.Bool(3), g.Bool(4)));
+          g.dx(0, Op<"resample_backward">(g.dy(), sizes, g.attr("scales"), g.String("mode"), g.Bool("align_corners"),
+                                          g.Bool("antialias")));
         });
 
 [[maybe_unused]] const auto& resample_backward =
@@ -106,9 +107,9 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         .Infers([](Infer& i) {
           const Tensor& dy = i.x(0);
           CheckImage(i, dy, /*bytes_too=*/false);
-          CheckSizes(i, dy, i.Ints(0));
+          CheckSizes(i, dy, i.Ints("size"));
           SpecOf(i, dy.ndim() - 2);
-          i.y(0, ImageShape(dy.shape(), i.Ints(0)), dy.dtype());
+          i.y(0, ImageShape(dy.shape(), i.Ints("size")), dy.dtype());
         })
         .Runs([](Run& r) {
           const Tensor dy = r.Contiguous(0);
@@ -117,7 +118,8 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         .Gradient("", [](Grad& g) {  // the operation is linear: its gradient's gradient is itself
           const Dims& shape = g.x_shape(0);
           const Dims sizes(shape.data() + 2, shape.size() - 2);
-          g.dx(0, Op<"resample">(g.dy(), sizes, g.attr(1), g.String(2), g.Bool(3), g.Bool(4)));
+          g.dx(0, Op<"resample">(g.dy(), sizes, g.attr("scales"), g.String("mode"), g.Bool("align_corners"),
+                                 g.Bool("antialias")));
         });
 
 /// Sizes from `size` or from `scale_factor`, one for all axes or one each.
@@ -128,21 +130,23 @@ struct Target {
 
 Target TargetOf(const CallReader& c, const Tensor& x) {
   const int axes = x.ndim() - 2;
-  if (c.Given(0) == c.Given(1)) {
-    throw ValueError(c.name()).Got(c.Given(0) ? "both" : "neither", " size and scale_factor").Expected("one of them");
+  if (c.Given("size") == c.Given("scale_factor")) {
+    throw ValueError(c.name())
+        .Got(c.Given("size") ? "both" : "neither", " size and scale_factor")
+        .Expected("one of them");
   }
   Target target;
   target.scales.assign(axes, 0);
-  if (c.Given(0)) {
-    target.sizes = c.Ints(0).size() == 1 ? Dims::Filled(axes, c.Ints(0)[0]) : c.Ints(0);
+  if (c.Given("size")) {
+    target.sizes = c.Ints("size").size() == 1 ? Dims::Filled(axes, c.Ints("size")[0]) : c.Ints("size");
     return target;
   }
-  const auto& factors = c.attr(1).doubles();
+  const auto& factors = c.attr("scale_factor").doubles();
   if (factors.size() != 1 && static_cast<int>(factors.size()) != axes) {
     throw ValueError(c.name()).Got(factors.size(), " scale factors").Expected("1 or ", axes);
   }
   // Recomputed, the scale is that of the rounded sizes, not the one given.
-  const bool recompute = c.Given(4) && c.Bool(4);
+  const bool recompute = c.Given("recompute_scale_factor") && c.Bool("recompute_scale_factor");
   for (int i = 0; i < axes; ++i) {
     const double factor = factors.size() == 1 ? factors[0] : factors[i];
     const double size = std::floor(static_cast<double>(x.shape()[i + 2]) * factor);
@@ -165,14 +169,15 @@ Target TargetOf(const CallReader& c, const Tensor& x) {
           CheckImage(c, x, /*bytes_too=*/true);
           const Target target = TargetOf(c, x);
           CheckSizes(c, x, target.sizes);
-          const ResampleMode mode = FindMode(c, c.String(2), x.ndim() - 2, /*antialias=*/false);
-          if (c.Given(3) && !HasCorners(mode)) {
+          const ResampleMode mode = FindMode(c, c.String("mode"), x.ndim() - 2, /*antialias=*/false);
+          if (c.Given("align_corners") && !HasCorners(mode)) {
             throw ValueError(c.name())
-                .Got("align_corners in mode '", c.String(2), "'")
+                .Got("align_corners in mode '", c.String("mode"), "'")
                 .Expected("None, or mode linear, bilinear, bicubic or trilinear");
           }
-          const bool corners = c.Given(3) && c.Bool(3);
-          return {Op<"resample">(x, target.sizes, Value(target.scales), c.String(2), corners, c.Bool(5))};
+          const bool corners = c.Given("align_corners") && c.Bool("align_corners");
+          return {
+              Op<"resample">(x, target.sizes, Value(target.scales), c.String("mode"), corners, c.Bool("antialias"))};
         });
 
 }  // namespace
