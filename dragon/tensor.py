@@ -53,25 +53,10 @@ class Tensor(_C.Tensor):
             copied.grad = ops.clone(self.grad.detach())
         return copied
 
-    @property
-    def T(self):
-        """The tensor with its axes in reverse order."""
-        return ops.numpy_t(self)
-
-    @property
-    def mT(self):
-        """The tensor with its last two axes exchanged."""
-        return ops.matrix_transpose(self)
-
-    @property
-    def real(self):
-        """The real part."""
-        return ops.real(self)
-
-    @property
-    def imag(self):
-        """The imaginary part."""
-        return ops.imag(self)
+    T = property(lambda self: ops.numpy_t(self), doc="The tensor with its axes in reverse order.")
+    mT = property(lambda self: ops.matrix_transpose(self), doc="The tensor with its last two axes exchanged.")
+    real = property(lambda self: ops.real(self), doc="The real part.")
+    imag = property(lambda self: ops.imag(self), doc="The imaginary part.")
 
     def astype(self, dtype):
         """Return the numbers in another dtype; the tensor itself if it has that one."""

@@ -25,10 +25,7 @@ class Value:
     def __init__(self, name, dtype, shape=None, tensor=None, strides=None):
         self.name, self.dtype, self.shape, self.tensor, self.strides = name, dtype, shape, tensor, strides
 
-    @property
-    def ndim(self):
-        """How many axes it has."""
-        return len(self.shape)
+    ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
 
     def __repr__(self):
         return f"{self.name} {self.dtype}{list(self.shape or ())}"

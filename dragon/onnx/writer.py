@@ -95,10 +95,7 @@ class Writer:
         """Return what a captured value became; others as they are."""
         return self._values.get(id(value), value)
 
-    @property
-    def out(self):
-        """The first captured result of the call being written."""
-        return self.call.outputs[0]
+    out = property(lambda self: self.call.outputs[0], doc="The first captured result of the call being written.")
 
     def wants(self, index):
         """Return whether somebody reads a result of the call being written."""

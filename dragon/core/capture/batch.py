@@ -33,15 +33,9 @@ class Family:
         self._family, self._plans, self._options = family, plans, options
         self._lock = threading.Lock()
 
-    @property
-    def graph(self):
-        """The graph, with the size as a symbol."""
-        return self._family.graph
-
-    @property
-    def sizes(self):
-        """The sizes for which there are plans."""
-        return [size for size, plan in self._plans.items() if plan is not None]
+    graph = property(lambda self: self._family.graph, doc="The graph, with the size as a symbol.")
+    sizes = property(lambda self: [size for size, plan in self._plans.items() if plan is not None],
+                     doc="The sizes for which there are plans.")
 
     def plan(self, size):
         """Return what runs a call with arguments of this size, or None where the graph does not hold for it.

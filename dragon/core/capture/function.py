@@ -245,15 +245,10 @@ class Function:
 
     # --- questions
 
-    @property
-    def variants(self):
-        """List[Variant]: graphs and what they take for granted, the last used first."""
-        return [variant for variant in self._variants if variant.reason is None]
-
-    @property
-    def graphs(self):
-        """List[Graph]: the graphs, the last used first."""
-        return [variant.graph for variant in self.variants]
+    variants = property(lambda self: [variant for variant in self._variants if variant.reason is None],
+                        doc="List[Variant]: graphs and what they take for granted, the last used first.")
+    graphs = property(lambda self: [variant.graph for variant in self.variants],
+                      doc="List[Graph]: the graphs, the last used first.")
 
     @property
     def graph(self):
@@ -268,10 +263,8 @@ class Function:
         """List[str]: for each graph after the first, which guard failed, with the old and the new value."""
         return list(self._retraces)
 
-    @property
-    def has_effects(self):
-        """Whether calls change something besides tensors."""
-        return "effects" in self._warned
+    has_effects = property(lambda self: "effects" in self._warned,
+                           doc="Whether calls change something besides tensors.")
 
     @property
     def fallback(self):

@@ -86,10 +86,7 @@ class Guards:
         """Let the first size of these tensor arguments, and of no others, be anything between two bounds."""
         self._checker.free_batch(list(numbers), low, high)
 
-    @property
-    def batch(self):
-        """The size that these arguments had in the last check."""
-        return self._checker.batch
+    batch = property(lambda self: self._checker.batch, doc="The size that these arguments had in the last check.")
 
     def release(self, place, check=-1):
         """Let an entry be whatever it is from now on."""

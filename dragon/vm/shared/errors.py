@@ -54,25 +54,11 @@ class OpError(Exception):
         if error_code is not None:
             self.error_code = error_code
 
-    @property
-    def message(self):
-        """str: what happened."""
-        return Exception.__str__(self)
-
-    @property
-    def op(self):
-        """Any: the operator, if it is known."""
-        return getattr(self, "_op", None)
-
-    @property
-    def node_def(self):
-        """Any: the operator's node, if there is a graph."""
-        return getattr(self, "_node_def", None)
-
-    @property
-    def experimental_payloads(self):
-        """dict: further facts; there are none."""
-        return {}
+    message = property(lambda self: Exception.__str__(self), doc="str: what happened.")
+    op = property(lambda self: getattr(self, "_op", None), doc="Any: the operator, if it is known.")
+    node_def = property(lambda self: getattr(self, "_node_def", None),
+                        doc="Any: the operator's node, if there is a graph.")
+    experimental_payloads = property(lambda self: {}, doc="dict: further facts; there are none.")
 
 
 def _make_classes():

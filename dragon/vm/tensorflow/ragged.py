@@ -26,8 +26,6 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
         The steps.
     dtype : DType, optional
         The dtype of the numbers.
-    name : str, optional
-        Not used.
     row_splits_dtype : DType, optional, default=int64
         The dtype of the places where rows end.
 

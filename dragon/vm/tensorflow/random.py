@@ -93,8 +93,6 @@ def normal(shape, mean=0.0, stddev=1.0, dtype="float32", seed=None, name=None):
         A floating one; float32 by default.
     seed : int, optional
         Together with `tf.random.set_seed` it fixes the numbers.
-    name : str, optional
-        Not used.
 
     """
     return _normal(ops.stateless_normal, _stream(seed, ("normal", str(dtype)), shape), shape, mean, stddev, dtype)
@@ -276,17 +274,11 @@ class Generator:
         """Make a generator of a key and a counter."""
         return cls(state=_key_counter(key, counter), alg=alg)
 
-    @property
-    def state(self):
-        """Variable: the counter's halves and the key."""
-        return self._state_var
+    state = property(lambda self: self._state_var, doc="Variable: the counter's halves and the key.")
 
     algorithm = property(lambda self: PHILOX, doc="The number of the algorithm.")
 
-    @property
-    def key(self):
-        """Tensor: the key."""
-        return self._state_var[2]
+    key = property(lambda self: self._state_var[2], doc="Tensor: the key.")
 
     def reset(self, state):
         """Go on from a state."""

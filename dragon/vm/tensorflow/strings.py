@@ -61,8 +61,6 @@ def substr(input, pos, len, unit="BYTE", name=None):
         How long parts are.
     unit : str, optional, default="BYTE"
         "BYTE", or "UTF8_CHAR" for characters.
-    name : str, optional
-        Not used.
 
     """
     import numpy as np
@@ -96,8 +94,6 @@ def split(input, sep=None, maxsplit=-1, name=None):
         What stands between parts; any white space by default.
     maxsplit : int, optional, default=-1
         How often a string is cut at most.
-    name : str, optional
-        Not used.
 
     """
     mark = None if sep is None else _convert(sep).numpy()
@@ -122,8 +118,6 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
         What takes the place; `\1` stands for the first group, `\0` for the match.
     replace_global : bool, optional, default=True
         Whether all matches are replaced, or the first.
-    name : str, optional
-        Not used.
 
     """
     import re

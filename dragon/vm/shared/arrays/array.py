@@ -286,8 +286,6 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
         What they hold: "CONSTANT", or what is beside them: "REFLECT" without and "SYMMETRIC" with the border.
     constant_values : number, optional, default=0
         For "CONSTANT".
-    name : str, optional
-        Not used.
 
     Returns
     -------

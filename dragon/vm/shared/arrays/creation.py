@@ -24,8 +24,6 @@ def constant(value, dtype=None, shape=None, name="Const"):
         By default what the value has.
     shape : Sequence[int], optional
         The shape; a single number fills it.
-    name : str, optional
-        Not used.
 
     Returns
     -------

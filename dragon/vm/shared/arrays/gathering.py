@@ -27,8 +27,6 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         Which axis; by default the first after the batch axes.
     batch_dims : int, optional, default=0
         How many first axes of both tensors belong together.
-    name : str, optional
-        Not used.
 
     Returns
     -------

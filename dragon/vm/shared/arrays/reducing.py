@@ -229,8 +229,6 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=int32, nam
         How many counts there are at least and at most.
     dtype : DType, optional, default=int32
         Of the counts.
-    name : str, optional
-        Not used.
     axis : int, optional
         0 or None counts all elements together; -1 each row alone.
     binary_output : bool, optional, default=False

@@ -48,10 +48,7 @@ class Iterator:
             return kinds.Optional.empty(self.element_spec)
         return kinds.Optional.from_value(element)
 
-    @property
-    def element_spec(self):
-        """The structure of specs of the elements."""
-        return self._dataset.element_spec
+    element_spec = property(lambda self: self._dataset.element_spec, doc="The structure of specs of the elements.")
 
     @property
     def _type_spec(self):

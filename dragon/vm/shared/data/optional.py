@@ -15,10 +15,7 @@ class OptionalSpec(SpecOfElements):
 
     """
 
-    @property
-    def value_type(self):
-        """`tf.experimental.Optional`."""
-        return Optional
+    value_type = property(lambda self: Optional, doc="`tf.experimental.Optional`.")
 
 
 @known_as("tensorflow.data.experimental")
@@ -39,10 +36,7 @@ class Optional:
         element = to_element(value)
         return Optional(spec_of(element), element)
 
-    @property
-    def element_spec(self):
-        """The structure of specs of the value."""
-        return self._element_spec
+    element_spec = property(lambda self: self._element_spec, doc="The structure of specs of the value.")
 
     @property
     def _type_spec(self):

@@ -74,8 +74,6 @@ class TFRecordDataset(Reading):
         How many bytes are read at a time.
     num_parallel_reads : int, optional
         How many files are read at a time, their records in turns.
-    name : str, optional
-        Not used.
 
     """
 
@@ -97,8 +95,6 @@ class TextLineDataset(Reading):
         How many bytes are read at a time.
     num_parallel_reads : int, optional
         How many files are read at a time, their lines in turns.
-    name : str, optional
-        Not used.
 
     """
 
@@ -142,8 +138,6 @@ class FixedLengthRecordDataset(Reading):
         "GZIP", "ZLIB", or "" for none.
     num_parallel_reads : int, optional
         How many files are read at a time, their pieces in turns.
-    name : str, optional
-        Not used.
 
     """
 

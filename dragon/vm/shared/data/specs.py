@@ -51,19 +51,13 @@ class DatasetSpec(SpecOfElements):
         super().__init__(element_spec)
         self._dataset_shape = TensorShape(dataset_shape)
 
-    @property
-    def element_spec(self):
-        """The structure of specs of the elements."""
-        return self._element_spec
+    element_spec = property(lambda self: self._element_spec, doc="The structure of specs of the elements.")
 
     def _make_up(self, size, number, text):
         """Return a dataset of made-up elements."""
         return kinds.Listed([kinds.make_element(self._element_spec, size, number, text)] * size, self._element_spec)
 
-    @property
-    def value_type(self):
-        """`tf.data.Dataset`."""
-        return kinds.Dataset
+    value_type = property(lambda self: kinds.Dataset, doc="`tf.data.Dataset`.")
 
     def __repr__(self):
         return f"{type(self).__name__}({self._element_spec!r}, {self._dataset_shape!r})"
@@ -80,10 +74,7 @@ class IteratorSpec(SpecOfElements):
 
     """
 
-    @property
-    def value_type(self):
-        """`tf.data.Iterator`."""
-        return kinds.Iterator
+    value_type = property(lambda self: kinds.Iterator, doc="`tf.data.Iterator`.")
 
 
 def spec_of(value):

@@ -20,8 +20,6 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
         How many channels there are to be; those that lack are copies of the first. -1 leaves them as they are.
     desired_samples : int, optional, default=-1
         How many samples there are to be: more are cut off, fewer are followed by zeros. -1 leaves them as they are.
-    name : str, optional
-        Not used.
 
     """
     import numpy as np

@@ -66,10 +66,7 @@ class EventWriter:
         first.source_metadata.writer = __name__
         self._records.write(first.SerializeToString())
 
-    @property
-    def closed(self):
-        """bool: whether the file has ended."""
-        return not self._finalize.alive
+    closed = property(lambda self: not self._finalize.alive, doc="bool: whether the file has ended.")
 
     def write(self, event):
         """Append an event."""

@@ -20,8 +20,6 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         How many axes are ragged; all but the innermost by default.
     inner_shape : Sequence[int], optional
         The sizes of the axes within the ragged ones.
-    name : str, optional
-        Not used.
     row_splits_dtype : DType, optional, default=int64
         The dtype of the places where rows end.
 

@@ -117,10 +117,7 @@ class RaggedTensor:
 
     # What it is made of.
 
-    @property
-    def values(self):
-        """Union[Tensor, RaggedTensor]: the rows one after the other."""
-        return self._values
+    values = property(lambda self: self._values, doc="Union[Tensor, RaggedTensor]: the rows one after the other.")
 
     @property
     def flat_values(self):
@@ -128,15 +125,9 @@ class RaggedTensor:
         values = self._values
         return values.flat_values if isinstance(values, RaggedTensor) else values
 
-    @property
-    def dtype(self):
-        """DType: the dtype of the values."""
-        return self.flat_values.dtype
-
-    @property
-    def row_splits(self):
-        """Tensor: where rows begin and end."""
-        return wrap_array(self._splits.astype(self._splits_dtype.as_numpy_dtype))
+    dtype = property(lambda self: self.flat_values.dtype, doc="DType: the dtype of the values.")
+    row_splits = property(lambda self: wrap_array(self._splits.astype(self._splits_dtype.as_numpy_dtype)),
+                          doc="Tensor: where rows begin and end.")
 
     @property
     def nested_row_splits(self):
@@ -144,30 +135,18 @@ class RaggedTensor:
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
         return (self.row_splits, *inner)
 
-    @property
-    def ragged_rank(self):
-        """int: how many axes are ragged."""
-        return 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0)
+    ragged_rank = property(lambda self: 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0),
+                           doc="int: how many axes are ragged.")
 
     @property
     def uniform_row_length(self):
         """Optional[Tensor]: the length that all rows are known to have."""
         return None if self._uniform is None else convert_to_tensor(self._uniform, dtype=self._splits_dtype)
 
-    @property
-    def shape(self):
-        """TensorShape: the sizes; None for the axes whose rows differ."""
-        return TensorShape([len(self._splits) - 1, self._uniform, *list(self._values.shape)[1:]])
-
-    @property
-    def ndim(self):
-        """int: the number of axes."""
-        return len(self.shape)
-
-    @property
-    def device(self):
-        """Device: where the values are."""
-        return self.flat_values.device
+    shape = property(lambda self: TensorShape([len(self._splits) - 1, self._uniform, *list(self._values.shape)[1:]]),
+                     doc="TensorShape: the sizes; None for the axes whose rows differ.")
+    ndim = property(lambda self: len(self.shape), doc="int: the number of axes.")
+    device = property(lambda self: self.flat_values.device, doc="Device: where the values are.")
 
     @property
     def _type_spec(self):

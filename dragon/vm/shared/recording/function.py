@@ -155,35 +155,19 @@ class Function:
     def _describe(self):
         return f"({', '.join(map(str, self._signature or ()))})"
 
-    @property
-    def python_function(self):
-        """Callable: what is called."""
-        return self._python_function
-
-    @property
-    def input_signature(self):
-        """Optional[tuple]: what the arguments must be."""
-        return self._signature
+    python_function = property(lambda self: self._python_function, doc="Callable: what is called.")
+    input_signature = property(lambda self: self._signature, doc="Optional[tuple]: what the arguments must be.")
 
     @property
     def first_signature(self):
         """Optional[tuple]: the specs of the arguments that the function was traced with first."""
         return self._graphs.first
 
-    @property
-    def name(self):
-        """str: the function's name."""
-        return self._name
-
-    @property
-    def function_spec(self):
-        """inspect.Signature: the parameters."""
-        return inspect.signature(self._python_function)
-
-    @property
-    def fallback(self):
-        """Optional[str]: why calls run as plain Python rather than as a graph, if they do."""
-        return self._graphs.fallback
+    name = property(lambda self: self._name, doc="str: the function's name.")
+    function_spec = property(lambda self: inspect.signature(self._python_function),
+                             doc="inspect.Signature: the parameters.")
+    fallback = property(lambda self: self._graphs.fallback,
+                        doc="Optional[str]: why calls run as plain Python rather than as a graph, if they do.")
 
     def experimental_get_tracing_count(self):
         """Return how many times the Python function was called for a graph."""
@@ -308,15 +292,10 @@ class ConcreteFunction:
                 raise TypeError(f"{self.name}: got {TensorSpec(tuple(value.shape), value.dtype)}, expected {spec}")
         return value
 
-    @property
-    def function_type(self):
-        """inspect.Signature: the parameters."""
-        return inspect.signature(self._function.python_function)
-
-    @property
-    def structured_input_signature(self):
-        """Tuple[tuple, dict]: specs of the arguments."""
-        return tuple(self._args), dict(self._kwargs)
+    function_type = property(lambda self: inspect.signature(self._function.python_function),
+                             doc="inspect.Signature: the parameters.")
+    structured_input_signature = property(lambda self: (tuple(self._args), dict(self._kwargs)),
+                                          doc="Tuple[tuple, dict]: specs of the arguments.")
 
     @property
     def inputs(self):

@@ -330,8 +330,6 @@ def stop_gradient(input, name=None):
         The tensor.
 
     Returns
-    name : str, optional
-        Not used.
     -------
     Tensor
         The same numbers.

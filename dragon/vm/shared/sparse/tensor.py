@@ -103,10 +103,8 @@ class SparseTensor:
     device = property(lambda self: self._values.device, doc="Device: where the values are.")
     ndim = property(lambda self: len(self._sizes), doc="int: the number of axes.")
 
-    @property
-    def dense_shape(self):
-        """Tensor: the sizes of the box as an int64 tensor."""
-        return convert_to_tensor(self._sizes, dtype="int64")
+    dense_shape = property(lambda self: convert_to_tensor(self._sizes, dtype="int64"),
+                           doc="Tensor: the sizes of the box as an int64 tensor.")
 
     @classmethod
     def from_value(cls, sparse_tensor_value):

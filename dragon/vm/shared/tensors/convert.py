@@ -50,8 +50,6 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
         floats are float32.
     dtype_hint : DType, optional
         A dtype that is taken if the value can have it.
-    name : str, optional
-        Not used.
 
     Returns
     -------

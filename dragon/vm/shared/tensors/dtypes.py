@@ -43,10 +43,7 @@ class DType(_C.dtype):
     def __ne__(self, other):
         return not self == other
 
-    @property
-    def base_dtype(self):
-        """DType: the dtype itself; there are no references to others."""
-        return self
+    base_dtype = property(lambda self: self, doc="DType: the dtype itself; there are no references to others.")
 
     @property
     def real_dtype(self):
@@ -63,60 +60,24 @@ class DType(_C.dtype):
             return np.object_
         return np.dtype(self.name.replace("q", "") if self.is_quantized else self.name).type
 
-    @property
-    def as_datatype_enum(self):
-        """int: the number that TensorFlow's files give the dtype."""
-        return ENUM[self.name]
-
-    @property
-    def is_bool(self):
-        """bool: whether elements are truth values."""
-        return self.name == "bool"
-
-    @property
-    def is_floating(self):
-        """bool: whether elements are real numbers."""
-        return "float" in self.name
-
-    @property
-    def is_integer(self):
-        """bool: whether elements are integers, other than quantized ones."""
-        return self.name.startswith(("int", "uint"))
-
-    @property
-    def is_numeric(self):
-        """bool: whether elements are numbers."""
-        return self.is_integer or self.is_floating or self.is_complex
-
-    @property
-    def is_quantized(self):
-        """bool: whether elements stand for others by a scale."""
-        return self.name.startswith("q")
-
-    @property
-    def is_unsigned(self):
-        """bool: whether elements are integers from zero."""
-        return self.name.startswith("uint")
-
-    @property
-    def size(self):
-        """int: bytes of an element."""
-        return 0 if self.name in HOST else BITS.get(self.name, 8 * self.itemsize) // 8 or 1
-
-    @property
-    def min(self):
-        """number: the smallest element."""
-        return self._limits()[0]
-
-    @property
-    def max(self):
-        """number: the greatest element."""
-        return self._limits()[1]
-
-    @property
-    def limits(self):
-        """Tuple[number, number]: the range that images in this dtype use."""
-        return (self.min, self.max) if self.is_integer else (0, 1)
+    as_datatype_enum = property(lambda self: ENUM[self.name],
+                                doc="int: the number that TensorFlow's files give the dtype.")
+    is_bool = property(lambda self: self.name == "bool", doc="bool: whether elements are truth values.")
+    is_floating = property(lambda self: "float" in self.name, doc="bool: whether elements are real numbers.")
+    is_integer = property(lambda self: self.name.startswith(("int", "uint")),
+                          doc="bool: whether elements are integers, other than quantized ones.")
+    is_numeric = property(lambda self: self.is_integer or self.is_floating or self.is_complex,
+                          doc="bool: whether elements are numbers.")
+    is_quantized = property(lambda self: self.name.startswith("q"),
+                            doc="bool: whether elements stand for others by a scale.")
+    is_unsigned = property(lambda self: self.name.startswith("uint"),
+                           doc="bool: whether elements are integers from zero.")
+    size = property(lambda self: 0 if self.name in HOST else BITS.get(self.name, 8 * self.itemsize) // 8 or 1,
+                    doc="int: bytes of an element.")
+    min = property(lambda self: self._limits()[0], doc="number: the smallest element.")
+    max = property(lambda self: self._limits()[1], doc="number: the greatest element.")
+    limits = property(lambda self: (self.min, self.max) if self.is_integer else (0, 1),
+                      doc="Tuple[number, number]: the range that images in this dtype use.")
 
     def is_compatible_with(self, other):
         """Return whether the other dtype is the same one."""

@@ -67,17 +67,11 @@ class TensorShape(_C.Shape):
     def __concat__(self, other):
         return self.concatenate(other)
 
-    @property
-    def rank(self):
-        """Optional[int]: how many axes."""
-        return None if self._unknown else tuple.__len__(self)
+    rank = property(lambda self: None if self._unknown else tuple.__len__(self), doc="Optional[int]: how many axes.")
 
     ndims = rank
 
-    @property
-    def dims(self):
-        """Optional[List[Optional[int]]]: the sizes."""
-        return self._sizes()
+    dims = property(lambda self: self._sizes(), doc="Optional[List[Optional[int]]]: the sizes.")
 
     def as_list(self):
         """Return the sizes as a list."""

@@ -84,10 +84,7 @@ class IndexedSlicesSpec(TypeSpec):
     def _parts(self):
         return self._shape, self._dtype, self._indices
 
-    @property
-    def value_type(self):
-        """type: the class of such values."""
-        return IndexedSlices
+    value_type = property(lambda self: IndexedSlices, doc="type: the class of such values.")
 
     def __repr__(self):
         return (f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "

@@ -84,15 +84,8 @@ class StringTensor:
     def __init__(self, value):
         self._array = to_array(value)
 
-    @property
-    def shape(self):
-        """TensorShape: the sizes of the axes."""
-        return TensorShape(self._array.shape)
-
-    @property
-    def ndim(self):
-        """int: the number of axes."""
-        return self._array.ndim
+    shape = property(lambda self: TensorShape(self._array.shape), doc="TensorShape: the sizes of the axes.")
+    ndim = property(lambda self: self._array.ndim, doc="int: the number of axes.")
 
     def get_shape(self):
         """Return the shape."""

@@ -170,29 +170,16 @@ class Variable(VariableParts, Base):
     def __reduce__(self):
         return rebuild, (as_tensor(self.data), self._trainable, self._name)
 
-    @property
-    def name(self):
-        """str: the name, followed by ":0"."""
-        return f"{self._name}:0"
+    name = property(lambda self: f"{self._name}:0", doc='str: the name, followed by ":0".')
 
     @property
     def _shared_name(self):
         return self._name
 
-    @property
-    def trainable(self):
-        """bool: whether tapes watch the variable by themselves."""
-        return self._trainable
-
-    @property
-    def constraint(self):
-        """Optional[Callable]: what optimizers apply after each step."""
-        return self._constraint
-
-    @property
-    def handle(self):
-        """Variable: the variable itself, which stands for its memory."""
-        return self
+    trainable = property(lambda self: self._trainable, doc="bool: whether tapes watch the variable by themselves.")
+    constraint = property(lambda self: self._constraint,
+                          doc="Optional[Callable]: what optimizers apply after each step.")
+    handle = property(lambda self: self, doc="Variable: the variable itself, which stands for its memory.")
 
     @property
     def initial_value(self):

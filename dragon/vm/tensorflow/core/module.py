@@ -21,10 +21,7 @@ class name_scope:
             raise ValueError(f"name for name_scope must be a string. Received: {name!r}")
         self._name = name
 
-    @property
-    def name(self):
-        """str: the name."""
-        return self._name
+    name = property(lambda self: self._name, doc="str: the name.")
 
     def __enter__(self):
         self._scopes = [*getattr(self, "_scopes", ()), variable.open_scope(self._name)]
@@ -66,10 +63,7 @@ class Module:
                              "(e.g. a valid class name).")
         self._name = name
 
-    @property
-    def name(self):
-        """str: the name."""
-        return getattr(self, "_name", camel_to_snake(type(self).__name__))
+    name = property(lambda self: getattr(self, "_name", camel_to_snake(type(self).__name__)), doc="str: the name.")
 
     @property
     def name_scope(self):
@@ -79,10 +73,8 @@ class Module:
             self._scope = f"{prefix}/{self.name}/" if prefix else f"{self.name}/"
         return name_scope(self._scope)
 
-    @property
-    def variables(self):
-        """Tuple[Variable, ...]: all variables of the module and those below it."""
-        return tuple(self._flatten(predicate=_is_variable))
+    variables = property(lambda self: tuple(self._flatten(predicate=_is_variable)),
+                         doc="Tuple[Variable, ...]: all variables of the module and those below it.")
 
     @property
     def trainable_variables(self):
@@ -94,10 +86,8 @@ class Module:
         """Tuple[Variable, ...]: the others."""
         return tuple(self._flatten(predicate=lambda item: _is_variable(item) and not item.trainable))
 
-    @property
-    def submodules(self):
-        """Tuple[Module, ...]: all modules below this one."""
-        return tuple(self._flatten(predicate=_is_module))
+    submodules = property(lambda self: tuple(self._flatten(predicate=_is_module)),
+                          doc="Tuple[Module, ...]: all modules below this one.")
 
     @classmethod
     def with_name_scope(cls, method):

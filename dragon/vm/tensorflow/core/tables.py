@@ -24,8 +24,6 @@ class KeyValueTensorInitializer:
         As many of each.
     key_dtype, value_dtype : DType, optional
         Their dtypes.
-    name : str, optional
-        Not used.
 
     """
 
@@ -57,8 +55,6 @@ class TextFileInitializer:
         How many lines are read; all by default.
     delimiter : str, optional, default="\\t"
         What stands between columns.
-    name : str, optional
-        Not used.
     value_index_offset : int, optional, default=0
         What is added to line numbers that are values.
 
@@ -166,10 +162,6 @@ class StaticHashTable(_Table):
         Its keys and values.
     default_value : Any
         The value of keys that are not in it.
-    name : str, optional
-        Not used.
-    experimental_is_anonymous : bool, optional
-        Not used.
 
     """
 
@@ -198,10 +190,6 @@ class StaticVocabularyTable(_Table):
         How many further numbers there are.
     lookup_key_dtype : DType, optional
         Of keys.
-    name : str, optional
-        Not used.
-    experimental_is_anonymous : bool, optional
-        Not used.
 
     """
 
@@ -238,12 +226,6 @@ class MutableHashTable(_Table):
         Of keys and values.
     default_value : Any
         The value of keys that are not in it.
-    name : str, optional
-        Not used.
-    checkpoint : bool, optional
-        Not used.
-    experimental_is_anonymous : bool, optional
-        Not used.
 
     """
 

@@ -118,8 +118,6 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
         The dtype.
     saturate : bool, optional, default=False
         Whether what is beyond the range becomes its end.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -192,8 +190,6 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
         [1, rows, columns, 1]: of windows, between windows, and between the pixels of a window.
     padding : str
         "VALID" or "SAME".
-    name : str, optional
-        Not used.
 
     Returns
     -------

@@ -27,8 +27,6 @@ def extract_glimpse(input, size, offsets, centered=True, normalized=True, noise=
         middle of the window is; all others say where it begins.
     noise : str, optional, default="uniform"
         "uniform" or "gaussian", like the numbers of each picture's channel, or "zero".
-    name : str, optional
-        Not used.
 
     Returns
     -------

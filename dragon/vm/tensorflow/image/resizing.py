@@ -39,8 +39,6 @@ def resize(images, size, method="bilinear", preserve_aspect_ratio=False, antiali
         Whether the picture is only made to fit into the size.
     antialias : bool, optional, default=False
         Whether more pixels are read where the picture shrinks.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -120,8 +118,6 @@ def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", ext
         Or "nearest".
     extrapolation_value : float, optional, default=0.0
         What is outside of pictures.
-    name : str, optional
-        Not used.
 
     Returns
     -------

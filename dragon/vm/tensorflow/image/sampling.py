@@ -156,8 +156,6 @@ def sample_distorted_bounding_box(image_size, bounding_boxes, seed=0, min_object
         After so many the whole picture is taken.
     use_image_if_no_bounding_boxes : bool, optional, default=False
         Whether the whole picture counts as a box where there is none.
-    name : str, optional
-        Not used.
 
     Returns
     -------

@@ -87,8 +87,6 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
         Which part two boxes may share.
     score_threshold : float, optional
         How good boxes must be.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -170,8 +168,6 @@ def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_t
         Whether there are at most so many results as all classes together may have.
     clip_boxes : bool, optional, default=True
         Whether boxes are cut to 0 and 1.
-    name : str, optional
-        Not used.
 
     Returns
     -------

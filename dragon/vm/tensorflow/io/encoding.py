@@ -40,8 +40,6 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
         The order of the bytes of a number.
     fixed_length : int, optional
         To how many bytes strings are cut or filled up with zeros.
-    name : str, optional
-        Not used.
 
     """
     import numpy as np
@@ -134,8 +132,6 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
         A further text that stands for an empty field.
     select_cols : Sequence[int], optional
         The columns that are read; all by default.
-    name : str, optional
-        Not used.
 
     """
     import numpy as np

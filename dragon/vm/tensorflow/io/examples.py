@@ -14,8 +14,6 @@ def parse_example(serialized, features, example_names=None, name=None):
         `SparseFeature` by name.
     example_names : Tensor, optional
         Not used.
-    name : str, optional
-        Not used.
 
     """
     return parse_many(serialized, features, example_names)

@@ -34,8 +34,6 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover
         Not supported.
     dct_method : str, optional, default=""
         "INTEGER_ACCURATE", which is what is done, or "" for no preference.
-    name : str, optional
-        Not used.
 
     """
     for word, value, usual in (("try_recover_truncated", try_recover_truncated, (False,)),
@@ -91,8 +89,6 @@ def decode_image(contents, channels=None, dtype="uint8", name=None, expand_anima
         1 for grey, 3 for colours, 4 with opacity; what the file has by default.
     dtype : DType, optional, default=uint8
         uint8, or a float dtype, whose numbers are between 0 and 1.
-    name : str, optional
-        Not used.
     expand_animations : bool, optional, default=True
         Whether a GIF picture has a first axis of frames, rather than being its first frame.
 
@@ -133,8 +129,6 @@ def encode_jpeg(image, format="", quality=95, progressive=False, optimize_size=F
         Pixels per unit.
     xmp_metadata : str, optional, default=""
         Not supported.
-    name : str, optional
-        Not used.
 
     """
     image = convert_to_tensor(image)

@@ -92,8 +92,6 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
         Or "NCW".
     dilations : Union[int, Sequence[int]], optional
         Gaps in the filters.
-    name : str, optional
-        Not used.
 
     """
     return _batched(input, 3, lambda x: _convolve(x, filters, stride, padding, data_format, dilations, 1))
@@ -161,8 +159,6 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_f
         As of convolutions.
     dilations : Union[int, Sequence[int]], optional
         Gaps in the filters.
-    name : str, optional
-        Not used.
 
     """
     x, kernel = take(input), take(filters)

@@ -16,8 +16,6 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         Numbers of rows.
     max_norm : float, optional
         Longer rows are scaled to this length.
-    name : str, optional
-        Not used.
 
     """
     ids = indices_of(ids, "ResourceGather")
@@ -84,8 +82,6 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
         The shape of the noise, which is broadcast.
     seed : int, optional
         Together with `tf.random.set_seed` it fixes the noise.
-    name : str, optional
-        Not used.
 
     """
     from dragon.vm.tensorflow.random import uniform

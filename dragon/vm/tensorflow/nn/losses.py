@@ -102,8 +102,6 @@ def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True,
         Not needed.
     blank_index : int, optional
         The class that stands for no label: 0 by default for dense labels.
-    name : str, optional
-        Not used.
 
     """
     from dragon.vm.shared.sparse.tensor import SparseTensor

@@ -36,8 +36,6 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
         "VALID", "SAME", or pairs of numbers for all axes.
     data_format : str, optional
         "NHWC" and its like by default, or "NCHW" and its like.
-    name : str, optional
-        Not used.
 
     """
     return _pool(largest, input, ksize, strides, padding, data_format, None, fill=float("-inf"))

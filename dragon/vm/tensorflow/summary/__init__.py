@@ -20,8 +20,6 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
         After how long events are visible to others at the latest; two minutes by default.
     filename_suffix : str, optional, default=".v2"
         How the file's name ends.
-    name : str, optional
-        Not used.
     experimental_trackable : bool, optional, default=False
         Not supported.
     experimental_mesh : Any, optional

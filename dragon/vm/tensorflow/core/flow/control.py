@@ -25,8 +25,6 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     pred : Union[Tensor, bool]
         Which one is called.
     true_fn, false_fn : Callable
-    name : str, optional
-        Not used.
         Functions of no arguments.
 
     Returns
@@ -51,10 +49,6 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     default : Callable, optional
         Called where no predicate is true; without it, the last function is.
     exclusive : bool, optional, default=False
-    strict : bool, optional, default=False
-        Not used.
-    name : str, optional
-        Not used.
         Not used: predicates after the first true one are not looked at, as TensorFlow does it outside of graphs.
 
     Returns
@@ -89,8 +83,6 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     branch_fns : Union[Sequence[Callable], dict]
         Functions by number.
     default : Callable, optional
-    name : str, optional
-        Not used.
         Called for numbers that have no function; without it, the last function is.
 
     Returns
@@ -129,16 +121,10 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     loop_vars : Sequence
         The first variables.
     shape_invariants : Any, optional
-    parallel_iterations : int, optional
-        Not used.
         Not used: shapes may change.
     back_prop : bool, optional, default=True
-    swap_memory : bool, optional
-        Not used.
         Whether gradients flow through the loop.
     maximum_iterations : int, optional
-    name : str, optional
-        Not used.
         After how many times the loop ends.
 
     Returns
@@ -215,14 +201,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     elems : Any
         A tensor or a structure of them.
     dtype, fn_output_signature : Any, optional
-    parallel_iterations : int, optional
-        Not used.
         Dtypes or specs of the results, where they differ from those of `elems`.
     back_prop : bool, optional, default=True
-    swap_memory, infer_shape : bool, optional
-        Not used.
-    name : str, optional
-        Not used.
         Whether gradients flow through the results.
 
     Returns
@@ -286,16 +266,10 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
     elems : Any
         A tensor or a structure of them.
     initializer : Any, optional
-    parallel_iterations : int, optional
-        Not used.
         The first state; by default the first entry.
     back_prop : bool, optional, default=True
-    swap_memory, infer_shape : bool, optional
-        Not used.
         Whether gradients flow through the results.
     reverse : bool, optional, default=False
-    name : str, optional
-        Not used.
         Whether to begin with the last entry.
 
     Returns
@@ -338,14 +312,8 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     elems : Any
         A tensor or a structure of them.
     initializer : Any, optional
-    parallel_iterations : int, optional
-        Not used.
         The first state; by default the first entry.
     back_prop : bool, optional, default=True
-    swap_memory : bool, optional
-        Not used.
-    name : str, optional
-        Not used.
         Whether gradients flow through the result.
 
     Returns
@@ -368,14 +336,8 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     elems : Any
         A tensor or a structure of them.
     initializer : Any, optional
-    parallel_iterations : int, optional
-        Not used.
         The first state; by default the last entry.
     back_prop : bool, optional, default=True
-    swap_memory : bool, optional
-        Not used.
-    name : str, optional
-        Not used.
         Whether gradients flow through the result.
 
     Returns

@@ -170,8 +170,6 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
         The dtypes of the results.
     stateful : bool, optional, default=True
         Not used.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -196,8 +194,6 @@ def py_function(func=None, inp=None, Tout=None, name=None):
         The arguments.
     Tout : Union[DType, Sequence[DType]]
         The dtypes of the results.
-    name : str, optional
-        Not used.
 
     Returns
     -------

@@ -44,8 +44,6 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         Must be False.
     output_type : DType, optional
         The dtype of the products.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -153,8 +151,6 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         The axis of vectors or the two of matrices; without it, all numbers are one vector.
     keepdims : bool, optional, default=False
         Whether the axes stay, with size 1.
-    name : str, optional
-        Not used.
 
     Returns
     -------

@@ -157,8 +157,6 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         With what.
     axis : int, optional, default=-1
         The axis.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -212,8 +210,6 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_wind
         Makes the window of a length; None for none.
     pad_end : bool, optional, default=False
         Whether windows that reach beyond the end are filled up.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -240,8 +236,6 @@ def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=han
         The length of the transforms; by default the next power of 2.
     window_fn : Optional[Callable], optional
         Makes the window of a length, see `inverse_stft_window_fn`; None for none.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -287,8 +281,6 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
         Must be -1.
     norm : Optional[str], optional
         "ortho" for an orthogonal transform.
-    name : str, optional
-        Not used.
 
     Returns
     -------
@@ -397,8 +389,6 @@ def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sampl
         Between which frequencies.
     dtype : DType, optional, default=float32
         Of the matrix.
-    name : str, optional
-        Not used.
 
     Returns
     -------

@@ -113,8 +113,6 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
         How often at most.
     preserve_short_sequences : bool, optional, default=False
         Whether a row that is too short for any run is a run itself.
-    name : str, optional
-        Not used.
 
     """
     widths = [int(ngram_width)] if not isinstance(ngram_width, (list, tuple)) else [int(one) for one in ngram_width]
@@ -209,8 +207,6 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
         To how many characters texts are filled up.
     fill : str, optional, default=""
         What fills up before the text: "0", "+" or " "; "-" fills up behind it with spaces.
-    name : str, optional
-        Not used.
 
     """
     if scientific and shortest:

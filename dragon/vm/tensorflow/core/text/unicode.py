@@ -29,8 +29,6 @@ def unicode_decode(input, input_encoding, errors="replace", replacement_char=BAD
         The character in their place.
     replace_control_characters : bool, optional, default=False
         Whether it also takes the place of control characters.
-    name : str, optional
-        Not used.
 
     """
     decode = decoder(input_encoding, errors, replacement_char, replace_control_characters, "unicode_decode")
@@ -84,8 +82,6 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=BA
         What is done with numbers of no character: "replace", "ignore" or "strict".
     replacement_char : int, optional, default=65533
         The character in their place.
-    name : str, optional
-        Not used.
 
     """
     codec = codec_of(output_encoding, "unicode_encode")
