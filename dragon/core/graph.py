@@ -7,6 +7,16 @@ from dragon.core import files
 from dragon.core.drawing import draw_graph
 
 
+def _numbers(values):
+    """Return the numbers of values given as numbers or snapshots."""
+    return [value if isinstance(value, int) else value.index for value in values]
+
+
+def _settable(name, read, doc):
+    """Return a property of the engine's graph that is verified when it is set."""
+    return property(getattr(_C.Graph, name).__get__, lambda graph, value: graph._set(name, read(value)), doc=doc)
+
+
 class Graph(_C.Graph):
     """Hold calls of operators over values that are each written once.
 
@@ -190,53 +200,10 @@ class Graph(_C.Graph):
         finally:
             self._editing = False
 
-    @property
-    def inputs(self):
-        """The numbers of the values that the graph is fed.
-
-        Returns
-        -------
-        List[int]
-            The numbers.
-
-        """
-        return super().inputs
-
-    @inputs.setter
-    def inputs(self, values):
-        self._set("inputs", _numbers(values))
-
-    @property
-    def outputs(self):
-        """The numbers of the values that the graph gives.
-
-        Returns
-        -------
-        List[int]
-            The numbers.
-
-        """
-        return super().outputs
-
-    @outputs.setter
-    def outputs(self, values):
-        self._set("outputs", _numbers(values))
-
-    @property
-    def updates(self):
-        """The values that the inputs' memory holds in the end.
-
-        Returns
-        -------
-        List[Tuple[int, int]]
-            Positions among the inputs, and numbers of values.
-
-        """
-        return super().updates
-
-    @updates.setter
-    def updates(self, pairs):
-        self._set("updates", [(position, int(value)) for position, value in pairs])
+    inputs = _settable("inputs", _numbers, "List[int]: the numbers of the values that the graph is fed.")
+    outputs = _settable("outputs", _numbers, "List[int]: the numbers of the values that the graph gives.")
+    updates = _settable("updates", lambda pairs: [(position, int(value)) for position, value in pairs],
+                        "List[Tuple[int, int]]: positions among the inputs, and values in their memory in the end.")
 
     def _set(self, name, value):
         with self.edit():
@@ -432,8 +399,3 @@ class Graph(_C.Graph):
             part.updates, part.inputs, part.outputs = [], fed, _numbers(targets)
             _C.Graph.remove(part, [call.position for call in self.calls if call.position not in kept])
         return part
-
-
-def _numbers(values):
-    """Return the numbers of values given as numbers or snapshots."""
-    return [value if isinstance(value, int) else value.index for value in values]

@@ -68,32 +68,11 @@ class Workspace:
         stack.pop()
 
     def get_tensor(self, name):
-        """Return the tensor of a name.
-
-        Parameters
-        ----------
-        name : str
-            The name it was set under.
-
-        Returns
-        -------
-        dragon.Tensor
-            The tensor itself, not a copy.
-
-        """
+        """Return the tensor that was set under a name, itself and no copy."""
         return _find(self._tensors, name, "tensor", self)
 
     def set_tensor(self, name, tensor):
-        """Hold a tensor under a name.
-
-        Parameters
-        ----------
-        name : str
-            The name; what stood under it before is forgotten.
-        tensor : dragon.Tensor
-            The tensor, which is not copied.
-
-        """
+        """Hold a tensor, which is not copied, under a name; what stood there before is forgotten."""
         _check_name(name, "set_tensor")
         self._tensors[name] = tensor
 
@@ -102,19 +81,7 @@ class Workspace:
         return name in self._tensors
 
     def get_graph(self, name):
-        """Return the graph of a name.
-
-        Parameters
-        ----------
-        name : str
-            The name it was set under.
-
-        Returns
-        -------
-        dragon.Graph
-            The graph itself, not a copy.
-
-        """
+        """Return the graph that was set under a name, itself and no copy."""
         return _find(self._graphs, name, "graph", self)
 
     def set_graph(self, name, graph):

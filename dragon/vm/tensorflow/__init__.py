@@ -1,4 +1,7 @@
-"""TensorFlow's API on Dragon's engine: the guest `tensorflow`. Names are looked up when first asked for."""
+"""TensorFlow's API on Dragon's engine: the guest `tensorflow`. Names are looked up when first asked for.
+
+Functions take a `name`, as TensorFlow's do. It labels a node of a graph there, and is not used here.
+"""
 from dragon.vm.guest import lookup as _lookup
 from dragon.vm.shared.ragged import listeners as _listeners
 from dragon.vm.shared.tensors.dtypes import ALIASES as _ALIASES, OBJECTS as _OBJECTS

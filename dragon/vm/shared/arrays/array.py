@@ -58,6 +58,29 @@ def check_axis(axis, rank, who):
     return axis % rank if rank else 0
 
 
+def axes_of(axis, rank):
+    """Return axes as a list of numbers from 0; None where all are meant."""
+    if axis is None:
+        return None
+    axis = as_ints(axis)
+    axes = [check_axis(place, rank, "Invalid reduction dimension") for place in (
+        axis if isinstance(axis, list) else [axis])]
+    if len(set(axes)) != len(axes):
+        raise invalid_argument(f"Invalid reduction arguments: Axes contains duplicate dimension. Received: {axis}")
+    return axes
+
+
+def along(x, axis, keepdims=False):
+    """Return (tensor, axes, keepdims) for a reducing operator; with no axes named, a first one of size 1 is reduced.
+
+    The engine reduces all axes where none are named, as PyTorch does, but TensorFlow none.
+    """
+    axes = axes_of(axis, x.ndim)
+    if axes == [] or not x.ndim:
+        return (ops.unsqueeze(x, 0), [0], False) if x.ndim else (x, None, False)
+    return x, axes, bool(keepdims)
+
+
 @moving(0)
 def reshape(tensor, shape, name=None):
     """Return the elements in another shape; one size may be -1."""

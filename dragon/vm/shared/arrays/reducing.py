@@ -3,7 +3,7 @@ import collections
 import math
 
 from dragon import _C
-from dragon.vm.shared.arrays.array import as_ints, check_axis, indices_of
+from dragon.vm.shared.arrays.array import along, as_ints, check_axis, indices_of
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, take
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -13,29 +13,6 @@ from dragon.vm.shared.tensors.tensor import ops
 
 # The engine's cross entropy leaves out one label, as PyTorch asks for; nobody's label is this one.
 NOTHING_IGNORED = -2 ** 63
-
-
-def axes_of(axis, rank):
-    """Return axes as a list of numbers from 0; None where all are meant."""
-    if axis is None:
-        return None
-    axis = as_ints(axis)
-    axes = [check_axis(place, rank, "Invalid reduction dimension") for place in (
-        axis if isinstance(axis, list) else [axis])]
-    if len(set(axes)) != len(axes):
-        raise invalid_argument(f"Invalid reduction arguments: Axes contains duplicate dimension. Received: {axis}")
-    return axes
-
-
-def along(x, axis, keepdims=False):
-    """Return (tensor, axes, keepdims) for a reducing operator; with no axes named, a first one of size 1 is reduced.
-
-    The engine reduces all axes where none are named, as PyTorch does, but TensorFlow none.
-    """
-    axes = axes_of(axis, x.ndim)
-    if axes == [] or not x.ndim:
-        return (ops.unsqueeze(x, 0), [0], False) if x.ndim else (x, None, False)
-    return x, axes, bool(keepdims)
 
 
 def _reduction(name, words, allowed, compute):

@@ -158,30 +158,22 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         The column that comes apart from the others.
     select_columns : Sequence, optional
         Names or numbers of the columns that are read.
-    field_delim : str, optional, default=","
-        What stands between fields.
-    use_quote_delim : bool, optional, default=True
-        Whether quotes hold fields together.
-    na_value : str, optional, default=""
-        A further text that stands for an empty field.
+    field_delim, use_quote_delim, na_value, compression_type : Any, optional
+        As for `CsvDataset`.
     header : bool, optional, default=True
         Whether files begin with a line of names.
     num_epochs : int, optional
         How often the files are read; for ever by default.
     shuffle : bool, optional, default=True
         Whether rows are shuffled.
-    shuffle_buffer_size : int, optional, default=10000
-        As for `tf.data.Dataset.shuffle`.
-    shuffle_seed : int, optional
-        As for `tf.data.Dataset.shuffle`.
+    shuffle_buffer_size, shuffle_seed : int, optional
+        As for `tf.data.Dataset.shuffle`; 10000 elements by default.
     prefetch_buffer_size : int, optional
         How many batches are made ahead; found by measuring by default.
     num_parallel_reads, sloppy : Any, optional
         Not used: files are read one after the other.
     num_rows_for_inference : int, optional, default=100
         How many rows are looked at; None for all.
-    compression_type : str, optional
-        "GZIP", "ZLIB", or "" for none.
     ignore_errors, encoding : Any, optional
         Not supported: errors raise, and UTF-8 is read.
 

@@ -83,20 +83,7 @@ class TFRecordDataset(Reading):
 
 @known_as("tensorflow.data")
 class TextLineDataset(Reading):
-    """The lines of text files, without their ends.
-
-    Parameters
-    ----------
-    filenames : Union[str, Sequence[str], Tensor, Dataset]
-        The files.
-    compression_type : str, optional
-        "GZIP", "ZLIB", or "" for none.
-    buffer_size : int, optional
-        How many bytes are read at a time.
-    num_parallel_reads : int, optional
-        How many files are read at a time, their lines in turns.
-
-    """
+    """The lines of text files, without their ends; how they are read is told as to `TFRecordDataset`."""
 
     def _read(self, path):
         return read_lines(path, self._compression, self._buffer)
@@ -120,24 +107,16 @@ def read_lines(path, compression, buffering):
 
 @known_as("tensorflow.data")
 class FixedLengthRecordDataset(Reading):
-    """Pieces of one length of binary files.
+    """Pieces of one length of binary files; how they are read is told as to `TFRecordDataset`.
 
     Parameters
     ----------
-    filenames : Union[str, Sequence[str], Tensor, Dataset]
-        The files.
     record_bytes : int
         The length of a piece.
     header_bytes : int, optional, default=0
         How many bytes at the start of a file are skipped.
     footer_bytes : int, optional, default=0
         How many bytes at the end of a file are skipped.
-    buffer_size : int, optional
-        How many bytes are read at a time.
-    compression_type : str, optional
-        "GZIP", "ZLIB", or "" for none.
-    num_parallel_reads : int, optional
-        How many files are read at a time, their pieces in turns.
 
     """
 

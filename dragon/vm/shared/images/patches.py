@@ -1,4 +1,5 @@
 """Images and volumes cut into patches, which may overlap."""
+from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.windows.geometry import same_padding, window_count
 
@@ -35,3 +36,11 @@ def cut_patches(x, sizes, strides, dilation, padding):
         x = ops.slice(ops.unfold(x, axis, (size - 1) * step + 1, stride), -1, None, None, step)
     # Places, channels, elements of patches -> places, elements, channels.
     return ops.flatten(ops.moveaxis(x, axes + 1, -1), axes + 1, -1)
+
+
+def as_batch(image):
+    """Return pictures with a batch axis, and whether that was added."""
+    x = take(image)
+    if x.ndim not in (3, 4):
+        raise ValueError(f"'images' must have either 3 or 4 dimensions. Received shape {x.shape}")
+    return (ops.unsqueeze(x, 0), True) if x.ndim == 3 else (x, False)

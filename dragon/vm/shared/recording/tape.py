@@ -251,10 +251,8 @@ class GradientTape:
             A tensor, a variable or a structure of them.
         unconnected_gradients : UnconnectedGradients, optional
             None or zeros, where the target does not depend on a source.
-        parallel_iterations : int, optional
-            Not used.
-        experimental_use_pfor : bool, optional, default=True
-            Not used.
+        parallel_iterations, experimental_use_pfor : Any, optional
+            Not used: rows are differentiated one after the other.
 
         Returns
         -------
@@ -282,20 +280,12 @@ class GradientTape:
 
     def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
                        parallel_iterations=None, experimental_use_pfor=True):
-        """Return the derivatives of each element of a target with respect to the source of the same batch entry.
+        """Return a `jacobian` of the source's entry of the same batch entry alone.
 
         Parameters
         ----------
-        target : Tensor
-            Of shape (batch, ...).
-        source : Tensor
-            Of shape (batch, ...).
-        unconnected_gradients : UnconnectedGradients, optional
-            None or zeros, where the target does not depend on the source.
-        parallel_iterations : int, optional
-            Not used.
-        experimental_use_pfor : bool, optional, default=True
-            Not used.
+        target, source : Tensor
+            Of shapes (batch, ...).
 
         Returns
         -------

@@ -1,4 +1,7 @@
-"""Tables from keys to values: dictionaries of Python behind tensors."""
+"""Tables from keys to values: dictionaries of Python behind tensors.
+
+Neither `experimental_is_anonymous` nor `checkpoint` is used: tables are objects of Python, and in no checkpoint.
+"""
 import os
 import types
 

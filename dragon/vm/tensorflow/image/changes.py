@@ -5,7 +5,7 @@ from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.image.coloring import (adjust_brightness, adjust_contrast, adjust_hue, adjust_jpeg_quality,
                                                  adjust_saturation)
-from dragon.vm.tensorflow.image.framing import as_batch
+from dragon.vm.shared.images.patches import as_batch
 
 
 def _draw(seed, stateless, shape, low, high, dtype="float32"):

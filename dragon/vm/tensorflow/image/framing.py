@@ -5,18 +5,10 @@ from dragon.vm.shared.arrays.creation import cast, saturate_cast
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.images.edges import find_edges
-from dragon.vm.shared.images.patches import cut_patches
+from dragon.vm.shared.images.patches import as_batch, cut_patches
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
 from dragon.vm.shared.tensors.tensor import ops
-
-
-def as_batch(image):
-    """Return pictures with a batch axis, and whether that was added."""
-    x = take(image)
-    if x.ndim not in (3, 4):
-        raise ValueError(f"'images' must have either 3 or 4 dimensions. Received shape {x.shape}")
-    return (ops.unsqueeze(x, 0), True) if x.ndim == 3 else (x, False)
 
 
 def _with_batch(function):

@@ -60,27 +60,12 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
 
 
 def ssim_multiscale(img1, img2, max_val, power_factors=SCALES, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
-    """Return the structural similarity of pictures at several sizes, each half of the one before.
+    """Return the `ssim` of pictures at several sizes, each half of the one before.
 
     Parameters
     ----------
-    img1, img2 : Tensor
-        (..., height, width, channels).
-    max_val : float
-        The greatest number that is possible.
     power_factors : Sequence[float], optional
         How much each size counts.
-    filter_size : int, optional, default=11
-        The width of windows.
-    filter_sigma : float, optional, default=1.5
-        The width of the bell within them.
-    k1, k2 : float, optional
-        What keeps quotients defined.
-
-    Returns
-    -------
-    Tensor
-        One number for each picture.
 
     """
     from dragon.vm.shared.arrays.array import pad

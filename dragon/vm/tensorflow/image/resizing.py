@@ -7,7 +7,8 @@ from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.images.resizing import METHODS, resize_batch
 from dragon.vm.shared.tensors.dtypes import float32
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow.image.framing import as_batch, pad_to_bounding_box
+from dragon.vm.shared.images.patches import as_batch
+from dragon.vm.tensorflow.image.framing import pad_to_bounding_box
 
 
 class ResizeMethod:

@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.shared.arrays.moving import take
-from dragon.vm.shared.arrays.reducing import along, axes_of, l2_normalize  # noqa: F401: tf.nn has it as well
+from dragon.vm.shared.arrays.array import along, axes_of
 from dragon.vm.shared.tensors.tensor import ops
 
 

@@ -3,7 +3,7 @@ from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.windows.convolution import channels_first, in_format
 from dragon.vm.shared.windows.pooling import average_pool, max_pool as largest
-from dragon.vm.tensorflow.nn.convolutions import by_axis, explicit_padding, layout
+from dragon.vm.tensorflow.core.windows import by_axis, explicit_padding, layout
 
 
 def _pool(run, x, window, strides, padding, data_format, count, fill=0.0):

@@ -1,4 +1,8 @@
-"""Control flow in TensorFlow's words: Python's own, over tensors and structures of them."""
+"""Control flow in TensorFlow's words: Python's own, over tensors and structures of them.
+
+What graphs of TensorFlow need, `parallel_iterations`, `swap_memory`, `infer_shape` and `strict`, is taken and not used:
+calls run one after the other, as they are written.
+"""
 from dragon import _C
 from dragon.core import modes
 from dragon.vm.shared import nest
@@ -186,6 +190,11 @@ def _stack(items):
     return ops.stack(items)
 
 
+def _kept(results, back_prop):
+    """Return results, without a history if no gradient shall flow through them."""
+    return results if back_prop else nest.map_structure(lambda item: item.detach(), results)
+
+
 def _signature_dtypes(signature):
     return [getattr(item, "dtype", None) or as_dtype(item) for item in nest.flatten(signature)]
 
@@ -226,8 +235,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         if asked is not None and found != asked:
             raise invalid_argument(f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype "
                                    f"{found.name}; name the dtype with fn_output_signature")
-    made = stack_structures(results, results[0])
-    return made if back_prop else nest.map_structure(lambda item: item.detach(), made)
+    return _kept(stack_structures(results, results[0]), back_prop)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
@@ -257,30 +265,9 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
 
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
          reverse=False, name=None):
-    """Return all states of a fold, stacked.
-
-    Parameters
-    ----------
-    fn : Callable
-        Called with the state so far and an entry; returns the next state.
-    elems : Any
-        A tensor or a structure of them.
-    initializer : Any, optional
-        The first state; by default the first entry.
-    back_prop : bool, optional, default=True
-        Whether gradients flow through the results.
-    reverse : bool, optional, default=False
-        Whether to begin with the last entry.
-
-    Returns
-    -------
-    Any
-        In the form of the state.
-
-    """
+    """Return all states of a `foldl`, or of a `foldr` if `reverse` says so, stacked in the order of the entries."""
     states = _fold(fn, elems, initializer, reverse, "tf.scan")
-    made = stack_structures(states[::-1] if reverse else states, states[0])
-    return made if back_prop else nest.map_structure(lambda item: item.detach(), made)
+    return _kept(stack_structures(states[::-1] if reverse else states, states[0]), back_prop)
 
 
 def _fold(fn, elems, initializer, reverse, who):
@@ -322,29 +309,9 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         The state.
 
     """
-    state = _fold(fn, elems, initializer, False, "tf.foldl")[-1]
-    return state if back_prop else nest.map_structure(lambda item: item.detach(), state)
+    return _kept(_fold(fn, elems, initializer, False, "tf.foldl")[-1], back_prop)
 
 
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
-    """Return the last state of a fold over the entries of a first axis, from the last one on.
-
-    Parameters
-    ----------
-    fn : Callable
-        Called with the state so far and an entry; returns the next state.
-    elems : Any
-        A tensor or a structure of them.
-    initializer : Any, optional
-        The first state; by default the last entry.
-    back_prop : bool, optional, default=True
-        Whether gradients flow through the result.
-
-    Returns
-    -------
-    Any
-        The state.
-
-    """
-    state = _fold(fn, elems, initializer, True, "tf.foldr")[-1]
-    return state if back_prop else nest.map_structure(lambda item: item.detach(), state)
+    """Return the last state of a `foldl` that goes from the last entry to the first."""
+    return _kept(_fold(fn, elems, initializer, True, "tf.foldr")[-1], back_prop)

@@ -184,23 +184,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """Call a Python function with tensors, and return its results; gradients flow through it.
-
-    Parameters
-    ----------
-    func : Callable
-        Called with tensors.
-    inp : Sequence[Tensor]
-        The arguments.
-    Tout : Union[DType, Sequence[DType]]
-        The dtypes of the results.
-
-    Returns
-    -------
-    Union[Tensor, List[Tensor]]
-        In the form of `Tout`.
-
-    """
+    """Call a Python function as `numpy_function` does, but with tensors; gradients flow through it."""
     return _outputs(func(*[convert_to_tensor(item) for item in inp]), Tout)
 
 

@@ -1,20 +1,17 @@
 """Functions of numbers, element by element, with TensorFlow's dtype rules."""
-import builtins
 import math
 
 from dragon import _C
 from dragon.vm.shared.arrays.creation import cast
-from dragon.vm.shared.arrays.moving import is_ragged, is_text, take
+from dragon.vm.shared.arrays.moving import is_ragged, take
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype
-from dragon.vm.shared.tensors.operators import (BOOL, COMPLEX, FLOATS, INTEGERS, QUOTIENT, RUNS, apply, operand,
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.operators import (BOOL, FLOATS, INTEGERS, QUOTIENT, apply, operand,
                                                 refuse_dtype)
 from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.tensorflow.core.numbers.rows import INEXACT, NUMBERS, check_pair, fill, of_others, of_ragged
 
-NUMBERS = INTEGERS | FLOATS | COMPLEX
-INEXACT = FLOATS | COMPLEX
-# A function, the engine's operator and the dtypes it takes: r real floats, c complex too, n all numbers, s no unsigned.
-UNARY = """
+fill(globals(), unary="""
 acos acos c Acos the angles whose cosines the numbers are
 acosh acosh c Acosh the inverse hyperbolic cosines
 asin asin c Asin the angles whose sines the numbers are
@@ -25,10 +22,6 @@ bessel_i0 i0 r BesselI0 the modified Bessel function of order 0
 bessel_i0e i0e r BesselI0e the modified Bessel function of order 0, times exp(-|x|)
 bessel_i1 i1 r BesselI1 the modified Bessel function of order 1
 bessel_i1e i1e r BesselI1e the modified Bessel function of order 1, times exp(-|x|)
-bessel_j0 bessel_j0 r BesselJ0 the Bessel function of the first kind of order 0
-bessel_j1 bessel_j1 r BesselJ1 the Bessel function of the first kind of order 1
-bessel_y0 bessel_y0 r BesselY0 the Bessel function of the second kind of order 0
-bessel_y1 bessel_y1 r BesselY1 the Bessel function of the second kind of order 1
 ceil ceil r Ceil the least integers not below
 cos cos c Cos the cosines
 cosh cosh c Cosh the hyperbolic cosines
@@ -58,10 +51,7 @@ square square n Square the squares
 tan tan c Tan the tangents
 tanh tanh c Tanh the hyperbolic tangents
 log_sigmoid logsigmoid r Softplus log(sigmoid(x))
-"""
-KINDS = {"r": FLOATS, "c": INEXACT, "n": NUMBERS, "s": NUMBERS - {OBJECTS["uint8"]}}
-# A function, the engine's operator and the dtypes it takes: n numbers, o those with an order, r real floats, b bools.
-BINARY = """
+""", binary="""
 add add n AddV2 x + y
 subtract sub n Sub x - y
 multiply mul n Mul x * y
@@ -83,89 +73,7 @@ igammac igammac r Igammac the upper regularised incomplete gamma function
 truncatediv trunc_divide n TruncateDiv x / y without its fraction
 truncatemod fmod o TruncateMod the remainder of truncatediv
 zeta zeta r Zeta the Hurwitz zeta function
-bitwise_and bitwise_and i BitwiseAnd the bits that both have
-bitwise_or bitwise_or i BitwiseOr the bits that one or both have
-bitwise_xor bitwise_xor i BitwiseXor the bits that one has and the other has not
-left_shift bitwise_left_shift i LeftShift x with its bits moved up by y
-right_shift bitwise_right_shift i RightShift x with its bits moved down by y
-"""
-PAIRS = {"n": NUMBERS, "o": INTEGERS | FLOATS, "r": FLOATS, "c": INEXACT, "b": {BOOL}, "i": INTEGERS}
-
-
-def of_ragged(function, *operands):
-    """Return what a function of elements makes of ragged tensors."""
-    from dragon.vm.shared.ragged.math import elementwise
-    return elementwise(function, *operands)
-
-
-def _make_unary(name, operator, allowed, node, words):
-    run = getattr(ops, operator)
-
-    def function(x, name=None):
-        if is_ragged(x):
-            return of_ragged(function, x)
-        x = take(x)
-        if x.dtype not in allowed:
-            raise refuse_dtype(node, x.dtype)
-        return run(x)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Return {words}."
-    return function
-
-
-def check_pair(x, y, node):
-    """Return both sides of an operator, the first as a tensor; numbers take the dtype of the tensor beside them."""
-    if isinstance(x, _C.Tensor):
-        return take(x), y
-    if is_text(x):
-        return convert_to_tensor(x), y
-    if isinstance(y, _C.Tensor):
-        other = operand(y, x, node) if not isinstance(x, (bool, int, float, builtins.complex)) else x
-        return (other if isinstance(other, _C.Tensor) else convert_to_tensor(other, y.dtype)), y
-    return convert_to_tensor(x), y
-
-
-def _make_binary(name, operator, allowed, node, words):
-    run = RUNS.get(operator) or getattr(ops, operator)
-
-    def function(x, y, name=None):
-        if is_ragged(x) or is_ragged(y):
-            return of_ragged(function, x, y)
-        x, y = check_pair(x, y, node)
-        if not isinstance(x, _C.Tensor):  # strings, ragged tensors
-            return _of_others(function.__name__, x, y)
-        found = apply(run, node, x, y, False, allowed)
-        return _of_others(function.__name__, x, y) if found is NotImplemented else found
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Return {words}, element by element."
-    return function
-
-
-SYMBOLS = {"add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "greater": "__gt__", "less": "__lt__",
-           "greater_equal": "__ge__", "less_equal": "__le__", "floordiv": "__floordiv__", "floormod": "__mod__"}
-
-
-def _of_others(name, x, y):
-    """Return what the class of an operand that is no engine's tensor makes of an operator."""
-    method = SYMBOLS.get(name, "")
-    for side, other, symbol in ((x, y, method), (y, x, method.replace("__", "__r", 1))):
-        own = getattr(type(side), symbol, None) if not isinstance(side, _C.Tensor) else None
-        if own is not None and (found := own(side, other)) is not NotImplemented:
-            return found
-    raise TypeError(f"tf.math.{name}: operands of these classes are not supported. Received: {type(x).__name__} and "
-                    f"{type(y).__name__}")
-
-
-def _fill():
-    for line in UNARY.strip().split("\n"):
-        name, operator, kind, node, words = line.split(" ", 4)
-        globals()[name] = _make_unary(name, operator, KINDS[kind], node, words)
-    for line in BINARY.strip().split("\n"):
-        name, operator, kind, node, words = line.split(" ", 4)
-        globals()[name] = _make_binary(name, operator, PAIRS[kind], node, words)
-
-
-_fill()
+""")
 mod = globals()["floormod"]
 
 
@@ -235,14 +143,6 @@ def logical_not(x, name=None):
     return ops.logical_not(x)
 
 
-def invert(x, name=None):
-    """Return the integers with all bits changed."""
-    x = take(x)
-    if x.dtype not in INTEGERS:
-        raise refuse_dtype("Invert", x.dtype)
-    return ops.bitwise_not(x)
-
-
 def reciprocal(x, name=None):
     """Return 1 / x."""
     x = take(x)
@@ -308,7 +208,7 @@ def _times_log(x, y, node, run, logarithm):
     if not x.dtype.is_complex:
         made = apply(run, node, x, y, False, FLOATS)
         if made is NotImplemented:
-            return _of_others(node.lower(), x, y)
+            return of_others(node.lower(), x, y)
         return ops.where(ops.eq(x, 0), ops.zeros_like(made.detach()), made)  # whatever y is, NaN too
     y = take(operand(x, y, node), None if isinstance(y, _C.Tensor) else x.dtype)
     none = ops.eq(x, 0)
@@ -319,10 +219,10 @@ def squared_difference(x, y, name=None):
     """Return (x - y) squared; of complex numbers, times the conjugate."""
     x, y = check_pair(x, y, "SquaredDifference")
     if not isinstance(x, _C.Tensor):
-        return _of_others("squared_difference", x, y)
+        return of_others("squared_difference", x, y)
     difference = apply(ops.sub, "SquaredDifference", x, y, False, NUMBERS)
     if difference is NotImplemented:
-        return _of_others("squared_difference", x, y)
+        return of_others("squared_difference", x, y)
     if difference.dtype.is_complex:
         squares = ops.add(ops.square(ops.real(difference)), ops.square(ops.imag(difference)))
         return ops.cast(squares, difference.dtype)

@@ -9,7 +9,7 @@ from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, int32
 from dragon.vm.shared.tensors.operators import BOOL, mismatch, operand, refuse_dtype
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow.core.numbers.elementwise import check_pair
+from dragon.vm.tensorflow.core.numbers.rows import check_pair
 
 
 def _pair(a, b, node):

@@ -8,7 +8,7 @@ from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
 from dragon.vm.shared.tensors.operators import refuse_dtype
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow.core.numbers.elementwise import COMPLEX
+from dragon.vm.tensorflow.core.numbers.rows import COMPLEX
 
 
 # --- Fourier transforms
