@@ -17,7 +17,7 @@ help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
 	@echo "make quick     the tests that end within three minutes"
-	@echo "make hunt      two million hostile calls of every door; HUNT_CALLS, HUNT_SEED, HUNT_DOOR, HUNT_JOBS, HUNT_ONLY"
+	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make build     compile in place for this machine only; after a change, seconds"
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -55,7 +55,7 @@ HUNT_SEED ?= 0
 HUNT_JOBS ?= $(JOBS)
 hunt: install $(VENV)/.test
 	$(BIN)/python tests/fuzz/hunt.py --calls $(HUNT_CALLS) --seed $(HUNT_SEED) --jobs $(HUNT_JOBS) \
-	  $(addprefix --door ,$(HUNT_DOOR)) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report hunt.jsonl
+	  $(addprefix --face ,$(HUNT_FACE)) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report hunt.jsonl
 
 build: $(VENV)/.tools
 	$(BIN)/cmake -S . -B build/here -G Ninja -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \

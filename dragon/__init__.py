@@ -4,7 +4,7 @@ from dragon.core.capture.function import function
 from dragon.core.config import (cpu_level, empty_cache, get_num_threads, load_library, memory_stats, reset_peak_memory,
                                 set_default_dtype, set_memory_limit, set_num_threads, synchronize)
 from dragon.core.device import Device, current_device, device
-from dragon.core.function import Function
+from dragon.core.custom_function import Function
 from dragon.core.gradients import backward, grad
 from dragon.core.graph import Graph
 from dragon.core.profile import profile

@@ -25,7 +25,7 @@ asan=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so.6)
 pytest=$(dirname "$python")/pytest
 try() {
   if [ "$1" = hunt ]; then
-    LD_PRELOAD=$asan "$python" tests/fuzz/hunt.py --door operators --calls "${CALLS:-400000}" --seed "${SEED:-0}" --jobs 1
+    LD_PRELOAD=$asan "$python" tests/fuzz/hunt.py --face operators --calls "${CALLS:-400000}" --seed "${SEED:-0}" --jobs 1
   else
     LD_PRELOAD=$asan "$python" "$pytest" -q -p no:cacheprovider -m "not slow" "$1"
   fi

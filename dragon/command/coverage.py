@@ -1,4 +1,4 @@
-"""Which names and keyword arguments of a guest Dragon has, and the nearest of those it has not."""
+"""The names and keyword arguments of a guest that Dragon has, and the nearest ones to those it lacks."""
 import difflib
 import functools
 import importlib

@@ -1,4 +1,4 @@
-"""What a program uses of a guest framework: dotted names and keyword arguments, read from its syntax tree alone."""
+"""A program's uses of a guest framework: dotted names and keyword arguments, read from its syntax tree alone."""
 import ast
 from collections import namedtuple
 

@@ -1,1 +1,1 @@
-"""What every door of Dragon stands on: devices, dtypes, switches, custom functions, random state, printing."""
+"""The floor under every face of Dragon: devices, dtypes, switches, custom functions, random state, printing."""

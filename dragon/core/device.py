@@ -1,4 +1,4 @@
-"""Where tensors live: device objects, and the device that creation takes when none is named."""
+"""The places where tensors live: device objects, and the device that creation takes when none is named."""
 import threading
 
 _local = threading.local()

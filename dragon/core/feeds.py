@@ -1,4 +1,4 @@
-"""What a graph is fed: tensors by the names of its inputs, held against the shapes and dtypes that it was made for."""
+"""The feeds of a graph: tensors by the names of its inputs, held against the shapes and dtypes that it was made for."""
 from dragon import _C
 
 

@@ -1,4 +1,4 @@
-"""What modules of every door have in common: they own tensors and other modules, and are walked through by name."""
+"""The base of every face's modules: they own tensors and other modules, and are walked through by name."""
 import weakref
 
 from dragon import _C
@@ -8,9 +8,9 @@ from dragon.core.operators import operators
 class Module:
     """Own parameters, buffers and other modules; the base of PyTorch's modules, Keras's layers and Dragon's own.
 
-    A door says what a module owns by three mappings from names: `_parameters` (tensors that training changes),
+    A face says what a module owns by three mappings from names: `_parameters` (tensors that training changes),
     `_buffers` (tensors that belong to the state only) and `_modules`; an entry may be None. The walks below go through
-    modules of other doors as well, and show each tensor in the class of the door that was asked.
+    modules of other faces as well, and show each tensor in the class of the face that was asked.
     """
 
     training = True
@@ -19,12 +19,12 @@ class Module:
 
     @classmethod
     def _adopt(cls, tensor, is_parameter):
-        """Return a tensor that a module of another door owns, as one of this door's."""
+        """Return a tensor that a module of another face owns, as one of this face's."""
         return tensor
 
     @classmethod
     def _show(cls, tensor):
-        """Return a tensor of another door, which nobody owns, in the class of this door's."""
+        """Return a tensor of another face, which nobody owns, in the class of this face's."""
         return tensor
 
     # --- modules
@@ -96,7 +96,7 @@ class Module:
 
     @classmethod
     def _members_of(cls, module, table, is_parameter):
-        """Return the pairs of one of a module's tables, as tensors of this door."""
+        """Return the pairs of one of a module's tables, as tensors of this face."""
         if module._adopt.__func__ is cls._adopt.__func__:
             return table.items()
         return [(name, value if value is None else cls._adopt(value, is_parameter)) for name, value in table.items()]
@@ -201,7 +201,7 @@ class Module:
 
 
 def save_foreign(asked, module, destination, prefix, keep_vars):
-    """Enter the tensors of a module and of those below it as tensors of the door of the module that was asked."""
+    """Enter the tensors of a module and of those below it as tensors of the face of the module that was asked."""
     own = {}
     module._save_to_state_dict(own, prefix, True)
     for name, tensor in own.items():
@@ -216,16 +216,16 @@ _families = {}  # id of an object -> (weak references to all objects that stand 
 
 
 def twin(tensor, tensor_class, kind):
-    """Return the object of a class that stands for a tensor of another door: the same memory, gradient and history.
+    """Return the object of a class that stands for a tensor of another face: the same memory, gradient and history.
 
     As long as it lives, it is the same object each time; asked for the twin of a twin, the first one is returned.
 
     Parameters
     ----------
     tensor : Tensor
-        A tensor of any door.
+        A tensor of any face.
     tensor_class : type
-        The class that the other door's results have.
+        The class that the other face's results have.
     kind : type
         The class that is wanted, of the same layout.
 

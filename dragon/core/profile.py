@@ -1,4 +1,4 @@
-"""Where the time goes: calls noted while they run, eagerly or in a plan, as a table per operator or a chrome trace."""
+"""A profile of time: calls noted while they run, eagerly or in a plan, as a table per operator or a chrome trace."""
 import collections
 import json
 import os
@@ -22,7 +22,7 @@ class Event(typing.NamedTuple):
 
 
 class Line(typing.NamedTuple):
-    """What a table tells of one operator. Times are seconds; `own` leaves out what other noted calls took inside."""
+    """A table's line about one operator. Times are seconds; `own` leaves out what other noted calls took inside."""
 
     name: str
     count: int

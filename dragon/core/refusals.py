@@ -1,4 +1,4 @@
-"""What a function that met an argument of the wrong kind says: a TypeError about the argument, not what it missed."""
+"""The answer to an argument of the wrong kind: a TypeError about the argument, not about what it missed."""
 import functools
 import inspect
 import re
@@ -25,7 +25,7 @@ def refused(function, args, kwargs, error):
     Returns
     -------
     Exception
-        A TypeError where the door's own code looked for something that only the right kind of argument has; the
+        A TypeError where the face's own code looked for something that only the right kind of argument has; the
         error itself where it comes from code of the caller's, or from a tensor or module that lacks something.
 
     """
@@ -92,7 +92,7 @@ def guard_methods(ops, tensor_class, left_out=()):
     Parameters
     ----------
     ops : _C.Ops
-        The operators of the door.
+        The operators of the face.
     tensor_class : type
         The class.
     left_out : Sequence[str], optional

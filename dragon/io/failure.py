@@ -14,7 +14,7 @@ class KeyErrorMessage(str):
 
 
 class Failure:
-    """What was raised, to be raised again in another process.
+    """An error that was raised, to be raised again in another process.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class Iterator:
 
 
 class _Work:
-    """What is done to a list of samples."""
+    """The steps that are done to a list of samples."""
 
     def __init__(self, transform, collate):
         self.transform, self.collate = transform, collate

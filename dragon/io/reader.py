@@ -1,4 +1,4 @@
-"""Where samples come from: the first of the three nouns of `dragon.io`."""
+"""Sources of samples: the first of the three nouns of `dragon.io`."""
 import random
 
 

@@ -1,4 +1,4 @@
-"""What happens to samples: the second of the three nouns of `dragon.io`."""
+"""Changes of samples: the second of the three nouns of `dragon.io`."""
 
 
 class Transformer:

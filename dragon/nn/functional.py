@@ -1,4 +1,4 @@
-"""What layers compute, as functions."""
+"""The functions that layers compute."""
 from dragon.ops import shelf
 
 ACTIVATIONS = """

@@ -33,12 +33,12 @@ class Module(AnyModule):
 
     @classmethod
     def _adopt(cls, tensor, is_parameter):
-        """Return a tensor that a module of another door owns, as a native one."""
+        """Return a tensor that a module of another face owns, as a native one."""
         return tensor if isinstance(tensor, Tensor) else twin(tensor, Tensor, Tensor)
 
     @classmethod
     def _show(cls, tensor):
-        """Return a tensor of another door as a native one."""
+        """Return a tensor of another face as a native one."""
         return tensor if isinstance(tensor, Tensor) else _C.as_class(tensor, Tensor)
 
     def parameters(self, recurse=True):

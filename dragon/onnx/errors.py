@@ -1,4 +1,4 @@
-"""What may go wrong in an export."""
+"""Errors of an export."""
 import importlib
 
 

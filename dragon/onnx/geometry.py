@@ -25,7 +25,7 @@ def logical_places(shape, strides, wanted):
 
 
 class Part:
-    """What a view has of an axis: `count` places from `start`, `step` apart, as the view's axis `target`."""
+    """The part of an axis that a view shows: `count` places from `start`, `step` apart, as the view's axis `target`."""
 
     def __init__(self, start, count, step, target):
         self.start, self.count, self.step, self.target = start, count, step, target

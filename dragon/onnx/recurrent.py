@@ -11,7 +11,7 @@ GATES = {"lstm": ("LSTM", [0, 3, 1, 2]), "gru": ("GRU", [1, 0, 2]), "tanh": ("RN
 
 
 class Steps:
-    """How rows of packed sequences stand for (steps, sequences)."""
+    """The order in which rows of packed sequences stand for (steps, sequences)."""
 
     def __init__(self, w, batch_sizes):
         if isinstance(batch_sizes, Repeated):

@@ -75,7 +75,7 @@ def nanmedian_axis(w, x, axis, keepdims):
 
 @maps("mode")
 def mode(w, x, axis, keepdims):
-    """How often each element occurs comes from comparing all pairs of an axis."""
+    """Count how often each element occurs by comparing all pairs of an axis."""
     if x.ndim == 0:
         return x, w.constant(0, "int64")
     axis %= x.ndim

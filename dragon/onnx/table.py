@@ -1,4 +1,4 @@
-"""Which function writes which operator: the table that the families' files fill."""
+"""The table of the functions that write operators, which the families' files fill."""
 import functools
 
 from dragon import _C

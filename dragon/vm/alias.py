@@ -68,7 +68,7 @@ def _install_guest(guest):
 
 
 class Finder:
-    """What `sys.meta_path` asks for the guests' modules, and `importlib.metadata` for their versions."""
+    """The finder that `sys.meta_path` asks for the guests' modules, and `importlib.metadata` for their versions."""
 
     def __init__(self):
         # guest -> (prefix of the name that its modules carry, prefix of their second name)
@@ -184,7 +184,7 @@ class SpawnLoader(SourceFileLoader):
 
 
 class Message:
-    """What a child process unpickles before it imports the parent's `__main__`."""
+    """The object that a child process unpickles before it imports the parent's `__main__`."""
 
     def __reduce__(self):
         return install, tuple(FINDER.asked)

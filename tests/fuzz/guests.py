@@ -1,10 +1,10 @@
-"""Hostile calls of the doors: of every public function, class and tensor method, as the guest's programs write them."""
+"""Hostile calls of the faces: of every public function, class and tensor method, as the guest's programs write them."""
 import functools
 import pickle
 import struct
 import zipfile
 
-import doors
+import faces
 import guesses
 import hostile
 from tricks import Spite
@@ -40,12 +40,12 @@ def use(instance, method, *args, **kwargs):
 
 
 class Guest:
-    """A door; or the genuine guest behind the same names, which answers the same calls.
+    """A face; or the genuine guest behind the same names, which answers the same calls.
 
     Parameters
     ----------
-    door : str
-        One of `doors.DOORS`.
+    face : str
+        One of `faces.FACES`.
     samples : dict, optional
         {name: [call]} of right calls, as `samples.py` writes them.
     genuine : bool, optional, default=False
@@ -53,18 +53,18 @@ class Guest:
 
     """
 
-    def __init__(self, door, samples=None, genuine=False):
+    def __init__(self, face, samples=None, genuine=False):
         import importlib
-        _, self.guest, kit, tensors = doors.DOORS[door]
-        self.targets, aliases = doors.targets(door)
+        _, self.guest, kit, tensors = faces.FACES[face]
+        self.targets, aliases = faces.targets(face)
         self.names = sorted(self.targets)
         self.samples = {aliases.get(name, name): calls for name, calls in (samples or {}).items()}
-        self.in_torch = kit is doors.kits.Torch
+        self.in_torch = kit is faces.kits.Torch
         if genuine:
             tensors = tensors.rpartition(".")[2]
         self.genuine = import_genuine(self.guest) if genuine else None
         self.kit = kit(importlib.import_module(tensors))
-        self.extra = (self.kit.module.errors.OpError,) if kit is doors.kits.Tensorflow else ()
+        self.extra = (self.kit.module.errors.OpError,) if kit is faces.kits.Tensorflow else ()
         self.described = {}
 
     def arguments(self, name, found, skip_self=False):
@@ -75,7 +75,7 @@ class Guest:
 
     def find(self, target):
         """Return what is called for a target: Dragon's, or the genuine one of that name."""
-        return target.found if self.genuine is None else doors.resolve(self.genuine, target.name)
+        return target.found if self.genuine is None else faces.resolve(self.genuine, target.name)
 
     def attempt(self, name, seed, index):
         """Yield (what is called, callable, args, kwargs) of one attempt, each made when it is its turn."""

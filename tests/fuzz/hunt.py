@@ -1,6 +1,6 @@
-"""Make very many hostile calls of every door, in workers that may crash, and report what was not answered rightly.
+"""Make very many hostile calls of every face, in workers that may crash, and report what was not answered rightly.
 
-    python tests/fuzz/hunt.py --calls 2000000 --seed 0 --door torch --jobs 2
+    python tests/fuzz/hunt.py --calls 2000000 --seed 0 --face torch --jobs 2
 
 Where the genuine guest is installed, each finding is made again there: an error of the same class is as it should be.
 """
@@ -18,13 +18,13 @@ import tempfile
 
 WORKER = pathlib.Path(__file__).resolve().with_name("worker.py")
 SAMPLES = pathlib.Path(__file__).resolve().with_name("samples.py")
-DOORS = ("operators", "native", "torch", "torchvision", "tensorflow", "keras")
+FACES = ("operators", "native", "torch", "torchvision", "tensorflow", "keras")
 GENUINE = ("torch", "torchvision", "tensorflow", "keras")
 CHUNK = 40  # names per worker
 CRASHES = 4  # of one name, after which its other calls are left
 COMPARED = 6  # findings of one kind that are made again by the genuine guest
 CALLS = 2000000
-# What a function's own lines raise when an argument is not what they take it for: no door promises which of them.
+# What a function's own lines raise when an argument is not what they take it for: no face promises which of them.
 BLUNDERS = {"AttributeError", "KeyError", "ZeroDivisionError", "RecursionError"}
 ENVIRONMENT = {"DRAGON_ALLOCATOR": "naive", "OMP_NUM_THREADS": "2", "TF_CPP_MIN_LOG_LEVEL": "3",
                "KERAS_BACKEND": "tensorflow"}
@@ -45,11 +45,11 @@ def command_of(words, name, index):
     return f"python tests/fuzz/worker.py {' '.join(words)} --only {index} {name}"
 
 
-def run_worker(door, names, seed, count, start=0, samples=None, options=(), folder=None):
+def run_worker(face, names, seed, count, start=0, samples=None, options=(), folder=None):
     """Return (findings, place, what happened) of one worker; the place is (name, index) of a crash, or None."""
     with tempfile.TemporaryDirectory(dir=folder) as home:
         status = pathlib.Path(home) / "status"
-        words = ["--door", door, "--seed", str(seed), *options]
+        words = ["--face", face, "--seed", str(seed), *options]
         if samples:
             words += ["--samples", str(samples)]
         command = [sys.executable, str(WORKER), *words, "--count", str(count), "--start", str(start), "--status",
@@ -74,11 +74,11 @@ def run_worker(door, names, seed, count, start=0, samples=None, options=(), fold
         return found, (name, index), what
 
 
-def run_names(door, names, seed, count, samples=None, folder=None):
+def run_names(face, names, seed, count, samples=None, folder=None):
     """Return the findings of some names; behind a crash the worker starts again with the next call."""
     found, left, start, crashes = [], list(names), 0, collections.Counter()
     while left:
-        more, place, _ = run_worker(door, left, seed, count, start, samples, folder=folder)
+        more, place, _ = run_worker(face, left, seed, count, start, samples, folder=folder)
         found += more
         if place is None:
             break
@@ -90,9 +90,9 @@ def run_names(door, names, seed, count, samples=None, folder=None):
     return found
 
 
-def list_names(door):
-    """Return the names of a door."""
-    done = subprocess.run([sys.executable, str(WORKER), "--door", door, "--list"], stdout=subprocess.PIPE, text=True,
+def list_names(face):
+    """Return the names of a face."""
+    done = subprocess.run([sys.executable, str(WORKER), "--face", face, "--list"], stdout=subprocess.PIPE, text=True,
                           check=True, cwd=os.sep)
     return done.stdout.split()
 
@@ -103,7 +103,7 @@ def kind(finding):
     return finding["where"], finding["trouble"], finding["class"], words if finding["trouble"] == "class" else ""
 
 
-def compare(door, seed, findings, samples=None, folder=None):
+def compare(face, seed, findings, samples=None, folder=None):
     """Leave out findings whose call raises the same class in the genuine guest, or one that is as wrong."""
     asked, chosen = collections.Counter(), []
     for finding in findings:
@@ -111,7 +111,7 @@ def compare(door, seed, findings, samples=None, folder=None):
         if finding["trouble"] in ("class", "empty message") and asked[kind(finding)] <= COMPARED:
             chosen.append(finding)
     places = [(finding["name"], finding["index"], finding["step"]) for finding in chosen]
-    answers = ask_genuine(door, seed, places, samples, folder)
+    answers = ask_genuine(face, seed, places, samples, folder)
     same = {kind(finding) for finding, answer in zip(chosen, answers)
             if answer == finding["class"] or {answer, finding["class"]} <= BLUNDERS}
     for finding, answer in zip(chosen, answers):
@@ -119,12 +119,12 @@ def compare(door, seed, findings, samples=None, folder=None):
     return [finding for finding in findings if kind(finding) not in same]
 
 
-def ask_genuine(door, seed, places, samples=None, folder=None):
+def ask_genuine(face, seed, places, samples=None, folder=None):
     """Return per call the class of the error that the genuine guest raises, or None, or how it ended."""
     answers = []
     file = pathlib.Path(folder or tempfile.gettempdir()) / "replay.json"
     file.write_text(json.dumps(places), encoding="utf-8")
-    words = ["--door", door, "--seed", str(seed), "--genuine", "--replay", str(file)]
+    words = ["--face", face, "--seed", str(seed), "--genuine", "--replay", str(file)]
     words += ["--samples", str(samples)] if samples else []
     while len(answers) < len(places):
         done = subprocess.run([sys.executable, str(WORKER), *words, "--start", str(len(answers))], capture_output=True,
@@ -138,21 +138,21 @@ def ask_genuine(door, seed, places, samples=None, folder=None):
     return answers
 
 
-def has_genuine(door):
-    """Return whether the genuine guest of a door is installed, and starts: one that does not would answer nothing."""
-    if door not in GENUINE:
+def has_genuine(face):
+    """Return whether the genuine guest of a face is installed, and starts: one that does not would answer nothing."""
+    if face not in GENUINE:
         return False
-    return subprocess.run([sys.executable, str(WORKER), "--door", door, "--genuine", "--list"], capture_output=True,
+    return subprocess.run([sys.executable, str(WORKER), "--face", face, "--genuine", "--list"], capture_output=True,
                           env=dict(os.environ, **ENVIRONMENT), cwd=os.sep).returncode == 0
 
 
-def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None, report=None):
-    """Return the findings of about so many calls of a door.
+def hunt(face, seed, calls, jobs, samples=None, names=None, folder=None, report=None):
+    """Return the findings of about so many calls of a face.
 
     Parameters
     ----------
-    door : str
-        One of DOORS.
+    face : str
+        One of FACES.
     seed : int
         What the calls are made from.
     calls : int
@@ -169,15 +169,15 @@ def hunt(door, seed, calls, jobs, samples=None, names=None, folder=None, report=
         A file that findings are added to as they come, one JSON object per line.
 
     """
-    names = names or list_names(door)
+    names = names or list_names(face)
     count = max(1, calls // len(names))
     chunks = [names[start::max(1, len(names) // CHUNK)] for start in range(max(1, len(names) // CHUNK))]
 
     def run(chunk):
-        found = run_names(door, chunk, seed, count, samples, folder)
+        found = run_names(face, chunk, seed, count, samples, folder)
         if report:
             with open(report, "a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(dict(finding, door=door)) + "\n" for finding in found))
+                file.write("".join(json.dumps(dict(finding, face=face)) + "\n" for finding in found))
         return found
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         return [finding for found in pool.map(run, chunks) for finding in found]
@@ -192,31 +192,31 @@ def make_samples(folder):
 
 
 def main():
-    """Hunt behind the doors of the command line."""
+    """Hunt behind the faces of the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--door", choices=DOORS, action="append")
+    parser.add_argument("--face", choices=FACES, action="append")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--folder", default=tempfile.gettempdir(), help="for the file of right calls, which is kept")
     parser.add_argument("--only", help="a pattern of names")
     parser.add_argument("--report", help="a file that findings are added to as they come, one JSON object per line")
     options = parser.parse_args()
-    doors, total = options.door or DOORS, 0
-    for door in doors:
-        samples = make_samples(options.folder) if door == "torch" else None
-        names = [name for name in list_names(door) if re.search(options.only or "", name)]
+    faces, total = options.face or FACES, 0
+    for face in faces:
+        samples = make_samples(options.folder) if face == "torch" else None
+        names = [name for name in list_names(face) if re.search(options.only or "", name)]
         with tempfile.TemporaryDirectory() as folder:
-            findings = hunt(door, options.seed, options.calls // len(doors), options.jobs, samples, names, folder,
+            findings = hunt(face, options.seed, options.calls // len(faces), options.jobs, samples, names, folder,
                             options.report)
             made = len(findings)
-            if has_genuine(door):
-                findings = compare(door, options.seed, findings, samples, folder)
+            if has_genuine(face):
+                findings = compare(face, options.seed, findings, samples, folder)
         total += len(findings)
         told = {kind(finding): finding for finding in reversed(findings)}
         for finding in sorted(told.values(), key=kind):
             print(finding.words(), flush=True)
-        print(f"== {door}: {len(names)} names, {made} findings, {len(findings)} of them not as in the genuine guest, "
+        print(f"== {face}: {len(names)} names, {made} findings, {len(findings)} of them not as in the genuine guest, "
               f"{len(told)} different\n", flush=True)
     sys.exit(1 if total else 0)
 

@@ -1,4 +1,4 @@
-"""How the tensors and objects of a door are made: a kit per guest, the same draws whichever module stands behind it."""
+"""How the tensors and objects of a face are made: a kit per guest, the same draws whichever module stands behind it."""
 import numpy
 
 import hostile

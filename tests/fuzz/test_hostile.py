@@ -1,4 +1,4 @@
-"""Every operator and every public callable of the doors, called with hostile arguments: only the promised errors may
+"""Every operator and every public callable of the faces, called with hostile arguments: only the promised errors may
 come, and no crash, no hang, no memory beyond the limit. `make hunt` is the same for hours."""
 import json
 import os
@@ -21,7 +21,7 @@ CHUNK = 12
 NAMES = sorted(dragon._C.op_names())
 CHUNKS = [NAMES[start:start + CHUNK] for start in range(0, len(NAMES), CHUNK)]
 IDS = [f"{chunk[0]} to {chunk[-1]}" for chunk in CHUNKS]
-# What a door's short hunt calls: so many calls of one name of so many, other names with another seed.
+# What a face's short hunt calls: so many calls of one name of so many, other names with another seed.
 SHORT = {"native": (3, 6), "torch": (6, 3), "torchvision": (6, 3)}
 
 
@@ -58,18 +58,18 @@ def test_a_call_is_compared_with_its_own_answer(step, raised, monkeypatch):
     monkeypatch.setenv("DRAGON_ALLOCATOR", "naive")
     import worker
     told = []
-    door = types.SimpleNamespace(
+    face = types.SimpleNamespace(
         kit=types.SimpleNamespace(use=id, restore=list),
         attempt=lambda *place: [("made", list, [], {}), ("first", {}.__getitem__, [3], {}), ("second", len, ["a"], {})])
-    worker.replay(door, types.SimpleNamespace(seed=0), "name", 0, step, told.append)
+    worker.replay(face, types.SimpleNamespace(seed=0), "name", 0, step, told.append)
     assert json.loads(told[0])["raised"] == raised
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", SHORT)
-def test_hostile_calls_of_a_door(door, tmp_path):
+@pytest.mark.parametrize("face", SHORT)
+def test_hostile_calls_of_a_face(face, tmp_path):
     """Nothing crashes or hangs. Errors of a wrong class are told by `make hunt` until there are none left."""
-    count, every = SHORT[door]
-    names = hunt.list_names(door)[SEED % every::every]
-    findings = hunt.hunt(door, SEED, count * len(names), 1, names=names, folder=tmp_path)
+    count, every = SHORT[face]
+    names = hunt.list_names(face)[SEED % every::every]
+    findings = hunt.hunt(face, SEED, count * len(names), 1, names=names, folder=tmp_path)
     fail([finding for finding in findings if finding["trouble"] not in ("class", "empty message")])

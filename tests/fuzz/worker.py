@@ -1,7 +1,7 @@
 """Make hostile calls in this process; a crash leaves behind which call it was.
 
-    python worker.py --door torch --seed 0 --count 200 --status FILE name [name ...]
-    python worker.py --door torch --seed 0 --only 17 name      # make one call again, telling its arguments
+    python worker.py --face torch --seed 0 --count 200 --status FILE name [name ...]
+    python worker.py --face torch --seed 0 --only 17 name      # make one call again, telling its arguments
 
 Each line of output is a JSON object: an error of the wrong class, one without words, or memory beyond the limit.
 """
@@ -46,7 +46,7 @@ def tell_call(kit, name, args, kwargs):
 def parse():
     """Return the options of the command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--door", default="operators")
+    parser.add_argument("--face", default="operators")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="the first index of the first name")
     parser.add_argument("--count", type=int, default=200)
@@ -55,14 +55,14 @@ def parse():
     parser.add_argument("--only", type=int, help="make this call alone, and tell it")
     parser.add_argument("--replay", help="a file of [name, index, step]: make these calls, tell how each ends")
     parser.add_argument("--genuine", action="store_true", help="call the genuine guest, for comparison")
-    parser.add_argument("--list", action="store_true", help="print the names of the door, one per line")
+    parser.add_argument("--list", action="store_true", help="print the names of the face, one per line")
     parser.add_argument("names", nargs="*")
     return parser.parse_args()
 
 
-def open_door(options):
-    """Return the object that makes the calls of a door."""
-    if options.door == "operators":
+def open_face(options):
+    """Return the object that makes the calls of a face."""
+    if options.face == "operators":
         import operators
         return operators.Operators()
     import guests
@@ -70,21 +70,21 @@ def open_door(options):
     if options.samples:
         with open(options.samples, "rb") as file:
             samples = pickle.load(file)
-    return guests.Guest(options.door, samples, options.genuine)
+    return guests.Guest(options.face, samples, options.genuine)
 
 
-def replay(door, options, name, index, step, print_line):
+def replay(face, options, name, index, step, print_line):
     """Make the calls of one attempt up to one of them; tell the class of that one's error, or null.
 
     An instance that came to be is used on, whatever its earlier calls raised.
     """
     raised = None
     try:
-        for place, (_, found, args, kwargs) in enumerate(door.attempt(name, options.seed, index)):
+        for place, (_, found, args, kwargs) in enumerate(face.attempt(name, options.seed, index)):
             raised = None
             try:
                 with sandbox.timed():
-                    door.kit.use(found(*args, **kwargs))
+                    face.kit.use(found(*args, **kwargs))
             except BaseException as error:
                 raised = type(error).__name__
             if place == step:
@@ -92,10 +92,10 @@ def replay(door, options, name, index, step, print_line):
     except BaseException as error:
         raised = type(error).__name__
     print_line(json.dumps({"name": name, "index": index, "raised": raised}))
-    door.kit.restore()
+    face.kit.restore()
 
 
-def attempt(door, options, name, index, print_line):
+def attempt(face, options, name, index, print_line):
     """Make the calls of one attempt; tell what is wrong with its error."""
     told, where, step, before = "", name, 0, sandbox.most_memory()
 
@@ -107,32 +107,32 @@ def attempt(door, options, name, index, print_line):
         print_line(json.dumps({"name": name, "index": index, "step": step, "trouble": trouble, "where": where,
                                "class": type(error).__name__, "message": message, "call": told[:1500]}))
     try:
-        for step, (where, found, args, kwargs) in enumerate(door.attempt(name, options.seed, index)):
-            told = tell_call(door.kit, where, args, kwargs)
+        for step, (where, found, args, kwargs) in enumerate(face.attempt(name, options.seed, index)):
+            told = tell_call(face.kit, where, args, kwargs)
             if options.only is not None:
                 print_line(told)
             with sandbox.timed():
-                door.kit.use(found(*args, **kwargs))
+                face.kit.use(found(*args, **kwargs))
     except BaseException as error:
         if options.only is not None:
             print_line(f"raised {type(error).__name__}: {str(error)[:500]}")
             print_line("".join(traceback.format_tb(error.__traceback__)[-6:]))
-        trouble = door.judge(where, error)
+        trouble = face.judge(where, error)
         if trouble:
             report(trouble, error)
     grown = sandbox.most_memory() - before
     if grown > sandbox.GROWTH:
         report("memory", f"grew by {grown} kB")
-    door.kit.restore()
+    face.kit.restore()
 
 
-def places(door, options):
+def places(face, options):
     """Yield the name and index of every attempt to make; when replaying, which of its calls is asked about as well."""
     if options.replay:
         yield from options.replay[options.start:]
         return
     start = options.start
-    for name in options.names or door.names:
+    for name in options.names or face.names:
         for index in range(start, options.count) if options.only is None else [options.only]:
             yield name, index
         start = 0
@@ -149,14 +149,14 @@ def main():
 
     def print_line(line):
         print(line, file=output, flush=True)
-    door = open_door(options)
+    face = open_face(options)
     if options.list:
-        print_line("\n".join(door.names))
+        print_line("\n".join(face.names))
         return
     with open(options.status, "w+b", buffering=0) as status, sandbox.walls():
-        for name, index, *step in places(door, options):
+        for name, index, *step in places(face, options):
             os.pwrite(status.fileno(), f"{name} {index}".ljust(200).encode(), 0)
-            (replay if options.replay else attempt)(door, options, name, index, *step, print_line)
+            (replay if options.replay else attempt)(face, options, name, index, *step, print_line)
 
 
 if __name__ == "__main__":

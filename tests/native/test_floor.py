@@ -1,4 +1,4 @@
-"""What tapes of other doors ask of the engine: histories that begin with the tape, numbers that stay as they were."""
+"""What tapes of other faces ask of the engine: histories that begin with the tape, numbers that stay as they were."""
 import dragon
 from dragon import _C
 

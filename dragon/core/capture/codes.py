@@ -1,4 +1,4 @@
-"""What a piece of Python code names: globals, attributes, modules it imports."""
+"""The names in a piece of Python code: globals, attributes, modules it imports."""
 import builtins
 import dis
 import functools

@@ -69,7 +69,7 @@ class Variant:
 
     @property
     def is_random(self):
-        """Whether runs draw random numbers."""
+        """bool: whether runs draw random numbers."""
         return any(_C.schema(call.op)["arguments"] and any(
             argument["type"] == "Generator?" for argument in _C.schema(call.op)["arguments"])
             for call in self.captured.graph.calls)

@@ -20,7 +20,7 @@ class Change:
 
 
 class Guards:
-    """What a graph takes for granted of a function, of all it reaches, and of its arguments.
+    """The things that a graph takes for granted of a function, of all it reaches, and of its arguments.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where in the user's code something happens: for warnings that name a line."""
+"""Places in the user's code where something happens: for warnings that name a line."""
 import linecache
 import os
 import sys

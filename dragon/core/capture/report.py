@@ -1,4 +1,4 @@
-"""What `explain()` says about a captured function."""
+"""The report of `explain()` about a captured function."""
 from dragon.core.capture.lines import definition
 
 

@@ -1,8 +1,8 @@
-"""What frontends tell of their classes and switches, for guards; a file of its own, since it is always loaded."""
+"""Rules of the faces about their classes and switches, for guards; a file of its own, since it is always loaded."""
 
 
 class Rules:
-    """What a frontend knows of its own classes and switches.
+    """A face's knowledge of its own classes and switches.
 
     Attributes
     ----------

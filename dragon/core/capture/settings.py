@@ -1,4 +1,4 @@
-"""What holds for all captured functions: the level of optimisation, whether anything is captured at all."""
+"""Settings of all captured functions: the level of optimisation, whether anything is captured at all."""
 import contextlib
 import os
 import threading

@@ -1,4 +1,4 @@
-"""How much a file that is read may claim to hold."""
+"""Limits to what a file that is read may claim to hold."""
 SMALL_CLAIM, MOST_PACKED = 1 << 26, 100
 
 

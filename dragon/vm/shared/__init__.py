@@ -1,1 +1,1 @@
-"""What TensorFlow's guest and Keras's both stand on: tensors that do not change, and what is done with them."""
+"""The floor under TensorFlow's guest and Keras's: tensors that do not change, and functions of them."""

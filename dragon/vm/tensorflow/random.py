@@ -15,7 +15,7 @@ PHILOX, THREEFRY = 1, 2
 
 
 class Algorithm(enum.Enum):
-    """How streams are computed: Philox is the one there is."""
+    """The ways of computing streams: Philox is the one there is."""
 
     PHILOX = 1
     THREEFRY = 2

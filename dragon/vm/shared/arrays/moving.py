@@ -1,4 +1,4 @@
-"""What functions that only move elements do with tensors of strings: they move numbers that stand for them."""
+"""Tensors of strings in functions that only move elements: these move numbers that stand for the strings."""
 import functools
 
 from dragon import _C

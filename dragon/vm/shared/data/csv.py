@@ -19,7 +19,7 @@ LARGEST = {"int32": 2.0 ** 31, "int64": 2.0 ** 63, "float32": 3.4028234e38, "flo
 
 
 class Format:
-    """How lines are cut into fields."""
+    """The rules by which lines are cut into fields."""
 
     def __init__(self, delimiter=",", quotes=True, header=False, compression=None, buffer_size=None):
         self.options = {"delimiter": delimiter, "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE}

@@ -6,7 +6,7 @@ from dragon.vm.shared.tensors.dtypes import DType
 
 
 class Column:
-    """How the fields of one column are read.
+    """The reader of the fields of one column.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def _with_shapes(dtypes, shapes):
 
 
 class FromGenerator(Dataset):
-    """What a generator yields."""
+    """The elements that a generator yields."""
 
     def __init__(self, generator, types=None, shapes=None, args=None, signature=None):
         super().__init__()

@@ -74,7 +74,7 @@ def _map_pairs(function, spec, columns):
 
 
 class GroupByWindow(Given):
-    """What a function makes of windows of elements with the same key."""
+    """The results of a function of windows of elements with the same key."""
 
     def __init__(self, source, key_function, reduce_function, size=None, size_function=None):
         super().__init__(source)

@@ -30,7 +30,7 @@ class Given(Dataset):
 
 
 class Map(Given):
-    """What a function gives for each element."""
+    """The results of a function of each element."""
 
     def __init__(self, source, function, parallel=None, deterministic=None, synchronous=None):
         super().__init__(source)
@@ -145,7 +145,7 @@ def as_dataset(value, who):
 
 
 class Scan(Given):
-    """What a function gives for a state and each element."""
+    """The results of a function of a state and each element."""
 
     def __init__(self, source, state, function):
         super().__init__(source)

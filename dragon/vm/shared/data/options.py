@@ -6,7 +6,7 @@ from dragon.vm.shared.naming import known_as
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How a dataset is split among workers."""
+    """The ways of splitting a dataset among workers."""
 
     OFF = -1
     AUTO = 0
@@ -16,7 +16,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class AutotuneAlgorithm(enum.Enum):
-    """How the sizes of buffers and the numbers of threads would be searched."""
+    """The ways of searching the sizes of buffers and the numbers of threads."""
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -26,7 +26,7 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What happens to datasets with a state outside when they are written as graphs."""
+    """The ways of treating datasets with a state outside when they are written as graphs."""
 
     WARN = 0
     IGNORE = 1

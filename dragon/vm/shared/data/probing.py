@@ -1,4 +1,4 @@
-"""What a user's function gives for elements of a spec, found by calling it with made-up ones."""
+"""The spec of a user function's results, found by calling it with made-up ones."""
 import contextlib
 import copy
 from itertools import islice

@@ -16,7 +16,7 @@ BUFFER = 256 * 1024
 
 
 class Reading(Dataset):
-    """What is read from files one after the other, or several at a time."""
+    """The base of datasets that read files one after the other, or several at a time."""
 
     def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
         super().__init__()

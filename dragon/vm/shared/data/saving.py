@@ -88,7 +88,7 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
 
 
 class Saved(Dataset):
-    """What `save` wrote."""
+    """The elements that `save` wrote."""
 
     def __init__(self, path, element_spec=None, compression=None, reader_func=None, wait=False):
         super().__init__()

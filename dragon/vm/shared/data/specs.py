@@ -1,4 +1,4 @@
-"""What a dataset says of its elements: specs of components, with and without the axis of the batch."""
+"""The description of a dataset's elements: specs of components, with and without the axis of the batch."""
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.structure import flatten, map_structure
 from dragon.vm.shared.naming import known_as

@@ -284,7 +284,7 @@ class Message:
 
 
 class _Place:
-    """Where a message belongs once something in it is set."""
+    """The place that a message takes once something in it is set."""
 
     __slots__ = ("message", "name")
 

@@ -96,7 +96,7 @@ class Field:
 
     @property
     def default(self):
-        """What the field holds when it is not set."""
+        """The value of the field when it is not set."""
         if self.kind in TEXTS:
             return b"" if self.kind == "bytes" else ""
         return 0.0 if self.kind in FIXED else False if self.kind == "bool" else 0

@@ -120,7 +120,7 @@ def read_records(path, compression="", buffering=1 << 18, check=True):
 
 @known_as("tensorflow.io")
 class TFRecordOptions:
-    """How a TFRecord file is written.
+    """The way in which a TFRecord file is written.
 
     Parameters
     ----------

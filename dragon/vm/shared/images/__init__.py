@@ -1,1 +1,1 @@
-"""What both guests do with images: geometry and colours."""
+"""Functions of images for both guests: geometry and colours."""

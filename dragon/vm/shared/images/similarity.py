@@ -1,4 +1,4 @@
-"""How alike the structures of images are."""
+"""The similarity of the structures of images."""
 import math
 
 from dragon.vm.shared.errors import invalid_argument

@@ -1,4 +1,4 @@
-"""How ragged tensors are made, cut, and turned into dense ones."""
+"""Functions that make ragged tensors, cut them, and turn them into dense ones."""
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.ragged import later

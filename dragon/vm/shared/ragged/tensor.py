@@ -19,7 +19,7 @@ def axis_within(axis, rank):
 
 @known_as("tensorflow")
 class RaggedTensorSpec(TypeSpec):
-    """What is known of a ragged tensor.
+    """The description of a ragged tensor.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What is recorded of a computation: tapes, gradients of users, functions that are captured."""
+"""Records of a computation: tapes, gradients of users, functions that are captured."""

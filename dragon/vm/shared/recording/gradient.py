@@ -42,7 +42,7 @@ def _alias(x):
 
 
 class _Backward:
-    """What stands on the tape for a function with its own gradient."""
+    """The entry on the tape for a function with its own gradient."""
 
     def __init__(self, name, grad_fn, count, variables, outputs, template):
         self.name, self.grad_fn, self.count, self.variables = name, grad_fn, count, variables

@@ -19,7 +19,7 @@ _local = threading.local()
 
 @known_as("tensorflow")
 class UnconnectedGradients(enum.Enum):
-    """What the gradient is with respect to something that the target does not depend on."""
+    """The gradient with respect to something that the target does not depend on."""
 
     NONE = "none"
     ZERO = "zero"

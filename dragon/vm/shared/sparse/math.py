@@ -1,4 +1,4 @@
-"""What is done with sparse tensors; results follow from the values, so that gradients reach them."""
+"""Functions of sparse tensors; results follow from the values, so that gradients reach them."""
 from dragon.vm.shared import errors
 from dragon.vm.shared.arrays.array import as_ints, check_axis
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array

@@ -12,7 +12,7 @@ from dragon.vm.shared.tensors.type_spec import TypeSpec
 
 @known_as("tensorflow")
 class SparseTensorSpec(TypeSpec):
-    """What is known of a sparse tensor.
+    """The description of a sparse tensor.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other doors."""
+"""Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other faces."""
 from dragon import _C
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
@@ -44,7 +44,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     Parameters
     ----------
     value : Any
-        A number, nested lists, an array, text, or a tensor of any door.
+        A number, nested lists, an array, text, or a tensor of any face.
     dtype : DType, optional
         The dtype; a tensor must have it already. By default what the value has: Python's integers are int32, its
         floats are float32.
@@ -72,7 +72,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
 
 
 def _adopt(value, dtype):
-    """Return a tensor or variable of any door as a Tensor with its dtype checked."""
+    """Return a tensor or variable of any face as a Tensor with its dtype checked."""
     if dtype is not None and value.dtype is not dtype and value.dtype != dtype:
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
                          f"{value!r}")

@@ -7,7 +7,7 @@ OURS = {engine: name for name, engine in ENGINE.items()}
 
 
 class Device:
-    """Where a tensor lives: text to TensorFlow's users, a type and an index to the engine.
+    """The place where a tensor lives: text to TensorFlow's users, a type and an index to the engine.
 
     Parameters
     ----------

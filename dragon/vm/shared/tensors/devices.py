@@ -16,7 +16,7 @@ _soft_placement = [True]
 
 
 class LogicalDeviceConfiguration:
-    """How a device is used.
+    """The way in which a device is used.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What `tf.shape` gives while a function is captured: a tensor that follows the batch, and sizes beside it."""
+"""The result of `tf.shape` while a function is captured: a tensor that follows the batch, and sizes beside it."""
 from dragon.vm.shared.tensors.indexing import get_item
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 

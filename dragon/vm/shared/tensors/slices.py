@@ -65,7 +65,7 @@ class IndexedSlices:
 
 @known_as("tensorflow")
 class IndexedSlicesSpec(TypeSpec):
-    """What is known of rows of a tensor; see `tf.IndexedSlices`.
+    """The description of rows of a tensor; see `tf.IndexedSlices`.
 
     Parameters
     ----------

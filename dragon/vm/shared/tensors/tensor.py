@@ -35,7 +35,7 @@ class Reference:
 
 
 class Base(_C.Tensor):
-    """What tensors and variables share: numbers, their description, and arithmetic (see `operators`)."""
+    """The base of tensors and variables: numbers, their description, and arithmetic (see `operators`)."""
 
     __array_priority__ = 100  # NumPy's arrays leave arithmetic with tensors to the tensors
 
@@ -172,7 +172,7 @@ _as_class = _C.as_class
 
 
 def as_tensor(x):
-    """Return an engine tensor of any door as a `Tensor`; no number is copied."""
+    """Return an engine tensor of any face as a `Tensor`; no number is copied."""
     return x if type(x) is Tensor else _as_class(x, Tensor)
 
 

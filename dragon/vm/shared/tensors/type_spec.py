@@ -1,4 +1,4 @@
-"""What is known of a tensor before there is one: `tf.TensorSpec` and its kin."""
+"""Descriptions of tensors that are not there yet: `tf.TensorSpec` and its kin."""
 from dragon import _C
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
@@ -8,7 +8,7 @@ from dragon.vm.shared.tensors.tensor import Base, Tensor
 
 @known_as("tensorflow")
 class TypeSpec:
-    """What is known of a value; subclasses say of which kind."""
+    """The description of a value; subclasses say of which kind."""
 
     @property
     def value_type(self):
@@ -56,7 +56,7 @@ class TypeSpec:
 
 @known_as("tensorflow")
 class TensorSpec(TypeSpec):
-    """What is known of a tensor.
+    """The description of a tensor.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Part(Tensor):
 
 
 class VariableParts:
-    """What `tf.Variable` has for its parts."""
+    """The methods of `tf.Variable` for its parts."""
 
     def __getitem__(self, key):
         found = get_item(self, key)

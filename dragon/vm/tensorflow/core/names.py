@@ -1,4 +1,4 @@
-"""Where the names directly below `tensorflow` live: each is looked up there when it is first asked for."""
+"""The homes of the names directly below `tensorflow`: each is looked up there when it is first asked for."""
 
 # A module and the names that it gives; `name=other` where a name is another one there.
 PLACES = {

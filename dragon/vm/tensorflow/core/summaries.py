@@ -7,7 +7,7 @@ from dragon.vm.shared.tensors.convert import convert_to_tensor
 
 
 class _State(threading.local):
-    """What a thread's summaries go by."""
+    """The settings of a thread's summaries."""
 
     def __init__(self):
         self.writer = self.step = None

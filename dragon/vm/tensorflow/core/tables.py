@@ -12,7 +12,7 @@ from dragon.vm.shared.tensors.dtypes import as_dtype, int64, string
 
 
 class TextFileIndex:
-    """What a column of a file's lines stands for."""
+    """The meaning of a column of a file's lines."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -110,7 +110,7 @@ def _check_initializer(initializer, who):
 
 
 class _Table:
-    """What tables have in common: looking up."""
+    """The base of tables: looking up."""
 
     __iter__ = None  # Python would look up one number after the other otherwise
 

@@ -1,4 +1,4 @@
-"""How alike pictures are."""
+"""The similarity of pictures."""
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.images.similarity import find_similarities

@@ -12,7 +12,7 @@ from dragon.vm.tensorflow.image.framing import pad_to_bounding_box
 
 
 class ResizeMethod:
-    """How pixels between pixels are found."""
+    """The ways of finding pixels between pixels."""
 
     BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = "bilinear", "nearest", "bicubic", "area"
     LANCZOS3, LANCZOS5, GAUSSIAN, MITCHELLCUBIC = "lanczos3", "lanczos5", "gaussian", "mitchellcubic"

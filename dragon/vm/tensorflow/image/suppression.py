@@ -1,4 +1,4 @@
-"""Which of many boxes are kept: the best ones that overlap no better one too much."""
+"""The choice among many boxes: the best ones that overlap no better one too much."""
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops

@@ -4,7 +4,7 @@ import inspect
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core import function as core
+from dragon.core import custom_function as core
 from dragon.vm.torch.core.nodes import CONTEXTS
 
 

@@ -1,4 +1,4 @@
-"""Whoever imports PyTorch's door finds recording on, whichever door was opened first."""
+"""Whoever imports PyTorch's face finds recording on, whichever face was opened first."""
 import os
 import pathlib
 import subprocess

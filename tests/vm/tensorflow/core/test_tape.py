@@ -299,7 +299,7 @@ return [v.name, v.trainable, v.shape.as_list(), v.dtype.name, v.is_initialized()
 
 @pytest.fixture(autouse=True)
 def without_pytorch():
-    """Record within tapes only, though other tests of this process may have opened PyTorch's door."""
+    """Record within tapes only, though other tests of this process may have opened PyTorch's face."""
     before = _C.set_grad_enabled(False)
     yield
     _C.set_grad_enabled(before)

@@ -175,7 +175,7 @@ def write_bundle(prefix, arrays):
 
 
 class Entry:
-    """Where a tensor lies in a checkpoint's data."""
+    """The place of a tensor in a checkpoint's data."""
 
     def __init__(self, message):
         self.dtype, self.shape, self.shard, self.offset, self.size, self.check = as_dtype(1), [], 0, 0, 0, None

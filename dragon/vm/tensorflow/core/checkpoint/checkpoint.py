@@ -17,7 +17,7 @@ KEPT = 8  # restorations that wait for further variables
 
 
 class CheckpointOptions:
-    """How checkpoints are written; nothing can be chosen.
+    """The way in which checkpoints are written; nothing can be chosen.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class CheckpointOptions:
 
 
 class Status:
-    """What became of a restoration: which objects and which saved values found each other.
+    """The outcome of a restoration: which objects and which saved values found each other.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _relative(path, folder):
 
 
 class CheckpointState:
-    """What a folder's file says: `model_checkpoint_path` and `all_model_checkpoint_paths`, latest last."""
+    """The contents of a folder's file: `model_checkpoint_path` and `all_model_checkpoint_paths`, latest last."""
 
     def __init__(self, folder, lines):
         import ast

@@ -1,1 +1,1 @@
-"""What runs when and where: loops, checks, devices, and derivatives in a direction."""
+"""The order and the place of calls: loops, checks, devices, and derivatives in a direction."""

@@ -239,23 +239,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """Return a function's results for the entries of tensors' first axes, stacked.
-
-    Parameters
-    ----------
-    fn : Callable
-        Called with one entry, in the form of `elems`.
-    elems : Any
-        A tensor or a structure of them.
-    fallback_to_while_loop, warn : bool, optional
-        Not used: entries are taken one after the other.
-
-    Returns
-    -------
-    Any
-        In the form of what `fn` returns.
-
-    """
+    """Return a function's results as `map_fn` does; entries are taken one after the other, whatever is asked for."""
     flat, length = _first_axis(elems, "tf.vectorized_map")
     results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
     if not results:

@@ -1,4 +1,4 @@
-"""What surrounds computing: devices, printing, Python inside of graphs, and the words of graphs that are no longer."""
+"""Around computing: devices, printing, Python inside of graphs, and the words of graphs that are no longer."""
 import contextlib
 import enum
 import logging
@@ -14,7 +14,7 @@ from dragon.vm.shared.tensors.dtypes import as_dtype
 
 
 class VariableAggregation(enum.Enum):
-    """What becomes of a variable's updates from several devices."""
+    """The ways of joining a variable's updates from several devices."""
 
     NONE, SUM, MEAN, ONLY_FIRST_REPLICA = 0, 1, 2, 3
 
@@ -26,7 +26,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class AggregationMethod:
-    """How gradients from several ways to one source are added; there is one way."""
+    """The ways of adding gradients from several ways to one source; there is one."""
 
     ADD_N = DEFAULT = 0
     EXPERIMENTAL_TREE = 1

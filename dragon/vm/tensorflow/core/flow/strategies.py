@@ -13,14 +13,14 @@ _local = threading.local()
 
 
 class ReduceOp(enum.Enum):
-    """How values of replicas become one."""
+    """The ways of making one value of those of replicas."""
 
     SUM = "SUM"
     MEAN = "MEAN"
 
 
 class InputContext:
-    """Which part of the input is read here.
+    """The part of the input that is read here.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class InputContext:
 
 
 class ReplicaContext:
-    """Where a replica's code runs.
+    """The place where a replica's code runs.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _context(context):
 
 
 class Strategy:
-    """How computing is spread: over one replica.
+    """The way in which computing is spread: over one replica.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ class TensorArray:
 
 
 class TensorArraySpec(TypeSpec):
-    """What is known of a TensorArray.
+    """The description of a TensorArray.
 
     Parameters
     ----------

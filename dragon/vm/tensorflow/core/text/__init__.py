@@ -1,1 +1,1 @@
-"""What `tf.strings` does with the strings of a tensor."""
+"""Functions of `tf.strings` on the strings of a tensor."""

@@ -1,4 +1,4 @@
-"""What functions of strings share: how each string of a tensor is changed, and rows of strings made."""
+"""The base of functions of strings: they change each string of a tensor, or make rows of strings."""
 import functools
 import re
 

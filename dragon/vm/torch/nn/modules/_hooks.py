@@ -3,7 +3,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 
-from dragon.core.function import Function
+from dragon.core.custom_function import Function
 from dragon.vm.torch.utils.hooks import RemovableHandle
 from dragon.vm.torch.core.tensor import Tensor
 

@@ -4,7 +4,7 @@ from dragon.core import modes
 
 
 class Context:
-    """What a Function's forward leaves for its backward."""
+    """The things that a Function's forward leaves for its backward."""
 
     def __init__(self):
         self.needs_input_grad = ()

@@ -1,4 +1,4 @@
-"""Every public callable of a door, and which are left out of a hunt, each with its reason."""
+"""Every public callable of a face, and which are left out of a hunt, each with its reason."""
 import importlib
 import inspect
 import pathlib
@@ -9,8 +9,8 @@ import types
 import kits
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-# Per door: the module that stands behind it, the guest's name for it, and what makes its tensors.
-DOORS = {
+# Per face: the module that stands behind it, the guest's name for it, and what makes its tensors.
+FACES = {
     "native": ("dragon", "dragon", kits.Native, "dragon"),
     "torch": ("dragon.vm.torch", "torch", kits.Torch, "dragon.vm.torch"),
     "torchvision": ("dragon.vm.torchvision", "torchvision", kits.Torch, "dragon.vm.torch"),
@@ -19,7 +19,7 @@ DOORS = {
 }
 # Patterns of whole names, and why a hunt does not call them.
 LEFT_OUT = {
-    r"dragon\.(vm|command|core|onnx)\b.*": "other doors, the command line, and the workshop behind the door",
+    r"dragon\.(vm|command|core|onnx)\b.*": "other faces, the command line, and the workshop behind the face",
     r"dragon\.(tensor\.(?!Tensor)|tape\.as_|random\.on_|creation\.|io\.(block|parcel|pool|failure)).*": "the workshop",
     r"dragon\.io\.(\w+\.)?(Failure|WorkerPool)\b.*": "starts processes, and what they send home",
     r"(keras|tensorflow)\.(core|trainers|ops\.common|saving\.(files|legacy_h5))\b.*": "the workshop",
@@ -42,7 +42,7 @@ LEFT_OUT = {
     r"transforms\.(autoaugment\.(apply_op|below|space_of)|functional\.through_\w+|transforms\.(Module|uniform))|"
     r"utils\.(pil_to_tensor|save_picture|to_pil_image))": "the workshop",
     r"(dragon|tensorflow)\.(set_|load_library|function\b|Graph\.load).*": "switches of the process, or code of it",
-    r"tensorflow\.keras\b.*": "the door `keras`",
+    r"tensorflow\.keras\b.*": "the face `keras`",
     r"tensorflow\.(config|test|distribute|debugging|summary|profiler|experimental|io|compat|saved_model)\b.*":
         "switches of the process, files and servers",
     r"keras\.(config|datasets|applications|utils\.get_file|backend\.set_.*|distribution|wrappers)\b.*":
@@ -69,9 +69,9 @@ class Target:
                       and callable(inspect.getattr_static(self.found, name, None)))
 
 
-def public_names(door):
-    """Yield the public names of a door: of a guest those its coverage is counted by, of others those without a `_`."""
-    path, guest, _, _ = DOORS[door]
+def public_names(face):
+    """Yield the public names of a face: of a guest those its coverage is counted by, of others those without a `_`."""
+    path, guest, _, _ = FACES[face]
     listed = DOCS / guest / "names.txt"
     if listed.exists():
         yield from sorted(listed.read_text(encoding="utf-8").split(), key=lambda name: (name.count("."), name))
@@ -91,12 +91,12 @@ def belongs(value):
             or (getattr(value, "__module__", None) or "").startswith(("dragon", "torch", "tensorflow", "keras")))
 
 
-def targets(door):
-    """Return ({name: Target}, {other name: name}) of a door, each object once, by its shortest name."""
-    path, _, _, _ = DOORS[door]
+def targets(face):
+    """Return ({name: Target}, {other name: name}) of a face, each object once, by its shortest name."""
+    path, _, _, _ = FACES[face]
     top = importlib.import_module(path)
     found, seen, aliases = {}, {}, {}
-    for name in public_names(door):
+    for name in public_names(face):
         last, value = name.rpartition(".")[2], resolve(top, name)
         if last.startswith("_") or PATTERN.fullmatch(name) or not callable(value) or not belongs(value):
             continue
