@@ -61,5 +61,5 @@ __getattr__, __dir__ = _lookup(globals(), {
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)
-# Another door may have turned recording off, as its users expect; PyTorch's expect it to be on.
+# Another face may have turned recording off, as its users expect; PyTorch's expect it to be on.
 _record_unasked()

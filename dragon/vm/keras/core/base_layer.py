@@ -86,7 +86,7 @@ _KINDS = {"trainable_variables": _is_trainable, "non_trainable_variables": _is_v
 
 
 def adopt(value):
-    """Return a module of another door as a layer, anything else as it is."""
+    """Return a module of another face as a layer, anything else as it is."""
     if isinstance(value, Module) and not isinstance(value, BaseLayer):
         return above("wrap_module")(value)
     return value

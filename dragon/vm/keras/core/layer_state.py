@@ -134,7 +134,7 @@ class LayerState(Module):
             raise ValueError(f"Layer '{self.name}' expected {len(own)} variables, but received {len(store.keys())} "
                              f"variables during loading. Expected: {[variable.name for variable in own]}")
 
-    # --- the names that modules of all doors go by
+    # --- the names that modules of all faces go by
 
     def _named(self, wanted):
         """Return a dict of the names of things: of the attributes that hold them, or their own."""

@@ -26,7 +26,7 @@ _NOTHING = contextlib.nullcontext()
 
 
 def foreign_class(args):
-    """Return the class of a first argument that is a tensor of another door: outputs shall be of that door too."""
+    """Return the class of a first argument that is a tensor of another face: outputs shall be of that face too."""
     first = args[0] if args else None
     return type(first) if isinstance(first, _C.Tensor) and not isinstance(first, Base) else None
 
@@ -66,7 +66,7 @@ class Layer(BaseLayer):
         self._check_super_called()
         self.__dict__["_called"] = True
         given = args, kwargs
-        door = foreign_class(args)
+        face = foreign_class(args)
         if self._convert_input_args and self._needs_conversion(args, kwargs):
             args = tree.map_structure(self._convert_input, args)
             kwargs = tree.map_structure(self._convert_input, kwargs)
@@ -102,8 +102,8 @@ class Layer(BaseLayer):
                 global_state.set_global_attribute("current_call_ctx", None)
         if any_symbolic_tensors(*given):
             Node(operation=self, call_args=given[0], call_kwargs=given[1], outputs=outputs)
-        if door is not None:
-            outputs = tree.map_structure(lambda x: _C.as_class(x, door) if isinstance(x, _C.Tensor) else x, outputs)
+        if face is not None:
+            outputs = tree.map_structure(lambda x: _C.as_class(x, face) if isinstance(x, _C.Tensor) else x, outputs)
         return outputs
 
     def _call_plainly(self, x, training=_NOTHING):

@@ -44,7 +44,7 @@ class Fitting:
         return self._is_ready_to_test() and (self.optimizer is None or self.optimizer.built)
 
     def _set_modules_mode(self, training):
-        """Have modules of other doors be in the mode of the steps to come, so that these need not change it."""
+        """Have modules of other faces be in the mode of the steps to come, so that these need not change it."""
         for layer in self._flatten_layers():
             module = getattr(layer, "module", None)
             if isinstance(module, Module) and module.training is not training:

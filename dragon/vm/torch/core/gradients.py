@@ -5,9 +5,9 @@ from collections import namedtuple
 from dragon import _C
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-DOOR = __name__.replace("core.gradients", "autograd")  # where PyTorch has them
+HOME = __name__.replace("core.gradients", "autograd")  # where PyTorch has them
 GradientEdge = namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"], defaults=[None],
-                          module=f"{DOOR}.graph")
+                          module=f"{HOME}.graph")
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
@@ -174,4 +174,4 @@ def check_grads(outputs, grads):
     return grads
 
 
-backward.__module__ = grad.__module__ = DOOR
+backward.__module__ = grad.__module__ = HOME

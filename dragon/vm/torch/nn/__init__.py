@@ -5,7 +5,7 @@ from dragon.vm.torch.nn import init, modules, parameter
 from dragon.vm.torch.nn.modules import Module
 from dragon.vm.torch.nn.parallel import DataParallel
 
-# Every layer that the families' door shows.
+# Every layer that the families' face shows.
 globals().update((_name, _layer) for _name, _layer in vars(modules).items() if isinstance(_layer, type))
 
 

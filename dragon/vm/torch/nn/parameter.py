@@ -42,7 +42,7 @@ def _as_kind(cls, data, requires_grad, mark):
 
 
 def adopt(tensor, kind):
-    """Return the one object of a class of PyTorch's that stands for another door's tensor, e.g. a Keras variable."""
+    """Return the one object of a class of PyTorch's that stands for another face's tensor, e.g. a Keras variable."""
     return tensor if isinstance(tensor, Tensor) else twin(tensor, Tensor, kind)
 
 

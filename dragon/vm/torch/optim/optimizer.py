@@ -287,7 +287,7 @@ class Optimizer:
         if names:
             param_group["param_names"] = names
         self._check_params(params)
-        # Another door's variables are kept as the parameters of this one that stand for them.
+        # Another face's variables are kept as the parameters of this one that stand for them.
         param_group["params"] = params = [adopt(param, Parameter) for param in params]
         for name, default in self.defaults.items():
             if default is required and name not in param_group:

@@ -1,4 +1,4 @@
-"""A module of another door, say a `torch.nn.Module`, as a layer: its parameters are the layer's weights."""
+"""A module of another face, say a `torch.nn.Module`, as a layer: its parameters are the layer's weights."""
 from dragon import _C
 from dragon.core.module import Module, twin
 from dragon.vm.keras.core import tree
@@ -9,12 +9,12 @@ from dragon.vm.shared.tensors.tensor import Tensor
 
 
 def wrap_module(module):
-    """Return the layer that stands for a module of another door."""
+    """Return the layer that stands for a module of another face."""
     return TorchModuleWrapper(module)
 
 
 def adopt_variable(tensor, path, trainable=True):
-    """Return the variable that stands for another door's tensor: writes and gradients of either are the other's."""
+    """Return the variable that stands for another face's tensor: writes and gradients of either are the other's."""
     if isinstance(tensor, Variable):
         return tensor
     variable = twin(tensor, Tensor, Variable)
@@ -28,7 +28,7 @@ def adopt_variable(tensor, path, trainable=True):
 
 
 class TorchModuleWrapper(Layer):
-    """A module of another door as a layer of Keras's; Keras makes one of a module that it is given.
+    """A module of another face as a layer of Keras's; Keras makes one of a module that it is given.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ class TorchModuleWrapper(Layer):
         return compute_spec(self.call, args, kwargs)
 
     def get_config(self):
-        """Refuse: a module of another door has no config."""
+        """Refuse: a module of another face has no config."""
         raise NotImplementedError(
             f"Layer {self.name} holds a {type(self.module).__name__}, which no config describes: files store no "
             "code. Save the weights with `save_weights()` or `state_dict()`, and make the model by code.")
 
-    # --- seen from modules of other doors, the module itself stands here
+    # --- seen from modules of other faces, the module itself stands here
 
     @property
     def _parameters(self):

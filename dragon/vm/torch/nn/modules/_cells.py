@@ -7,7 +7,7 @@ from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import empty
 from dragon.vm.torch.nn.parameter import Parameter
 
-DOOR = __name__.replace("._cells", ".rnn")  # where PyTorch has them
+HOME = __name__.replace("._cells", ".rnn")  # where PyTorch has them
 
 
 class RNNCellBase(Module):
@@ -28,7 +28,7 @@ class RNNCellBase(Module):
 
     """
 
-    __module__ = DOOR
+    __module__ = HOME
     __constants__ = ["input_size", "hidden_size", "bias"]
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
@@ -101,7 +101,7 @@ class RNNCell(RNNCellBase):
 
     """
 
-    __module__ = DOOR
+    __module__ = HOME
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
@@ -118,7 +118,7 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """A step of long short-term memory; see RNNCell for the parameters."""
 
-    __module__ = DOOR
+    __module__ = HOME
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
@@ -140,7 +140,7 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """A step of gated recurrent units; see RNNCell for the parameters."""
 
-    __module__ = DOOR
+    __module__ = HOME
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)

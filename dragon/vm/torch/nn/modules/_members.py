@@ -35,7 +35,7 @@ def _text(target):
 
 
 class MembersOfModule(AnyModule):
-    """The part of Module that knows its members; those of other doors' modules show as PyTorch's."""
+    """The part of Module that knows its members; those of other faces' modules show as PyTorch's."""
 
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is no parameter but part of the state.
@@ -84,7 +84,7 @@ class MembersOfModule(AnyModule):
         self._welcome(module)
 
     def _welcome(self, module):
-        """Have a module of another door train or not as this one does."""
+        """Have a module of another face train or not as this one does."""
         if module is not None and not isinstance(module, MembersOfModule):
             module.train(self.training)
 
@@ -137,12 +137,12 @@ class MembersOfModule(AnyModule):
 
     @classmethod
     def _adopt(cls, tensor, is_parameter):
-        """Return a tensor that a module of another door owns, as one of PyTorch's: the same memory and gradient."""
+        """Return a tensor that a module of another face owns, as one of PyTorch's: the same memory and gradient."""
         return adopt(tensor, Parameter if is_parameter else Tensor)
 
     @classmethod
     def _show(cls, tensor):
-        """Return a tensor of another door in the class of PyTorch's."""
+        """Return a tensor of another face in the class of PyTorch's."""
         return tensor if isinstance(tensor, Tensor) else _C.as_class(tensor, Tensor)
 
 

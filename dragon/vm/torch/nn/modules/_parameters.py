@@ -8,7 +8,7 @@ from dragon.vm.torch.nn.modules._members import typename
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parameter import Parameter
 
-DOOR = __name__.replace("._parameters", ".container")  # where PyTorch has them
+HOME = __name__.replace("._parameters", ".container")  # where PyTorch has them
 
 
 def described(values, dtype_name):
@@ -40,7 +40,7 @@ class ParameterList(Module):
 
     """
 
-    __module__ = DOOR
+    __module__ = HOME
 
     def __init__(self, values=None):
         super().__init__()
@@ -106,7 +106,7 @@ class ParameterDict(Module):
 
     """
 
-    __module__ = DOOR
+    __module__ = HOME
 
     def __init__(self, parameters=None):
         super().__init__()

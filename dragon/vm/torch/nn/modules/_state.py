@@ -193,7 +193,7 @@ class StateOfModule(AnyModule):
 
 
 def _load_foreign(module, state_dict, prefix, report, errors):
-    """Copy into another door's module's own tensors; report as its PyTorch neighbours do."""
+    """Copy into another face's module's own tensors; report as its PyTorch neighbours do."""
     own = {}
     module._save_to_state_dict(own, prefix, True)
     for name, tensor in own.items():
