@@ -38,10 +38,7 @@ class OpOverload:
     def _schema(self):
         return self.overloadpacket._schema
 
-    @property
-    def op(self):
-        """The function that is called."""
-        return self.overloadpacket.op
+    op = property(lambda self: self.overloadpacket.op, doc="The function that is called.")
 
     def __str__(self):
         return f"{self.namespace}.{self.overloadpacket.__name__}.{self._overloadname}"

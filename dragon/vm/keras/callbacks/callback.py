@@ -36,10 +36,7 @@ class Callback:
         """Take the model."""
         self._model = model
 
-    @property
-    def model(self):
-        """Model: what is trained."""
-        return self._model
+    model = property(lambda self: self._model, doc="Model: what is trained.")
 
     @default
     def on_batch_begin(self, batch, logs=None):

@@ -40,10 +40,7 @@ class KerasTensor:
         self.name = name or auto_name(type(self).__name__)
         self.record_history = record_history
 
-    @property
-    def ndim(self):
-        """The number of axes."""
-        return len(self._shape)
+    ndim = property(lambda self: len(self._shape), doc="The number of axes.")
 
     def reshape(self, newshape):
         """Return the tensor in another shape."""

@@ -63,10 +63,8 @@ class LayerState(Module):
             found += layer.metrics
         return found
 
-    @property
-    def metrics_variables(self):
-        """The variables of all metrics."""
-        return [variable for metric in self.metrics for variable in metric.variables]
+    metrics_variables = property(lambda self: [variable for metric in self.metrics for variable in metric.variables],
+                                 doc="The variables of all metrics.")
 
     @property
     def trainable(self):

@@ -74,22 +74,8 @@ class Node:
     def __repr__(self):
         return f"<Node operation={self.operation}, id={id(self)}>"
 
-    @property
-    def input_tensors(self):
-        """The symbolic tensors that went in."""
-        return self.arguments.keras_tensors
-
-    @property
-    def output_tensors(self):
-        """The symbolic tensors that came out."""
-        return self.outputs
-
-    @property
-    def is_input(self):
-        """Whether nothing went in."""
-        return not self.arguments.keras_tensors
-
-    @property
-    def parent_nodes(self):
-        """The nodes whose outputs went in, each once."""
-        return list(dict.fromkeys(self._parents))
+    input_tensors = property(lambda self: self.arguments.keras_tensors, doc="The symbolic tensors that went in.")
+    output_tensors = property(lambda self: self.outputs, doc="The symbolic tensors that came out.")
+    is_input = property(lambda self: not self.arguments.keras_tensors, doc="Whether nothing went in.")
+    parent_nodes = property(lambda self: list(dict.fromkeys(self._parents)),
+                            doc="The nodes whose outputs went in, each once.")

@@ -133,15 +133,10 @@ class Operation(Configured):
     def __repr__(self):
         return f"<Operation name={self.name}>"
 
-    @property
-    def input(self):
-        """The symbolic tensors of the first call's arguments."""
-        return self._of_node(0, "input_tensors", "input")
-
-    @property
-    def output(self):
-        """The symbolic tensors that the first call returned."""
-        return self._of_node(0, "output_tensors", "output")
+    input = property(lambda self: self._of_node(0, "input_tensors", "input"),
+                     doc="The symbolic tensors of the first call's arguments.")
+    output = property(lambda self: self._of_node(0, "output_tensors", "output"),
+                      doc="The symbolic tensors that the first call returned.")
 
     def _of_node(self, number, field, word):
         if not self._inbound_nodes:

@@ -24,10 +24,7 @@ class Styled:
     def __len__(self):
         return len(self.characters)
 
-    @property
-    def plain(self):
-        """The text alone."""
-        return "".join(character for character, _ in self.characters)
+    plain = property(lambda self: "".join(character for character, _ in self.characters), doc="The text alone.")
 
     def cut(self, start, stop):
         """Return a part."""

@@ -36,20 +36,9 @@ class DeviceMesh:
                              f"Received: shape={shape}; devices.shape={devices.shape}")
         self._shape, self._axis_names, self._devices = shape, axis_names, devices.reshape(shape)
 
-    @property
-    def shape(self):
-        """The array's shape."""
-        return self._shape
-
-    @property
-    def axis_names(self):
-        """A name for each axis."""
-        return self._axis_names
-
-    @property
-    def devices(self):
-        """The devices' names as a NumPy array."""
-        return self._devices
+    shape = property(lambda self: self._shape, doc="The array's shape.")
+    axis_names = property(lambda self: self._axis_names, doc="A name for each axis.")
+    devices = property(lambda self: self._devices, doc="The devices' names as a NumPy array.")
 
     def __repr__(self):
         return f"<{type(self).__name__} shape={self.shape}, axis_names={self.axis_names}>"
@@ -80,10 +69,7 @@ class TensorLayout:
             if named - known:
                 raise ValueError(f"Invalid axis names for Layout. Valid axis names: {known}, Got {named}")
 
-    @property
-    def axes(self):
-        """The mesh's axis of each axis."""
-        return self._axes
+    axes = property(lambda self: self._axes, doc="The mesh's axis of each axis.")
 
     @property
     def device_mesh(self):
@@ -114,10 +100,7 @@ class LayoutMap(collections.abc.MutableMapping):
     def __init__(self, device_mesh):
         self._layouts, self._device_mesh = {}, device_mesh
 
-    @property
-    def device_mesh(self):
-        """The mesh of layouts that came without one."""
-        return self._device_mesh
+    device_mesh = property(lambda self: self._device_mesh, doc="The mesh of layouts that came without one.")
 
     def __getitem__(self, key):
         """Return the layout of a path, or None."""

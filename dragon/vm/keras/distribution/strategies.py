@@ -42,30 +42,16 @@ class Distribution:
         self._device_mesh, self._batch_dim_name = device_mesh, batch_dim_name
         self.auto_shard_dataset = auto_shard_dataset
 
-    @property
-    def device_mesh(self):
-        """The devices."""
-        return self._device_mesh
-
-    @property
-    def batch_dim_name(self):
-        """The mesh's axis that samples are cut along."""
-        return self._batch_dim_name
-
-    @property
-    def num_processes(self):
-        """How many processes there are: one."""
-        return 1
+    device_mesh = property(lambda self: self._device_mesh, doc="The devices.")
+    batch_dim_name = property(lambda self: self._batch_dim_name, doc="The mesh's axis that samples are cut along.")
+    num_processes = property(lambda self: 1, doc="How many processes there are: one.")
 
     @property
     def num_model_replicas(self):
         """How many copies of the model there are."""
         raise NotImplementedError(f"num_model_replicas: a subclass has to define it. Received: {self}")
 
-    @property
-    def data_shard_id(self):
-        """The number of the part of the data that this process takes."""
-        return 0
+    data_shard_id = property(lambda self: 0, doc="The number of the part of the data that this process takes.")
 
     def get_data_layout(self, data_shape):
         """Return the layout of data: cut along the samples."""
@@ -126,10 +112,8 @@ class DataParallel(Distribution):
             warnings.warn("Expect the input mesh to be 1D: the first axis is the samples'. "
                           f"Received: mesh.devices.ndim={device_mesh.devices.ndim}", stacklevel=2)
 
-    @property
-    def num_model_replicas(self):
-        """How many copies of the model there are."""
-        return self.device_mesh.devices.size
+    num_model_replicas = property(lambda self: self.device_mesh.devices.size,
+                                  doc="How many copies of the model there are.")
 
 
 class ModelParallel(Distribution):

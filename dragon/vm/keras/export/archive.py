@@ -84,20 +84,11 @@ class ExportArchive:
     def _listed(self, attribute):
         return [weight for resource in self._tracked for weight in getattr(resource, attribute, ())]
 
-    @property
-    def variables(self):
-        """The variables of all that is tracked."""
-        return self._listed("variables")
-
-    @property
-    def trainable_variables(self):
-        """Those of them that training changes."""
-        return self._listed("trainable_variables")
-
-    @property
-    def non_trainable_variables(self):
-        """Those of them that training does not change."""
-        return self._listed("non_trainable_variables")
+    variables = property(lambda self: self._listed("variables"), doc="The variables of all that is tracked.")
+    trainable_variables = property(lambda self: self._listed("trainable_variables"),
+                                   doc="Those of them that training changes.")
+    non_trainable_variables = property(lambda self: self._listed("non_trainable_variables"),
+                                       doc="Those of them that training does not change.")
 
     def track(self, resource):
         """Have the variables of a layer, a model or a `tf.Module` known by name.

@@ -33,10 +33,7 @@ class Loss(Configured):
         self._dtype_policy = dtype_policies.get(dtype or floatx())
         self._dtype = self._dtype_policy.compute_dtype
 
-    @property
-    def dtype(self):
-        """The name of the dtype it computes in."""
-        return self._dtype
+    dtype = property(lambda self: self._dtype, doc="The name of the dtype it computes in.")
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         """Return the reduced loss of predictions.

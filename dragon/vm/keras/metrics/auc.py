@@ -83,10 +83,7 @@ class AUC(Metric):
         if num_labels or not multi_label:
             self._build((None, num_labels))
 
-    @property
-    def thresholds(self):
-        """All thresholds, the outer ones among them."""
-        return list(self._thresholds)
+    thresholds = property(lambda self: list(self._thresholds), doc="All thresholds, the outer ones among them.")
 
     def _build(self, shape):
         if self.multi_label and len(shape) != 2:

@@ -102,10 +102,7 @@ class Metric(Configured):
             self.reset_state()
         return self._values(scope)
 
-    @property
-    def dtype(self):
-        """The name of the dtype it computes in."""
-        return self._dtype
+    dtype = property(lambda self: self._dtype, doc="The name of the dtype it computes in.")
 
     def _obj_type(self):
         return "Metric"

@@ -109,15 +109,10 @@ class Functional(Function, Model):
     def compute_output_shape(self, input_shape):
         return Function.compute_output_shape(self, input_shape)
 
-    @property
-    def input_shape(self):
-        """The shape of the input, or of all inputs."""
-        return _single([x.shape for x in self.inputs])
-
-    @property
-    def output_shape(self):
-        """The shape of the output, or of all outputs."""
-        return _single([x.shape for x in self.outputs])
+    input_shape = property(lambda self: _single([x.shape for x in self.inputs]),
+                           doc="The shape of the input, or of all inputs.")
+    output_shape = property(lambda self: _single([x.shape for x in self.outputs]),
+                            doc="The shape of the output, or of all outputs.")
 
     input = property(lambda self: self._inputs_struct, doc="The symbolic inputs as they were given.")
     output = property(lambda self: self._outputs_struct, doc="The symbolic outputs as they were given.")

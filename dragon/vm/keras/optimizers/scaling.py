@@ -56,10 +56,8 @@ class LossScaleOptimizer(Optimizer):
     def _heeds_gate(self):
         return True
 
-    @property
-    def variables(self):
-        """The scale and its count of steps, then the inner optimizer's variables."""
-        return [*self._variables, *self.inner_optimizer.variables]
+    variables = property(lambda self: [*self._variables, *self.inner_optimizer.variables],
+                         doc="The scale and its count of steps, then the inner optimizer's variables.")
 
     def apply(self, grads, trainable_variables=None):
         """Update variables where all gradients are finite; then the scale."""
@@ -108,10 +106,7 @@ class LossScaleOptimizer(Optimizer):
     def learning_rate(self, learning_rate):
         self.inner_optimizer.learning_rate = learning_rate
 
-    @property
-    def iterations(self):
-        """The inner optimizer's count of updates."""
-        return self.inner_optimizer.iterations
+    iterations = property(lambda self: self.inner_optimizer.iterations, doc="The inner optimizer's count of updates.")
 
     def scale_loss(self, loss):
         """Return a loss times the scale."""

@@ -27,10 +27,7 @@ class OptimizerMap(Configured, MutableMapping):
         self._default_optimizer = default_optimizer
         self._optimizer_map = optimizer_map or {}
 
-    @property
-    def default_optimizer(self):
-        """The optimizer of what no pattern fits."""
-        return self._default_optimizer
+    default_optimizer = property(lambda self: self._default_optimizer, doc="The optimizer of what no pattern fits.")
 
     def __getitem__(self, key):
         if key in self._optimizer_map:
@@ -136,10 +133,7 @@ class MultiOptimizer(Optimizer):
     def _heeds_gate(self):
         return True
 
-    @property
-    def optimizers(self):
-        """The optimizers."""
-        return self._inner_optimizers
+    optimizers = property(lambda self: self._inner_optimizers, doc="The optimizers.")
 
     @property
     def variables(self):
@@ -169,10 +163,7 @@ class MultiOptimizer(Optimizer):
         for optimizer in getattr(self, "_inner_optimizers", ()):
             optimizer.loss_scale_factor = value
 
-    @property
-    def iterations(self):
-        """How many steps there were."""
-        return self._iterations
+    iterations = property(lambda self: self._iterations, doc="How many steps there were.")
 
     def apply(self, grads, trainable_variables=None):
         """Update variables, each by its optimizer."""

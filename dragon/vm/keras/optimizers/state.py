@@ -50,10 +50,7 @@ class State:
     def _untrack_variable(self, variable):
         self._variables[:] = [other for other in self._variables if other is not variable]
 
-    @property
-    def variables(self):
-        """All variables of the state, in the order of files."""
-        return list(self._variables)
+    variables = property(lambda self: list(self._variables), doc="All variables of the state, in the order of files.")
 
     # --- making
 

@@ -55,10 +55,8 @@ class CompileLoss:
         self.metrics = []  # a mean for each of several losses
         self._terms = []
 
-    @property
-    def variables(self):
-        """List[Variable]: the state of the means."""
-        return [variable for metric in self.metrics for variable in metric.variables]
+    variables = property(lambda self: [variable for metric in self.metrics for variable in metric.variables],
+                         doc="List[Variable]: the state of the means.")
 
     # --- which loss belongs to which output
 

@@ -57,10 +57,8 @@ class CompileMetrics:
         return [metric for group in self._flat_metrics + self._flat_weighted_metrics if group is not None
                 for metric in group.metrics]
 
-    @property
-    def variables(self):
-        """List[Variable]: the metrics' state."""
-        return [variable for metric in self.metrics for variable in metric.variables]
+    variables = property(lambda self: [variable for metric in self.metrics for variable in metric.variables],
+                         doc="List[Variable]: the metrics' state.")
 
     # --- which metric belongs to which output
 

@@ -25,10 +25,8 @@ class EpochIterator:
         self._known = None  # how many batches the source had, once it has ended
         self._batches, self._seen = None, 0
 
-    @property
-    def num_batches(self):
-        """Optional[int]: how many steps an epoch has, as far as known."""
-        return self.steps_per_epoch or self.source.num_batches or self._known
+    num_batches = property(lambda self: self.steps_per_epoch or self.source.num_batches or self._known,
+                           doc="Optional[int]: how many steps an epoch has, as far as known.")
 
     def reset(self):
         """Begin with the source's first batch again."""

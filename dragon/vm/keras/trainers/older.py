@@ -25,10 +25,8 @@ class OlderNames:
                       "sample_weight, training)`.", stacklevel=2)
         return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
 
-    @property
-    def compiled_metrics(self):
-        """What updates all metrics at once; today one does it for each."""
-        return _AllMetrics(self)
+    compiled_metrics = property(lambda self: _AllMetrics(self),
+                                doc="What updates all metrics at once; today one does it for each.")
 
 
 class _AllMetrics:

@@ -153,10 +153,8 @@ class Trainer(OlderNames, TrainingState, Fitting):
             found.extend(self._compile_loss.metrics)
         return found + list(self._metrics)
 
-    @property
-    def metrics_names(self):
-        """List[str]: the metrics' names."""
-        return [metric.name for metric in self.metrics]
+    metrics_names = property(lambda self: [metric.name for metric in self.metrics],
+                             doc="List[str]: the metrics' names.")
 
     def reset_metrics(self):
         """Have all metrics begin anew."""

@@ -24,10 +24,7 @@ class Config:
         object.__setattr__(self, "_config", dict(kwargs))
         object.__setattr__(self, "_frozen", False)
 
-    @property
-    def frozen(self):
-        """Whether values can no longer be changed."""
-        return self._frozen
+    frozen = property(lambda self: self._frozen, doc="Whether values can no longer be changed.")
 
     def freeze(self):
         """Let no value be changed from now on."""

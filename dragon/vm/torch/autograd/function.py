@@ -26,10 +26,7 @@ class FunctionCtx(core.Context):
     def mark_shared_storage(self, *pairs):
         """Do nothing, as in PyTorch: shared storage is noticed."""
 
-    @property
-    def to_save(self):
-        """The tensors given to `save_for_backward`."""
-        return self._kept
+    to_save = property(lambda self: self._kept, doc="The tensors given to `save_for_backward`.")
 
 
 class BackwardCFunction(FunctionCtx):

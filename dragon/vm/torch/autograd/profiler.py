@@ -137,10 +137,7 @@ class profile:
         """Write the events for chrome://tracing and its kin."""
         write_trace(path, self._check_finish())
 
-    @property
-    def self_cpu_time_total(self):
-        """The time of all events."""
-        return self._check_finish().self_cpu_time_total
+    self_cpu_time_total = property(lambda self: self._check_finish().self_cpu_time_total, doc="The time of all events.")
 
 
 class emit_nvtx:

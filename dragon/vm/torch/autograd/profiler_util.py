@@ -49,25 +49,12 @@ class _Times:
     device_memory_usage = self_device_memory_usage = self_cuda_memory_usage = 0
     flops = 0
 
-    @property
-    def cpu_time(self):
-        """The mean time of a call."""
-        return 0.0 if self.count == 0 else self.cpu_time_total / self.count
-
-    @property
-    def cpu_time_str(self):
-        """The mean time of a call as text."""
-        return _time(self.cpu_time)
-
-    @property
-    def cpu_time_total_str(self):
-        """The time of all calls as text."""
-        return _time(self.cpu_time_total)
-
-    @property
-    def self_cpu_time_total_str(self):
-        """The time of all calls without those they made, as text."""
-        return _time(self.self_cpu_time_total)
+    cpu_time = property(lambda self: 0.0 if self.count == 0 else self.cpu_time_total / self.count,
+                        doc="The mean time of a call.")
+    cpu_time_str = property(lambda self: _time(self.cpu_time), doc="The mean time of a call as text.")
+    cpu_time_total_str = property(lambda self: _time(self.cpu_time_total), doc="The time of all calls as text.")
+    self_cpu_time_total_str = property(lambda self: _time(self.self_cpu_time_total),
+                                       doc="The time of all calls without those they made, as text.")
 
 
 class FunctionEvent(_Times):
@@ -88,20 +75,15 @@ class FunctionEvent(_Times):
         self.is_user_annotation = is_user_annotation
         self.stack, self.kernels, self.cpu_children, self.cpu_parent = [], [], [], None
 
-    @property
-    def cpu_time_total(self):
-        """How long the call took."""
-        return self.time_range.elapsed_us()
+    cpu_time_total = property(lambda self: self.time_range.elapsed_us(), doc="How long the call took.")
 
     @property
     def self_cpu_time_total(self):
         """How long it took without the calls it made."""
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
-    @property
-    def cpu_memory_usage(self):
-        """Bytes of the results of this call, or of those that it made."""
-        return self.memory or sum(child.cpu_memory_usage for child in self.cpu_children)
+    cpu_memory_usage = property(lambda self: self.memory or sum(child.cpu_memory_usage for child in self.cpu_children),
+                                doc="Bytes of the results of this call, or of those that it made.")
 
     @property
     def self_cpu_memory_usage(self):
@@ -152,10 +134,8 @@ class EventList(list):
     def __str__(self):
         return self.table()
 
-    @property
-    def self_cpu_time_total(self):
-        """The time of all events."""
-        return sum(event.self_cpu_time_total for event in self)
+    self_cpu_time_total = property(lambda self: sum(event.self_cpu_time_total for event in self),
+                                   doc="The time of all events.")
 
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
         """Return sums of the events by name, and by shapes if asked."""

@@ -62,10 +62,7 @@ class Node:
 class AccumulateGrad(Node):
     """The end of a path: what adds a gradient into a leaf's `grad`."""
 
-    @property
-    def variable(self):
-        """The leaf."""
-        return self._node.variable
+    variable = property(lambda self: self._node.variable, doc="The leaf.")
 
 
 _classes["AccumulateGrad"] = AccumulateGrad

@@ -115,10 +115,7 @@ class GroupMember:
 
 
 class _GroupType(type):
-    @property
-    def WORLD(cls):
-        """The default group; None before there is one."""
-        return _world["default"]
+    WORLD = property(lambda cls: _world["default"], doc="The default group; None before there is one.")
 
 
 class group(metaclass=_GroupType):

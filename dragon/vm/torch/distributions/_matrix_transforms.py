@@ -200,10 +200,8 @@ class CatTransform(Transform):
         dim += self.event_dim
         return torch.cat(terms, dim=dim) if dim < 0 else sum(terms)
 
-    @property
-    def bijective(self):
-        """Whether all parts are one to one."""
-        return all(part.bijective for part in self.transforms)
+    bijective = property(lambda self: all(part.bijective for part in self.transforms),
+                         doc="Whether all parts are one to one.")
 
     @constraints.dependent_property
     def domain(self):
@@ -246,10 +244,8 @@ class StackTransform(Transform):
         return torch.stack([part.log_abs_det_jacobian(before, after) for before, after, part in
                             zip(self._slices(x), self._slices(y), self.transforms)], dim=self.dim)
 
-    @property
-    def bijective(self):
-        """Whether all parts are one to one."""
-        return all(part.bijective for part in self.transforms)
+    bijective = property(lambda self: all(part.bijective for part in self.transforms),
+                         doc="Whether all parts are one to one.")
 
     @constraints.dependent_property
     def domain(self):

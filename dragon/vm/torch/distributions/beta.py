@@ -51,15 +51,8 @@ class Beta(ExponentialFamily):
     def entropy(self):
         return self._dirichlet.entropy()
 
-    @property
-    def concentration1(self):
-        """The weight of 1."""
-        return self._dirichlet.concentration[..., 0]
-
-    @property
-    def concentration0(self):
-        """The weight of 0."""
-        return self._dirichlet.concentration[..., 1]
+    concentration1 = property(lambda self: self._dirichlet.concentration[..., 0], doc="The weight of 1.")
+    concentration0 = property(lambda self: self._dirichlet.concentration[..., 1], doc="The weight of 0.")
 
     @property
     def _natural_params(self):

@@ -56,10 +56,7 @@ class Categorical(ByParameter, Distribution):
         """NaN: classes have no mean."""
         return torch.full(self._extended_shape(), torch.nan, dtype=self.probs.dtype, device=self.probs.device)
 
-    @property
-    def mode(self):
-        """The likeliest class."""
-        return self.probs.argmax(dim=-1)
+    mode = property(lambda self: self.probs.argmax(dim=-1), doc="The likeliest class.")
 
     @property
     def variance(self):

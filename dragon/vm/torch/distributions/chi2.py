@@ -19,7 +19,4 @@ class Chi2(Gamma):
     def __init__(self, df, validate_args=None):
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
-    @property
-    def df(self):
-        """The degrees of freedom."""
-        return self.concentration * 2
+    df = property(lambda self: self.concentration * 2, doc="The degrees of freedom.")

@@ -84,10 +84,8 @@ class _IndependentConstraint(Constraint):
 
     is_discrete = property(attrgetter("base_constraint.is_discrete"), doc="Whether values are discrete.")
 
-    @property
-    def event_dim(self):
-        """How many axes make one value."""
-        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+    event_dim = property(lambda self: self.base_constraint.event_dim + self.reinterpreted_batch_ndims,
+                         doc="How many axes make one value.")
 
     def check(self, value):
         result = self.base_constraint.check(value)
@@ -342,15 +340,10 @@ class _Joined(Constraint):
         self.cseq, self.dim = list(cseq), dim
         super().__init__()
 
-    @property
-    def is_discrete(self):
-        """Whether any part is discrete."""
-        return any(constraint.is_discrete for constraint in self.cseq)
-
-    @property
-    def event_dim(self):
-        """The most axes that make one value of a part."""
-        return max(constraint.event_dim for constraint in self.cseq)
+    is_discrete = property(lambda self: any(constraint.is_discrete for constraint in self.cseq),
+                           doc="Whether any part is discrete.")
+    event_dim = property(lambda self: max(constraint.event_dim for constraint in self.cseq),
+                         doc="The most axes that make one value of a part.")
 
 
 class _Cat(_Joined):

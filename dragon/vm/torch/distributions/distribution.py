@@ -114,10 +114,7 @@ class Distribution:
         """The variance."""
         raise NotImplementedError
 
-    @property
-    def stddev(self):
-        """The standard deviation."""
-        return self.variance.sqrt()
+    stddev = property(lambda self: self.variance.sqrt(), doc="The standard deviation.")
 
     def sample(self, sample_shape=Size()):
         """Draw, without gradients."""

@@ -30,10 +30,7 @@ class Exponential(ExponentialFamily):
     def mean(self):
         return self.rate.reciprocal()
 
-    @property
-    def mode(self):
-        """Zero."""
-        return torch.zeros_like(self.rate)
+    mode = property(lambda self: torch.zeros_like(self.rate), doc="Zero.")
 
     @property
     def stddev(self):

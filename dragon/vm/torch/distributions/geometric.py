@@ -35,10 +35,7 @@ class Geometric(ByOdds, Distribution):
     def mean(self):
         return 1.0 / self.probs - 1.0
 
-    @property
-    def mode(self):
-        """Zero."""
-        return torch.zeros_like(self.probs)
+    mode = property(lambda self: torch.zeros_like(self.probs), doc="Zero.")
 
     @property
     def variance(self):

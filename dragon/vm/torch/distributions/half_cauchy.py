@@ -34,10 +34,7 @@ class HalfCauchy(TransformedDistribution):
         """Infinite."""
         return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype, device=self.scale.device)
 
-    @property
-    def mode(self):
-        """Zero."""
-        return torch.zeros_like(self.scale)
+    mode = property(lambda self: torch.zeros_like(self.scale), doc="Zero.")
 
     variance = property(attrgetter("base_dist.variance"), doc="Infinite.")
 

@@ -33,10 +33,7 @@ class HalfNormal(TransformedDistribution):
     def mean(self):
         return self.scale * math.sqrt(2 / math.pi)
 
-    @property
-    def mode(self):
-        """Zero."""
-        return torch.zeros_like(self.scale)
+    mode = property(lambda self: torch.zeros_like(self.scale), doc="Zero.")
 
     @property
     def variance(self):

@@ -33,10 +33,7 @@ class Uniform(Distribution):
     def mean(self):
         return (self.high + self.low) / 2
 
-    @property
-    def mode(self):
-        """NaN: there is no single one."""
-        return torch.nan * self.high
+    mode = property(lambda self: torch.nan * self.high, doc="NaN: there is no single one.")
 
     @property
     def stddev(self):

@@ -34,10 +34,7 @@ class ScriptFunction:
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
 
-    @property
-    def code(self):
-        """Return the Python source."""
-        return inspect.getsource(self.__wrapped__)
+    code = property(lambda self: inspect.getsource(self.__wrapped__), doc="Return the Python source.")
 
     @property
     def graph(self):

@@ -53,17 +53,12 @@ class _Traced:
             warnings.warn(f"{name} is not a graph, and runs as Python code: {self._graphs.fallback}", TracerWarning,
                           stacklevel=4)
 
-    @property
-    def graph(self):
-        """Graph: the graph of the call that was traced or made last."""
-        return Graph(self._graphs.graph)
+    graph = property(lambda self: Graph(self._graphs.graph),
+                     doc="Graph: the graph of the call that was traced or made last.")
 
     inlined_graph = graph
 
-    @property
-    def code(self):
-        """str: the graph as text."""
-        return str(self.graph)
+    code = property(lambda self: str(self.graph), doc="str: the graph as text.")
 
     @property
     def code_with_constants(self):
@@ -318,15 +313,8 @@ class FrozenModule(ScriptModule):
         """Run the graph."""
         return result_of(self._frozen, self._graphs(*leaves((args, kwargs))))
 
-    @property
-    def graph(self):
-        """Graph: the graph."""
-        return self._frozen
-
-    @property
-    def code(self):
-        """str: the graph as text."""
-        return str(self._frozen)
+    graph = property(lambda self: self._frozen, doc="Graph: the graph.")
+    code = property(lambda self: str(self._frozen), doc="str: the graph as text.")
 
     def save(self, f, **kwargs):
         """Write one file with the graph and the weights."""

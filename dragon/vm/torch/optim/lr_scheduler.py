@@ -350,10 +350,8 @@ class ReduceLROnPlateau(LRScheduler):
             if old - new > self.eps:
                 _update_param_group_val(group, "lr", new)
 
-    @property
-    def in_cooldown(self):
-        """Whether a reduction was so recent that nothing is counted."""
-        return self.cooldown_counter > 0
+    in_cooldown = property(lambda self: self.cooldown_counter > 0,
+                           doc="Whether a reduction was so recent that nothing is counted.")
 
     def _is_better(self, a, best):
         step = self.threshold if self.mode == "max" else -self.threshold

@@ -77,10 +77,8 @@ class MNIST(VisionDataset):
         """The folder in which old versions of torchvision kept tensors."""
         return os.path.join(self.root, self.__class__.__name__, "processed")
 
-    @property
-    def class_to_idx(self):
-        """The number of each class."""
-        return {name: index for index, name in enumerate(self.classes)}
+    class_to_idx = property(lambda self: {name: index for index, name in enumerate(self.classes)},
+                            doc="The number of each class.")
 
     def _check_exists(self):
         return all(check_integrity(os.path.join(self.raw_folder, os.path.splitext(name)[0]))

@@ -45,20 +45,10 @@ class WeightsEnum(Enum):
     def __repr__(self):
         return f"{self.__class__.__name__}.{self._name_}"
 
-    @property
-    def url(self):
-        """The checkpoint's address."""
-        return self.value.url
-
-    @property
-    def transforms(self):
-        """The transform for its images: a function without arguments that makes the transform."""
-        return self.value.transforms
-
-    @property
-    def meta(self):
-        """The facts known about it."""
-        return self.value.meta
+    url = property(lambda self: self.value.url, doc="The checkpoint's address.")
+    transforms = property(lambda self: self.value.transforms,
+                          doc="The transform for its images: a function without arguments that makes the transform.")
+    meta = property(lambda self: self.value.meta, doc="The facts known about it.")
 
 
 class Meta(dict):

@@ -65,10 +65,7 @@ class BaseConv(LowRank, Sliding):
         if self.lora_rank:
             self.enable_lora(self.lora_rank, lora_alpha=self.lora_alpha)
 
-    @property
-    def kernel(self):
-        """The windows, with the low-rank product if there is one."""
-        return self.adapted()
+    kernel = property(lambda self: self.adapted(), doc="The windows, with the low-rank product if there is one.")
 
     def convolution_op(self, inputs, kernel):
         """Convolve without bias: for layers that change the kernel on its way."""

@@ -71,10 +71,7 @@ class Dense(LowRank, Layer):
         if self.lora_rank:
             self.enable_lora(self.lora_rank)  # as Keras does: the scale given here is not handed on
 
-    @property
-    def kernel(self):
-        """The matrix, with the low-rank product if there is one."""
-        return self.adapted()
+    kernel = property(lambda self: self.adapted(), doc="The matrix, with the low-rank product if there is one.")
 
     def call(self, inputs, training=None):
         kernel = self.adapted() if self.lora_enabled else self._kernel.value

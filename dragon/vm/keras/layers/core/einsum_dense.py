@@ -160,10 +160,7 @@ class EinsumDense(LowRank, Layer):
                   "output_axes": shapes.output_axes}
         return made.__class__.from_config(config)
 
-    @property
-    def kernel(self):
-        """The weight, with the low-rank product if there is one."""
-        return self.adapted()
+    kernel = property(lambda self: self.adapted(), doc="The weight, with the low-rank product if there is one.")
 
     def call(self, inputs, training=None):
         kernel = self.adapted() if self.lora_enabled else self._kernel.value

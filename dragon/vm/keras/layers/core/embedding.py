@@ -73,10 +73,7 @@ class Embedding(LowRank, Layer):
         if self.lora_rank:
             self.enable_lora(self.lora_rank)  # as Keras does: the scale given here is not handed on
 
-    @property
-    def embeddings(self):
-        """The table, with the low-rank product if there is one."""
-        return self.adapted()
+    embeddings = property(lambda self: self.adapted(), doc="The table, with the low-rank product if there is one.")
 
     def call(self, inputs):
         if inputs.dtype.name not in INDICES:

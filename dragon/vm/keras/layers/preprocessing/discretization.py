@@ -51,10 +51,8 @@ class Discretization(DataLayer):
         from dragon.vm.keras.core.config import floatx
         return floatx()
 
-    @property
-    def output_dtype(self):
-        """str: the dtype of the output."""
-        return "int32" if self.output_mode == "int" else self.compute_dtype
+    output_dtype = property(lambda self: "int32" if self.output_mode == "int" else self.compute_dtype,
+                            doc="str: the dtype of the output.")
 
     def adapt(self, data, steps=None):
         """Learn the boundaries from data.

@@ -32,10 +32,7 @@ class Cross(Configured):
         self.crossing_dim = crossing_dim
         self.output_mode = output_mode
 
-    @property
-    def name(self):
-        """str: the names of the features, joined."""
-        return "_X_".join(self.feature_names)
+    name = property(lambda self: "_X_".join(self.feature_names), doc="str: the names of the features, joined.")
 
 
 class Feature(Configured):

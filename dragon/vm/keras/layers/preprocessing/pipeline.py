@@ -24,10 +24,7 @@ class Pipeline(Layer):
         self._convert_input_args = False
         self._allow_non_tensor_positional_args = True
 
-    @property
-    def layers(self):
-        """list: the layers."""
-        return self._pipeline_layers
+    layers = property(lambda self: self._pipeline_layers, doc="list: the layers.")
 
     def call(self, inputs, training=True, mask=None):
         """Apply the layers, each to what the one before returned."""

@@ -19,10 +19,7 @@ class Cropping(Spatial):
         self.prepare(data_format)
         self.cropping = both_sides(cropping, self.rank, "cropping")
 
-    @property
-    def sides(self):
-        """What is cut off at the start and the end of each axis."""
-        return self.cropping
+    sides = property(lambda self: self.cropping, doc="What is cut off at the start and the end of each axis.")
 
     def resized(self, size, axis):
         """Return a size without what is cut off."""
@@ -54,10 +51,7 @@ class Cropping1D(Cropping):
         super().__init__(0, "channels_last", **kwargs)
         self.cropping = int_tuple(cropping, 2, "cropping", allow_zero=True)
 
-    @property
-    def sides(self):
-        """What is cut off at the start and the end."""
-        return (self.cropping,)
+    sides = property(lambda self: (self.cropping,), doc="What is cut off at the start and the end.")
 
 
 class Cropping2D(Cropping, rank=2):

@@ -41,10 +41,7 @@ class Spatial(Layer):
         self.data_format = standardize_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    @property
-    def first_axis(self):
-        """The first spatial axis."""
-        return 1 if self.data_format == "channels_last" else 2
+    first_axis = property(lambda self: 1 if self.data_format == "channels_last" else 2, doc="The first spatial axis.")
 
     def resized(self, size, axis):
         """Return what becomes of a size along the spatial axis of that number."""

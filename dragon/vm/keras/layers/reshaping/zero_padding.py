@@ -19,10 +19,7 @@ class ZeroPadding(Spatial):
         self.prepare(data_format)
         self.padding = both_sides(padding, self.rank, "padding")
 
-    @property
-    def sides(self):
-        """What is added at the start and the end of each axis."""
-        return self.padding
+    sides = property(lambda self: self.padding, doc="What is added at the start and the end of each axis.")
 
     def resized(self, size, axis):
         """Return a size with what is added."""
@@ -50,10 +47,7 @@ class ZeroPadding1D(ZeroPadding, rank=1):
         super().__init__(0, data_format, **kwargs)
         self.padding = int_tuple(padding, 2, "padding", allow_zero=True)
 
-    @property
-    def sides(self):
-        """What is added at the start and the end."""
-        return (self.padding,)
+    sides = property(lambda self: (self.padding,), doc="What is added at the start and the end.")
 
 
 class ZeroPadding2D(ZeroPadding, rank=2):

@@ -34,15 +34,9 @@ class StackedRNNCells(Layer):
                     raise ValueError(f"All cells must have `{name}`. Received a cell without it: {cell}")
         self.cells = cells
 
-    @property
-    def state_size(self):
-        """list: the sizes of the states of each cell."""
-        return [cell.state_size for cell in self.cells]
-
-    @property
-    def output_size(self):
-        """int: the size of the last cell's output."""
-        return _output_size(self.cells[-1])
+    state_size = property(lambda self: [cell.state_size for cell in self.cells],
+                          doc="list: the sizes of the states of each cell.")
+    output_size = property(lambda self: _output_size(self.cells[-1]), doc="int: the size of the last cell's output.")
 
     def get_initial_state(self, batch_size=None):
         """Return the states that a batch of this size begins with, one entry for each cell."""

@@ -51,7 +51,5 @@ class LoaderAdapter(DataAdapter):
     def __iter__(self):
         return map(to_batch, self._loader)
 
-    @property
-    def num_batches(self):
-        """Optional[int]: how many an epoch has."""
-        return len(self._loader) if hasattr(self._loader.dataset, "__len__") else None
+    num_batches = property(lambda self: len(self._loader) if hasattr(self._loader.dataset, "__len__") else None,
+                           doc="Optional[int]: how many an epoch has.")

@@ -75,10 +75,7 @@ class PyDatasetAdapter(DataAdapter):
         self._dataset, self._class_weight, self._shuffle = dataset, class_weight, shuffle
         self._pool, self._next = None, 0
 
-    @property
-    def num_batches(self):
-        """Optional[int]: how many an epoch has."""
-        return self._dataset.num_batches
+    num_batches = property(lambda self: self._dataset.num_batches, doc="Optional[int]: how many an epoch has.")
 
     def on_epoch_begin(self):
         self._dataset.on_epoch_begin()

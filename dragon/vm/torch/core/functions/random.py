@@ -26,10 +26,7 @@ class Generator(_C.Generator):
         super().__init__()
         self.manual_seed(DEFAULT_SEED)
 
-    @property
-    def device(self):
-        """The CPU."""
-        return as_device("cpu")
+    device = property(lambda self: as_device("cpu"), doc="The CPU.")
 
     def get_state(self):
         """Return the state as a tensor of bytes, in PyTorch's own form."""

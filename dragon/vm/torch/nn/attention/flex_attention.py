@@ -131,10 +131,8 @@ class BlockMask:
         return cls(lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, *columns, sizes,
                    mask_mod or noop_mask)
 
-    @property
-    def shape(self):
-        """The shape of the mask: batches, heads, queries and keys."""
-        return (*tuple(self.kv_indices.shape)[:-2], *self.seq_lengths)
+    shape = property(lambda self: (*tuple(self.kv_indices.shape)[:-2], *self.seq_lengths),
+                     doc="The shape of the mask: batches, heads, queries and keys.")
 
     def numel(self):
         """Return the number of places."""

@@ -118,10 +118,8 @@ class RNNBase(Module):
         params = self._parameters
         return [params[name] if name in params else getattr(self, name) for name in self._flat_weights_names]
 
-    @property
-    def all_weights(self):
-        """The parameters, one list for each layer and direction."""
-        return [[getattr(self, name) for name in names] for names in self._all_weights]
+    all_weights = property(lambda self: [[getattr(self, name) for name in names] for names in self._all_weights],
+                           doc="The parameters, one list for each layer and direction.")
 
     def flatten_parameters(self):
         """Do nothing: the engine takes the parameters as they are."""

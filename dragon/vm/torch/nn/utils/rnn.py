@@ -67,10 +67,7 @@ class PackedSequence(PackedSequence_):
     long, int, short = _cast("long", "int64"), _cast("int", "int32"), _cast("short", "int16")
     char, byte = _cast("char", "int8"), _cast("byte", "uint8")
 
-    @property
-    def is_cuda(self):
-        """Whether the elements are on a CUDA device."""
-        return self.data.device.type == "cuda"
+    is_cuda = property(lambda self: self.data.device.type == "cuda", doc="Whether the elements are on a CUDA device.")
 
     def is_pinned(self):
         """Return whether the elements are in pinned memory."""

@@ -102,10 +102,7 @@ class _OfHook:
     def __init__(self, fn):
         self.fn = fn
 
-    @property
-    def name(self):
-        """The parameter's name."""
-        return self.fn.name
+    name = property(lambda self: self.fn.name, doc="The parameter's name.")
 
 
 class SpectralNormLoadStateDictPreHook(_OfHook):

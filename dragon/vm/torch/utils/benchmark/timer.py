@@ -23,10 +23,7 @@ class TaskSpec:
     env: Optional[str] = None
     num_threads: int = 1
 
-    @property
-    def title(self):
-        """The label, or the statement."""
-        return self.label or f"stmt: ({self.stmt})"
+    title = property(lambda self: self.label or f"stmt: ({self.stmt})", doc="The label, or the statement.")
 
 
 @dataclass
@@ -38,20 +35,10 @@ class Measurement:
     task_spec: TaskSpec
     metadata: dict = field(default_factory=dict)
 
-    @property
-    def times(self):
-        """The seconds per run."""
-        return [seconds / self.number_per_run for seconds in self.raw_times]
-
-    @property
-    def mean(self):
-        """The mean of the seconds per run."""
-        return statistics.fmean(self.times)
-
-    @property
-    def median(self):
-        """The median of the seconds per run."""
-        return statistics.median(self.times)
+    times = property(lambda self: [seconds / self.number_per_run for seconds in self.raw_times],
+                     doc="The seconds per run.")
+    mean = property(lambda self: statistics.fmean(self.times), doc="The mean of the seconds per run.")
+    median = property(lambda self: statistics.median(self.times), doc="The median of the seconds per run.")
 
     @property
     def iqr(self):

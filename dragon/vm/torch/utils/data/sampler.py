@@ -51,10 +51,8 @@ class RandomSampler(Sampler[int]):
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
 
-    @property
-    def num_samples(self):
-        """How many indices are yielded."""
-        return len(self.data_source) if self._num_samples is None else self._num_samples
+    num_samples = property(lambda self: len(self.data_source) if self._num_samples is None else self._num_samples,
+                           doc="How many indices are yielded.")
 
     def __iter__(self):
         count, wanted = len(self.data_source), self.num_samples

@@ -80,10 +80,8 @@ class BaseImagePreprocessingLayer(DataLayer):
 
     # --- shapes
 
-    @property
-    def _axes(self):
-        """Axes of channels, height and width, counted from the end."""
-        return (-3, -2, -1) if self.data_format == "channels_first" else (-1, -3, -2)
+    _axes = property(lambda self: (-3, -2, -1) if self.data_format == "channels_first" else (-1, -3, -2),
+                     doc="Axes of channels, height and width, counted from the end.")
 
     def _size_of(self, shape):
         """Return the height and width in a shape of images."""
