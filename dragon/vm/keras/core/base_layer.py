@@ -119,8 +119,6 @@ class BaseLayer(Operation, LayerState):
     ----------
     activity_regularizer : Union[Callable, str], optional
         Makes a loss of the outputs.
-    trainable : bool, optional, default=True
-        Whether optimizers shall change the weights.
     dtype : Union[str, DTypePolicy], optional
         The dtype, or a policy of a compute and a variable dtype; the global policy without it.
     autocast : bool, optional, default=True

@@ -55,14 +55,7 @@ class Configured:
 
     @classmethod
     def from_config(cls, config):
-        """Return the object that `get_config` described.
-
-        Parameters
-        ----------
-        config : dict
-            The arguments.
-
-        """
+        """Return the object that `get_config` described. ..."""
         return cls(**config)
 
 

@@ -95,8 +95,6 @@ class QuantizedDTypePolicy(DTypePolicy):
     ----------
     mode : str
         "int8", "float8", "int4", "gptq" or "awq".
-    source_name : str, optional
-        The policy of the layer before.
 
     """
 
@@ -125,8 +123,6 @@ class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
     ----------
     mode : str
         "float8".
-    source_name : str, optional
-        The policy of the layer before.
     amax_history_length : int, optional, default=1024
         How many greatest values are remembered.
 

@@ -123,8 +123,6 @@ def clone_graph(inputs, outputs):
     ----------
     inputs : Any
         Symbolic tensors.
-    outputs : Any
-        Symbolic tensors that depend on them.
 
     """
     from dragon.vm.keras.layers.core.input_layer import Input, InputLayer

@@ -85,3 +85,25 @@ def serialize(thing):
     from dragon.vm.keras.saving.serialization import serialize_keras_object
 
     return serialize_keras_object(thing)
+
+
+def deserialize(config, custom_objects=None):
+    """Return the thing that a configuration describes."""
+    from dragon.vm.keras.saving.serialization import deserialize_keras_object
+
+    return deserialize_keras_object(config, custom_objects=custom_objects)
+
+
+def with_objects(config, names, custom_objects=None):
+    """Return a configuration in which some arguments, unless they are None, are the objects that they describe.
+
+    Parameters
+    ----------
+    names : str
+        Which of them are descriptions, with blanks between.
+    custom_objects : Dict[str, Any], optional
+        Classes and functions by name.
+
+    """
+    return {**config, **{name: deserialize(config[name], custom_objects)
+                         for name in names.split() if config[name] is not None}}

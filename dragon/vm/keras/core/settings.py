@@ -2,12 +2,28 @@
 from dragon.vm.keras import activations, constraints, initializers, regularizers  # noqa: F401: to be known by kind
 from dragon.vm.keras.core.configuration import kind_of
 
+SETTINGS = ("initializer", "regularizer", "constraint")
 
-def store(layer, **values):
-    """Set attributes; initializers, regularizers, constraints and activations are looked up by the argument's name."""
-    for name, value in values.items():
+
+def store(layer, given, names="", weights=""):
+    """Keep arguments as attributes; initializers, regularizers, constraints and activations are looked up.
+
+    Parameters
+    ----------
+    layer : Layer
+        Whose attributes they become.
+    given : Dict[str, Any]
+        The arguments, as `locals()` has them.
+    names : str, optional, default=""
+        Which of them, with blanks between.
+    weights : str, optional, default=""
+        Those of which there are an initializer, a regularizer and a constraint.
+
+    """
+    settings = (f"{weight}_{kind}" for kind in SETTINGS for weight in weights.split())
+    for name in (*names.split(), *settings):
         kind = kind_of(name)
-        setattr(layer, name, value if kind is None else kind.get(value))
+        setattr(layer, name, given[name] if kind is None else kind.get(given[name]))
 
 
 def refuse_quantization(layer, quantization_config):

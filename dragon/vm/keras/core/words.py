@@ -8,11 +8,20 @@ WORDS = """
 axis : int : The axis.
 data_format : str : "channels_last" or "channels_first"; the configured one by default.
 dtype : str : The default floating dtype by default.
+config : dict : The arguments.
 filepath : str : The file.
 from_logits : bool : The predictions are logits.
+layer_range : Sequence[str] : The names of the first and the last layer to show.
+line_length : int : The width.
 model : Model : The model.
 name : str : What it is called in logs.
+outputs : Any : Symbolic tensors that depend on them.
+positions : Sequence[float] : Where columns end, as parts of the width.
+print_fn : Callable : Takes the text in `print`'s place.
 shape : Sequence[int] : The shape.
+show_trainable : bool : Whether there is a column that says what is trained.
+source_name : str : The policy of the layer before.
+trainable : bool : Whether optimizers shall change the weights.
 [keras.applications]
 default_size : int : The size that the network was made for.
 min_size : int : The least size.

@@ -1,7 +1,7 @@
 """Initializers that draw; the same seed draws the same numbers each time."""
 import math
 
-from dragon.vm.keras.core.registry import serialize
+from dragon.vm.keras.core.registry import deserialize, serialize
 from dragon.vm.keras.initializers.initializer import Initializer
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.tensor import ops
@@ -34,9 +34,7 @@ class RandomInitializer(Initializer):
 
             seed = make_default_seed()
         elif isinstance(seed, dict):
-            from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-            seed = deserialize_keras_object(seed)
+            seed = deserialize(seed)
         elif not isinstance(seed, int) and not hasattr(seed, "next"):
             raise ValueError("`seed` argument should be an instance of `keras.random.SeedGenerator()` or an integer. "
                              f"Received: seed={seed}")

@@ -3,7 +3,7 @@ import math
 
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
-from dragon.vm.keras.core.registry import serialize
+from dragon.vm.keras.core.registry import deserialize, serialize
 from dragon.vm.keras.initializers.initializer import Initializer
 from dragon.vm.shared.tensors.shape import as_shape
 from dragon.vm.shared.tensors.tensor import ops
@@ -33,9 +33,7 @@ class Constant(Initializer):
     @classmethod
     def from_config(cls, config):
         """Return the initializer that `get_config` described."""
-        from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-        return cls(deserialize_keras_object(config.get("value", 0.0)))
+        return cls(deserialize(config.get("value", 0.0)))
 
 
 class Zeros(Initializer):

@@ -2,6 +2,7 @@
 import inspect
 
 from dragon import _C
+from dragon.vm.keras.core.registry import deserialize, serialize
 from dragon.vm.keras.losses.loss import Loss, squeeze_or_expand_to_same_rank
 
 
@@ -38,19 +39,12 @@ class LossFunctionWrapper(Loss):
 
     def get_config(self):
         """Return the arguments that make the same loss again, the function among them."""
-        from dragon.vm.keras.saving.serialization import serialize_keras_object
-
-        return {**super().get_config(), "fn": serialize_keras_object(self.fn),
-                **serialize_keras_object(self._fn_kwargs)}
+        return {**super().get_config(), "fn": serialize(self.fn), **serialize(self._fn_kwargs)}
 
     @classmethod
     def from_config(cls, config):
         """Return the loss that `get_config` described."""
-        if "fn" in config:
-            from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-            config = deserialize_keras_object(config)
-        return cls(**config)
+        return cls(**(deserialize(config) if "fn" in config else config))
 
     def __repr__(self):
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"

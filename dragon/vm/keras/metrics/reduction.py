@@ -2,6 +2,7 @@
 from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
+from dragon.vm.keras.core.registry import deserialize, serialize
 from dragon.vm.keras.losses.loss import apply_mask, divide_no_nan, squeeze_or_expand_to_same_rank
 from dragon.vm.keras.losses.registry import REGISTRY as LOSSES
 from dragon.vm.keras.losses.wrapper import initializer_of, options_of
@@ -111,18 +112,12 @@ class MeanMetricWrapper(Mean):
 
     def get_config(self):
         """Return the arguments that make the same metric again, the function among them."""
-        from dragon.vm.keras.core.registry import serialize
-
         return {**super().get_config(), "fn": serialize(self._fn), **serialize(self._fn_kwargs)}
 
     @classmethod
     def from_config(cls, config):
         """Return the metric that `get_config` described."""
-        if "fn" in config:
-            from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-            config = deserialize_keras_object(config)
-        return cls(**config)
+        return cls(**(deserialize(config) if "fn" in config else config))
 
 
 class NamedMetric(MeanMetricWrapper):

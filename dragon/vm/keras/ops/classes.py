@@ -14,40 +14,21 @@ NAMES = {
     "rgb_to_hsv": "RGBToHSV", "hsv_to_rgb": "HSVToRGB", "rgb_to_grayscale": "RGBToGrayscale",
     "extract_patches_3d": "ExtractPatches3D", "ssim": "SSIM",
 }
-# Which parameters take tensors; all others are in the configuration. A function that is not named here takes `x`.
+# Which parameters take tensors, where their names do not tell; all others are in the configuration.
 TENSORS = {
-    "x1 x2": """add allclose append arctan2 correlate cross divide divide_no_nan dot equal floor_divide fmax fmin fmod
-        gcd greater greater_equal heaviside hypot inner isin kron lcm ldexp less less_equal logaddexp logaddexp2
-        logical_and logical_or logical_xor matmul maximum minimum mod multiply nextafter not_equal outer power psnr
-        subtract tensordot true_divide vdot""",
-    "x y": "bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cdist left_shift right_shift",
-    "inputs": "adaptive_average_pool adaptive_max_pool average_pool max_pool multi_hot",
-    "xs": "concatenate dstack hstack vstack",
-    "x q": "nanpercentile nanquantile percentile quantile",
-    "data segment_ids": "segment_max segment_min segment_prod segment_sum",
-    "target output": "binary_crossentropy categorical_crossentropy sparse_categorical_crossentropy",
-    "inputs kernel": "conv conv_transpose depthwise_conv",
-    "a b": "lstsq solve solve_triangular",
-    "x indices": "take take_along_axis",
-    "images": """affine_transform crop_images elastic_transform extract_patches gaussian_blur hsv_to_rgb pad_images
-        resize rgb_to_grayscale rgb_to_hsv sobel_edges""",
-    "volumes": "extract_patches_3d", "images start_points end_points": "perspective_transform",
-    "images transform": "affine_transform", "inputs coordinates": "map_coordinates", "image1 image2": "ssim",
-    "images scale translation": "scale_and_translate",
-    "start stop step": "arange", "start stop": "linspace logspace", "f elems": "associative_scan",
-    "x weights": "average bincount",
-    "x mean variance offset scale": "batch_normalization", "inputs sequence_lengths": "ctc_decode",
-    "target output target_length output_length": "ctc_loss", "x bins": "digitize", "pred true_fn false_fn": "cond",
-    "query key value bias mask scale": "dot_product_attention", "operands": "_einsum", "init_val": "fori_loop",
-    "fill_value": "full", "x fill_value": "full_like", "x key": "get_item", "targets predictions": "in_top_k",
-    "x1 x2 rtol atol": "isclose", "fun primals tangents": "jvp", "x gamma beta": "layer_normalization",
-    "f xs": "map", "abs_ angle": "polar", "tensor pattern axes_lengths": "rearrange", "x scale": "rms_normalization",
-    "array": "rot90", "f init xs": "scan", "indices values": "scatter", "inputs indices updates": "scatter_update",
-    "sorted_sequence values": "searchsorted", "condlist choicelist default": "select", "a": "diff",
-    "inputs depthwise_kernel pointwise_kernel": "separable_conv", "inputs start_indices": "slice",
-    "inputs start_indices updates": "slice_update", "variable": "stop_gradient",
-    "index branches operands": "switch", "y": "trapezoid", "indices": "unravel_index",
-    "condition x1 x2": "where", "loop_vars": "while_loop", "function elements": "vectorized_map",
+    "x": "diag diagflat histogram roll squareplus tril triu top_k", "targets predictions": "in_top_k", "y": "trapezoid",
+    "array": "rot90", "images transform": "affine_transform", "images scale translation": "scale_and_translate",
+    "images start_points end_points": "perspective_transform", "volumes": "extract_patches_3d",
+    "image1 image2": "ssim", "start stop step": "arange", "fill_value": "full", "x fill_value": "full_like",
+    "x weights": "average bincount", "x1 x2 rtol atol": "isclose", "abs_ angle": "polar", "operands": "_einsum",
+    "x mean variance offset scale": "batch_normalization", "x gamma beta": "layer_normalization",
+    "x scale": "rms_normalization", "query key value bias mask scale": "dot_product_attention",
+    "inputs depthwise_kernel pointwise_kernel": "separable_conv", "inputs sequence_lengths": "ctc_decode",
+    "target output target_length output_length": "ctc_loss", "sorted_sequence values": "searchsorted",
+    "condlist choicelist default": "select", "variable": "stop_gradient", "tensor pattern axes_lengths": "rearrange",
+    "pred true_fn false_fn": "cond", "index branches operands": "switch", "loop_vars": "while_loop",
+    "init_val": "fori_loop", "f xs": "map", "f init xs": "scan", "f elems": "associative_scan",
+    "function elements": "vectorized_map", "fun primals tangents": "jvp",
 }
 
 # What only moves elements takes strings too; by which arguments they come.
@@ -87,5 +68,5 @@ def operation(function):
     function = moving(*_places_of()[name])(function) if name in _places_of() else function
     camel = "".join(word.capitalize() for word in name.split("_"))
     room = function.__module__.split("ops.")[-1].split(".")[0]
-    return make_operation(function, name=NAMES.get(name, camel), tensors=_tensors_of().get(name, ["x"]),
+    return make_operation(function, name=NAMES.get(name, camel), tensors=_tensors_of().get(name),
                           module=f"keras.src.ops.{room}")

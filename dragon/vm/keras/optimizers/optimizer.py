@@ -8,6 +8,7 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.naming import auto_name
+from dragon.vm.keras.core.registry import serialize, with_objects
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.decay import WeightDecay
 from dragon.vm.keras.optimizers.gradients import clip
@@ -287,8 +288,6 @@ class Optimizer(State, WeightDecay, Configured):
 
     def get_config(self):
         """Return the arguments that make the same optimizer again."""
-        from dragon.vm.keras.core.registry import serialize
-
         rate = self._learning_rate
         if isinstance(rate, Variable):
             rate = float(rate)
@@ -306,9 +305,5 @@ class Optimizer(State, WeightDecay, Configured):
             The arguments.
 
         """
-        if isinstance(config.get("learning_rate"), dict):
-            from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-            rate = deserialize_keras_object(config["learning_rate"], custom_objects=custom_objects)
-            config = {**config, "learning_rate": rate}
-        return cls(**config)
+        is_schedule = isinstance(config.get("learning_rate"), dict)
+        return cls(**with_objects(config, "learning_rate" if is_schedule else "", custom_objects))

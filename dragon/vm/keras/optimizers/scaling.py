@@ -6,6 +6,7 @@ from dragon.core.modes import no_grad
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.core.registry import serialize, with_objects
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.tensor import ops
@@ -117,15 +118,10 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.finalize_variable_values(var_list)
 
     def get_config(self):
-        from dragon.vm.keras.core.registry import serialize
-
         return {"name": self.name, "inner_optimizer": serialize(self.inner_optimizer),
                 "initial_scale": self.initial_scale, "dynamic_growth_steps": self.dynamic_growth_steps}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-        config = dict(config)
-        inner = deserialize_keras_object(config.pop("inner_optimizer"), custom_objects=custom_objects)
-        return cls(inner, **config)
+        config = with_objects(config, "inner_optimizer", custom_objects)
+        return cls(config.pop("inner_optimizer"), **config)

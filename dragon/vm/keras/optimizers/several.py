@@ -3,6 +3,7 @@ import re
 from collections.abc import MutableMapping
 
 from dragon.vm.keras.core.configuration import Configured
+from dragon.vm.keras.core.registry import serialize, with_objects
 from dragon.vm.keras.optimizers.optimizer import Optimizer
 from dragon.vm.keras.optimizers.scaling import LossScaleOptimizer
 
@@ -65,10 +66,8 @@ class OptimizerMap(Configured, MutableMapping):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Return the map that `get_config` described."""
-        from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-        return cls(*(deserialize_keras_object(config[name], custom_objects=custom_objects)
-                     for name in ("default_optimizer", "optimizer_map")))
+        config = with_objects(config, "default_optimizer optimizer_map", custom_objects)
+        return cls(config["default_optimizer"], config["optimizer_map"])
 
 
 class MultiOptimizer(Optimizer):
@@ -188,14 +187,9 @@ class MultiOptimizer(Optimizer):
                 optimizer.finalize_variable_values(variables)
 
     def get_config(self):
-        from dragon.vm.keras.core.registry import serialize
-
         return {"optimizer_map": serialize(self._optimizer_map), "loss_scale_factor": self.loss_scale_factor,
                 "name": self.name}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from dragon.vm.keras.saving.serialization import deserialize_keras_object
-
-        optimizer_map = deserialize_keras_object(config["optimizer_map"], custom_objects=custom_objects)
-        return cls(**{**config, "optimizer_map": optimizer_map})
+        return cls(**with_objects(config, "optimizer_map", custom_objects))

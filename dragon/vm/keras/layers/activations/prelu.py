@@ -21,8 +21,7 @@ class PReLU(Layer):
                  **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-        store(self, alpha_initializer=alpha_initializer, alpha_regularizer=alpha_regularizer,
-              alpha_constraint=alpha_constraint)
+        store(self, locals(), weights="alpha")
         if shared_axes is not None:
             shared_axes = list(shared_axes) if isinstance(shared_axes, (list, tuple)) else [shared_axes]
         self.shared_axes = shared_axes

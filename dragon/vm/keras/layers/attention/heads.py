@@ -50,8 +50,8 @@ class HeadAttention(Layer):
     def _keep(self, prefix, given):
         """Set the settings that both layers have, under names with this prefix."""
         check_window(given["sliding_window"])
-        store(self, **{prefix + name: given[name] for name in ("dropout", "use_bias", "use_gate", "sliding_window",
-                                                               *WEIGHTS)})
+        kept = {prefix + name: given[name] for name in ("dropout", "use_bias", "use_gate", "sliding_window", *WEIGHTS)}
+        store(self, kept, " ".join(kept))
         self.seed = given["seed"]
         self.supports_masking = True
         self._flash_attention = given["flash_attention"] or is_flash_attention_enabled()

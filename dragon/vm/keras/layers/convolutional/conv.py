@@ -37,10 +37,7 @@ class BaseConv(LowRank, Sliding):
                  bias_constraint=None, lora_rank=None, lora_alpha=None, **kwargs):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.prepare(kernel_size, strides, padding, data_format, dilation_rate)
-        store(self, filters=filters, groups=groups, activation=activation, use_bias=use_bias,
-              kernel_initializer=kernel_initializer, bias_initializer=bias_initializer,
-              kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
-              kernel_constraint=kernel_constraint, bias_constraint=bias_constraint)
+        store(self, locals(), "filters groups activation use_bias", "kernel bias")
         self.prepare_lora(lora_rank, lora_alpha)
         require_positive("filters", filters)
         if groups <= 0:

@@ -29,10 +29,7 @@ class BaseConvTranspose(Sliding):
                  kernel_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.prepare(kernel_size, strides, padding, data_format, dilation_rate)
-        store(self, filters=filters, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
-              bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
-              bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
-              bias_constraint=bias_constraint)
+        store(self, locals(), "filters activation use_bias", "kernel bias")
         require_positive("filters", filters)
         self.output_padding = None if output_padding is None else int_tuple(
             output_padding, self.rank, "output_padding", allow_zero=True)

@@ -29,10 +29,7 @@ class BaseDepthwiseConv(Sliding):
                  depthwise_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.prepare(kernel_size, strides, padding, data_format, dilation_rate)
-        store(self, depth_multiplier=depth_multiplier, activation=activation, use_bias=use_bias,
-              depthwise_initializer=depthwise_initializer, bias_initializer=bias_initializer,
-              depthwise_regularizer=depthwise_regularizer, bias_regularizer=bias_regularizer,
-              depthwise_constraint=depthwise_constraint, bias_constraint=bias_constraint)
+        store(self, locals(), "depth_multiplier activation use_bias", "depthwise bias")
         require_positive("depth_multiplier", depth_multiplier)
 
     def build(self, input_shape):

@@ -32,12 +32,7 @@ class BaseSeparableConv(Sliding):
                  depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.prepare(kernel_size, strides, padding, data_format, dilation_rate)
-        store(self, depth_multiplier=depth_multiplier, filters=filters, activation=activation, use_bias=use_bias,
-              depthwise_initializer=depthwise_initializer, pointwise_initializer=pointwise_initializer,
-              bias_initializer=bias_initializer, depthwise_regularizer=depthwise_regularizer,
-              pointwise_regularizer=pointwise_regularizer, bias_regularizer=bias_regularizer,
-              depthwise_constraint=depthwise_constraint, pointwise_constraint=pointwise_constraint,
-              bias_constraint=bias_constraint)
+        store(self, locals(), "depth_multiplier filters activation use_bias", "depthwise pointwise bias")
         require_positive("depth_multiplier", depth_multiplier)
         require_positive("filters", filters)
 

@@ -49,10 +49,7 @@ class Dense(LowRank, Layer):
             raise ValueError("Received an invalid value for `units`, expected a positive integer. Received: "
                              f"units={units}")
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        store(self, units=units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
-              bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
-              bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
-              bias_constraint=bias_constraint)
+        store(self, locals(), "units activation use_bias", "kernel bias")
         self.prepare_lora(lora_rank, lora_alpha)
         refuse_quantization(self, quantization_config)
         self.input_spec = InputSpec(min_ndim=2)

@@ -123,10 +123,8 @@ class EinsumDense(LowRank, Layer):
         super().__init__(**kwargs)
         expect(equation, str, type(self).__name__, "equation")
         shape = (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
-        store(self, equation=equation, partial_output_shape=shape, activation=activation, bias_axes=bias_axes,
-              kernel_initializer=kernel_initializer, bias_initializer=bias_initializer,
-              kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
-              kernel_constraint=kernel_constraint, bias_constraint=bias_constraint)
+        store(self, locals(), "equation activation bias_axes", "kernel bias")
+        self.partial_output_shape = shape
         self.prepare_lora(lora_rank, lora_alpha)
         if gptq_unpacked_column_size is not None:
             refuse_quantization(self, f"gptq_unpacked_column_size={gptq_unpacked_column_size}")

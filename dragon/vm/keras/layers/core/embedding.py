@@ -53,9 +53,8 @@ class Embedding(LowRank, Layer):
         if kwargs.pop("input_length", None) is not None:
             warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
         super().__init__(**kwargs)
-        store(self, input_dim=input_dim, output_dim=output_dim, embeddings_initializer=embeddings_initializer,
-              embeddings_regularizer=embeddings_regularizer, embeddings_constraint=embeddings_constraint,
-              mask_zero=mask_zero, supports_masking=mask_zero, autocast=False)
+        store(self, locals(), "input_dim output_dim mask_zero", "embeddings")
+        self.supports_masking, self.autocast = mask_zero, False
         self.prepare_lora(lora_rank, lora_alpha)
         refuse_quantization(self, quantization_config)
         if weights is not None:

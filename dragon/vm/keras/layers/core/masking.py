@@ -1,5 +1,6 @@
 """The layer that says which steps are padding."""
 from dragon.vm.keras.core.masking import set_keras_mask
+from dragon.vm.keras.core.registry import deserialize
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -17,8 +18,7 @@ class Masking(Layer):
     def __init__(self, mask_value=0.0, **kwargs):
         super().__init__(**kwargs)
         if isinstance(mask_value, dict) and mask_value.get("config"):
-            from dragon.vm.keras.saving.serialization import deserialize_keras_object
-            mask_value = deserialize_keras_object(mask_value)
+            mask_value = deserialize(mask_value)
         self.mask_value = mask_value
         self.supports_masking = True
         self._build_at_init()

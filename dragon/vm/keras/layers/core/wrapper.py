@@ -1,4 +1,5 @@
 """`Wrapper`: the base of layers around another layer."""
+from dragon.vm.keras.core.registry import with_objects
 from dragon.vm.keras.layers.layer import Layer
 
 
@@ -29,6 +30,5 @@ class Wrapper(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Make a layer of what `get_config` returned."""
-        from dragon.vm.keras.saving.serialization import deserialize_keras_object
-        config = dict(config)
-        return cls(deserialize_keras_object(config.pop("layer"), custom_objects=custom_objects), **config)
+        config = with_objects(config, "layer", custom_objects)
+        return cls(config.pop("layer"), **config)

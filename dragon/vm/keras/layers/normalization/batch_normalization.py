@@ -49,10 +49,10 @@ class BatchNormalization(Renorm, Scaled):
         if renorm:
             renorm_clipping = renorm_clipping or {}
             require_clipping(renorm_clipping)
-        store(self, momentum=float(momentum), moving_mean_initializer=moving_mean_initializer,
-              moving_variance_initializer=moving_variance_initializer, renorm=renorm,
-              renorm_clipping=renorm_clipping, renorm_momentum=renorm_momentum, synchronized=synchronized,
-              moving_mean=None, moving_variance=None)
+        store(self, locals(), "moving_mean_initializer moving_variance_initializer renorm renorm_clipping "
+                              "renorm_momentum synchronized")
+        self.momentum = float(momentum)
+        self.moving_mean = self.moving_variance = None
 
     def build(self, input_shape):
         """Make the weights."""

@@ -28,10 +28,8 @@ class Scaled(Layer):
     def prepare(self, axis, epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer,
                 gamma_regularizer, beta_constraint, gamma_constraint):
         """Take what all normalizations are given."""
-        store(self, axis=axis, epsilon=epsilon, center=center, scale=scale, beta_initializer=beta_initializer,
-              gamma_initializer=gamma_initializer, beta_regularizer=beta_regularizer,
-              gamma_regularizer=gamma_regularizer, beta_constraint=beta_constraint,
-              gamma_constraint=gamma_constraint, gamma=None, beta=None)
+        store(self, locals(), "axis epsilon center scale", "beta gamma")
+        self.gamma = self.beta = None
         self.supports_masking = True
 
     def add_scale(self, shape, center=None):

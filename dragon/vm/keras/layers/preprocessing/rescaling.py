@@ -2,8 +2,9 @@
 
 from dragon.vm.keras.core.config import image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.registry import with_objects
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer
-from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
+from dragon.vm.keras.saving.serialization import serialize_keras_object
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -45,7 +46,4 @@ class Rescaling(DataLayer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        for name in ("scale", "offset"):
-            config[name] = deserialize_keras_object(config[name], custom_objects=custom_objects)
-        return cls(**config)
+        return cls(**with_objects(config, "scale offset", custom_objects))

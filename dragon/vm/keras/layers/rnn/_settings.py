@@ -5,19 +5,14 @@ from dragon.vm.keras.core.configuration import parameters
 from dragon.vm.keras.core.settings import store
 from dragon.vm.shared.tensors.tensor import ops
 
-SETTINGS = tuple(f"{weight}_{kind}" for kind in ("initializer", "regularizer", "constraint")
-                 for weight in ("kernel", "recurrent", "bias"))
-
 
 def keep_settings(cell, given):
     """Set a cell's activations, initializers, regularizers, constraints and rates from its arguments."""
     if "units" in given and given["units"] <= 0:
         raise ValueError(f"Received an invalid value for argument `units`, expected a positive integer, "
                          f"got {given['units']}.")
-    others = ("units", "use_bias", "unit_forget_bias", "reset_after", "seed")
-    for name in ("activation", "recurrent_activation", *SETTINGS, *others):
-        if name in given:
-            store(cell, **{name: given[name]})
+    others = ("activation", "recurrent_activation", "units", "use_bias", "unit_forget_bias", "reset_after", "seed")
+    store(cell, given, " ".join(name for name in others if name in given), "kernel recurrent bias")
     for name in ("dropout", "recurrent_dropout"):
         setattr(cell, name, min(1.0, max(0.0, given[name])))
 

@@ -1,5 +1,6 @@
 """A recurrent layer and its mirror image side by side."""
 
+from dragon.vm.keras.core.registry import with_objects
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._settings import cast
 from dragon.vm.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
@@ -149,8 +150,4 @@ class Bidirectional(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        for name in ("layer", "backward_layer"):
-            if config.get(name) is not None:
-                config[name] = deserialize_keras_object(config[name], custom_objects=custom_objects)
-        return cls(**config)
+        return cls(**with_objects({"backward_layer": None, **config}, "layer backward_layer", custom_objects))

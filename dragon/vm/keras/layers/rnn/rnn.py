@@ -1,6 +1,7 @@
 """Recurrent layers of any cell: what LSTM, GRU and the others share."""
 
 from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.registry import with_objects
 from dragon.vm.keras.core.scopes import name_scope
 from dragon.vm.keras.core.tracking import tracking_off
 from dragon.vm.keras.core.variable import Variable
@@ -9,7 +10,6 @@ from dragon.vm.keras.layers.rnn import _loop
 from dragon.vm.keras.layers.rnn._settings import cast
 from dragon.vm.keras.layers.rnn.dropout_rnn_cell import DropoutRNNCell
 from dragon.vm.keras.layers.rnn.stacked_rnn_cells import StackedRNNCells, first_state
-from dragon.vm.keras.saving.serialization import deserialize_keras_object
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -187,9 +187,8 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        cell = deserialize_keras_object(config.pop("cell"), custom_objects=custom_objects)
-        return cls(cell, **config)
+        config = with_objects(config, "cell", custom_objects)
+        return cls(config.pop("cell"), **config)
 
 
 class CellRNN(RNN):
