@@ -41,8 +41,8 @@ class Word:
 
     def entry(self, defaults):
         """Return the lines of a docstring, with the default that a signature has."""
-        head = f"{', '.join(self.names)} : {self.kind}"
-        if self.names[0] in defaults:
+        head = ", ".join(self.names) + (f" : {self.kind}" if self.kind else "")
+        if self.names[0] in defaults and self.kind not in ("", "optional"):
             default = defaults[self.names[0]]
             said = (json.dumps(default, ensure_ascii=False) if isinstance(default, str)
                     else str(default) if isinstance(default, Enum) else repr(default))

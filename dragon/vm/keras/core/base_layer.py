@@ -123,8 +123,6 @@ class BaseLayer(Operation, LayerState):
         The dtype, or a policy of a compute and a variable dtype; the global policy without it.
     autocast : bool, optional, default=True
         Whether float inputs are cast to the compute dtype.
-    name : str, optional
-        The name.
 
     """
 
@@ -283,8 +281,6 @@ class BaseLayer(Operation, LayerState):
             What becomes of values from several devices.
         overwrite_with_gradient : bool, optional, default=False
             Whether its gradient takes its place.
-        name : str, optional
-            The name.
 
         """
         self._check_super_called()

@@ -14,8 +14,6 @@ class Function(Operation):
     ----------
     inputs : Any
         Symbolic tensors, nested as calls shall be.
-    name : str, optional
-        The name.
 
     """
 

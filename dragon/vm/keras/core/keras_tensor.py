@@ -21,8 +21,6 @@ class KerasTensor:
         Whether it stands for ragged tensors.
     record_history : bool, optional, default=True
         Whether calls with it become nodes of a graph.
-    name : str, optional
-        The name.
 
     """
 

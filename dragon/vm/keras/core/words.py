@@ -1,7 +1,7 @@
 """What arguments of one name mean, told once for a whole family: the words that complete docstrings.
 
-A line is `name : type : meaning`, or `name, name : type : meaning` for what is told together. Defaults are the
-signature's, `return` is the result. A package's words hold in all below it, unless they have their own.
+A line is `name : type : meaning`, or `name, name : type : meaning` for what is told together; there may be no type.
+Defaults are the signature's, `return` is the result. A package's words hold in all below it that has none of its own.
 """
 WORDS = """
 [keras]
@@ -35,6 +35,8 @@ verbose : int : Whether it is said.
 [keras.constraints]
 axis : Union[int, Sequence[int]] : What norms are taken along.
 max_value : float : The most a norm may be.
+[keras.core]
+name : str : The name.
 [keras.datasets]
 path : str : Under which name the file is kept.
 seed : int : Decides the order of the rows.
@@ -60,6 +62,7 @@ filters : int : The channels of the result.
 height, width : int : The size of the output.
 kernel_size : Union[int, Sequence[int]] : The window.
 layer : Layer : The layer.
+lora_rank, lora_alpha : optional : As for `Dense`.
 name : str : The name of the layer.
 optional : bool : Whether the model may be called with None here.
 output_mode : {"int", "one_hot", "multi_hot", "count"} : The form of the output.
@@ -77,8 +80,13 @@ seed : Optional[int] : Of the dropout.
 [keras.layers.core]
 dtype : str : The dtype; the default float without it.
 sparse : bool : Whether inputs are sparse.
+[keras.layers.convolutional]
+activation, use_bias, kernel_initializer, bias_initializer : optional : As for `Dense`.
+strides, padding, data_format, dilation_rate : optional : As for `Conv2D`.
 [keras.layers.normalization]
 axis : int : The axis of the channels.
+beta_initializer, gamma_initializer : optional : What the weights start from.
+beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional : As for `Dense`.
 [keras.layers.pooling]
 data_format : str : "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 [keras.layers.regularization]
@@ -86,6 +94,7 @@ seed : int : Of the draws.
 [keras.layers.reshaping]
 data_format : str : "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 [keras.layers.rnn]
+return_sequences, return_state, go_backwards, stateful, unroll :  : See RNN.
 dropout, recurrent_dropout : float : Fractions of the inputs and of the state that are dropped in training.
 seed : Optional[int] : Of the dropout.
 [keras.losses]
@@ -162,10 +171,12 @@ return : Tensor : Of the same dtype.
 [keras.ops.numpy.reductions]
 x : Tensor : The numbers.
 [keras.optimizers]
+*shared, **named :  : What all optimizers have, see `Optimizer`.
 alpha : float : What share of the rate is left at the end.
 beta_1 : float : What share of the first moment, the mean gradient, is kept.
 beta_2 : float : What share of the second moment, the mean square, is kept.
 custom_objects : Dict[str, Any] : More things that are known by name.
+epsilon : float : What keeps the divisor from zero.
 gradient : Tensor : Its gradient.
 initial_accumulator_value : float : What squares start with.
 initial_learning_rate : float : The rate at the first step.

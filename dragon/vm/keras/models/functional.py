@@ -30,8 +30,6 @@ class Functional(Function, Model):
     ----------
     inputs : Any
         Symbolic tensors, nested as calls shall be.
-    outputs : Any
-        Symbolic tensors that depend on them.
 
     """
 

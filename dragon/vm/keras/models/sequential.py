@@ -21,8 +21,6 @@ class Sequential(Model):
     ----------
     layers : Sequence[Layer], optional
         The layers.
-    trainable : bool, optional, default=True
-        Whether optimizers shall change the weights.
 
     """
 

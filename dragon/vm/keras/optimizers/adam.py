@@ -19,26 +19,14 @@ def adam_rate(rate, step, beta_1, beta_2):
 
 
 class Moments(Rule, states=("momentum", "velocity")):
-    """Base of rules with two moments.
-
-    Parameters
-    ----------
-    epsilon : float, optional, default=1e-7
-        What keeps the divisor from zero.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
-
-    """
+    """Base of rules with two moments. ..."""
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, *shared, **named):
         super().__init__(learning_rate, *shared, **named)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
         self._momentums, self._velocities = self.add_optimizer_variables(variables, self.states)
 
     def _moments(self, gradient, index):
@@ -52,12 +40,8 @@ class Adam(Moments):
 
     Parameters
     ----------
-    epsilon : float, optional, default=1e-7
-        What keeps the divisor from zero.
     amsgrad : bool, optional, default=False
         Divide by the largest second moment so far.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -66,10 +50,8 @@ class Adam(Moments):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, *shared, **named)
         self.amsgrad = amsgrad
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
+        super()._add_states(variables)
         if self.amsgrad:
             self._velocity_hats = self.add_optimizer_variables(variables, "velocity_hat")
 
@@ -137,10 +119,8 @@ class Nadam(Moments):
 
     falling = 0.96  # how fast the momentum's schedule rises to beta_1
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
+        super()._add_states(variables)
         dtype = standardize_dtype(variables[0].dtype) if variables else floatx()
         self._u_product = Variable(1.0, dtype=dtype)
 
@@ -192,12 +172,8 @@ class ScheduleFreeAdamW(Moments):
         What share of the average is in the point where gradients are taken.
     beta_2 : float, optional, default=0.999
         What share of the mean square is kept.
-    epsilon : float, optional, default=1e-8
-        What keeps the divisor from zero.
     warmup_steps : int, optional, default=0
         For how many steps the rate rises.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -206,11 +182,9 @@ class ScheduleFreeAdamW(Moments):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, *shared, **named)
         self.warmup_steps = warmup_steps
 
-    def build(self, variables):
+    def _add_states(self, variables):
         """Make the states of variables; the iterates begin where the variables are."""
-        if self.built:
-            return
-        super().build(variables)
+        super()._add_states(variables)
         for iterate, variable in zip(self._momentums, variables):
             if iterate is not None:
                 self.assign(iterate, variable)

@@ -13,12 +13,8 @@ class RMSprop(Rule):
     ----------
     rho : float, optional, default=0.9
         What share of the mean square is kept.
-    epsilon : float, optional, default=1e-7
-        What keeps the divisor from zero.
     centered : bool, optional, default=False
         Divide by the deviation in place of the mean square.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -27,10 +23,7 @@ class RMSprop(Rule):
         super().__init__(learning_rate, *shared, **named)
         self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
         self._velocities = self.add_optimizer_variables(variables, "velocity")
         self._momentums = self.add_optimizer_variables(variables, "momentum") if self.momentum > 0 else []
         self._average_gradients = self.add_optimizer_variables(variables, "average_gradient") if self.centered else []
@@ -47,28 +40,16 @@ class RMSprop(Rule):
 
 
 class Adagrad(Rule):
-    """The gradient over the root of all squares so far (Duchi et al., 2011).
-
-    Parameters
-    ----------
-    epsilon : float, optional, default=1e-7
-        What keeps the divisor from zero.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
-
-    """
+    """The gradient over the root of all squares so far (Duchi et al., 2011). ..."""
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, *shared, **named):
         super().__init__(learning_rate, *shared, **named)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
-    def build(self, variables):
+    def _add_states(self, variables):
         from dragon.vm.keras.initializers import Constant
 
-        if self.built:
-            return
-        super().build(variables)
         self._accumulators = self.add_optimizer_variables(variables, "accumulator",
                                                           Constant(self.initial_accumulator_value))
 
@@ -89,8 +70,6 @@ class Adadelta(Rule):
         What share of mean squares is kept.
     epsilon : float, optional, default=1e-7
         What keeps roots from zero.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -99,10 +78,7 @@ class Adadelta(Rule):
         super().__init__(learning_rate, *shared, **named)
         self.rho, self.epsilon = rho, epsilon
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
         self._accumulated_grads, self._accumulated_delta_vars = self.add_optimizer_variables(
             variables, ["accumulated_grad", "accumulated_delta_var"])
 
@@ -129,8 +105,6 @@ class Adafactor(Rule):
         The most the root mean square of a change may be.
     relative_step : bool, optional, default=True
         The rate falls with the root of steps.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -141,11 +115,8 @@ class Adafactor(Rule):
         self.beta_2_decay, self.epsilon_1, self.epsilon_2 = beta_2_decay, epsilon_1, epsilon_2
         self.clip_threshold, self.relative_step = clip_threshold, relative_step
 
-    def build(self, variables):
+    def _add_states(self, variables):
         """Make the states of variables; vectors have placeholders for rows and columns, as files have them."""
-        if self.built:
-            return
-        super().build(variables)
         rows, columns, squares = [], [], []
         for variable in variables:
             shape, skipped = tuple(variable.shape), getattr(variable, "overwrite_with_gradient", False)

@@ -6,14 +6,7 @@ from dragon.vm.shared.tensors.tensor import ops
 
 
 class SGD(Rule):
-    """Gradient descent, with momentum (Nesterov's or plain).
-
-    Parameters
-    ----------
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
-
-    """
+    """Gradient descent, with momentum (Nesterov's or plain). ..."""
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, *shared, **named):
@@ -22,10 +15,7 @@ class SGD(Rule):
             raise ValueError(f"`momentum` must be a float between [0, 1]. Received: momentum={momentum}")
         self.momentum, self.nesterov = momentum, nesterov
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
         self.momentums = self.add_optimizer_variables(variables, "momentum") if self.momentum != 0 else []
 
     def _backend_update_step(self, grads, variables, learning_rate):
@@ -63,8 +53,6 @@ class Lion(Rule):
         What share of the momentum goes into the sign.
     beta_2 : float, optional, default=0.99
         What share of the momentum is kept.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -76,10 +64,7 @@ class Lion(Rule):
             raise ValueError("Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer degenerates to "
                              f"SignSGD. Received: beta_1={beta_1}.")
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
         self._momentums = self.add_optimizer_variables(variables, "momentum")
 
     def _change(self, gradient, variable, value, index, rate):
@@ -101,8 +86,6 @@ class Ftrl(Rule):
         A penalty of squares of what is now, not of the solution.
     beta : float, optional, default=0.0
         As the paper has it.
-    *shared, **named
-        What all optimizers have, see `Optimizer`.
 
     """
 
@@ -123,12 +106,9 @@ class Ftrl(Rule):
             if getattr(self, name) < 0.0:
                 raise ValueError(f"`{name}` needs to be positive or zero. Received: {name}={getattr(self, name)}.")
 
-    def build(self, variables):
+    def _add_states(self, variables):
         from dragon.vm.keras.initializers import Constant
 
-        if self.built:
-            return
-        super().build(variables)
         self._accumulators, self._linears = self.add_optimizer_variables(
             variables, ["accumulator", "linear"], [Constant(self.initial_accumulator_value), "zeros"])
 

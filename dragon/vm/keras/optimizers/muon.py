@@ -13,8 +13,6 @@ class Muon(Rule):
 
     Parameters
     ----------
-    learning_rate : Union[float, LearningRateSchedule, Callable], optional, default=0.001
-        The rate.
     adam_beta_1, adam_beta_2 : float, optional
         What shares of moments Adam keeps: 0.9 and 0.999.
     adam_weight_decay : Optional[float], optional, default=0.004
@@ -35,8 +33,6 @@ class Muon(Rule):
         What share of the momentum is kept.
     ns_steps : int, optional, default=5
         How often the iteration is done.
-    nesterov : bool, optional, default=True
-        Look ahead along the momentum.
     rms_rate : Optional[float], optional, default=0.2
         The size of changes, over the rate; none leaves them as they are.
     **named
@@ -66,10 +62,7 @@ class Muon(Rule):
         return (len(variable.shape) != 2 or (self.exclude_embeddings and "embedding" in path.lower())
                 or any(re.search(pattern, path) for pattern in self.exclude_layers))
 
-    def build(self, variables):
-        if self.built:
-            return
-        super().build(variables)
+    def _add_states(self, variables):
         momentums, velocities = [], []
         for variable in variables:
             skipped = getattr(variable, "overwrite_with_gradient", False)

@@ -297,13 +297,6 @@ class Optimizer(State, WeightDecay, Configured):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Return the optimizer that `get_config` described.
-
-        Parameters
-        ----------
-        config : dict
-            The arguments.
-
-        """
+        """Return the optimizer that `get_config` described. ..."""
         is_schedule = isinstance(config.get("learning_rate"), dict)
         return cls(**with_objects(config, "learning_rate" if is_schedule else "", custom_objects))

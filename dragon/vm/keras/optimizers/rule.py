@@ -27,6 +27,14 @@ def is_swept(variable):
 class Rule(Optimizer):
     """Base of optimizers with a formula: subclasses write `_numbers` and `_change`, and take what is their own."""
 
+    def build(self, variables):
+        if not self.built:
+            super().build(variables)
+            self._add_states(variables)
+
+    def _add_states(self, variables):
+        """Make what the formula remembers of each variable."""
+
     def _numbers(self, rate, dtype):
         """Return what a step's formula needs that is the same for all variables of a dtype; the rate by default."""
         return (rate,)

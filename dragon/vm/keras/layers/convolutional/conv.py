@@ -19,11 +19,7 @@ class BaseConv(LowRank, Sliding):
         "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
     groups : int, optional, default=1
         How many parts the channels fall into.
-    activation, use_bias, kernel_initializer, bias_initializer : optional
-        As for `Dense`.
     kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint : optional
-        As for `Dense`.
-    lora_rank, lora_alpha : optional
         As for `Dense`.
 
     """

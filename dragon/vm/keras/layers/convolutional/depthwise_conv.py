@@ -10,8 +10,6 @@ class BaseDepthwiseConv(Sliding):
 
     Parameters
     ----------
-    strides, padding, data_format, dilation_rate : optional
-        As for `Conv2D`.
     depth_multiplier : int, optional, default=1
         How many channels come out of each.
     activation, use_bias, depthwise_initializer, bias_initializer : optional

@@ -10,8 +10,6 @@ class BaseSeparableConv(Sliding):
 
     Parameters
     ----------
-    strides, padding, data_format, dilation_rate : optional
-        As for `Conv2D`.
     depth_multiplier : int, optional, default=1
         How many channels come out of each before the mix.
     activation, use_bias, bias_initializer, bias_regularizer, bias_constraint, activity_regularizer : optional

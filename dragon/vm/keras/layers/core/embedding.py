@@ -34,8 +34,6 @@ class Embedding(LowRank, Layer):
         Whether 0 stands for padding, which layers that know masks leave out.
     weights : Union[ArrayLike, Sequence[ArrayLike]], optional
         The table to start from.
-    lora_rank, lora_alpha : optional
-        As for `Dense`.
 
     """
 

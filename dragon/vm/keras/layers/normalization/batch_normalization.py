@@ -24,8 +24,6 @@ class BatchNormalization(Renorm, Scaled):
         How much of the moving averages stays in each step.
     beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : optional
         What the weights start from.
-    beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional
-        As for `Dense`.
     renorm : bool, optional, default=False
         Whether training too is brought near the moving averages (batch renormalization).
     renorm_clipping : Dict[str, float], optional

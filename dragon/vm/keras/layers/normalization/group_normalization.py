@@ -12,10 +12,6 @@ class GroupNormalization(Scaled):
     ----------
     groups : int, optional, default=32
         How many groups the channels fall into; -1 for one each.
-    beta_initializer, gamma_initializer : optional
-        What the weights start from.
-    beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional
-        As for `Dense`.
 
     """
 

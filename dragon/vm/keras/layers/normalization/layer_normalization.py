@@ -33,10 +33,6 @@ class LayerNormalization(Scaled):
     ----------
     axis : Union[int, Sequence[int]], optional, default=-1
         The axes that are normalized together.
-    beta_initializer, gamma_initializer : optional
-        What the weights start from.
-    beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional
-        As for `Dense`.
 
     """
 

@@ -17,8 +17,6 @@ class WindowPooling(Layer):
         The steps of the window; the window itself if None.
     padding : str, optional, default="valid"
         "valid" or "same".
-    data_format : str, optional
-        "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 
     """
 

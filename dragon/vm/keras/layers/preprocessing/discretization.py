@@ -17,10 +17,6 @@ class Discretization(DataLayer):
         How many bins `adapt` makes, with about as many numbers in each.
     epsilon : float, optional, default=0.01
         How exact the learnt boundaries are, as a fraction of the numbers.
-    output_mode : {"int", "one_hot", "multi_hot", "count"}, optional, default="int"
-        The form of the output.
-    sparse : bool, optional, default=False
-        Return sparse tensors.
 
     """
 

@@ -85,8 +85,6 @@ class HashedCrossing(HostLayer):
         How many bins there are.
     output_mode : {"int", "one_hot"}, optional, default="int"
         The form of the output.
-    sparse : bool, optional, default=False
-        Return sparse tensors.
 
     """
 

@@ -28,8 +28,6 @@ class StringLookup(IndexLookup):
         The form of the output.
     pad_to_max_tokens : bool, optional, default=False
         Outputs have room for `max_tokens`, however many there are.
-    sparse : bool, optional, default=False
-        Return sparse tensors.
     encoding : str, optional, default="utf-8"
         Of the tokens.
     salt : Optional[Union[int, Sequence[int]]], optional

@@ -51,12 +51,8 @@ class BaseSpatialDropout(Dropout):
 
     Parameters
     ----------
-    rate : float
-        The probability.
     data_format : str, optional
         "channels_last" or "channels_first"; `keras.config.image_data_format()` if None. Sequences have none.
-    seed : int, optional
-        Of the draws.
 
     """
 

@@ -113,8 +113,6 @@ class GRU(CellRNN):
     ----------
     units, activation, recurrent_activation, use_bias, dropout, recurrent_dropout, reset_after, seed
         See GRUCell, as for initializers, regularizers and constraints.
-    return_sequences, return_state, go_backwards, stateful, unroll
-        See RNN.
     use_cudnn : Union[bool, str], optional, default="auto"
         See LSTM.
 

@@ -106,8 +106,6 @@ class LSTM(CellRNN):
     ----------
     units, activation, recurrent_activation, use_bias, unit_forget_bias, dropout, recurrent_dropout, seed
         See LSTMCell, as for initializers, regularizers and constraints.
-    return_sequences, return_state, go_backwards, stateful, unroll
-        See RNN.
     use_cudnn : Union[bool, str], optional, default="auto"
         False takes the steps one by one; otherwise the whole sequence is one operator wherever activations and
         dropout allow it.

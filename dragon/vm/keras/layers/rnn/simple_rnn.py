@@ -84,8 +84,6 @@ class SimpleRNN(CellRNN):
     ----------
     units, activation, use_bias, dropout, recurrent_dropout, seed
         See SimpleRNNCell, as for initializers, regularizers and constraints.
-    return_sequences, return_state, go_backwards, stateful, unroll
-        See RNN.
 
     """
 

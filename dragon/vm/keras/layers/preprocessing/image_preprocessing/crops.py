@@ -78,18 +78,7 @@ class CenterCrop(_SizedLayer):
 
 
 class RandomCrop(_SizedLayer):
-    """Cut images at a random place, the same one for a whole batch; smaller ones are resized.
-
-    Parameters
-    ----------
-    height, width : int
-        The size of the output.
-    seed : Optional[int], optional
-        Of the draws.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
-
-    """
+    """Cut images at a random place, the same one for a whole batch; smaller ones are resized. ..."""
 
     def __init__(self, height, width, seed=None, data_format=None, name=None, **kwargs):
         super().__init__(name=name, data_format=data_format, **kwargs)
