@@ -1,4 +1,4 @@
-"""What networks have in common: their arguments, their inputs, their heads, the numbers of a file."""
+"""The parts that networks have in common: their arguments, their inputs, their heads, the numbers of a file."""
 import os
 
 from dragon.vm.keras import layers

@@ -1,4 +1,4 @@
-"""What callbacks that follow one metric have in common."""
+"""The parts that callbacks that follow one metric have in common."""
 import operator
 import warnings
 

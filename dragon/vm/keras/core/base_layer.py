@@ -55,7 +55,7 @@ def _build_of(build):
 
 
 def _is_a(x, module, name):
-    """Whether a value is of a class of a module; before the module is imported, nothing is."""
+    """Tell whether a value is of a class of a module; before the module is imported, nothing is."""
     module = sys.modules.get(f"dragon.vm.keras.{module}")
     return module is not None and isinstance(x, getattr(module, name))
 
@@ -100,7 +100,7 @@ def _regularizer(identifier):
 
 
 def has_unbuilt(layer):
-    """Whether there are layers in a layer that have no weights yet."""
+    """Tell whether there are layers in a layer that have no weights yet."""
     return any(not inner.built for inner in layer._layers)
 
 

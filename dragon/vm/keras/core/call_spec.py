@@ -7,7 +7,7 @@ from dragon.vm.keras.core.shapes import standardize_shape
 
 
 def is_tensor_or_symbolic(x, allow_none=False):
-    """Whether something is a tensor, with numbers or without; or None, if that will do."""
+    """Tell whether something is a tensor, with numbers or without; or None, if that will do."""
     return is_tensor(x) or isinstance(x, KerasTensor) or allow_none and x is None
 
 

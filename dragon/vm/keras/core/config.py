@@ -72,12 +72,12 @@ def disable_flash_attention():
 
 
 def is_flash_attention_enabled():
-    """Whether flash attention was turned on or off; None if it was left to the engine."""
+    """Tell whether flash attention was turned on or off; None if it was left to the engine."""
     return _settings["flash_attention"]
 
 
 def is_nnx_enabled():
-    """Whether layers are Flax modules: never."""
+    """Tell whether layers are Flax modules: never."""
     return False
 
 
@@ -87,7 +87,7 @@ def enable_unsafe_deserialization():
 
 
 def is_unsafe_deserialization_enabled():
-    """Whether files may bring code (lambdas)."""
+    """Tell whether files may bring code (lambdas)."""
     return _settings["unsafe"]
 
 

@@ -60,7 +60,7 @@ class Configured:
 
 
 def _says_more(initialize):
-    """Whether an `__init__` names arguments, or refuses those of the classes above."""
+    """Tell whether an `__init__` names arguments, or refuses those of the classes above."""
     return len(parameters(initialize)) > 0 or not initialize.__code__.co_flags & WITH_MORE
 
 

@@ -5,12 +5,12 @@ from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 
 def is_tensor(x):
-    """Whether something is a tensor or a variable with numbers (or strings) in it."""
+    """Tell whether something is a tensor or a variable with numbers (or strings) in it."""
     return isinstance(x, (_C.Tensor, Tensor))
 
 
 def is_keras_tensor(x):
-    """Whether something is a symbolic tensor: a shape and a dtype in a graph of layers."""
+    """Tell whether something is a symbolic tensor: a shape and a dtype in a graph of layers."""
     from dragon.vm.keras.core.keras_tensor import KerasTensor
     return isinstance(x, KerasTensor)
 

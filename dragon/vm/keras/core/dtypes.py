@@ -54,12 +54,12 @@ def standardize_dtype(dtype):
 
 
 def is_float_dtype(dtype):
-    """Whether a dtype is one of the floats."""
+    """Tell whether a dtype is one of the floats."""
     return standardize_dtype(dtype).startswith(("float", "bfloat"))
 
 
 def is_int_dtype(dtype):
-    """Whether a dtype is one of the integers."""
+    """Tell whether a dtype is one of the integers."""
     return standardize_dtype(dtype).startswith(("int", "uint"))
 
 

@@ -120,7 +120,7 @@ KerasTensor.__invert__ = lambda self: above("ops").logical_not(self)
 
 
 def any_symbolic_tensors(args=None, kwargs=None):
-    """Whether there is a symbolic tensor among arguments."""
+    """Tell whether there is a symbolic tensor among arguments."""
     if args and len(args) == 1 and not kwargs and not isinstance(args[0], tree.PLAIN):
         return isinstance(args[0], KerasTensor)
     return _holds_symbolic(args or ()) or bool(kwargs) and _holds_symbolic(kwargs)

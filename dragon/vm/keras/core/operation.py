@@ -23,7 +23,7 @@ def default(method):
 
 
 def is_default(method):
-    """Whether a method is the base class's."""
+    """Tell whether a method is the base class's."""
     return getattr(method, "_is_default", False)
 
 

@@ -97,7 +97,7 @@ def get_stateless_scope():
 
 
 def in_stateless_scope():
-    """Whether variables are read from and written to a StatelessScope."""
+    """Tell whether variables are read from and written to a StatelessScope."""
     return get("stateless_scope") is not None
 
 
@@ -119,7 +119,7 @@ def get_symbolic_scope():
 
 
 def in_symbolic_scope():
-    """Whether functions run to learn shapes only."""
+    """Tell whether functions run to learn shapes only."""
     return get("symbolic_scope") is not None
 
 

@@ -34,11 +34,11 @@ def standardize_shape(shape):
 
 
 def shape_equal(first, second):
-    """Whether two shapes agree where both are known."""
+    """Tell whether two shapes agree where both are known."""
     return len(first) == len(second) and all(
         a is None or b is None or a == b for a, b in zip(first, second))
 
 
 def is_shape_tuple(shape):
-    """Whether something is a shape rather than a structure of shapes."""
+    """Tell whether something is a shape rather than a structure of shapes."""
     return isinstance(shape, (list, tuple)) and all(size is None or isinstance(size, int) for size in shape)

@@ -9,7 +9,7 @@ class MAP_TO_NONE:
 
 
 def is_nested(structure):
-    """Whether something is a list, a tuple, a dict or a deque."""
+    """Tell whether something is a list, a tuple, a dict or a deque."""
     return isinstance(structure, PLAIN)
 
 

@@ -1,4 +1,4 @@
-"""What the two CIFAR data sets have in common: pictures of 32 x 32 pixels in batches of their own form."""
+"""The parts that the two CIFAR data sets have in common: pictures of 32 x 32 pixels in batches of their own form."""
 import os
 
 from dragon.vm.keras.core.config import image_data_format

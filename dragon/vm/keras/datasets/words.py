@@ -1,4 +1,4 @@
-"""What data sets of texts have in common: words as numbers, the frequent ones first."""
+"""The parts that data sets of texts have in common: words as numbers, the frequent ones first."""
 
 
 def short_ones(maxlen, texts, labels):

@@ -1,4 +1,4 @@
-"""What all initializers share."""
+"""The parts that all initializers share."""
 from dragon.vm.keras.core.configuration import Configured
 
 

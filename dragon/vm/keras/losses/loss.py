@@ -1,4 +1,4 @@
-"""What all losses share: values per sample, weighted, masked and reduced to what training minimises."""
+"""The parts that all losses share: values per sample, weighted, masked and reduced to what training minimises."""
 from dragon import _C
 from dragon.vm.keras.core import dtype_policies
 from dragon.vm.keras.core.config import floatx

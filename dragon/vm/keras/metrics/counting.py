@@ -31,7 +31,7 @@ def even_thresholds(count):
 
 
 def is_even(thresholds):
-    """Whether thresholds divide [0, 1] evenly: a prediction's bucket can then be computed."""
+    """Tell whether thresholds divide [0, 1] evenly: a prediction's bucket can then be computed."""
     steps = len(thresholds) - 1
     fuzz = epsilon()
     return steps >= 2 and all(abs(t - i / steps) <= fuzz + 1e-5 * i / steps for i, t in enumerate(thresholds))

@@ -1,4 +1,4 @@
-"""What all metrics share: variables that gather numbers over batches."""
+"""The parts that all metrics share: variables that gather numbers over batches."""
 from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import dtype_policies, scopes
 from dragon.vm.keras.core.stateless import StatelessScope

@@ -276,7 +276,7 @@ def _single(values):
 
 
 def takes_graph(cls):
-    """Whether a class is made of inputs and outputs, as `Functional` is."""
+    """Tell whether a class is made of inputs and outputs, as `Functional` is."""
     spec = inspect.getfullargspec(cls.__init__)
     own = inspect.getfullargspec(Functional.__init__).args[1:]
     return spec.args[1:] == own or spec.varargs == "args" and spec.varkw == "kwargs"

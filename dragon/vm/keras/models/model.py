@@ -233,7 +233,7 @@ class Model(Trainer, Layer):
 
 
 def functional_init_arguments(args, kwargs):
-    """Whether a model is made of symbolic inputs and outputs."""
+    """Tell whether a model is made of symbolic inputs and outputs."""
     return len(args) == 2 or len(args) == 1 and "outputs" in kwargs or "inputs" in kwargs and "outputs" in kwargs
 
 

@@ -1,4 +1,4 @@
-"""What all optimizers share: their variables, the rate, and all that happens to gradients before the rule."""
+"""The parts that all optimizers share: their variables, the rate, and all that happens to gradients before the rule."""
 import warnings
 
 from dragon.core.capture.settings import is_capturing

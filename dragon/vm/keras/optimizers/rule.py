@@ -20,7 +20,7 @@ def with_shared_arguments(initialize):
 
 
 def is_swept(variable):
-    """Whether the engine's sweeps over many variables take this one; they read their numbers on the host."""
+    """Tell whether the engine's sweeps over many variables take this one; they read their numbers on the host."""
     return dtype_of(variable) in ("float32", "float64") and variable.device.type == "cpu"
 
 
@@ -81,13 +81,13 @@ class Rule(Optimizer):
                      self._get_variable_index(variable), *numbers[dtype])
 
     def _has_own_formula(self):
-        """Whether no user's class stands in front of the formula."""
+        """Tell whether no user's class stands in front of the formula."""
         return type(self).update_step is Rule.update_step
 
     _heeds_gate = _has_own_formula
 
     def _can_sweep(self, formula, variables):
-        """Whether one call of the engine may do for all variables what a class's formula says."""
+        """Tell whether one call of the engine may do for all variables what a class's formula says."""
         return (self._gate is None and type(self)._change is formula and self._has_own_formula()
                 and all(is_swept(variable) for variable in variables))
 

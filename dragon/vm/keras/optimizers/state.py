@@ -189,7 +189,7 @@ class State:
             self.assign(variable, ops.where(condition, numbers_of(variable), old))
 
     def _heeds_gate(self):
-        """Whether all writes go by way of `assign`; what a user's class does may not."""
+        """Tell whether all writes go by way of `assign`; what a user's class does may not."""
         return False
 
     def assign(self, variable, value):

@@ -49,7 +49,7 @@ def SafeModeScope(safe_mode=True):
 
 
 def in_safe_mode():
-    """Whether files may not bring code; None if nothing was said."""
+    """Tell whether files may not bring code; None if nothing was said."""
     if settings.is_unsafe_deserialization_enabled():
         return False
     return global_state.get_global_attribute("safe_mode_saving")

@@ -85,7 +85,7 @@ def format_layer_shape(layer):
 
 
 def _is_list_like(model, layers):
-    """Whether every layer of a graph is called once, with what the one before returned."""
+    """Tell whether every layer of a graph is called once, with what the one before returned."""
     nodes = []
     for level in model._nodes_by_depth.values():
         if len(level) > 1 or len(level) == 1 and len(level[0].input_tensors) > 1:

@@ -1,4 +1,4 @@
-"""What layers share that give a number for each number."""
+"""The base of layers that give a number for each number."""
 from dragon.vm.keras.layers.layer import Layer
 
 

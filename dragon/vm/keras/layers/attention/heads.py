@@ -1,4 +1,4 @@
-"""What attention with heads shares: masks merged into one, scores, projections."""
+"""The parts that attention with heads shares: masks merged into one, scores, projections."""
 
 from dragon.vm.keras import ops as keras_ops
 from dragon.vm.keras.core.config import is_flash_attention_enabled
@@ -42,7 +42,7 @@ def both(mask, more):
 
 
 class HeadAttention(Layer):
-    """What MultiHeadAttention and GroupQueryAttention share.
+    """The parts that MultiHeadAttention and GroupQueryAttention share.
 
     Subclasses tell by properties how their settings are named; see MultiHeadAttention for the meaning.
     """

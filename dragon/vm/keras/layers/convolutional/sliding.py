@@ -1,4 +1,4 @@
-"""What all convolutions share: the checks of their arguments, the bias's place, the shape of the result."""
+"""The parts that all convolutions share: the checks of their arguments, the bias's place, the shape of the result."""
 from dragon.vm.keras import activations
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.core.settings import int_tuple, padding_name

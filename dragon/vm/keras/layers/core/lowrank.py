@@ -4,7 +4,7 @@ from dragon.vm.shared.tensors.tensor import ops
 
 
 class LowRank:
-    """What layers with a `lora_rank` share.
+    """The parts that layers with a `lora_rank` share.
 
     A layer names its big weight in `lora_target`; the weight itself is the attribute of that name with an underscore.
     """

@@ -1,4 +1,4 @@
-"""What layers share that make one tensor of several."""
+"""The base of layers that make one tensor of several."""
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops

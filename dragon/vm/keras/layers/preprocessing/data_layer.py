@@ -1,4 +1,4 @@
-"""What layers share that prepare data: they also run in a pipeline, on whatever it yields."""
+"""The base of layers that prepare data: they also run in a pipeline, on whatever it yields."""
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.layers.layer import Layer

@@ -35,7 +35,7 @@ def as_salt(salt, who):
 
 
 class IndexLookup(HostLayer):
-    """What lookups share; see StringLookup for the parameters."""
+    """The parts that lookups share; see StringLookup for the parameters."""
 
     def __init__(self, max_tokens, num_oov_indices, mask_token, oov_token, vocabulary_dtype, vocabulary=None,
                  idf_weights=None, invert=False, output_mode="int", sparse=False, pad_to_max_tokens=False,

@@ -1,4 +1,4 @@
-"""What layers share that draw numbers in training, and do nothing otherwise."""
+"""The base of layers that draw numbers in training, and do nothing otherwise."""
 from dragon.vm.keras.layers.activations.elementwise import Elementwise
 
 

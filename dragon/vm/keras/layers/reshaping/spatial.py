@@ -1,4 +1,4 @@
-"""What layers share that cut, pad or stretch spatial axes."""
+"""The base of layers that cut, pad or stretch spatial axes."""
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.input_spec import InputSpec

@@ -1,4 +1,4 @@
-"""What recurrent cells share: weights with an initializer, a regularizer and a constraint each, told once."""
+"""The parts that recurrent cells share: weights with an initializer, a regularizer and a constraint each, told once."""
 
 from dragon.vm.keras import initializers
 from dragon.vm.keras.core.configuration import parameters

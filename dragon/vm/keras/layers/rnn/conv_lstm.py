@@ -129,7 +129,7 @@ class ConvLSTMCell(Layer, DropoutRNNCell):
 
 @delegate(ConvLSTMCell)
 class ConvLSTM(CellRNN):
-    """What convolutional LSTMs of all ranks share; see ConvLSTM1D for the parameters."""
+    """The parts that convolutional LSTMs of all ranks share; see ConvLSTM1D for the parameters."""
 
     _arguments = CONFIGURATION + " activity_regularizer seed=_seed"
     _left_out = "cell"

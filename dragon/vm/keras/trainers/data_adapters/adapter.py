@@ -1,4 +1,4 @@
-"""What sources of batches have in common."""
+"""The parts that sources of batches have in common."""
 
 
 class DataAdapter:

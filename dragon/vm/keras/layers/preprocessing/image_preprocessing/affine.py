@@ -12,7 +12,7 @@ INTERPOLATIONS = ("nearest", "bilinear")
 
 
 class AffineLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False):
-    """What layers share that sample images at places given by a matrix; subclasses say `_matrix`."""
+    """The base of layers that sample images at places given by a matrix; subclasses say `_matrix`."""
 
     def _sampled(self, fill_mode, interpolation, fill_value, seed):
         """Keep how places are sampled."""

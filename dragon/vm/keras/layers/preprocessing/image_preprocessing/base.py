@@ -1,4 +1,4 @@
-"""What layers for images share: one image or many, boxes and masks that go with them, ranges of factors."""
+"""The parts that layers for images share: one image or many, boxes and masks that go with them, ranges of factors."""
 
 from dragon.vm.keras import ops as K
 from dragon.vm.keras.core.config import image_data_format

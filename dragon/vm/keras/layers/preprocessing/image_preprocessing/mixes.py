@@ -5,7 +5,7 @@ from dragon.vm.keras.layers.preprocessing.image_preprocessing.base import BaseIm
 
 
 class RectangleLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(0, 1)):
-    """What layers share that draw a rectangle in each image."""
+    """The base of layers that draw a rectangle in each image."""
 
     def _drawn_way(self, batch, size, ratio, seed):
         """Draw where along an axis a part of it begins and ends."""

@@ -21,7 +21,7 @@ LIGHTS = {"random_brightness": RandomBrightness, "random_color_degeneration": Ra
 
 
 class _PolicyLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(0, 1)):
-    """What layers share that apply other layers."""
+    """The base of layers that apply other layers."""
 
     def _make(self, names, kwargs):
         """Make the layers of these names as attributes, in this order."""
