@@ -150,4 +150,5 @@ class Bidirectional(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls(**with_objects({"backward_layer": None, **config}, "layer backward_layer", custom_objects))
+        names = " ".join(name for name in ("layer", "backward_layer") if name in config)
+        return cls(**with_objects(config, names, custom_objects))
