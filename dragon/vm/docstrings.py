@@ -154,10 +154,15 @@ def tell(thing, function, words):
 def tell_methods(cls, words):
     """Complete the docstrings of a class's methods; those that have none inherit one."""
     for name, method in vars(cls).items():
-        method = method.__func__ if isinstance(method, KINDS) else method
+        method = _bare(method)
         if isinstance(method, FunctionType) and (name == "__call__" or not name.startswith("_")):
             if method.__doc__ is None:
-                above = next((vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)), method)
+                above = next((_bare(vars(base)[name]) for base in cls.__mro__[1:] if name in vars(base)), method)
                 method.__doc__ = TO_SUBCLASSES.sub("", above.__doc__ or "", 1) or None
             else:
                 tell(method, method, words)
+
+
+def _bare(method):
+    """Return the function of a class method, whose own docstring is a copy of the function's first one."""
+    return method.__func__ if isinstance(method, KINDS) else method

@@ -53,6 +53,8 @@ def test_the_signature_is_read_as_docstrings_write_it():
 
 def test_methods_inherit_their_docstrings():
     assert keras.callbacks.EarlyStopping.on_epoch_end.__doc__ == keras.callbacks.Callback.on_epoch_end.__doc__
+    described = keras.optimizers.LossScaleOptimizer.from_config.__doc__  # a class method's is completed above
+    assert described == keras.optimizers.Optimizer.from_config.__doc__ and docstrings.REST not in described
 
 
 def list_documented(guest):
