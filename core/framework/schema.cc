@@ -175,9 +175,10 @@ Schema Schema::Parse(const std::string& line) {
     auto& hashes = argument.is_tensor() ? schema.tensor_hashes_ : schema.attr_hashes_;
     const uint32_t hash = ArgumentName::HashOf(argument.name);
     if (std::find(hashes.begin(), hashes.end(), hash) != hashes.end()) scan.Fail("another name for an argument");
+    if (slots.size() == hashes.size()) scan.Fail("fewer arguments");
+    hashes[slots.size()] = hash;
     argument.slot = static_cast<int>(slots.size());
     slots.push_back(static_cast<int>(schema.arguments_.size()));
-    hashes.push_back(hash);
     schema.has_lists_ |= argument.type == ArgumentType::kTensorList;
     schema.mutates_ |= argument.mutated;
     schema.arguments_.push_back(std::move(argument));
@@ -212,6 +213,12 @@ int Schema::BeginOf(int tensor_slot, std::span<const int32_t> list_sizes) const 
     place += tensor(slot).type == ArgumentType::kTensorList ? list_sizes[lists++] : 1;
   }
   return place;
+}
+
+int Schema::LaterSlotOf(const Hashes& hashes, ArgumentName name) const {
+  const auto found = std::find(hashes.begin() + 4, hashes.end(), name.hash);
+  if (found == hashes.end()) Unknown(name);
+  return static_cast<int>(found - hashes.begin());
 }
 
 void Schema::Unknown(ArgumentName name) const {

@@ -8,6 +8,7 @@
 // `?` allows None. `int[2]` repeats a lone int twice. `Tensor!` is written in place. `*` starts keyword-only arguments.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -96,19 +97,25 @@ class DRAGON_API Schema {
   int FindSlot(const std::string& name, bool* is_output) const;
 
  private:
-  int SlotOf(const std::vector<uint32_t>& hashes, ArgumentName name) const {
-    for (size_t slot = 0; slot < hashes.size(); ++slot) {
-      if (hashes[slot] == name.hash) return static_cast<int>(slot);
-    }
-    Unknown(name);
+  /// Hashes of names; 0 behind the last.
+  static constexpr int kMostArguments = 24;
+  using Hashes = std::array<uint32_t, kMostArguments>;
+  // Written out, so that most reads cost a comparison or two with memory that lies beside the schema.
+  int SlotOf(const Hashes& hashes, ArgumentName name) const {
+    if (DRAGON_LIKELY(hashes[0] == name.hash)) return 0;
+    if (hashes[1] == name.hash) return 1;
+    if (hashes[2] == name.hash) return 2;
+    if (hashes[3] == name.hash) return 3;
+    return LaterSlotOf(hashes, name);
   }
+  int LaterSlotOf(const Hashes& hashes, ArgumentName name) const;
   [[noreturn]] void Unknown(ArgumentName name) const;
 
   std::string name_, line_;
   std::vector<Argument> arguments_;
   std::vector<std::string> returns_;
   std::vector<int> tensors_, attrs_;
-  std::vector<uint32_t> tensor_hashes_, attr_hashes_;
+  Hashes tensor_hashes_{}, attr_hashes_{};
   bool returns_list_ = false, has_lists_ = false, mutates_ = false;
 };
 
