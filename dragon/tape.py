@@ -36,8 +36,7 @@ class GradientTape:
         self._previous = []
 
     def __enter__(self):
-        self._previous.append(modes.is_recording())
-        modes.set_recording(True)
+        self._previous.append(modes.set_recording(True))
         _stack().append(self)
         return self
 

@@ -21,6 +21,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterSchema(m);
   RegisterOverride(m);
   RegisterAutograd(m);
+  RegisterRecording(m);
   RegisterDevice(m);
   RegisterMemory(m);
   RegisterRecords(m);

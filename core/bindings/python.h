@@ -34,6 +34,7 @@ struct Frontend {
   PyObject* override_disabled = nullptr;   ///< the value of that attribute which says: treat me as a plain tensor
   PyObject* refusal_handler = nullptr;     ///< called with (function, args, kwargs, error): the error to raise instead
   bool resizes_destinations = false;       ///< an `out=` of another shape takes on the result's
+  bool waits_to_be_asked = false;          ///< its users expect calls to be recorded only where a scope says so
   mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
 };
 
@@ -112,8 +113,8 @@ PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* c
 PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b);
 PyObject* MakeOverridable(Frontend* frontend, PyObject* function);
 
-/// Go through the door; large work lets other Python threads run meanwhile.
-Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs = {});
+/// Go through the door, as a call of a frontend; large work lets other Python threads run meanwhile.
+Tensors ApplyFromPython(const Call& call, const Frontend* frontend, std::span<const Tensor> outs = {});
 
 // --- parse.cc: Python objects to what a schema asks for. Errors name the operator and the argument.
 
@@ -165,6 +166,7 @@ void RegisterOverride(py::module_& m);
 void RegisterDType(py::module_& m);
 void RegisterShape(py::module_& m);
 void RegisterAutograd(py::module_& m);
+void RegisterRecording(py::module_& m);
 void RegisterDevice(py::module_& m);
 void RegisterMemory(py::module_& m);
 void RegisterRecords(py::module_& m);

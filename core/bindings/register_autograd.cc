@@ -417,7 +417,7 @@ void RegisterHooks(py::module_& m) {
       py::arg("tensor"), py::arg("hook"));
 }
 
-/// What stands behind a tensor, and whether calls are recorded.
+/// What stands behind a tensor.
 void RegisterHistory(py::module_& m) {
   m.def(
       "become", [](py::object x, py::object y) { Become(TensorOrNone(x, "become"), TensorOrNone(y, "become")); },
@@ -444,9 +444,18 @@ void RegisterHistory(py::module_& m) {
       },
       "Which result of its node a tensor is.", py::arg("tensor"));
   m.def("next_sequence", &NextSequence, "The number that the next recorded call will have.");
-  m.def("exchange_history_floor", &ExchangeHistoryFloor,
-        "Take what calls recorded before a number made for constants, on this thread; returns the former number.",
-        py::arg("floor"));
+  m.def(
+      "exchange_history_floor",
+      [](const py::object& floor) {
+        const bool pair = py::isinstance<py::tuple>(floor);
+        const auto unasked = (pair ? py::object(floor[py::int_(0)]) : floor).cast<uint64_t>();
+        const auto asked = (pair ? py::object(floor[py::int_(1)]) : floor).cast<uint64_t>();
+        const HistoryFloor before = ExchangeHistoryFloor({unasked, asked});
+        return py::make_tuple(before.unasked, before.asked);
+      },
+      "Take what calls recorded before a number made for constants, on this thread; of two numbers the second is for "
+      "calls that a tape alone recorded. Returns both former numbers.",
+      py::arg("floor"));
   m.def(
       "is_recorded",
       [](py::handle leaf) {
@@ -455,10 +464,6 @@ void RegisterHistory(py::module_& m) {
         return meta && meta->accumulator;
       },
       "Whether a living recorded call used a leaf.", py::arg("leaf"));
-  m.def("is_grad_enabled", [] { return Door().grad_enabled; }, "Whether this thread records.");
-  m.def(
-      "set_grad_enabled", [](bool enabled) { return std::exchange(Door().grad_enabled, enabled); },
-      "Switch recording for this thread; returns the previous state.", py::arg("enabled"));
 }
 
 }  // namespace

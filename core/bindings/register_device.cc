@@ -2,6 +2,7 @@
 #include "core/bindings/python.h"
 #include "core/device/library.h"
 #include "core/device/parallel.h"
+#include "core/framework/autograd/meta.h"
 #include "core/framework/promotion.h"
 
 namespace dragon::python {
@@ -77,8 +78,11 @@ void RegisterMaking(py::module_& m) {
       "as_class",
       [](py::object tensor, py::type type) {
         if (!IsTensor(tensor.ptr())) throw TypeError("as_class").Got("no tensor").Expected("a tensor");
-        return py::reinterpret_steal<py::object>(
-            Wrap(AsTensor(tensor.ptr()), FrontendOf(reinterpret_cast<PyTypeObject*>(type.ptr()))));
+        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(type.ptr()));
+        const Frontend* before = reinterpret_cast<PyTensor*>(tensor.ptr())->frontend;
+        const bool waits = frontend && frontend->waits_to_be_asked;
+        if (waits && before && !before->waits_to_be_asked) AutogradMeta::Of(AsTensor(tensor.ptr())).of_recorder = true;
+        return py::reinterpret_steal<py::object>(Wrap(AsTensor(tensor.ptr()), frontend));
       },
       "The same tensor in another frontend's class.", py::arg("tensor"), py::arg("type"));
   m.def(

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/bindings/guard.h"
+#include "core/bindings/recording.h"
 #include "core/runtime/switches.h"
 
 namespace dragon::python {
@@ -80,6 +81,7 @@ class Guards {
     explicit_.clear();
     Collect(args.ptr(), kwargs.ptr());
     aliases_ = Aliases();
+    heeds_scopes_ = TimesAsked() != times_asked_;
   }
 
   void WatchArgumentGrads(const std::vector<int>& positions) {
@@ -122,7 +124,7 @@ class Guards {
     explicit_.clear();
     batch_ = 0;
     failure_ = {kSwitches, 0};
-    if (!(switches_ == Switches())) return py::none();
+    if (!(switches_ == Now())) return py::none();
     failure_ = {kArguments, 0};
     if (!Collect(args.ptr(), kwargs.ptr())) return py::none();
     for (size_t i = 0; i < places_.size(); ++i) {
@@ -182,13 +184,20 @@ class Guards {
 
   std::string TensorDifference(int place) const { return places_.at(place).form->Difference(places_[place].container); }
   py::object SwitchesChanged() const {
-    const Switches now;
+    const Switches now = Now();
     return switches_ == now ? py::object(py::none()) : py::str(switches_.Difference(now));
   }
   size_t size() const { return places_.size(); }
   int64_t batch() const { return batch_; }
 
  private:
+  /// The switches, apart from a difference that none of the captured calls has noticed.
+  Switches Now() const {
+    Switches now;
+    if (!heeds_scopes_ && switches_.grad_enabled && now.grad_enabled) now.grad_enabled = switches_.grad_enabled;
+    return now;
+  }
+
   static constexpr int kNothing = -1, kSwitches = -2, kArguments = -3, kAliases = -4;
 
   static void RequireKind(const GuardPlace& place) {
@@ -353,6 +362,8 @@ class Guards {
   std::vector<Argument> positional_;
   std::vector<std::pair<PyObject*, Argument>> named_;
   Switches switches_;
+  int64_t times_asked_ = TimesAsked();
+  bool heeds_scopes_ = false;  ///< whether a call depended on a scope having said that it is to be recorded
   std::vector<Tensor> implicit_;
   std::vector<int> aliases_;
   std::vector<PyObject*> explicit_;  ///< borrowed from the arguments of the call that is checked

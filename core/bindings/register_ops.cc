@@ -1,7 +1,7 @@
 // Operators as Python callables: arguments are read by the schema, straight from the vectorcall stack.
 #include <optional>
 
-#include "core/bindings/python.h"
+#include "core/bindings/recording.h"
 #include "core/bindings/words.h"
 
 namespace dragon::python {
@@ -152,10 +152,10 @@ InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
 }
 
 /// In a dialect whose `out=` takes on the result's shape, with a warning if it had another that was not empty.
-PyObject* ApplyInto(Call call, std::span<const Tensor> outs, PyObject* out) {
+PyObject* ApplyInto(Call call, const Frontend* frontend, std::span<const Tensor> outs, PyObject* out) {
   bool resized = false;
   call.resized = &resized;
-  ApplyFromPython(call, outs);
+  ApplyFromPython(call, frontend, outs);
   const char* text =
       "%s: an output with one or more elements was resized since it had another shape than the result; "
       "give an empty tensor, or one of the result's shape";
@@ -256,10 +256,11 @@ PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, Py
   }
   const Arguments& given = parsed.given;
   const Call call{me->op, parsed.inputs, parsed.attrs, parsed.list_sizes};
+  const Frontend* recorder = Recorder(me->frontend, {given.slots, me->names->size()});
   if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) {
-    return ApplyInto(call, parsed.outs, given.out);
+    return ApplyInto(call, recorder, parsed.outs, given.out);
   }
-  const Tensors results = ApplyFromPython(call, parsed.outs);
+  const Tensors results = ApplyFromPython(call, recorder, parsed.outs);
   if (me->in_place) return Py_NewRef(given.slots[0]);
   if (given.out) return Py_NewRef(given.out);
   return WrapAll(results, *me->op, me->frontend, me->named);
@@ -356,7 +357,7 @@ struct Ops {
 };
 
 Ops* MakeOps(py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class, py::object names,
-             py::object results) {
+             py::object results, bool waits_to_be_asked) {
   auto* ops = new Ops;  // lives for ever: tensors point at its frontend
   ops->frontend.tensor_class = reinterpret_cast<PyTypeObject*>(tensor_class.inc_ref().ptr());
   if (!PyType_IsSubtype(ops->frontend.tensor_class, &TensorType)) {
@@ -369,6 +370,7 @@ Ops* MakeOps(py::type tensor_class, py::dict dtypes, py::object device_class, py
   if (!shape_class.is_none()) ops->frontend.shape_class = shape_class.release().ptr();
   if (!names.is_none()) ops->frontend.names = names.release().ptr();
   if (!results.is_none()) ops->frontend.results = results.release().ptr();
+  ops->frontend.waits_to_be_asked = waits_to_be_asked;
   RegisterFrontend(&ops->frontend);
   return ops;
 }
@@ -407,7 +409,8 @@ void RegisterFrontends(py::module_& m) {
   py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(),
                                                       "The operators, giving results of one tensor class.")
       .def(py::init(&MakeOps), py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
-           py::arg("shape_class") = py::none(), py::arg("names") = py::none(), py::arg("results") = py::none())
+           py::arg("shape_class") = py::none(), py::arg("names") = py::none(), py::arg("results") = py::none(),
+           py::arg("waits_to_be_asked") = false)
       .def(
           "set_override",
           [](Ops& self, py::object handler, const std::string& attribute, py::object disabled) {

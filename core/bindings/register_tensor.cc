@@ -1,6 +1,7 @@
 // The tensor type: number slots, attributes and methods that need C.
 #include "core/bindings/collect.h"
 #include "core/bindings/other_memory.h"
+#include "core/bindings/recording.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/batching.h"
@@ -53,7 +54,7 @@ PyObject* Binary(PyObject* a, PyObject* b) {
         !Operand(b, IsTensor(a) ? &AsTensor(a) : nullptr, place, &inputs[1])) {
       Py_RETURN_NOTIMPLEMENTED;
     }
-    const Tensors results = ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}});
+    const Tensors results = ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}}, Recorder(frontend, {&b, 1}));
     return Wrap(results[0], frontend);
   });
 }
@@ -70,7 +71,8 @@ PyObject* InPlace(PyObject* a, PyObject* b) {
     Tensor inputs[2] = {AsTensor(a), {}};
     if (!Operand(b, &inputs[0], place, &inputs[1])) Py_RETURN_NOTIMPLEMENTED;
     const Tensor out = inputs[0];
-    ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}}, std::span<const Tensor>(&out, 1));
+    ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}}, Recorder(frontend, {&b, 1}),
+                    std::span<const Tensor>(&out, 1));
     return Py_NewRef(a);
   });
 }
@@ -84,7 +86,7 @@ PyObject* Unary(PyObject* self) {
       return CallSlotOverride(frontend, op.name().c_str(), self, nullptr);
     }
     const Tensors results =
-        ApplyFromPython(Call{&op, std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}});
+        ApplyFromPython(Call{&op, std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}}, frontend);
     return Wrap(results[0], frontend);
   });
 }
@@ -141,6 +143,13 @@ PyObject* ToComplex(PyObject* self, PyObject*) {
   });
 }
 
+/// Have a leaf want gradients or not, on behalf of somebody who sees it through a frontend.
+void Ask(const Tensor& leaf, const Frontend* frontend, bool wanted) {
+  const bool fresh = wanted && !leaf.requires_grad();
+  leaf.set_requires_grad(wanted);
+  if (fresh) AutogradMeta::Of(leaf).when_asked = frontend && frontend->waits_to_be_asked;
+}
+
 // --- lifetime
 
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -152,7 +161,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       return nullptr;
     }
     const Tensor tensor = IsTensor(data) ? AsTensor(data).Detach() : FromData(data, nullptr, Device{}, "Tensor");
-    if (requires_grad) tensor.set_requires_grad(true);
+    if (requires_grad) Ask(tensor, FrontendOf(type), true);
     auto* object = reinterpret_cast<PyTensor*>(type->tp_alloc(type, 0));
     if (!object) return nullptr;
     tensor.impl()->Retain();
@@ -211,7 +220,7 @@ int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
     const int wanted = value ? PyObject_IsTrue(value) : -1;
     if (wanted < 0) throw TypeError("requires_grad").Got("no truth value").Expected("a bool");
     RefuseHistory(AsTensor(self), "requires_grad");
-    AsTensor(self).set_requires_grad(wanted == 1);
+    Ask(AsTensor(self), reinterpret_cast<PyTensor*>(self)->frontend, wanted == 1);
     return 0;
   });
 }

@@ -3,6 +3,7 @@
 
 #include "core/bindings/python.h"
 #include "core/device/absent.h"
+#include "core/framework/autograd/meta.h"
 #include "core/passes/decompose.h"
 #include "core/runtime/family.h"
 #include "core/runtime/program.h"
@@ -149,7 +150,10 @@ FamilyFace Unify(const std::vector<std::pair<CaptureFace*, int64_t>>& samples, b
 py::object PhantomLike(const py::object& tensor, const py::object& shape) {
   const Tensor& x = AsTensor(tensor.ptr());
   const Tensor phantom = Tensor::Phantom(ParseDims(shape.ptr(), {"phantom_like", nullptr}), {}, x.dtype(), x.device());
-  if (x.requires_grad()) phantom.set_requires_grad(true);
+  if (x.requires_grad()) {
+    phantom.set_requires_grad(true);
+    AutogradMeta::Of(phantom).when_asked = !RecordsUnasked(x);
+  }
   return Wrapped(phantom, FrontendOf(Py_TYPE(tensor.ptr())));
 }
 

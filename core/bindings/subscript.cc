@@ -2,7 +2,7 @@
 #include "core/ops/index/subscript.h"
 
 #include "core/base/inline_vector.h"
-#include "core/bindings/python.h"
+#include "core/bindings/recording.h"
 
 namespace dragon::python {
 
@@ -82,7 +82,9 @@ PyObject* GetItem(PyObject* self, PyObject* key) {
     const Tensor& x = AsTensor(self);
     const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
     if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) return CallSlotOverride(frontend, "__getitem__", self, key);
-    return Wrap(dragon::GetItem(x, ItemsOf(key, x)), frontend);
+    const Items items = ItemsOf(key, x);
+    const HeldBack held(frontend, std::span<const Tensor>(&x, 1));
+    return Wrap(dragon::GetItem(x, items), frontend);
   });
 }
 

@@ -1,7 +1,7 @@
 // From the engine to Python: tensors, dtypes, shapes, values and errors.
 #include <map>
 
-#include "core/bindings/python.h"
+#include "core/bindings/recording.h"
 
 namespace dragon::python {
 
@@ -150,7 +150,8 @@ void SetPythonError() {
   }
 }
 
-Tensors ApplyFromPython(const Call& call, std::span<const Tensor> outs) {
+Tensors ApplyFromPython(const Call& call, const Frontend* frontend, std::span<const Tensor> outs) {
+  const HeldBack held(frontend, call.inputs, outs);
   constexpr int64_t kWorthReleasing = 1 << 15;
   int64_t elements = 0;
   for (const Tensor& x : call.inputs) elements += x.defined() ? x.numel() : 0;

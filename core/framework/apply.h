@@ -68,11 +68,15 @@ class DRAGON_API Tracer {
   virtual void GiveUp(const std::string& what) = 0;
 };
 
+/// Whether calls are recorded for gradients. It reads as a bool: where nobody has said so, the engine records as well,
+/// and whose users expect otherwise holds its calls back (`HeldBack` of core/bindings/recording.h).
+enum GradSaid : uint8_t { kGradOff, kGradUnsaid, kGradOn };
+
 /// Per-thread switches of the door.
 struct DoorState {
   Interpreter* top = nullptr;
   Tracer* tracer = nullptr;  ///< the trace that stands in the stack of `top`, if any
-  bool grad_enabled = true;
+  GradSaid grad_enabled = kGradUnsaid;
   bool phantom = false;  ///< shapes only: results get no memory, and no kernel runs
 };
 DRAGON_API DoorState& Door();
@@ -80,11 +84,13 @@ DRAGON_API DoorState& Door();
 /// Switches recording for a scope.
 class GradMode {
  public:
-  explicit GradMode(bool enabled) : previous_(Door().grad_enabled) { Door().grad_enabled = enabled; }
+  explicit GradMode(bool enabled) : previous_(Door().grad_enabled) {
+    Door().grad_enabled = enabled ? kGradOn : kGradOff;
+  }
   ~GradMode() { Door().grad_enabled = previous_; }
 
  private:
-  bool previous_;
+  GradSaid previous_;
 };
 
 /// The call with its inputs cast to the dtypes that the operator computes in; `storage` keeps what had to be cast.

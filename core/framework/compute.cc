@@ -102,13 +102,14 @@ bool Reads(const Call& call, const Tensor& out) {
 class BehindTheDoor {
  public:
   explicit BehindTheDoor(DoorState& door) : door_(door), recorded_(door.grad_enabled), phantom_(door.phantom) {
-    door_.grad_enabled = door_.phantom = false;
+    door_.grad_enabled = kGradOff, door_.phantom = false;
   }
   ~BehindTheDoor() { door_.grad_enabled = recorded_, door_.phantom = phantom_; }
 
  private:
   DoorState& door_;
-  bool recorded_, phantom_;
+  GradSaid recorded_;
+  bool phantom_;
 };
 
 /// Copy a result to where it was asked for.

@@ -68,7 +68,7 @@ PassReport RunPass(const Pass& pass, Graph& graph, bool verify) {
 /// Passes fold constants and look at numbers, and whoever traces or records meanwhile must not hear of it.
 class Aside {
  public:
-  Aside() : door_(std::exchange(Door(), DoorState{})) { Door().grad_enabled = false; }
+  Aside() : door_(std::exchange(Door(), DoorState{})) { Door().grad_enabled = kGradOff; }
   ~Aside() { Door() = door_; }
 
  private:

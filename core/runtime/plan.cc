@@ -15,7 +15,7 @@ class ClosedDoor {
  public:
   ClosedDoor() : before_(Door()) {
     Door() = DoorState{};
-    Door().grad_enabled = false;
+    Door().grad_enabled = kGradOff;
   }
   ~ClosedDoor() { Door() = before_; }
 

@@ -9,7 +9,10 @@ std::string Switches::Difference(const Switches& now) const {
   };
   const auto truth = [](bool value) { return value ? "True" : "False"; };
   const auto name = [](std::optional<DType> dtype) { return std::string(dtype ? Name(*dtype) : "off"); };
-  if (grad_enabled != now.grad_enabled) return say("grad mode", truth(grad_enabled), truth(now.grad_enabled));
+  static constexpr const char* kGradModes[] = {"False", "True", "True by a scope"};
+  if (grad_enabled != now.grad_enabled) {
+    return say("grad mode", kGradModes[grad_enabled], kGradModes[now.grad_enabled]);
+  }
   if (anomaly != now.anomaly) return say("anomaly mode", truth(anomaly), truth(now.anomaly));
   if (default_dtype != now.default_dtype) return say("default dtype", name(default_dtype), name(now.default_dtype));
   if (autocast != now.autocast) return say("autocast", name(autocast), name(now.autocast));

@@ -10,7 +10,7 @@
 namespace dragon {
 
 struct Switches {
-  bool grad_enabled = Door().grad_enabled;
+  GradSaid grad_enabled = Door().grad_enabled;
   bool anomaly = AnomalyMode();
   DType default_dtype = DefaultDType();
   std::optional<DType> autocast = AutocastDType();

@@ -17,7 +17,9 @@ TensorForm::TensorForm(const Tensor& tensor)
   offset = impl.offset;
   free_layout = impl.free_layout;
   requires_grad = tensor.requires_grad();
-  leaf = tensor.is_leaf();
+  const Ref<Node> node = GradNode(tensor);
+  leaf = !node;
+  records_unasked = node && !node->when_asked;
   hooks = Hooks(impl);
   has_grad = HasGrad(impl);
 }
@@ -39,6 +41,8 @@ std::string TensorForm::Difference(const Tensor& tensor) const {
     text << "requires_grad was " << Truth(requires_grad) << ", now " << Truth(!requires_grad);
   } else if (requires_grad && tensor.is_leaf() != leaf) {
     text << "is_leaf was " << Truth(leaf) << ", now " << Truth(!leaf);
+  } else if (requires_grad && !FitsNode(GradNode(tensor).get())) {
+    text << "was recorded " << (records_unasked ? "unasked, now by a tape" : "by a tape, now unasked");
   } else if (Hooks(impl) != hooks) {
     text << "had " << hooks << " hooks, now " << Hooks(impl);
   } else {

@@ -27,6 +27,7 @@ struct DRAGON_API TensorForm {
   int64_t offset = 0;
   size_t hooks = 0;
   bool free_layout, requires_grad, leaf, has_grad;
+  bool records_unasked;       ///< of one that requires grad and is no leaf
   bool watches_grad = false;  ///< whether somebody reads or writes `.grad`
   bool fixed_place = false;   ///< whether somebody looks at the offset
   bool any_batch = false;     ///< the first size may be any from `low` to `high`
@@ -49,9 +50,10 @@ struct DRAGON_API TensorForm {
     }
     return true;
   }
+  bool FitsNode(const Node* node) const { return node ? !leaf && node->when_asked != records_unasked : leaf; }
   bool FitsHistory(const Tensor& tensor) const {
     const TensorImpl& impl = *tensor.impl();
-    return tensor.requires_grad() == requires_grad && (!requires_grad || tensor.is_leaf() == leaf) &&
+    return tensor.requires_grad() == requires_grad && (!requires_grad || FitsNode(GradNode(tensor).get())) &&
            Hooks(impl) == hooks && (!watches_grad || HasGrad(impl) == has_grad);
   }
 };

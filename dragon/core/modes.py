@@ -5,6 +5,7 @@ from dragon import _C
 
 # The engine's own switches, as they are: each returns what was, so that whoever changes a mode can put it back.
 set_recording, is_recording, set_phantom = _C.set_grad_enabled, _C.is_grad_enabled, _C.set_phantom
+records = _C.records
 exchange_history_floor, next_sequence = _C.exchange_history_floor, _C.next_sequence
 anomaly_mode, set_anomaly_mode = _C.anomaly_mode, _C.set_anomaly_mode
 push_saved_tensor_hooks, pop_saved_tensor_hooks = _C.push_saved_tensor_hooks, _C.pop_saved_tensor_hooks
@@ -53,26 +54,6 @@ class set_grad_enabled(_Switch):
     def __enter__(self):
         self.previous.append(self.before)
         self.before = set_recording(self.enabled)
-
-
-_asked = [False]  # whether users of a guest in this process expect recording where nobody asks for it
-
-
-def record_unasked():
-    """Record from now on where nobody asks for it, as users of PyTorch expect."""
-    _asked[0] = True
-    set_recording(True)
-
-
-def record_when_asked():
-    """Record from now on only where it is asked for, unless users of another guest expect more."""
-    if not _asked[0]:
-        set_recording(False)
-
-
-def is_recorded_unasked():
-    """Return whether calls are recorded where nobody asks for it."""
-    return _asked[0]
 
 
 def no_grad():

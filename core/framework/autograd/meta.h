@@ -9,6 +9,8 @@ namespace dragon {
 
 struct AutogradMeta {
   bool requires_grad = false;  ///< asked for by the user; for computed tensors `node` says it
+  bool when_asked = false;     ///< of a leaf: what is computed of it is recorded only where a scope asks for that
+  bool of_recorder = false;    ///< seen by another frontend, but of one whose calls are recorded unasked
   bool retain_grad = false;
   bool keeps_saved = false;  ///< gradients use the numbers there were, even if the tensor took other memory since
   Tensor grad;

@@ -1,6 +1,7 @@
 // Nodes of the backward graph: what they save, what they give back.
 #include "core/framework/autograd/node.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "core/framework/autograd/meta.h"
@@ -10,11 +11,14 @@ namespace dragon {
 
 namespace {
 
-std::atomic<uint64_t> g_sequence{0};
-thread_local uint64_t t_history_floor = 0;
+std::atomic<uint64_t> g_sequence{1};
+thread_local HistoryFloor t_floor;
 std::mutex g_accumulators;  // guards AutogradMeta::accumulator of every leaf
 std::atomic<bool> g_anomaly{false}, g_check_nan{true};
 std::string (*g_trace_provider)() = nullptr;
+
+/// Whether this thread sees what a node stands for.
+bool IsSeen(const Node& node) { return node.sequence >= (node.when_asked ? t_floor.asked : t_floor.unasked); }
 
 /// Chains of a million nodes must not be destroyed recursively: the last owner of an edge queues it here instead.
 void DropEdges(InlineVector<Edge, 2>& edges) {
@@ -48,6 +52,10 @@ void SetTraceProvider(std::string (*provider)()) { g_trace_provider = provider; 
 
 Node::Node() : sequence(g_sequence.fetch_add(1, std::memory_order_relaxed)) {
   if (DRAGON_UNLIKELY(AnomalyMode())) extras().trace = g_trace_provider ? g_trace_provider() : std::string();
+}
+
+void Node::AskAsBehind() {
+  when_asked = std::all_of(edges.begin(), edges.end(), [](const Edge& edge) { return !edge || edge.node->when_asked; });
 }
 
 Node::~Node() {
@@ -376,6 +384,7 @@ TensorImpl::~TensorImpl() { ReleaseGrad(*this); }
 
 void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
   AutogradMeta& meta = AutogradMeta::Of(tensor);
+  if (DRAGON_UNLIKELY(t_floor.asked != 0) && node) node->AskAsBehind();
   const bool retains = DRAGON_UNLIKELY(meta.retain_grad);
   if (retains) ReleaseGrad(*tensor.impl());
   meta.node = std::move(node);
@@ -395,6 +404,7 @@ Ref<Node> GradNode(const Tensor& tensor) {
       // The memory was written through another alias: this view's history is that of the base, looked at again.
       GradMode on(true);
       const Tensor again = Op<"as_strided">(base, impl.shape, impl.strides, impl.offset);
+      again.impl()->autograd->node->AskAsBehind();
       SetHistory(tensor, again.impl()->autograd->node, again.impl()->autograd->output);
     }
     impl.view_version = impl.version_value();
@@ -404,35 +414,45 @@ Ref<Node> GradNode(const Tensor& tensor) {
 
 uint64_t NextSequence() { return g_sequence.load(std::memory_order_relaxed); }
 
-uint64_t ExchangeHistoryFloor(uint64_t floor) { return std::exchange(t_history_floor, floor); }
+HistoryFloor ExchangeHistoryFloor(HistoryFloor floor) { return std::exchange(t_floor, floor); }
 
 Edge GradEdge(const Tensor& tensor) {
   TensorImpl& impl = *tensor.impl();
   if (!impl.autograd && !impl.base) return {};
   Ref<Node> node = GradNode(tensor);
-  if (node && node->sequence >= t_history_floor) return {std::move(node), impl.autograd->output};
+  if (node && IsSeen(*node)) return {std::move(node), impl.autograd->output};
   AutogradMeta* meta = impl.autograd.get();
   if (!meta || !meta->requires_grad) return {};
   std::lock_guard<std::mutex> lock(g_accumulators);
   if (meta->accumulator && meta->accumulator->TryRetain()) return {Ref<Node>::Adopt(meta->accumulator), 0};
   auto accumulator = MakeRef<AccumulateNode>(tensor);
+  accumulator->when_asked = meta->when_asked;
   meta->accumulator = accumulator.get();
   return {Ref<Node>(accumulator), 0};
 }
 
 bool Tensor::requires_grad() const {
   const AutogradMeta* meta = impl_->autograd.get();
-  if (meta && (meta->requires_grad || (meta->node && meta->node->sequence >= t_history_floor))) return true;
+  if (meta && (meta->requires_grad || (meta->node && IsSeen(*meta->node)))) return true;
   if (!impl_->base || impl_->view_version == impl_->version_value()) return false;
   const Ref<Node> node = GradNode(*this);
-  return node && node->sequence >= t_history_floor;
+  return node && IsSeen(*node);
+}
+
+bool RecordsUnasked(const Tensor& tensor) {
+  const TensorImpl* impl = tensor.impl();
+  if (!impl || (!impl->autograd && !impl->base)) return false;
+  if (impl->autograd && impl->autograd->of_recorder) return true;
+  if (!tensor.requires_grad()) return false;
+  const Ref<Node> node = GradNode(tensor);
+  return node && IsSeen(*node) ? !node->when_asked : !impl->autograd->when_asked;
 }
 
 bool Tensor::is_leaf() const { return !GradNode(*this); }
 
 void Tensor::set_requires_grad(bool value) const {
   if (value == requires_grad()) return;
-  if (const Ref<Node> node = GradNode(*this); node && node->sequence >= t_history_floor) {
+  if (const Ref<Node> node = GradNode(*this); node && IsSeen(*node)) {
     throw RuntimeError("requires_grad").Says("only leaf tensors can change it; use detach() to get one");
   }
   if (value && !IsInexact(dtype())) {

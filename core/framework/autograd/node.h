@@ -48,6 +48,7 @@ class DRAGON_API Node : public RefCounted<Node> {
   InlineVector<Edge, 2> edges;
   InlineVector<TensorMeta, 1> y_metas;  ///< the results this node stands behind
   uint64_t sequence;                    ///< later calls run backward earlier
+  bool when_asked = false;              ///< recorded by a tape alone: what is computed of the results is not, unasked
 
   /// Rare things, allocated when first used.
   struct Extras {
@@ -61,6 +62,8 @@ class DRAGON_API Node : public RefCounted<Node> {
     return *extras_;
   }
   const Extras* extras_if_any() const { return extras_.get(); }
+  /// Be `when_asked` if all that lies behind is.
+  void AskAsBehind();
 
  private:
   std::unique_ptr<Extras> extras_;
@@ -164,11 +167,18 @@ class DRAGON_API WriteThroughView : public Node {
 
 /// The edge along which a tensor's gradient leaves; empty if it needs none.
 DRAGON_API Edge GradEdge(const Tensor& tensor);
+/// Whether what is computed of a tensor is recorded where nobody asks for it, as its maker's users expect.
+DRAGON_API bool RecordsUnasked(const Tensor& tensor);
 /// The number that the next node will have.
 DRAGON_API uint64_t NextSequence();
-/// From now on this thread takes what older nodes made for constants; returns the former floor, 0 for none. For tapes
-/// that see nothing of what was recorded before they began.
-DRAGON_API uint64_t ExchangeHistoryFloor(uint64_t floor);
+/// Numbers of nodes; 0 for none. What older ones made is constant to a thread.
+struct HistoryFloor {
+  uint64_t unasked = 0;
+  uint64_t asked = 0;  ///< for nodes that are `when_asked`; while there is one, a tape records
+};
+/// Where history begins from now on, on this thread; returns where it did. For tapes that see nothing of what was
+/// recorded before they began.
+DRAGON_API HistoryFloor ExchangeHistoryFloor(HistoryFloor floor);
 /// The node that made a tensor; null for leaves. Refreshed if the tensor is a view whose base was written since.
 DRAGON_API Ref<Node> GradNode(const Tensor& tensor);
 DRAGON_API void SetHistory(const Tensor& tensor, Ref<Node> node, int index);

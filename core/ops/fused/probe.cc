@@ -16,7 +16,7 @@ class QuietDoor {
  public:
   QuietDoor() : before_(Door()), listener_(kernels::CurrentLoopListener()) {
     Door() = DoorState{};
-    Door().grad_enabled = false;
+    Door().grad_enabled = kGradOff;
   }
   ~QuietDoor() {
     Door() = before_;

@@ -2,7 +2,6 @@
 import sys as _sys
 from math import e, inf, nan, pi
 
-from dragon.core.modes import record_unasked as _record_unasked
 from dragon.core.random import default_generator as _default_generator
 from dragon.vm.guest import lookup as _lookup
 from dragon.vm.torch.core.device import device, get_default_device, set_default_device
@@ -61,5 +60,3 @@ __getattr__, __dir__ = _lookup(globals(), {
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)
-# Another face may have turned recording off, as its users expect; PyTorch's expect it to be on.
-_record_unasked()

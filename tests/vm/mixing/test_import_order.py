@@ -1,4 +1,4 @@
-"""Whether calls are recorded depends on which guests there are, and not on which of them came first."""
+"""Guests that are imported in any order: all record what their users expect, and bring nothing that nobody needs."""
 import itertools
 import subprocess
 import sys

@@ -3,6 +3,7 @@ import contextlib
 import warnings
 
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.keras.core import dtype_policies, global_state, tree
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
 from dragon.vm.keras.core.batch_size import count_samples
@@ -20,15 +21,18 @@ from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.shapes import is_shape_tuple
 from dragon.vm.keras.core.spec import compute_spec
 from dragon.vm.keras.layers.input_spec import assert_input_compatibility
-from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 
 _NOTHING = contextlib.nullcontext()
 
 
-def foreign_class(args):
-    """Return the class of a first argument that is a tensor of another face: outputs shall be of that face too."""
-    first = args[0] if args else None
-    return type(first) if isinstance(first, _C.Tensor) and not isinstance(first, Base) else None
+def foreign_tensor(args, kwargs):
+    """Return the first tensor of another face among the arguments, or None."""
+    for x in (*args, *kwargs.values()):
+        for item in tree.flatten(x) if isinstance(x, (list, tuple, dict)) else (x,):
+            if isinstance(item, _C.Tensor) and not isinstance(item, Base):
+                return item
+    return None
 
 
 class Layer(BaseLayer):
@@ -65,8 +69,27 @@ class Layer(BaseLayer):
                 return self._call_plainly(args[0], **kwargs)
         self._check_super_called()
         self.__dict__["_called"] = True
+        foreign = foreign_tensor(args, kwargs)
+        return self._call_fully(args, kwargs) if foreign is None else self._call_from_outside(foreign, args, kwargs)
+
+    def _call_from_outside(self, foreign, args, kwargs):
+        """Do a call with a tensor of another face as its users expect: recorded, if they expect that unasked."""
+        before = modes.set_recording(modes.is_recording())
+        try:
+            outputs = self._call_fully(args, kwargs)
+        finally:
+            modes.set_recording(before)
+        face, is_first = type(foreign), args and args[0] is foreign
+
+        def shown(x):
+            if not isinstance(x, _C.Tensor):
+                return x
+            made = _C.as_class(x, face)
+            return made if is_first else as_tensor(made)  # which knows from now on whose it was
+        return tree.map_structure(shown, outputs)
+
+    def _call_fully(self, args, kwargs):
         given = args, kwargs
-        face = foreign_class(args)
         if self._convert_input_args and self._needs_conversion(args, kwargs):
             args = tree.map_structure(self._convert_input, args)
             kwargs = tree.map_structure(self._convert_input, kwargs)
@@ -102,8 +125,6 @@ class Layer(BaseLayer):
                 global_state.set_global_attribute("current_call_ctx", None)
         if any_symbolic_tensors(*given):
             Node(operation=self, call_args=given[0], call_kwargs=given[1], outputs=outputs)
-        if face is not None:
-            outputs = tree.map_structure(lambda x: _C.as_class(x, face) if isinstance(x, _C.Tensor) else x, outputs)
         return outputs
 
     def _call_plainly(self, x, training=_NOTHING):

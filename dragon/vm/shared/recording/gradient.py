@@ -90,7 +90,7 @@ def custom_gradient(f=None):
         args = nest.map_structure(lambda item: item if isinstance(item, _C.Tensor) else convert_to_tensor(item),
                                   list(args), check_types=False)
         inputs = nest.flatten(args)
-        recording = modes.is_recording()
+        recording = modes.records(*inputs)
         if not recording:
             return f(*args, **kwargs)[0]
         stand_ins = [_alias(item) for item in inputs]

@@ -1,4 +1,4 @@
-"""`tf.GradientTape`: recording is off but within tapes; gradients of what they saw."""
+"""`tf.GradientTape`: calls are recorded within tapes; gradients of what they saw."""
 import contextlib
 import enum
 import threading
@@ -6,7 +6,6 @@ import warnings
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.modes import is_recorded_unasked
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -64,7 +63,7 @@ class GradientTape:
         self._recording = self._used = False
         self._shared = False  # whether another tape may want the same history
         self._watched, self._asked = {}, []
-        self._floor = 0  # what was recorded before the outermost tape began is constant to it
+        self._floor = 0, 0  # what was recorded before is constant to it
 
     # --- recording
 
@@ -85,11 +84,9 @@ class GradientTape:
             self._shared, self._floor = True, others[0]._floor
             for other in others:
                 other._shared = True
-        elif is_recorded_unasked():
-            # PyTorch records outside of tapes too; what it did since the last tape may be differentiated with this one.
-            self._floor = getattr(_local, "end", 0)
         else:
-            self._floor = modes.next_sequence()
+            # PyTorch records outside of tapes too; what it did since the last tape may be differentiated with this one.
+            self._floor = getattr(_local, "end", 0), modes.next_sequence()
         self._former_floor = modes.exchange_history_floor(self._floor)
         self._before = modes.set_recording(True)
         others.append(self)

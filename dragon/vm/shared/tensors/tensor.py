@@ -163,8 +163,8 @@ for _name in ("name", "op", "graph", "value_index"):
 
 # Two views of the engine: what is asked of a variable itself (its shape, its gradient) stays of class Base, and all
 # results of operators are Tensors.
-_own = _C.Ops(Base, OBJECTS, Device, TensorShape)
-ops = _C.Ops(Tensor, OBJECTS, Device, TensorShape)
+_own = _C.Ops(Base, OBJECTS, Device, TensorShape, waits_to_be_asked=True)
+ops = _C.Ops(Tensor, OBJECTS, Device, TensorShape, waits_to_be_asked=True)
 host.operators.append(ops)
 dtype_class = DType
 

@@ -25,7 +25,7 @@ def max_pool(x, window, strides, padding, data_format):
     arranged = _arrange(x, window, strides, padding, data_format)
     image = channels_first(x, data_format)
     # Gradients alone ask where the largest elements are.
-    recorded = x.requires_grad and modes.is_recording()
+    recorded = x.requires_grad and modes.records(x)
     return in_format(_max_pool(image, *arranged)[0] if recorded else _max_pool_only(image, *arranged), data_format)
 
 

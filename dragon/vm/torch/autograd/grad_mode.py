@@ -1,4 +1,4 @@
-"""Whether calls are recorded: context managers, decorators, switches."""
+"""Context managers, decorators and switches that say whether calls are recorded."""
 import threading
 
 from dragon.core import modes
@@ -59,16 +59,15 @@ class set_grad_enabled(_Mode):
     """
 
     def __init__(self, mode):
-        self.prev = modes.is_recording()
         self.mode = mode
-        _switch(mode)
+        self.prev = _switch(bool(mode))
 
     def __call__(self, orig_func):
         _switch(self.prev)  # a decorator leaves no mark on the code that merely defines the function
         return super().__call__(orig_func)
 
     def __enter__(self):
-        _switch(self.mode)
+        _switch(bool(self.mode))
 
     def __exit__(self, exc_type, exc_value, traceback):
         _switch(self.prev)

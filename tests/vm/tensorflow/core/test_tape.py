@@ -1,7 +1,5 @@
 """Tapes, functions with their own gradients, and variables beside genuine ones: whole little programs."""
 import pytest
-
-from dragon import _C
 from harness.expressions import check
 
 PROGRAMS = {
@@ -295,14 +293,6 @@ return [tf.Variable(1, dtype=tf.float64).numpy(), tf.Variable(np.array([1.])).dt
 v = tf.Variable([1., 2.], name='w', trainable=False)
 return [v.name, v.trainable, v.shape.as_list(), v.dtype.name, v.is_initialized().numpy()]""",
 }
-
-
-@pytest.fixture(autouse=True)
-def without_pytorch():
-    """Record within tapes only, though other tests of this process may have opened PyTorch's face."""
-    before = _C.set_grad_enabled(False)
-    yield
-    _C.set_grad_enabled(before)
 
 
 @pytest.mark.parametrize("title", PROGRAMS)

@@ -143,7 +143,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     single = not isinstance(state, (list, tuple))
     limit = None if maximum_iterations is None else int(maximum_iterations)
     count = 0
-    before = modes.set_recording(modes.is_recording() and back_prop)
+    before = modes.set_recording(False)
+    if back_prop:
+        modes.set_recording(before)
     try:
         while (limit is None or count < limit) and _truth(cond(state) if single else cond(*state), "tf.while_loop"):
             found = body(state) if single else body(*state)
