@@ -7,3 +7,13 @@ def pytest_collection_modifyitems(items):
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if named:
         raise pytest.UsageError(f"got test names that hold an address, expected the same everywhere: {named}")
+
+
+@pytest.fixture(autouse=True)
+def recording_as_found():
+    """Say after each test about recording what was said before: a switch that is thrown plainly stays thrown."""
+    from dragon.core import modes
+
+    before = modes.set_recording(None)
+    yield
+    modes.set_recording(before)
