@@ -31,7 +31,7 @@ def evaluate(graph, feeds):
             ids = node.tensors[name]
             given = [known.get(id) for id in ids] if isinstance(ids, (list, tuple)) else [known.get(ids)]
             if argument["mutated"]:
-                given = [None if tensor is None else tensor.clone() for tensor in given]
+                given = [None if tensor is None else dragon.ops.clone(tensor) for tensor in given]
                 written += [tensor for tensor in given if tensor is not None]
             arguments[name] = given if isinstance(ids, (list, tuple)) else given[0]
         results = getattr(dragon.ops, node.op)(**arguments)
