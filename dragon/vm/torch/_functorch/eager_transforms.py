@@ -66,8 +66,9 @@ class _Transform:
     """Record within a `with` block; gives a `_Level` that knows whether that was so before."""
 
     def __enter__(self):
+        recorded = modes.is_recording()
         self.previous = modes.set_recording(True)
-        return _Level(self.previous)
+        return _Level(recorded)
 
     def __exit__(self, *_):
         modes.set_recording(self.previous)

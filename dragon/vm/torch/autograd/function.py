@@ -157,13 +157,14 @@ def once_differentiable(fn):
     """Decorate a backward that cannot be differentiated itself: a second derivative through it is an error."""
     @functools.wraps(fn)
     def wrapper(ctx, *args):
+        recording = modes.is_recording()
         previous = modes.set_recording(False)
         try:
             outputs = fn(ctx, *args)
         finally:
             modes.set_recording(previous)
         needing = [arg for arg in args if isinstance(arg, _C.Tensor) and arg.requires_grad]
-        if not previous or not needing:
+        if not recording or not needing:
             return outputs
         alone = not isinstance(outputs, tuple)
         fresh = [item if item is None else item.detach() for item in ([outputs] if alone else outputs)]
