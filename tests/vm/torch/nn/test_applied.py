@@ -2,6 +2,8 @@
 import inspect
 import os
 import pickle
+import subprocess
+import sys
 import warnings
 
 import dragon
@@ -56,3 +58,30 @@ def test_subclasses_call_what_is_written_above():
     logits, classes = torch.randn(3, 4), torch.tensor([0, 1, 2])
     plain = nn.CrossEntropyLoss(reduction="none")(logits, classes)
     assert torch.equal(Doubled(2)(logits, classes), 2 * plain)
+
+
+def test_a_class_above_that_others_have_wrapped_still_keeps_its_arguments():
+    """Libraries that place parameters elsewhere wrap `__init__` of every module, maybe before a layer is first made."""
+    program = """if True:
+        import functools
+        from dragon.vm.torch import nn
+        above = nn.modules.loss._WeightedLoss
+        plain = above.__init__
+
+        @functools.wraps(plain)
+        def wrapped(*args, **kwargs):
+            return plain(*args, **kwargs)
+        above.__init__ = wrapped
+        print(nn.CrossEntropyLoss(size_average=False).reduction)
+    """
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("sum\n", "")
+
+
+def test_names_of_users_are_theirs():
+    class Mine(nn.Sigmoid):
+        def __init__(self):
+            super().__init__()
+            self.inplace, self._options, self._shown = True, {"a": 1}, 0
+
+    assert repr(Mine()) == "Mine()"

@@ -50,17 +50,17 @@ class Applied(Module):
 
     def extra_repr(self):
         """Return the options as text."""
-        names = [name for name in self._options if name != "inplace"] if self._shown is None else self._shown
+        cls = type(self)
+        names = [name for name in cls._options if name != "inplace"] if cls._shown is None else cls._shown
         shown = [f"{name}={getattr(self, name)}" for name in names]
-        return ", ".join(shown + ["inplace=True"] * bool(getattr(self, "inplace", False)))
+        return ", ".join(shown + ["inplace=True"] * bool("inplace" in cls._options and getattr(self, "inplace", 0)))
 
 
 def _write(owner, name):
     """Put a method of a class in its place, as its line tells it."""
     if name == "__init__":
-        # What the class above takes is for it to keep.
-        code = super(owner, owner).__init__.__code__
-        above = code.co_varnames[1:code.co_argcount]
+        # What the class above takes is for it to keep. Others may have wrapped its `__init__` by now.
+        above = list(inspect.signature(super(owner, owner).__init__).parameters)[1:]
         lines = [f"super().__init__({', '.join(f'{word}={word}' for word in owner._options if word in above)})",
                  *(f"self.{word} = {word}" for word in owner._options if word not in above)]
         head, doc = ["self", *owner._taken], None
