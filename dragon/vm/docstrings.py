@@ -81,10 +81,13 @@ class Words:
         """Complete the docstrings of what a module defines; where no words hold they are left as they are."""
         words = self.of(name_of(module.__name__).removeprefix(self.guest).removeprefix("."))
         for name, value in list(vars(module).items()) if words else ():
-            if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            if getattr(value, "__module__", None) != module.__name__:
                 continue
             if isinstance(value, type):
-                tell_methods(value, words)
+                tell_methods(value, words)  # objects of classes without a public name are met, too
+            if name.startswith("_"):
+                continue
+            if isinstance(value, type):
                 if isinstance(vars(value).get("__init__"), FunctionType) and value.__doc__:
                     tell(value, value.__init__, words)
             elif isinstance(value, FunctionType) and value.__doc__:
@@ -152,14 +155,14 @@ def tell(thing, function, words):
 
 
 def tell_methods(cls, words):
-    """Complete the docstrings of a class's methods; those that have none inherit one."""
+    """Complete the docstrings of a class's methods; those that have none inherit one, as properties do."""
     for name, method in vars(cls).items():
         method = _bare(method)
-        if isinstance(method, FunctionType) and (name == "__call__" or not name.startswith("_")):
+        if isinstance(method, (FunctionType, property)) and (name == "__call__" or not name.startswith("_")):
             if method.__doc__ is None:
                 above = next((_bare(vars(base)[name]) for base in cls.__mro__[1:] if name in vars(base)), method)
                 method.__doc__ = TO_SUBCLASSES.sub("", above.__doc__ or "", 1) or None
-            else:
+            elif isinstance(method, FunctionType):
                 tell(method, method, words)
 
 

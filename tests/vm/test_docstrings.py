@@ -55,6 +55,22 @@ def test_methods_inherit_their_docstrings():
     assert keras.callbacks.EarlyStopping.on_epoch_end.__doc__ == keras.callbacks.Callback.on_epoch_end.__doc__
     described = keras.optimizers.LossScaleOptimizer.from_config.__doc__  # a class method's is completed above
     assert described == keras.optimizers.Optimizer.from_config.__doc__ and docstrings.REST not in described
+    distributions = torch.distributions
+    assert distributions.Gamma.mean.__doc__ == distributions.Distribution.mean.__doc__  # properties do, too
+    assert distributions.constraints.real.check.__doc__ == distributions.constraints.Constraint.check.__doc__
+
+
+def test_classes_of_users_are_left_as_they_are():
+    def helper(self, value):
+        return value
+
+    class Slotted(torch.distributions.Distribution):
+        __slots__ = ("x",)
+
+    class Mine(torch.distributions.Normal):
+        log_prob = helper
+
+    assert helper.__doc__ is None and Mine.log_prob.__doc__ is None and Slotted.x.__doc__ is None
 
 
 def list_documented(guest):

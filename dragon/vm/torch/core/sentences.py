@@ -1,11 +1,4 @@
-"""Sentences of methods are told once, where they are first defined; those of functions where they are named."""
-
-
-def inherit_sentences(cls):
-    """Give the methods and properties of a class that have no docstring that of what they override."""
-    for name, member in vars(cls).items():
-        if not name.startswith("_") and hasattr(member, "__get__") and member.__doc__ is None:
-            member.__doc__ = getattr(super(cls, cls), name, None).__doc__
+"""The name and the sentence of a function that is made in a loop."""
 
 
 def named(function, name, sentence):

@@ -4,7 +4,6 @@ import weakref
 from functools import reduce
 
 from dragon.vm import torch
-from dragon.vm.torch.core.sentences import inherit_sentences
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.utils import _sum_rightmost, lazy_property
 
@@ -21,10 +20,6 @@ class Transform:
 
     # A class with parameters has `_made_of`: the names of the constructor's arguments, for `with_cache`.
     bijective = False
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        inherit_sentences(cls)
 
     def __init__(self, cache_size=0):
         if cache_size not in (0, 1):

@@ -2,7 +2,6 @@
 from operator import attrgetter
 
 from dragon.vm import torch
-from dragon.vm.torch.core.sentences import inherit_sentences
 
 
 class Constraint:
@@ -10,10 +9,6 @@ class Constraint:
 
     is_discrete = False
     event_dim = 0
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        inherit_sentences(cls)
 
     def check(self, value):
         """Return a tensor of bools: which values satisfy the constraint."""

@@ -3,7 +3,6 @@ import warnings
 from operator import attrgetter
 
 from dragon.vm import torch
-from dragon.vm.torch.core.sentences import inherit_sentences
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions.utils import lazy_property
@@ -29,10 +28,6 @@ class Distribution:
     # What a class adds to an object: `_expands` names the parameters, and the distributions, that `expand` gives the
     # new batch shape (a class without it has to define `expand`), `_keeps` the tensors that stay as they are.
     _keeps = ()
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        inherit_sentences(cls)
 
     @staticmethod
     def set_default_validate_args(value):
