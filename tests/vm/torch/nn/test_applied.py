@@ -60,7 +60,7 @@ def test_subclasses_call_what_is_written_above():
     assert torch.equal(Doubled(2)(logits, classes), 2 * plain)
 
 
-def test_a_class_above_that_others_have_wrapped_still_keeps_its_arguments():
+def test_a_class_above_that_others_have_wrapped_still_keeps_its_arguments(tmp_path):
     """Libraries that place parameters elsewhere wrap `__init__` of every module, maybe before a layer is first made."""
     program = """if True:
         import functools
@@ -74,7 +74,8 @@ def test_a_class_above_that_others_have_wrapped_still_keeps_its_arguments():
         above.__init__ = wrapped
         print(nn.CrossEntropyLoss(size_average=False).reduction)
     """
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=120)
     assert (done.stdout, done.stderr) == ("sum\n", "")
 
 
