@@ -32,20 +32,22 @@ class no_grad(_NoParamDecoratorContextManager):
         self.prev = False
 
     def __enter__(self):
-        self.prev = _switch(False)
+        self._before = _switch(False)  # None where nobody has said so: faces decide
+        self.prev = self._before is not False
 
     def __exit__(self, exc_type, exc_value, traceback):
-        _switch(self.prev)
+        _switch(self._before)
 
 
 class enable_grad(_NoParamDecoratorContextManager):
     """Record, within a `with` block or a decorated function; also inside `no_grad`."""
 
     def __enter__(self):
-        self.prev = _switch(True)
+        self._before = _switch(True)
+        self.prev = self._before is not False
 
     def __exit__(self, exc_type, exc_value, traceback):
-        _switch(self.prev)
+        _switch(self._before)
 
 
 class set_grad_enabled(_Mode):
@@ -59,18 +61,21 @@ class set_grad_enabled(_Mode):
     """
 
     def __init__(self, mode):
-        self.mode = mode
-        self.prev = _switch(bool(mode))
+        if not isinstance(mode, bool):
+            raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
+                            f"not {type(mode).__name__}")
+        self.mode, self._before = mode, _switch(mode)
+        self.prev = self._before is not False
 
     def __call__(self, orig_func):
-        _switch(self.prev)  # a decorator leaves no mark on the code that merely defines the function
+        _switch(self._before)  # a decorator leaves no mark on the code that merely defines the function
         return super().__call__(orig_func)
 
     def __enter__(self):
-        _switch(bool(self.mode))
+        _switch(self.mode)
 
     def __exit__(self, exc_type, exc_value, traceback):
-        _switch(self.prev)
+        _switch(self._before)
 
     def __str__(self):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"

@@ -42,6 +42,30 @@ def test_switch(T):
     assert repr(T.set_grad_enabled(True)) == "torch.autograd.grad_mode.set_grad_enabled(mode=True)"
 
 
+@pytest.mark.parametrize("mode", [1, 0, "x", None])
+def test_a_switch_is_a_bool(T, mode):
+    with pytest.raises(TypeError, match="must be bool, not " + type(mode).__name__):
+        T.set_grad_enabled(mode)
+    assert T.is_grad_enabled()
+
+
+def test_blocks_know_what_was_before(T):
+    seen = []
+
+    def look():  # a thread in which nobody has said anything
+        with T.no_grad() as outer, T.enable_grad() as inner:
+            seen.append((outer, inner))
+        blocks = T.no_grad(), T.enable_grad(), T.set_grad_enabled(False)
+        for block in blocks:
+            with block:
+                seen.append(block.prev)
+        seen.append(T.is_grad_enabled())
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == [(None, None), False, False, True, True]
+
+
 def test_generator(T):
     seen = []
 
