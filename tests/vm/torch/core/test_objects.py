@@ -131,3 +131,10 @@ def test_the_type_called_tensor_is_the_default_one(t):
     for wrong in (3, [t.float32], whole):
         with pytest.raises(TypeError):
             whole.type(wrong)
+
+
+@pytest.mark.parametrize("name", """is_conj is_neg resolve_conj resolve_neg is_inference is_distributed dequantize
+    _is_all_true sym_int sym_not get_num_interop_threads get_float32_matmul_precision""".split())
+def test_functions_that_are_made_in_a_loop_travel_in_pickles(name):
+    function = getattr(dragon_torch, name)
+    assert pickle.loads(pickle.dumps(function)) is function

@@ -273,8 +273,9 @@ def is_same_size(input, other):
 
 
 for _name, _what in (("conj", "conjugates"), ("neg", "negatives")):
-    both(named(lambda input: input, "resolve_" + _name, f"Return the tensor: {_what} are never lazy here."))
-    both(named(lambda input: False, "is_" + _name, f"Return False: {_what} are never lazy here."))
+    for _made in (named(lambda input: input, "resolve_" + _name, f"Return the tensor: {_what} are never lazy here."),
+                  named(lambda input: False, "is_" + _name, f"Return False: {_what} are never lazy here.")):
+        globals()[_made.__name__] = both(_made)  # pickles find functions by name
 
 
 @method

@@ -171,4 +171,4 @@ for _register, _name, _answer, _sentence in (
         (method, "sparse_dim", lambda self: 0, "Return 0: no axis is sparse."),
         (method, "dense_dim", lambda self: self.ndim, "Return the number of axes: all are dense."),
         (both, "dequantize", lambda input: input.float(), "Return the tensor in single precision.")):
-    _register(named(_answer, _name, _sentence))
+    globals()[_name] = _register(named(_answer, _name, _sentence))  # pickles find functions by name

@@ -16,7 +16,7 @@ _state = {"deterministic": False, "warn_only": False, "matmul": "highest", "inte
 
 
 def _reader(name, key, sentence):
-    plain(named(lambda: _state[key], name, sentence))
+    globals()[name] = plain(named(lambda: _state[key], name, sentence))
 
 
 for _row in (
@@ -209,7 +209,7 @@ for _name, _made, _sentence in (
         ("sym_sum", lambda args: sum(args), "Return the sum of numbers."),
         ("sym_ite", lambda b, t, f: t if b else f, "Return one number or another."),
         ("sym_sqrt", lambda a: math.sqrt(a), "Return the square root of a number.")):
-    plain(named(_made, _name, _sentence))
+    globals()[_name] = plain(named(_made, _name, _sentence))
 
 
 @plain
