@@ -29,7 +29,8 @@ class ContinuousBernoulli(ByOdds, ByParameter, ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
-    _expands = ("probs", "logits", "_param", "_lims")
+    _expands = ("probs", "logits", "_param")
+    _keeps = ("_lims",)
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
         self._take(probs, logits)

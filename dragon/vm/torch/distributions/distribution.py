@@ -66,14 +66,15 @@ class Distribution:
         """Return the distribution with a larger batch shape, over the same memory."""
         cls = next((cls for cls in type(self).__mro__ if "_expands" in vars(cls)), None)
         if cls is None:
-            raise NotImplementedError
+            raise NotImplementedError(f"{type(self).__name__}: has no expand")
         new = self._get_checked_instance(cls, _instance)
         batch_shape, old = Size(batch_shape), len(self._batch_shape)
+        expanded = {}  # a tensor that has two names stays one
         for name in (name for base in cls.__mro__ for name in vars(base).get("_expands", ()) if name in self.__dict__):
             value = self.__dict__[name]
             if isinstance(value, (torch.Tensor, Distribution)):
                 shape = value.shape if isinstance(value, torch.Tensor) else value.batch_shape
-                value = value.expand(batch_shape + shape[old:])
+                value = expanded.setdefault(id(value), value.expand(batch_shape + shape[old:]))
             setattr(new, name, value)
         for name in self._keeps:
             setattr(new, name, getattr(self, name))

@@ -197,3 +197,19 @@ def test_bad_arguments(make):
         make(torch)
     with pytest.raises(type(theirs.value)):
         make(dragon_torch)
+
+
+@pytest.mark.parametrize("t", [torch, dragon_torch], ids=["torch", "dragon"])
+def test_what_expands_and_what_stays(t):
+    D = t.distributions
+    limits = t.tensor([0.4, 0.6])
+    expanded = D.ContinuousBernoulli(t.tensor(0.3), lims=limits).expand((3,))
+    assert expanded.log_prob(t.full((3,), 0.5)).shape == (3,)
+    both = D.Bernoulli(t.tensor(0.3)).expand((2,))
+    assert both._param is both.probs  # a tensor that has two names stays one
+
+    class Mine(D.Distribution):
+        arg_constraints = {}
+
+    with pytest.raises(NotImplementedError):
+        Mine().expand((2,))
