@@ -219,3 +219,13 @@ def test_names():
     absent = {name for name in theirs - set(dir(T.functional))
               if not name.endswith(("_mask", "_bounding_boxes", "_keypoints"))}
     assert absent == set()
+
+
+def test_a_transform_without_one_says_so():
+    class Mine(T.Transform):
+        def __init__(self):
+            super().__init__()
+            self._function = None
+
+    with pytest.raises(NotImplementedError, match="Mine: has no transform"):
+        Mine()(dt.zeros(3, 4, 4))

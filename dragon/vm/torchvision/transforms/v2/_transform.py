@@ -41,7 +41,7 @@ class Transform(torch.nn.Module):
 
     def transform(self, inpt, params):
         """Return one input, transformed."""
-        if self._function is None:
+        if type(self)._function is None:
             raise NotImplementedError(f"{type(self).__name__}: has no transform")
         options = {name: getattr(self, name) for name in self._options}
         if "fill" in options:
