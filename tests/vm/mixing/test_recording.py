@@ -98,6 +98,7 @@ answers, expected = {}, {}
 
 
 def ask(name, value, wanted):
+    assert name not in answers, f"asked twice: {name}"
     answers[name], expected[name] = value.requires_grad, wanted
 
 
@@ -116,10 +117,10 @@ ask("torch's tensor in TensorFlow", tf.matmul(x, dense.kernel), True)
 ask("history in TensorFlow", tf.exp(tf.sin(tf.convert_to_tensor(w * 2))), True)
 ask("TensorFlow's", tf.sin(v * 2), False)
 
-for scope in (torch.no_grad, torch.inference_mode, dragon.no_grad):
+for face, scope in (("torch", torch.no_grad), ("torch", torch.inference_mode), ("dragon", dragon.no_grad)):
     with scope():
-        ask(f"layer in {scope.__name__}", dense(x), False)
-        ask(f"TensorFlow's in {scope.__name__}", v * 2, False)
+        ask(f"layer in {face}.{scope.__name__}", dense(x), False)
+        ask(f"TensorFlow's in {face}.{scope.__name__}", v * 2, False)
 with torch.enable_grad():
     ask("TensorFlow's in enable_grad", v * 2, True)
     ask("Keras's in enable_grad", dense(tf.ones((2, 3))), True)
@@ -159,6 +160,19 @@ ask("function of torch's", tf.function(lambda a: dense(a))(x), True)
 ask("compiled", torch.compile(lambda a: dense(a) * 2)(x), True)
 ask("vmap", torch.vmap(lambda a: a * w)(x), True)
 assert torch.func.grad(lambda a: dense(a).sum())(x).shape == (2, 3)
+
+
+class Handing(keras.layers.Layer):
+    def build(self, shape):
+        self.weight = self.add_weight(shape=(2,), initializer="ones")
+
+    def call(self, inputs):
+        return self.weight
+
+
+handing = Handing()
+handing([torch.ones(2)])
+ask("a weight that was handed out", handing.weight * 2, False)
 
 loss = (dense(x * w) ** 2).mean()
 (dw,) = torch.autograd.grad(loss, w, create_graph=True)

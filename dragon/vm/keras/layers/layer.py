@@ -29,6 +29,8 @@ _NOTHING = contextlib.nullcontext()
 def foreign_tensor(args, kwargs):
     """Return the first tensor of another face among the arguments, or None."""
     for x in (*args, *kwargs.values()):
+        if x.__class__ is Tensor or x is None:
+            continue
         for item in tree.flatten(x) if isinstance(x, (list, tuple, dict)) else (x,):
             if isinstance(item, _C.Tensor) and not isinstance(item, Base):
                 return item
@@ -82,8 +84,8 @@ class Layer(BaseLayer):
         face, is_first = type(foreign), args and args[0] is foreign
 
         def shown(x):
-            if not isinstance(x, _C.Tensor):
-                return x
+            if not isinstance(x, _C.Tensor) or not is_first and x.is_leaf and x.requires_grad:
+                return x  # a weight stays what it is
             made = _C.as_class(x, face)
             return made if is_first else as_tensor(made)  # which knows from now on whose it was
         return tree.map_structure(shown, outputs)
