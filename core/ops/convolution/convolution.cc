@@ -37,12 +37,12 @@ void InferForward(Infer& i) {
         .Gradient("x, weight", [](Grad& g) {
           const Tensor &x = g.x("x"), &w = g.x("weight"), &dy = g.dy();
           if (g.needs("x")) {
-            g.dx("x", Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints("stride"),
-                                               g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
+            g.dx("x", Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.attr("stride"),
+                                               g.attr("padding"), g.attr("dilation"), g.Int("groups")));
           }
           if (g.needs("weight")) {
-            g.dx("weight", Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.Ints("stride"),
-                                                       g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
+            g.dx("weight", Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.attr("stride"),
+                                                       g.attr("padding"), g.attr("dilation"), g.Int("groups")));
           }
           if (g.needs("bias")) {
             Dims axes{0};
@@ -78,12 +78,12 @@ void InferForward(Infer& i) {
         .Gradient("dy, weight", [](Grad& g) {
           const Tensor &x = g.x("dy"), &w = g.x("weight"), &dy = g.dy();
           if (g.needs("dy")) {
-            g.dx("dy", Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.Ints("stride"),
-                                          g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
+            g.dx("dy", Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.attr("stride"),
+                                          g.attr("padding"), g.attr("dilation"), g.Int("groups")));
           }
           if (g.needs("weight")) {
-            g.dx("weight", Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.Ints("stride"),
-                                                       g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
+            g.dx("weight", Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.attr("stride"),
+                                                       g.attr("padding"), g.attr("dilation"), g.Int("groups")));
           }
           if (g.needs("bias")) {
             Dims axes{0};
@@ -119,12 +119,12 @@ void InferForward(Infer& i) {
         .Gradient("dy, x", [](Grad& g) {
           const Tensor &dy = g.x("dy"), &x = g.x("x"), &dw = g.dy();
           if (g.needs("dy")) {
-            g.dx("dy", Op<"conv_forward">(ConjOf(x), dw, None, SpatialOf(dy.shape()), g.Ints("stride"),
-                                          g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
+            g.dx("dy", Op<"conv_forward">(ConjOf(x), dw, None, SpatialOf(dy.shape()), g.attr("stride"),
+                                          g.attr("padding"), g.attr("dilation"), g.Int("groups")));
           }
           if (g.needs("x")) {
-            g.dx("x", Op<"conv_backward_data">(ConjOf(dy), dw, None, SpatialOf(x.shape()), g.Ints("stride"),
-                                               g.Ints("padding"), g.Ints("dilation"), g.Int("groups")));
+            g.dx("x", Op<"conv_backward_data">(ConjOf(dy), dw, None, SpatialOf(x.shape()), g.attr("stride"),
+                                               g.attr("padding"), g.attr("dilation"), g.Int("groups")));
           }
         });
 

@@ -62,7 +62,7 @@ void InferEigh(Infer& i, bool vectors) {
           kernels::LinalgEigh(r.ctx(), r.dtype(), r.out(), View{}, x.view(), UpperOf(r), r.name());
         })
         .Gradient("x", [](Grad& g) {  // the vectors are only wanted now
-          const Tensor v = OpN<"linalg_eigh">(g.x(0), g.String("UPLO"))[1];
+          const Tensor v = OpN<"linalg_eigh">(g.x(0), g.attr("UPLO"))[1];
           g.dx(0, MatMul(v * AsRow(g.dy()), Adjoint(v)));
         });
 

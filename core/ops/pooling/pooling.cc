@@ -150,8 +150,8 @@ void InferPlaces(Infer& i) {
           kernels::AveragePool(r.ctx(), r.dtype(), r.out(), r.in(0), AverageGeometryOf(r, r.x(0).ndim() - 2));
         })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"average_pool_backward">(g.dy(), SpatialOf(g.x_shape(0)), g.Ints("window"), g.Ints("stride"),
-                                              g.Ints("padding"), g.Ints("dilation"), g.Bool("adaptive"),
+          g.dx(0, Op<"average_pool_backward">(g.dy(), SpatialOf(g.x_shape(0)), g.attr("window"), g.attr("stride"),
+                                              g.attr("padding"), g.attr("dilation"), g.Bool("adaptive"),
                                               g.Bool("count_include_pad"), g.Int("divisor")));
         });
 
@@ -171,8 +171,8 @@ void InferPlaces(Infer& i) {
           kernels::AveragePoolBackward(r.ctx(), r.dtype(), r.out(), r.in(0), AverageGeometryOf(r, r.x(0).ndim() - 2));
         })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"average_pool">(g.dy(), SpatialOf(g.x_shape(0)), g.Ints("window"), g.Ints("stride"),
-                                     g.Ints("padding"), g.Ints("dilation"), g.Bool("adaptive"),
+          g.dx(0, Op<"average_pool">(g.dy(), SpatialOf(g.x_shape(0)), g.attr("window"), g.attr("stride"),
+                                     g.attr("padding"), g.attr("dilation"), g.Bool("adaptive"),
                                      g.Bool("count_include_pad"), g.Int("divisor")));
         });
 

@@ -95,7 +95,7 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
           const Dims sizes(shape.data() + 2, shape.size() - 2);
-          g.dx(0, Op<"resample_backward">(g.dy(), sizes, g.attr("scales"), g.String("mode"), g.Bool("align_corners"),
+          g.dx(0, Op<"resample_backward">(g.dy(), sizes, g.attr("scales"), g.attr("mode"), g.Bool("align_corners"),
                                           g.Bool("antialias")));
         });
 
@@ -118,7 +118,7 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         .Gradient("", [](Grad& g) {  // the operation is linear: its gradient's gradient is itself
           const Dims& shape = g.x_shape(0);
           const Dims sizes(shape.data() + 2, shape.size() - 2);
-          g.dx(0, Op<"resample">(g.dy(), sizes, g.attr("scales"), g.String("mode"), g.Bool("align_corners"),
+          g.dx(0, Op<"resample">(g.dy(), sizes, g.attr("scales"), g.attr("mode"), g.Bool("align_corners"),
                                  g.Bool("antialias")));
         });
 
@@ -176,8 +176,7 @@ Target TargetOf(const CallReader& c, const Tensor& x) {
                 .Expected("None, or mode linear, bilinear, bicubic or trilinear");
           }
           const bool corners = c.Given("align_corners") && c.Bool("align_corners");
-          return {
-              Op<"resample">(x, target.sizes, Value(target.scales), c.String("mode"), corners, c.Bool("antialias"))};
+          return {Op<"resample">(x, target.sizes, Value(target.scales), c.attr("mode"), corners, c.Bool("antialias"))};
         });
 
 }  // namespace
