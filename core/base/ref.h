@@ -84,18 +84,16 @@ template <typename T>
 class FreeList {
  public:
   static void* New() {
-    Head& head = Mine();
-    if (DRAGON_LIKELY(head.first != nullptr)) {
-      Block* block = head.first;
-      head.first = block->next;
-      --head.size;
-      return block;
-    }
-    return ::operator new(sizeof(T));
+    Head& head = head_;
+    if (DRAGON_UNLIKELY(head.first == nullptr)) return ::operator new(sizeof(T));
+    Block* block = head.first;
+    head.first = block->next;
+    --head.size;
+    return block;
   }
   static void Delete(void* pointer) {
-    Head& head = Mine();
-    if (DRAGON_UNLIKELY(head.size >= kMost)) return ::operator delete(pointer);
+    Head& head = head_;
+    if (DRAGON_UNLIKELY(head.size >= kMost) && !Begins(head)) return ::operator delete(pointer);
     auto* block = static_cast<Block*>(pointer);
     block->next = head.first;
     head.first = block;
@@ -107,18 +105,32 @@ class FreeList {
   struct Block {
     Block* next;
   };
+  /// Made by the compiler and never destroyed, so that reaching it takes no look at whether it is there. Full at first,
+  /// and again when its thread has ended: blocks freed then go straight to malloc.
   struct Head {
     Block* first = nullptr;
-    int size = 0;
-    ~Head() {
-      size = kMost;  // blocks freed after this thread's end go straight to malloc
-      while (first) ::operator delete(std::exchange(first, first->next));
-    }
+    int size = kMost;
+    bool begun = false;
   };
-  static Head& Mine() {
-    static thread_local Head head;
-    return head;
+  /// Empties the list at its thread's end.
+  struct Janitor {
+    explicit Janitor(Head& its) : head(its) {}
+    ~Janitor() {
+      head.size = kMost;
+      while (head.first) ::operator delete(std::exchange(head.first, head.first->next));
+    }
+    Head& head;
+  };
+  /// Whether this is the thread's first block; from then on the list takes some.
+  static bool Begins(Head& head) {
+    if (head.begun) return false;
+    head.begun = true;
+    static thread_local Janitor janitor(head);
+    head.size = 0;
+    return true;
   }
+
+  static inline constinit thread_local Head head_{};
 };
 
 }  // namespace dragon

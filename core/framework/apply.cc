@@ -97,9 +97,9 @@ Device CommonDevice(const Call& call) {
 namespace {
 
 /// Ground, where troubles from below (no memory, no device, no kernel) are told in the name of the operator called.
-Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
+Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs, DoorState& door) {
   try {
-    return Ground(call, outs, g_door);
+    return Ground(call, outs, door);
   } catch (const Error& error) {
     const std::string words = error.what(), name = call.name();
     const bool from_below =
@@ -120,8 +120,9 @@ Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs) {
 DoorState& Door() { return g_door; }
 
 Tensors Apply(const Call& call, std::span<const Tensor> outs) {
-  if (DRAGON_UNLIKELY(g_door.top != nullptr)) return g_door.top->Handle(call, outs);
-  return GroundInItsName(call, outs);
+  DoorState& door = g_door;  // found once: that takes a function of the linker's
+  if (DRAGON_UNLIKELY(door.top != nullptr)) return door.top->Handle(call, outs);
+  return GroundInItsName(call, outs, door);
 }
 
 Tensors Interpreter::Below(const Call& call, std::span<const Tensor> outs) {
@@ -131,11 +132,11 @@ Tensors Interpreter::Below(const Call& call, std::span<const Tensor> outs) {
     ~Lower() { g_door.top = top; }
     Interpreter* top;
   } lower(below_);
-  return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs);
+  return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs, g_door);
 }
 
 Tensors Interpreter::Through(const Call& call, std::span<const Tensor> outs) {
-  return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs);
+  return below_ ? below_->Handle(call, outs) : GroundInItsName(call, outs, g_door);
 }
 
 void Interpreter::Enter() {

@@ -9,13 +9,14 @@
 
 namespace dragon {
 
-Tensor MakeView(const Call& call) {
+Tensors MakeView(const Call& call) {
   const Tensor& x = call.inputs[0];
   x.Settle();
   ViewOf geometry(call);
   call.op->view(geometry);
-  Tensor alias = x.Alias(std::move(geometry.shape), std::move(geometry.strides), geometry.offset, geometry.dtype);
-  TensorImpl& impl = *alias.impl();
+  Tensors alias;
+  alias.push_back(x.Alias(std::move(geometry.shape), std::move(geometry.strides), geometry.offset, geometry.dtype));
+  TensorImpl& impl = *alias[0].impl();
   impl.base = x.impl()->base ? x.impl()->base : x.ref();
   impl.view_version = impl.version_value();
   return alias;

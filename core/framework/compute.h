@@ -5,8 +5,8 @@
 
 namespace dragon {
 
-/// The results of a call that views its first input.
-Tensor MakeView(const Call& call);
+/// The one result of a call that views its first input.
+Tensors MakeView(const Call& call);
 /// The results of a call, in `outs` where these are given. `computed`: where results that were then copied into a
 /// destination, perhaps of another dtype, are wanted as they were made.
 Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door, Tensors* computed = nullptr);

@@ -108,7 +108,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs, DoorState& do
       kept = Kept(call, outs);
       call.inputs = kept;
     }
-    Tensors results = op.compose ? Compose(call) : Tensors{MakeView(call)};
+    Tensors results = op.compose ? Compose(call) : MakeView(call);
     for (size_t i = 0; i < outs.size() && i < results.size(); ++i) {
       if (!outs[i].defined()) continue;
       CheckDestination(call, results[i].shape(), results[i].dtype(), outs[i]);
@@ -122,7 +122,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs, DoorState& do
   const bool wanted =
       door.grad_enabled && ((op.differentiable && AnyRequiresGrad(call.inputs)) || AnyRequiresGrad(outs));
   if (DRAGON_LIKELY(!wanted)) {
-    if (op.view) return {MakeView(call)};
+    if (op.view) return MakeView(call);
     if (door.grad_enabled) {
       for (const Tensor& out : outs) {
         if (out.defined() && out.impl()->base) RefuseWritingLeaf(call, out);
@@ -137,7 +137,7 @@ Tensors Ground(const Call& original, std::span<const Tensor> outs, DoorState& do
   }
   auto node = MakeRef<OpNode>(call, outs);
   Tensors computed;  // apart from the results only where those are copies of them
-  Tensors results = op.view ? Tensors{MakeView(call)} : Compute(call, outs, door, outs.empty() ? nullptr : &computed);
+  Tensors results = op.view ? MakeView(call) : Compute(call, outs, door, outs.empty() ? nullptr : &computed);
   if (!outs.empty() || op.schema.mutates()) BumpVersions(call, outs);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined() || !IsInexact(results[i].dtype())) continue;
