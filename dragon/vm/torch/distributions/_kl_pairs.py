@@ -29,6 +29,11 @@ from dragon.vm.torch.distributions.utils import _sum_rightmost, euler_constant
 from dragon.vm.torch.nn.functional import softplus
 
 
+def _need_one_event_shape(p, q, what):
+    if p.event_shape != q.event_shape:
+        raise ValueError(f"KL-divergence between two {what} with different event shapes cannot be computed")
+
+
 def _trace_of_product(a, b):
     """Return the trace of (a b) (a b)^T for factors of one batch."""
     return (a @ b).pow(2).sum((-2, -1))
@@ -155,9 +160,7 @@ def _laplace_laplace(p, q):
 
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _lowrank_lowrank(p, q):
-    if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two Low Rank Multivariate Normals with different event shapes cannot "
-                         "be computed")
+    _need_one_event_shape(p, q, "Low Rank Multivariate Normals")
     log_dets = (_batch_lowrank_logdet(q._unbroadcasted_cov_diag, q._capacitance_tril)
                 - _batch_lowrank_logdet(p._unbroadcasted_cov_diag, p._capacitance_tril))
     length = _batch_lowrank_mahalanobis(q._unbroadcasted_cov_factor, q._unbroadcasted_cov_diag, q.loc - p.loc,
@@ -179,9 +182,7 @@ def _lowrank_trace(q, diagonal, factor):
 
 @register_kl(MultivariateNormal, LowRankMultivariateNormal)
 def _multivariate_lowrank(p, q):
-    if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two (Low Rank) Multivariate Normals with different event shapes cannot "
-                         "be computed")
+    _need_one_event_shape(p, q, "(Low Rank) Multivariate Normals")
     log_dets = (_batch_lowrank_logdet(q._unbroadcasted_cov_diag, q._capacitance_tril)
                 - 2 * p._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1))
     length = _batch_lowrank_mahalanobis(q._unbroadcasted_cov_factor, q._unbroadcasted_cov_diag, q.loc - p.loc,
@@ -191,9 +192,7 @@ def _multivariate_lowrank(p, q):
 
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 def _lowrank_multivariate(p, q):
-    if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two (Low Rank) Multivariate Normals with different event shapes cannot "
-                         "be computed")
+    _need_one_event_shape(p, q, "(Low Rank) Multivariate Normals")
     log_dets = (2 * q._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
                 - _batch_lowrank_logdet(p._unbroadcasted_cov_diag, p._capacitance_tril))
     length = _batch_mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc)
@@ -211,9 +210,7 @@ def _solve(factor, x):
 
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_multivariate(p, q):
-    if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be "
-                         "computed")
+    _need_one_event_shape(p, q, "Multivariate Normals")
     half = (q._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
             - p._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1))
     trace = _trace_xxt(_solve(q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril))

@@ -4,7 +4,7 @@ from operator import attrgetter
 
 from dragon.vm import torch
 from dragon.vm.torch.distributions import constraints
-from dragon.vm.torch.distributions._transform import Transform
+from dragon.vm.torch.distributions._transform import Transform, _OneOfAKind
 from dragon.vm.torch.distributions.utils import _sum_rightmost, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
 from dragon.vm.torch.nn import functional
 
@@ -52,22 +52,13 @@ class CorrCholeskyTransform(Transform):
         return shape[:-2] + (shape[-1] * (shape[-1] - 1) // 2,)
 
 
-class _OfVectors(Transform):
-    """A transform of vectors that is equal to others of its kind."""
-
-    def __eq__(self, other):
-        return isinstance(other, type(self))
-
-    __hash__ = Transform.__hash__
-
-    @staticmethod
-    def _need_axis(shape):
-        if len(shape) < 1:
-            raise ValueError("Too few dimensions on input")
-        return shape
+def _need_axis(shape):
+    if len(shape) < 1:
+        raise ValueError("Too few dimensions on input")
+    return shape
 
 
-class SoftmaxTransform(_OfVectors):
+class SoftmaxTransform(_OneOfAKind):
     """Exponentials divided by their sum; not one to one."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -80,15 +71,13 @@ class SoftmaxTransform(_OfVectors):
         return y.log()
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
-        return self._need_axis(shape)
+        return _need_axis(shape)
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
-        return self._need_axis(shape)
+        return _need_axis(shape)
 
 
-class StickBreakingTransform(_OfVectors):
+class StickBreakingTransform(_OneOfAKind):
     """Vectors to a simplex with one more entry, by breaking a stick."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -113,15 +102,13 @@ class StickBreakingTransform(_OfVectors):
         return (-x + functional.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape):
-        """Return the shape of y for that of x."""
-        return self._need_axis(shape)[:-1] + (shape[-1] + 1,)
+        return _need_axis(shape)[:-1] + (shape[-1] + 1,)
 
     def inverse_shape(self, shape):
-        """Return the shape of x for that of y."""
-        return self._need_axis(shape)[:-1] + (shape[-1] - 1,)
+        return _need_axis(shape)[:-1] + (shape[-1] - 1,)
 
 
-class LowerCholeskyTransform(_OfVectors):
+class LowerCholeskyTransform(_OneOfAKind):
     """Matrices to Cholesky factors: the diagonal through exp, the upper part dropped."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
@@ -133,7 +120,7 @@ class LowerCholeskyTransform(_OfVectors):
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
-class PositiveDefiniteTransform(_OfVectors):
+class PositiveDefiniteTransform(_OneOfAKind):
     """Matrices to positive definite ones, by way of Cholesky factors."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
@@ -146,20 +133,44 @@ class PositiveDefiniteTransform(_OfVectors):
         return LowerCholeskyTransform().inv(torch.linalg.cholesky(y))
 
 
-class CatTransform(Transform):
+class _Joined(Transform):
+    """Transforms side by side along an axis; a class says in `_join` what their constraints are then."""
+
+    def __init__(self, tseq, dim, cache_size):
+        if not all(isinstance(part, Transform) for part in tseq):
+            raise AssertionError("All elements of tseq must be Transform instances")
+        super().__init__(cache_size=cache_size)
+        self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
+        self.dim = dim
+
+    bijective = property(lambda self: all(part.bijective for part in self.transforms),
+                         doc="Whether all parts are one to one.")
+
+    @constraints.dependent_property
+    def domain(self):
+        """The arguments."""
+        return self._join([part.domain for part in self.transforms])
+
+    @constraints.dependent_property
+    def codomain(self):
+        """The values."""
+        return self._join([part.codomain for part in self.transforms])
+
+    def _check_dim(self, value):
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertionError(f"dim {self.dim} out of range for a tensor with {value.dim()} dimensions")
+
+
+class CatTransform(_Joined):
     """Transforms of consecutive pieces of an axis."""
 
     _made_of = ("transforms", "dim", "lengths")
 
     def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
-        if not all(isinstance(part, Transform) for part in tseq):
-            raise AssertionError("All elements of tseq must be Transform instances")
-        super().__init__(cache_size=cache_size)
-        self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
+        super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.transforms):
             raise AssertionError(f"lengths must match tseq: got {len(self.lengths)} and {len(self.transforms)}")
-        self.dim = dim
 
     @lazy_property
     def event_dim(self):
@@ -173,8 +184,7 @@ class CatTransform(Transform):
 
     def _pieces(self, *values):
         for value in values:
-            if not -value.dim() <= self.dim < value.dim():
-                raise AssertionError(f"dim {self.dim} out of range for a tensor with {value.dim()} dimensions")
+            self._check_dim(value)
             if value.size(self.dim) != self.length:
                 raise AssertionError(f"size of dim {self.dim} is {value.size(self.dim)}, expected {self.length}")
         start = 0
@@ -200,35 +210,20 @@ class CatTransform(Transform):
         dim += self.event_dim
         return torch.cat(terms, dim=dim) if dim < 0 else sum(terms)
 
-    bijective = property(lambda self: all(part.bijective for part in self.transforms),
-                         doc="Whether all parts are one to one.")
-
-    @constraints.dependent_property
-    def domain(self):
-        """The arguments."""
-        return constraints.cat([part.domain for part in self.transforms], self.dim, self.lengths)
-
-    @constraints.dependent_property
-    def codomain(self):
-        """The values."""
-        return constraints.cat([part.codomain for part in self.transforms], self.dim, self.lengths)
+    def _join(self, sides):
+        return constraints.cat(sides, self.dim, self.lengths)
 
 
-class StackTransform(Transform):
+class StackTransform(_Joined):
     """Transforms of the entries of an axis."""
 
     _made_of = ("transforms", "dim")
 
     def __init__(self, tseq, dim=0, cache_size=0):
-        if not all(isinstance(part, Transform) for part in tseq):
-            raise AssertionError("All elements of tseq must be Transform instances")
-        super().__init__(cache_size=cache_size)
-        self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
-        self.dim = dim
+        super().__init__(tseq, dim, cache_size)
 
     def _slices(self, value):
-        if not -value.dim() <= self.dim < value.dim():
-            raise AssertionError(f"dim {self.dim} out of range for a tensor with {value.dim()} dimensions")
+        self._check_dim(value)
         if value.size(self.dim) != len(self.transforms):
             raise AssertionError(f"size of dim {self.dim} is {value.size(self.dim)}, expected {len(self.transforms)}")
         return [value.select(self.dim, index) for index in range(value.size(self.dim))]
@@ -244,18 +239,8 @@ class StackTransform(Transform):
         return torch.stack([part.log_abs_det_jacobian(before, after) for before, after, part in
                             zip(self._slices(x), self._slices(y), self.transforms)], dim=self.dim)
 
-    bijective = property(lambda self: all(part.bijective for part in self.transforms),
-                         doc="Whether all parts are one to one.")
-
-    @constraints.dependent_property
-    def domain(self):
-        """The arguments."""
-        return constraints.stack([part.domain for part in self.transforms], self.dim)
-
-    @constraints.dependent_property
-    def codomain(self):
-        """The values."""
-        return constraints.stack([part.codomain for part in self.transforms], self.dim)
+    def _join(self, sides):
+        return constraints.stack(sides, self.dim)
 
 
 class CumulativeDistributionTransform(Transform):

@@ -65,9 +65,13 @@ class Transform:
         raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
 
     def __eq__(self, other):
-        return self is other
+        return self._equals(other)
 
     __hash__ = object.__hash__
+
+    def _equals(self, other):
+        """Return whether another transform does the same, where a class can tell."""
+        return self is other
 
     def __ne__(self, other):
         return not self.__eq__(other)
@@ -115,6 +119,13 @@ class Transform:
         return shape
 
 
+class _OneOfAKind(Transform):
+    """A transform without parameters: it is equal to others of its kind."""
+
+    def _equals(self, other):
+        return isinstance(other, type(self))
+
+
 class _InverseTransform(Transform):
     """A transform the other way round."""
 
@@ -140,10 +151,8 @@ class _InverseTransform(Transform):
     def with_cache(self, cache_size=1):
         return self.inv.with_cache(cache_size).inv
 
-    def __eq__(self, other):
+    def _equals(self, other):
         return isinstance(other, _InverseTransform) and self._inv == other._inv
-
-    __hash__ = Transform.__hash__
 
     def __repr__(self):
         return f"{self.__class__.__name__}({self._inv!r})"
@@ -175,10 +184,8 @@ class ComposeTransform(Transform):
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else parts
         super().__init__(cache_size=cache_size)
 
-    def __eq__(self, other):
+    def _equals(self, other):
         return isinstance(other, ComposeTransform) and self.parts == other.parts
-
-    __hash__ = Transform.__hash__
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self):

@@ -44,17 +44,6 @@ def _to_real(constraint):
     return transforms.identity_transform
 
 
-@biject_to.register(constraints.independent)
-def _biject_to_independent(constraint):
-    return transforms.IndependentTransform(biject_to(constraint.base_constraint), constraint.reinterpreted_batch_ndims)
-
-
-@transform_to.register(constraints.independent)
-def _transform_to_independent(constraint):
-    return transforms.IndependentTransform(transform_to(constraint.base_constraint),
-                                           constraint.reinterpreted_batch_ndims)
-
-
 @_both(constraints.positive, constraints.nonnegative)
 def _to_positive(constraint):
     return transforms.ExpTransform()
@@ -107,22 +96,20 @@ def _to_corr_cholesky(constraint):
     return transforms.CorrCholeskyTransform()
 
 
-@biject_to.register(constraints.cat)
-def _biject_to_cat(constraint):
-    return transforms.CatTransform([biject_to(part) for part in constraint.cseq], constraint.dim, constraint.lengths)
+def _enter_made_of_others(to):
+    """Enter functions for constraints that are made of others into a table, which has the others, too."""
+    @to.register(constraints.independent)
+    def _to_independent(constraint):
+        return transforms.IndependentTransform(to(constraint.base_constraint), constraint.reinterpreted_batch_ndims)
+
+    @to.register(constraints.cat)
+    def _to_cat(constraint):
+        return transforms.CatTransform([to(part) for part in constraint.cseq], constraint.dim, constraint.lengths)
+
+    @to.register(constraints.stack)
+    def _to_stack(constraint):
+        return transforms.StackTransform([to(part) for part in constraint.cseq], constraint.dim)
 
 
-@transform_to.register(constraints.cat)
-def _transform_to_cat(constraint):
-    return transforms.CatTransform([transform_to(part) for part in constraint.cseq], constraint.dim,
-                                   constraint.lengths)
-
-
-@biject_to.register(constraints.stack)
-def _biject_to_stack(constraint):
-    return transforms.StackTransform([biject_to(part) for part in constraint.cseq], constraint.dim)
-
-
-@transform_to.register(constraints.stack)
-def _transform_to_stack(constraint):
-    return transforms.StackTransform([transform_to(part) for part in constraint.cseq], constraint.dim)
+_enter_made_of_others(biject_to)
+_enter_made_of_others(transform_to)

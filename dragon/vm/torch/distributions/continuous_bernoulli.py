@@ -66,10 +66,6 @@ class ContinuousBernoulli(ByOdds, ByParameter, ExponentialFamily):
                            0.5 + (1.0 / 3.0 + 16.0 / 45.0 * torch.pow(x, 2)) * x)
 
     @property
-    def stddev(self):
-        return torch.sqrt(self.variance)
-
-    @property
     def variance(self):
         cut = self._cut_probs()
         exact = (cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2)
@@ -86,10 +82,6 @@ class ContinuousBernoulli(ByOdds, ByParameter, ExponentialFamily):
     def probs(self):
         """The parameter."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
-
-    def sample(self, sample_shape=Size()):
-        with torch.no_grad():
-            return self.rsample(sample_shape)
 
     def rsample(self, sample_shape=Size()):
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device)

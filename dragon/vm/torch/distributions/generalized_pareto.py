@@ -28,9 +28,11 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    def _is_exponential(self):
+    def _split(self):
+        """Return where the shape is 0, and the shape with 1 in its place, to divide by."""
         zero = torch.tensor(0.0, dtype=self.concentration.dtype, device=self.concentration.device)
-        return torch.isclose(self.concentration, zero)
+        exponential = torch.isclose(self.concentration, zero)
+        return exponential, torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
 
     def rsample(self, sample_shape=Size()):
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
@@ -38,16 +40,14 @@ class GeneralizedPareto(Distribution):
 
     def log_prob(self, value):
         self._check_value(value)
-        z, exponential = self._z(value), self._is_exponential()
-        safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
+        z, (exponential, safe) = self._z(value), self._split()
         heavy = -(1 + 1 / safe) * torch.log1p(safe * z)
         return torch.where(exponential, -z, heavy) - torch.log(self.scale)
 
     def log_survival_function(self, value):
         """Return the logarithm of the probability of larger values."""
         self._check_value(value)
-        z, exponential = self._z(value), self._is_exponential()
-        safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
+        z, (exponential, safe) = self._z(value), self._split()
         return torch.where(exponential, -z, -torch.log1p(safe * z) / safe)
 
     def log_cdf(self, value):
@@ -58,8 +58,7 @@ class GeneralizedPareto(Distribution):
         return torch.exp(self.log_cdf(value))
 
     def icdf(self, value):
-        exponential = self._is_exponential()
-        safe = torch.where(exponential, torch.ones_like(self.concentration), self.concentration)
+        exponential, safe = self._split()
         log_u = torch.log1p(-value)
         heavy = self.loc + self.scale * torch.expm1(-safe * log_u) / safe
         return torch.where(exponential, self.loc - self.scale * log_u, heavy)

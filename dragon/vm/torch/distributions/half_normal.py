@@ -9,35 +9,15 @@ from dragon.vm.torch.distributions.transformed_distribution import TransformedDi
 from dragon.vm.torch.distributions.transforms import AbsTransform
 
 
-class HalfNormal(TransformedDistribution):
-    """Absolute values of normal numbers of mean 0.
-
-    Parameters
-    ----------
-    scale : Union[float, Tensor]
-        The standard deviation of the normal numbers.
-
-    """
+class _Half(TransformedDistribution):
+    """Absolute values of the numbers of a distribution that is even about 0."""
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    _expands = ()
 
-    def __init__(self, scale, validate_args=None):
-        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
-
-    scale = property(attrgetter("base_dist.scale"), doc="The standard deviation of the normal numbers.")
-
-    @property
-    def mean(self):
-        return self.scale * math.sqrt(2 / math.pi)
-
+    scale = property(attrgetter("base_dist.scale"), doc="The scale.")
     mode = property(lambda self: torch.zeros_like(self.scale), doc="Zero.")
-
-    @property
-    def variance(self):
-        return self.scale.pow(2) * (1 - 2 / math.pi)
 
     def log_prob(self, value):
         self._check_value(value)
@@ -52,3 +32,29 @@ class HalfNormal(TransformedDistribution):
 
     def entropy(self):
         return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """Absolute values of normal numbers of mean 0.
+
+    Parameters
+    ----------
+    scale : Union[float, Tensor]
+        The standard deviation of the normal numbers.
+
+    """
+
+    _expands = ()
+
+    def __init__(self, scale, validate_args=None):
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    scale = property(attrgetter("base_dist.scale"), doc="The standard deviation of the normal numbers.")
+
+    @property
+    def mean(self):
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self):
+        return self.scale.pow(2) * (1 - 2 / math.pi)

@@ -8,7 +8,7 @@ from dragon.vm.torch.distributions._matrix_transforms import (  # noqa: F401: sh
     CatTransform, CorrCholeskyTransform, CumulativeDistributionTransform, LowerCholeskyTransform,
     PositiveDefiniteTransform, SoftmaxTransform, StackTransform, StickBreakingTransform)
 from dragon.vm.torch.distributions._transform import (  # noqa: F401: shown here
-    ComposeTransform, IndependentTransform, Transform, _InverseTransform, identity_transform)
+    ComposeTransform, IndependentTransform, Transform, _InverseTransform, _OneOfAKind, identity_transform)
 from dragon.vm.torch.distributions.utils import broadcast_all, lazy_property
 from dragon.vm.torch.nn import functional
 
@@ -61,16 +61,11 @@ class ReshapeTransform(Transform):
         return shape[:cut] + new
 
 
-class _Simple(Transform):
-    """One to one, increasing, without parameters: two of a kind are equal."""
+class _Simple(_OneOfAKind):
+    """One to one, increasing, without parameters."""
 
     bijective = True
     sign = +1
-
-    def __eq__(self, other):
-        return isinstance(other, type(self))
-
-    __hash__ = Transform.__hash__
 
 
 class ExpTransform(_Simple):
@@ -105,10 +100,8 @@ class PowerTransform(Transform):
         """The sign of the exponent."""
         return self.exponent.sign()
 
-    def __eq__(self, other):
+    def _equals(self, other):
         return isinstance(other, PowerTransform) and self.exponent.eq(other.exponent).all().item()
-
-    __hash__ = Transform.__hash__
 
     def _call(self, x):
         return x.pow(self.exponent)
@@ -182,10 +175,8 @@ class AbsTransform(Transform):
 
     domain, codomain = constraints.real, constraints.positive
 
-    def __eq__(self, other):
+    def _equals(self, other):
         return isinstance(other, AbsTransform)
-
-    __hash__ = Transform.__hash__
 
     def _call(self, x):
         return x.abs()
@@ -206,20 +197,14 @@ class AffineTransform(Transform):
 
     event_dim = property(attrgetter("_event_dim"), doc="How many axes make one value.")
 
-    def _region(self):
-        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
-
     @constraints.dependent_property(is_discrete=False)
     def domain(self):
-        """The arguments."""
-        return self._region()
+        """The arguments, and the values."""
+        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
 
-    @constraints.dependent_property(is_discrete=False)
-    def codomain(self):
-        """The values."""
-        return self._region()
+    codomain = domain
 
-    def __eq__(self, other):
+    def _equals(self, other):
         if not isinstance(other, AffineTransform):
             return False
         same = True
@@ -227,8 +212,6 @@ class AffineTransform(Transform):
             equal = mine == theirs
             same = same and (equal.all().item() if isinstance(equal, torch.Tensor) else equal)
         return same
-
-    __hash__ = Transform.__hash__
 
     @property
     def sign(self):
