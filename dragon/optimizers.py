@@ -106,13 +106,25 @@ def like_if(wanted, name):
     return name, "like" if wanted else "none", 0.0
 
 
+# What rules call the numbers of a pair.
+PAIRS = {"betas": ("beta1", "beta2"), "etas": ("etaminus", "etaplus"), "step_sizes": ("smallest", "largest")}
+
+
+def given(arguments, *others):
+    """Return the options of a rule: the arguments of a constructor, its `locals()`, but some that are for others."""
+    options = {}
+    for name, value in arguments.items():
+        if name not in ("self", "params", "__class__", *others):
+            options.update(zip(PAIRS[name], value) if name in PAIRS else {name: value})
+    return options
+
+
 class SGD(Optimizer):
     """Gradient descent, with momentum (Nesterov's or plain) and weight decay."""
 
     def __init__(self, params, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, maximize=False):
         super().__init__(params, "sgd_step", [like_if(momentum != 0, "momentum_buffer")],
-                         {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
-                          "nesterov": nesterov, "maximize": maximize})
+                         given(locals()))
 
     def _update(self, places, fresh, **more):
         """Parameters seen for the first time start their momentum with the undampened gradient."""
@@ -128,18 +140,14 @@ class ASGD(Optimizer):
 
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0, maximize=False):
         super().__init__(params, "asgd_step",
-                         [like("average"), number("eta", lr), number("mu", 1.0), number("step")],
-                         {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
-                          "maximize": maximize})
+                         [like("average"), number("eta", lr), number("mu", 1.0), number("step")], given(locals()))
 
 
 class Rprop(Optimizer):
     """Resilient propagation: step sizes of their own, by the signs of successive gradients; for full batches."""
 
     def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50.0), maximize=False):
-        super().__init__(params, "rprop_step", [like("previous"), like("step_size", lr)],
-                         {"lr": lr, "etaminus": etas[0], "etaplus": etas[1], "smallest": step_sizes[0],
-                          "largest": step_sizes[1], "maximize": maximize})
+        super().__init__(params, "rprop_step", [like("previous"), like("step_size", lr)], given(locals()))
 
     def _update(self, places, fresh, **more):
         """The rate is where step sizes start; the rule itself has none."""
@@ -158,8 +166,7 @@ class Adam(Optimizer):
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, maximize=False):
         super().__init__(params, "adam_step",
                          [like("exp_avg"), like("exp_avg_sq"), like_if(amsgrad, "max_exp_avg_sq"), number("step")],
-                         {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay,
-                          "decoupled": self.decoupled, "amsgrad": amsgrad, "maximize": maximize})
+                         {**given(locals()), "decoupled": self.decoupled})
 
 
 class AdamW(Adam):
@@ -178,8 +185,7 @@ class NAdam(Optimizer):
                  decoupled=False, maximize=False):
         super().__init__(params, "nadam_step",
                          [like("exp_avg"), like("exp_avg_sq"), number("mu_product", 1.0), number("step")],
-                         {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay,
-                          "momentum_decay": momentum_decay, "decoupled": decoupled, "maximize": maximize})
+                         given(locals()))
 
 
 class RAdam(Optimizer):
@@ -187,27 +193,21 @@ class RAdam(Optimizer):
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, decoupled=False,
                  maximize=False):
-        super().__init__(params, "radam_step", [like("exp_avg"), like("exp_avg_sq"), number("step")],
-                         {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay,
-                          "decoupled": decoupled, "maximize": maximize})
+        super().__init__(params, "radam_step", [like("exp_avg"), like("exp_avg_sq"), number("step")], given(locals()))
 
 
 class Adamax(Optimizer):
     """Adam with the largest gradient in place of the mean square."""
 
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, maximize=False):
-        super().__init__(params, "adamax_step", [like("exp_avg"), like("exp_inf"), number("step")],
-                         {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay,
-                          "maximize": maximize})
+        super().__init__(params, "adamax_step", [like("exp_avg"), like("exp_inf"), number("step")], given(locals()))
 
 
 class LAMB(Optimizer):
     """Adam for large batches: the step of every tensor is as long as the tensor, times the rate."""
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.0, maximize=False):
-        super().__init__(params, "lamb_step", [like("exp_avg"), like("exp_avg_sq"), number("step")],
-                         {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay,
-                          "maximize": maximize})
+        super().__init__(params, "lamb_step", [like("exp_avg"), like("exp_avg_sq"), number("step")], given(locals()))
 
 
 class RMSprop(Optimizer):
@@ -217,25 +217,21 @@ class RMSprop(Optimizer):
                  maximize=False):
         super().__init__(params, "rmsprop_step",
                          [like("square_avg"), like_if(momentum > 0, "momentum_buffer"), like_if(centered, "grad_avg")],
-                         {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum,
-                          "centered": centered, "maximize": maximize})
+                         given(locals()))
 
 
 class Adagrad(Optimizer):
     """Gradient descent scaled by the root of all squared gradients so far."""
 
     def __init__(self, params, lr=1e-2, lr_decay=0.0, weight_decay=0.0, initial=0.0, eps=1e-10, maximize=False):
-        super().__init__(params, "adagrad_step", [like("sum", initial), number("step")],
-                         {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps,
-                          "maximize": maximize})
+        super().__init__(params, "adagrad_step", [like("sum", initial), number("step")], given(locals(), "initial"))
 
 
 class Adadelta(Optimizer):
     """Gradient descent in units of earlier updates."""
 
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.0, maximize=False):
-        super().__init__(params, "adadelta_step", [like("square_avg"), like("acc_delta")],
-                         {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize})
+        super().__init__(params, "adadelta_step", [like("square_avg"), like("acc_delta")], given(locals()))
 
 
 @refusing

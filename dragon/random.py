@@ -63,16 +63,8 @@ def normal(mean=0.0, std=1.0, shape=(), *, dtype=None, device=None, generator=No
         Its centre.
     std : float, optional, default=1.0
         Its standard deviation.
-    shape : Sequence[int], optional, default=()
-        Shape of the result.
-    dtype : dtype, optional
-        By default the default float dtype.
-    device : Union[str, Device], optional
-        By default the one of the innermost `dragon.device` block.
-    generator : Generator, optional
-        By default the current one.
-    requires_grad : bool, optional, default=False
-        Whether to gather gradients.
+    shape, dtype, device, generator, requires_grad
+        As for `uniform`.
 
     Returns
     -------

@@ -15,38 +15,18 @@ def same(w, x, **arguments):
 
 # --- creation
 
-@maps("zeros")
-def zeros(w, shape, dtype, device):
+@maps("zeros", "zeros_like", "empty", "empty_like", "empty_strided")
+def zeros(w, **arguments):
     return w.full(w.out.shape, 0, w.out.dtype)
 
 
-@maps("ones")
-def ones(w, shape, dtype, device):
+@maps("ones", "ones_like")
+def ones(w, **arguments):
     return w.full(w.out.shape, 1, w.out.dtype)
 
 
-@maps("full")
-def full(w, shape, value, dtype, device):
-    return w.full(w.out.shape, value, w.out.dtype)
-
-
-@maps("empty", "empty_strided")
-def empty(w, shape, dtype, device, strides=None):
-    return w.full(w.out.shape, 0, w.out.dtype)
-
-
-@maps("zeros_like", "empty_like")
-def zeros_like(w, x, dtype, device):
-    return w.full(w.out.shape, 0, w.out.dtype)
-
-
-@maps("ones_like")
-def ones_like(w, x, dtype, device):
-    return w.full(w.out.shape, 1, w.out.dtype)
-
-
-@maps("full_like")
-def full_like(w, x, value, dtype, device):
+@maps("full", "full_like")
+def full(w, value, **arguments):
     return w.full(w.out.shape, value, w.out.dtype)
 
 

@@ -110,16 +110,6 @@ def floor_divide(w, x, y):
     return w.Where(w.Equal(y, 0), w.Div(x, y), quotient)
 
 
-@maps("fmax")
-def fmax(w, x, y):
-    return extreme_number(w, *w.promoted(x, y), w.Max)
-
-
-@maps("fmin")
-def fmin(w, x, y):
-    return extreme_number(w, *w.promoted(x, y), w.Min)
-
-
 def extreme_number(w, x, y, choose):
     """Return the extreme of two; a number wins over NaN."""
     if not is_float(x):
@@ -134,14 +124,16 @@ def both_or_either(w, x, y, choose):
     return w.cast(choose(w.cast(x, "int32"), w.cast(y, "int32")), "bool")
 
 
-@maps("maximum")
-def maximum(w, x, y):
-    return both_or_either(w, *w.promoted(x, y), w.Max)
+def write_extreme(choose, op):
+    """Return a mapping of two values to one of them."""
+    def mapping(w, x, y):
+        return choose(w, *w.promoted(x, y), getattr(w, op))
+    return mapping
 
 
-@maps("minimum")
-def minimum(w, x, y):
-    return both_or_either(w, *w.promoted(x, y), w.Min)
+for name, _choose, op in (("fmax", extreme_number, "Max"), ("fmin", extreme_number, "Min"),
+                          ("maximum", both_or_either, "Max"), ("minimum", both_or_either, "Min")):
+    maps(name)(write_extreme(_choose, op))
 
 
 @maps("clamp")
