@@ -1,7 +1,5 @@
 """Names that files and libraries call: functions that make tensors anew, errors of workers, indices."""
 import importlib
-import sys
-import traceback
 from collections import defaultdict
 
 from dragon import _C
@@ -10,7 +8,9 @@ from dragon.vm.torch.core.device import as_device, device as device_class, devic
 from dragon.vm.torch.core.state import _get_obj_state, _set_obj_state  # noqa: F401: PyTorch has them here
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-__getattr__, __dir__ = lookup(globals(), {"nn.parameter": "_rebuild_parameter _rebuild_parameter_with_state"})
+__getattr__, __dir__ = lookup(globals(), {
+    "nn.parameter": "_rebuild_parameter _rebuild_parameter_with_state",
+    "core.failures": "ExceptionWrapper KeyErrorMessage"})
 
 
 def _as_class(tensor, cls):
@@ -141,45 +141,6 @@ def render_call(fn, args, kwargs):
     """Return a call as text."""
     name = getattr(fn, "__name__", str(fn))
     return f"{name}({', '.join([*map(repr, args), *(f'{key}={value!r}' for key, value in kwargs.items())])})"
-
-
-class KeyErrorMessage(str):
-    """A message of a KeyError that shows its line breaks."""
-
-    def __repr__(self):
-        return str(self)
-
-
-class ExceptionWrapper:
-    """An error of another thread or process, to be raised here with its traceback as text.
-
-    Parameters
-    ----------
-    exc_info : tuple, optional
-        What `sys.exc_info()` returned; asked for unless given.
-    where : str, optional
-        Where it happened, for the message.
-
-    """
-
-    def __init__(self, exc_info=None, where="in background"):
-        exc_info = sys.exc_info() if exc_info is None else exc_info
-        self.exc_type = exc_info[0]
-        self.exc_msg = "".join(traceback.format_exception(*exc_info))
-        self.where = where
-
-    def reraise(self):
-        """Raise an error of the same class that says where it comes from."""
-        message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
-        if self.exc_type is KeyError:
-            message = KeyErrorMessage(message)
-        elif getattr(self.exc_type, "message", None):
-            raise self.exc_type(message=message)
-        try:
-            error = self.exc_type(message)
-        except Exception:  # a class that takes other arguments
-            raise RuntimeError(message) from None
-        raise error
 
 
 class classproperty:
