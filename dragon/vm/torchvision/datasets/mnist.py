@@ -159,7 +159,6 @@ class EMNIST(MNIST):
         return all(check_integrity(os.path.join(self.raw_folder, name)) for name in self._files())
 
     def download(self):
-        """Fetch the files that are missing."""
         if self._check_exists():
             return
         os.makedirs(self.raw_folder, exist_ok=True)
@@ -202,8 +201,7 @@ class QMNIST(MNIST):
         name = self._names[self.subsets[self.what]]
         return f"{name}-images-idx3-ubyte", f"{name}-labels-idx2-int"
 
-    def _check_exists(self):
-        return all(check_integrity(os.path.join(self.raw_folder, name)) for name in self._files())
+    _check_exists = EMNIST._check_exists
 
     def _load_data(self):
         images, labels = (os.path.join(self.raw_folder, name) for name in self._files())
@@ -215,7 +213,6 @@ class QMNIST(MNIST):
         return self._transformed(self._image(index), int(target[0]) if self.compat else target)
 
     def download(self):
-        """Fetch the files that are missing."""
         if self._check_exists():
             return
         suffix = ".xz" if self.subsets[self.what] == "nist" else ".gz"

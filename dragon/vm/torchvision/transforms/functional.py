@@ -10,6 +10,7 @@ from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _functional_pil as F_pil, _functional_tensor as F_t
 from dragon.vm.torchvision.transforms._functional_pil import _is_pil_image  # noqa: F401
+from dragon.vm.torchvision.transforms._arguments import _setup_size
 from dragon.vm.torchvision.transforms._functional_tensor import convert_image_dtype as _convert_image_dtype
 from dragon.vm.torchvision.transforms._geometry import (inverse_affine_matrix as _get_inverse_affine_matrix,
                                                         perspective_coefficients as _get_perspective_coeffs)
@@ -239,13 +240,7 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
 
 
 def _two(size):
-    if isinstance(size, numbers.Number):
-        return int(size), int(size)
-    if isinstance(size, (tuple, list)) and len(size) == 1:
-        return size[0], size[0]
-    if len(size) != 2:
-        raise ValueError("Please provide only two dimensions (h, w) for size.")
-    return tuple(size)
+    return tuple(_setup_size(size))
 
 
 def center_crop(img, output_size):

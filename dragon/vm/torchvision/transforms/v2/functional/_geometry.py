@@ -6,7 +6,8 @@ from dragon.vm.torchvision.transforms.functional import InterpolationMode
 from dragon.vm.torchvision.transforms.v2.functional._boxes import (
     Move, affine_move, boxes_through, elastic_move, flip_boxes, flip_points, perspective_coefficients,
     perspective_move, shift_boxes)
-from dragon.vm.torchvision.transforms.v2.functional._utils import as_batch, as_image, check_interpolation, functional
+from dragon.vm.torchvision.transforms.v2.functional._utils import (
+    as_batch, as_image, check_interpolation, functional, of_mask)
 
 BILINEAR, NEAREST = InterpolationMode.BILINEAR, InterpolationMode.NEAREST
 
@@ -45,10 +46,6 @@ def _resize_pillow(image, size, interpolation=BILINEAR, max_size=None, antialias
     before = [image.height, image.width]
     after = _sizes(before, size, max_size)
     return F1.resize(image, after, check_interpolation(interpolation), antialias=antialias)
-
-
-def _resize_mask(mask, size, max_size=None, **_):
-    return as_image(mask, lambda image: resize_image(image, size, InterpolationMode.NEAREST, max_size))
 
 
 def _resized(values, count, size, canvas_size, max_size):
@@ -113,10 +110,6 @@ def crop_image(image, top, left, height, width):
     return as_batch(lambda batch: F_t.crop(batch, top, left, height, width), image)
 
 
-def _crop_mask(mask, top, left, height, width):
-    return as_image(mask, lambda image: crop_image(image, top, left, height, width))
-
-
 def _crop_boxes(boxes, top, left, height, width, format, clamping_mode="soft"):
     return shift_boxes(boxes, -left, -top, format, (height, width), clamping_mode)
 
@@ -136,10 +129,6 @@ def center_crop_image(image, output_size):
     return as_batch(lambda batch: F1.center_crop(batch, output_size), image)
 
 
-def _center_crop_mask(mask, output_size):
-    return as_image(mask, lambda image: center_crop_image(image, output_size))
-
-
 def _center_crop_boxes(boxes, output_size, format, canvas_size, clamping_mode="soft"):
     return _crop_boxes(boxes, *_middle(output_size, canvas_size), format, clamping_mode)
 
@@ -155,10 +144,6 @@ def resized_crop_image(image, top, left, height, width, size, interpolation=BILI
 
 def _resized_crop_pillow(image, top, left, height, width, size, interpolation=BILINEAR, antialias=True):
     return _resize_pillow(F1.crop(image, top, left, height, width), size, interpolation, antialias=antialias)
-
-
-def _resized_crop_mask(mask, top, left, height, width, size, **_):
-    return _resize_mask(_crop_mask(mask, top, left, height, width), size)
 
 
 def _resized_crop_boxes(boxes, top, left, height, width, size, format, clamping_mode="soft"):
@@ -180,10 +165,6 @@ def affine_image(image, angle, translate, scale, shear, interpolation=NEAREST, f
 
 def _affine_pillow(image, angle, translate, scale, shear, interpolation=NEAREST, fill=None, center=None):
     return F1.affine(image, angle, translate, scale, shear, check_interpolation(interpolation), fill, center)
-
-
-def _affine_mask(mask, angle, translate, scale, shear, fill=None, center=None, **_):
-    return as_image(mask, lambda image: affine_image(image, angle, translate, scale, shear, NEAREST, fill, center))
 
 
 def _affine_boxes(boxes, angle, translate, scale, shear, format, canvas_size, clamping_mode="soft", center=None):
@@ -214,10 +195,6 @@ def rotate_image(image, angle, interpolation=NEAREST, expand=False, center=None,
 
 def _rotate_pillow(image, angle, interpolation=NEAREST, expand=False, center=None, fill=None):
     return F1.rotate(image, angle, check_interpolation(interpolation), expand, center, fill)
-
-
-def _rotate_mask(mask, angle, expand=False, center=None, fill=None, **_):
-    return as_image(mask, lambda image: rotate_image(image, angle, NEAREST, expand, center, fill))
 
 
 def _rotation(canvas_size, angle, expand, center):
@@ -254,12 +231,6 @@ def _perspective_pillow(image, startpoints, endpoints, interpolation=BILINEAR, f
     return F1.F_pil.perspective(image, coeffs, interpolation=F1.pil_modes_mapping[mode], fill=fill)
 
 
-def _perspective_mask(mask, startpoints, endpoints, fill=None, coefficients=None, **_):
-    def warp(image):
-        return perspective_image(image, startpoints, endpoints, NEAREST, fill, coefficients)
-    return as_image(mask, warp)
-
-
 def _perspective_boxes(boxes, startpoints, endpoints, format, canvas_size, clamping_mode="soft", coefficients=None):
     move = perspective_move(perspective_coefficients(startpoints, endpoints, coefficients))
     return boxes_through(move, boxes, format, canvas_size, clamping_mode)
@@ -284,10 +255,6 @@ def elastic_image(image, displacement, interpolation=BILINEAR, fill=None):
 
 def _elastic_pillow(image, displacement, interpolation=BILINEAR, fill=None):
     return F1.through_tensor(lambda tensor: elastic_image(tensor, displacement, interpolation, fill), image)
-
-
-def _elastic_mask(mask, displacement, fill=None, **_):
-    return as_image(mask, lambda image: elastic_image(image, displacement, NEAREST, fill))
 
 
 def _elastic_boxes(boxes, displacement, format, canvas_size, clamping_mode="soft"):
@@ -315,18 +282,22 @@ horizontal_flip = functional("horizontal_flip", horizontal_flip_image, F1.hflip,
 vertical_flip = functional("vertical_flip", vertical_flip_image, F1.vflip, vertical_flip_image, flip_boxes(1),
                            flip_points(1))
 hflip, vflip = horizontal_flip, vertical_flip
-resize = functional("resize", resize_image, _resize_pillow, _resize_mask, _resize_boxes, _resize_points)
+resize = functional("resize", resize_image, _resize_pillow, of_mask(resize_image, interpolation=NEAREST), _resize_boxes,
+                    _resize_points)
 pad = functional("pad", pad_image, F1.pad, _pad_mask, _pad_boxes, _pad_points)
-crop = functional("crop", crop_image, F1.crop, _crop_mask, _crop_boxes, _crop_points)
-center_crop = functional("center_crop", center_crop_image, F1.center_crop, _center_crop_mask, _center_crop_boxes,
-                         _center_crop_points)
-resized_crop = functional("resized_crop", resized_crop_image, _resized_crop_pillow, _resized_crop_mask,
-                          _resized_crop_boxes, _resized_crop_points)
-affine = functional("affine", affine_image, _affine_pillow, _affine_mask, _affine_boxes, _affine_points)
-rotate = functional("rotate", rotate_image, _rotate_pillow, _rotate_mask, _rotate_boxes, _rotate_points)
-perspective = functional("perspective", perspective_image, _perspective_pillow, _perspective_mask, _perspective_boxes,
-                         _perspective_points)
-elastic = functional("elastic", elastic_image, _elastic_pillow, _elastic_mask, _elastic_boxes, _elastic_points)
+crop = functional("crop", crop_image, F1.crop, of_mask(crop_image), _crop_boxes, _crop_points)
+center_crop = functional("center_crop", center_crop_image, F1.center_crop, of_mask(center_crop_image),
+                         _center_crop_boxes, _center_crop_points)
+resized_crop = functional("resized_crop", resized_crop_image, _resized_crop_pillow,
+                          of_mask(resized_crop_image, interpolation=NEAREST), _resized_crop_boxes, _resized_crop_points)
+affine = functional("affine", affine_image, _affine_pillow, of_mask(affine_image, interpolation=NEAREST),
+                    _affine_boxes, _affine_points)
+rotate = functional("rotate", rotate_image, _rotate_pillow, of_mask(rotate_image, interpolation=NEAREST),
+                    _rotate_boxes, _rotate_points)
+perspective = functional("perspective", perspective_image, _perspective_pillow,
+                         of_mask(perspective_image, interpolation=NEAREST), _perspective_boxes, _perspective_points)
+elastic = functional("elastic", elastic_image, _elastic_pillow, of_mask(elastic_image, interpolation=NEAREST),
+                     _elastic_boxes, _elastic_points)
 elastic_transform = elastic
 five_crop = functional("five_crop", five_crop_image, F1.five_crop, several=True)
 ten_crop = functional("ten_crop", ten_crop_image, F1.ten_crop, several=True)

@@ -153,3 +153,11 @@ def as_batch(function, image):
 def as_image(mask, function):
     """Return what a function of images makes of a mask, which may have no channels."""
     return function(mask.unsqueeze(0)).squeeze(0) if mask.ndim < 3 else function(mask)
+
+
+def of_mask(kernel, **fixed):
+    """Return what does with a mask as a kernel does with images, some of the arguments fixed."""
+    @functools.wraps(kernel)
+    def call(mask, *args, **kwargs):
+        return as_image(mask, lambda image: kernel(image, *args, **{**kwargs, **fixed}))
+    return call
