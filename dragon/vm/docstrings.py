@@ -151,7 +151,8 @@ def tell(thing, function, words):
     """Complete the docstring of a function, or of a class whose `__init__` is given."""
     if HEAD[:10] in thing.__doc__ or REST in thing.__doc__:
         parameters, defaults = read_signature(function)
-        thing.__doc__ = complete(inspect.cleandoc(thing.__doc__), parameters, defaults, words)
+        if not words.keys().isdisjoint(parameters):
+            thing.__doc__ = complete(inspect.cleandoc(thing.__doc__), parameters, defaults, words)
 
 
 def tell_methods(cls, words):

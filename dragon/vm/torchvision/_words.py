@@ -21,6 +21,7 @@ interpolation : InterpolationMode : How pixels are made.
 fill : Union[float, Sequence[float]] : The colour of what lies outside.
 transforms : Sequence[Callable] : The transforms.
 size : Union[int, Sequence[int]] : Height and width.
+antialias, interpolation : optional : As for `Resize`.
 max_size : int : The greatest length of the longer side.
 p : float : The probability.
 [torchvision.ops]

@@ -12,7 +12,6 @@ class FunctionCtx(core.Context):
     """The things that a Function's forward leaves for its backward."""
 
     def save_for_backward(self, *tensors):
-        """Keep arguments or results; a later write to one of them makes the backward pass an error."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, _C.Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {tensors.index(tensor)} is "
@@ -65,7 +64,6 @@ class Function(core.Function, FunctionCtx):
 
     @staticmethod
     def forward(*args, **kwargs):
-        """Compute the results."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function: "
                                   "a static method forward(ctx, *args), or forward(*args) with setup_context")
 
@@ -76,7 +74,6 @@ class Function(core.Function, FunctionCtx):
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        """Compute the gradients of the arguments."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom "
                                   "autograd.Function to use it with backward mode AD.")
 
@@ -96,7 +93,6 @@ class Function(core.Function, FunctionCtx):
 
     @classmethod
     def apply(cls, *args, **kwargs):
-        """Return the results of `forward`, recorded for `backward`."""
         if cls.setup_context is not Function.setup_context:
             args = cls._bind(args, kwargs)
         elif kwargs:

@@ -21,7 +21,6 @@ class _Mode(_DecoratorContextManager):
         pass
 
     def clone(self):
-        """Return a context manager that does the same."""
         return self.__class__(self.mode)
 
 

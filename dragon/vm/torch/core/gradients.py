@@ -19,10 +19,6 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         What is differentiated.
     grad_tensors : Union[Tensor, Sequence[Optional[Tensor]]], optional
         Gradients of something with respect to the tensors; 1 for a tensor of one element.
-    retain_graph : bool, optional
-        Keep what was saved for another backward pass; by default the value of `create_graph`.
-    create_graph : bool, optional, default=False
-        Record the computation of the gradients, so that they can be differentiated.
     grad_variables : Union[Tensor, Sequence[Optional[Tensor]]], optional
         The old name of `grad_tensors`.
     inputs : Union[Tensor, Sequence[Tensor], Dict[str, Tensor]], optional
@@ -62,10 +58,6 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         With respect to what.
     grad_outputs : Union[Tensor, Sequence[Optional[Tensor]]], optional
         Gradients of something with respect to the outputs; 1 for one of a single element.
-    retain_graph : bool, optional
-        Keep what was saved for another backward pass; by default the value of `create_graph`.
-    create_graph : bool, optional, default=False
-        Record the computation of the gradients, so that they can be differentiated.
     only_inputs : bool, optional, default=True
         Of old; always true.
     allow_unused : bool, optional

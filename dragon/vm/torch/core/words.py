@@ -1,5 +1,8 @@
 """Arguments of one name, told once for a whole family: the words that complete docstrings, as `docstrings.py` says."""
 WORDS = """
+[torch.autograd]
+retain_graph : bool : Keep what was saved for another backward pass; by default the value of `create_graph`.
+create_graph : bool : Record the computation of the gradients, so that they can be differentiated.
 [torch._functorch]
 argnums : Union[int, Tuple[int, ...]] : By which arguments.
 func : Callable : From tensors to a structure of tensors.
@@ -11,6 +14,18 @@ v : Union[Tensor, Tuple[Tensor, ...]] : In the form of the inputs; 1 for a singl
 create_graph : bool : Whether the results can be differentiated.
 strict : bool : Whether an output that does not depend on the inputs is an error; otherwise its part is zero.
 vectorize : bool : Accepted; rows are computed one by one.
+[torch.nn]
+device : Union[device, str] : Where the parameters live.
+dtype : dtype : Their type.
+batch_first : bool : Tensors are `(batch, sequence, feature)` in place of `(sequence, batch, feature)`.
+[torch.nn.modules.rnn]
+input_size, hidden_size : int : Features of the input and of the state.
+bias : bool : Add biases.
+[torch.nn.parameter]
+requires_grad : bool : Whether gradients are wanted.
+[torch.nn.utils]
+module : Module : Whose it is.
+tensor_name : str : Its name.
 [torch.optim]
 anneal_strategy : str : "cos" or "linear".
 nesterov : bool : Whether to look ahead along the momentum.

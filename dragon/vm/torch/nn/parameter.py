@@ -53,8 +53,6 @@ class Parameter(Tensor, metaclass=_Marked):
     ----------
     data : Tensor, optional
         The values; without them, an empty tensor.
-    requires_grad : bool, optional, default=True
-        Whether gradients are wanted.
 
     """
 
@@ -68,10 +66,7 @@ class Parameter(Tensor, metaclass=_Marked):
         pass
 
     def __deepcopy__(self, memo):
-        if id(self) in memo:
-            return memo[id(self)]
-        copied = type(self)(self.data.clone(), self.requires_grad)
-        return _remember(self, copied, memo)
+        return _copied(self, memo, lambda: type(self)(self.data.clone(), self.requires_grad))
 
     def __repr__(self, *, tensor_contents=None):
         return "Parameter containing:\n" + Tensor.__repr__(self)
@@ -180,8 +175,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     Parameters
     ----------
-    requires_grad : bool, optional, default=True
-        Whether gradients are wanted.
     device : Union[device, str], optional
         Where it will live.
     dtype : dtype, optional
@@ -201,9 +194,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         pass
 
     def __deepcopy__(self, memo):
-        if id(self) in memo:
-            return memo[id(self)]
-        return _remember(self, type(self)(self.requires_grad, self.device, self.dtype), memo)
+        return _copied(self, memo, lambda: type(self)(self.requires_grad, self.device, self.dtype))
 
     __hash__ = Tensor.__hash__
 
@@ -213,8 +204,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     Parameters
     ----------
-    requires_grad : bool, optional, default=False
-        Whether gradients are wanted.
     device, dtype
         See UninitializedParameter.
     persistent : bool, optional, default=True
@@ -235,17 +224,16 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         pass
 
     def __deepcopy__(self, memo):
-        if id(self) in memo:
-            return memo[id(self)]
-        made = type(self)(self.requires_grad, self.device, self.dtype, self.persistent)
-        return _remember(self, made, memo)
+        return _copied(self, memo, lambda: type(self)(self.requires_grad, self.device, self.dtype, self.persistent))
 
     __hash__ = Tensor.__hash__
 
 
-def _remember(original, copied, memo):
-    """Note a deep copy, and take over the attributes that Python code has set."""
-    memo[id(original)] = copied
+def _copied(original, memo, make):
+    """Return the deep copy that is noted, or make and note one with the attributes that Python code has set."""
+    if id(original) in memo:
+        return memo[id(original)]
+    copied = memo[id(original)] = make()
     for name, value in _state_of(original).items():
         setattr(copied, name, value)
     return copied

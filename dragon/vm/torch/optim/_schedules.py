@@ -181,7 +181,6 @@ class FunctionScheduler(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict):
-        """Go on from what `state_dict` returned."""
         self.__dict__.update((key, value) for key, value in state_dict.items() if key != "lr_lambdas")
         for function, loaded in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
             if loaded is not None:
@@ -210,7 +209,6 @@ class CompositeScheduler(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict):
-        """Go on from what `state_dict` returned."""
         self.__dict__.update((key, value) for key, value in state_dict.items() if key != "_schedulers")
         for part, loaded in zip(self._schedulers, state_dict["_schedulers"]):
             part.load_state_dict(loaded)

@@ -202,7 +202,6 @@ class ShiftedWindowAttentionV2(ShiftedWindowAttention):
         self.register_buffer("relative_coords_table", torch.sign(table) * torch.log2(table.abs() + 1.0) / 3.0)
 
     def get_relative_position_bias(self):
-        """Return what is added to the scores."""
         table = self.cpb_mlp(self.relative_coords_table).view(-1, self.num_heads)
         return 16 * torch.sigmoid(_get_relative_position_bias(table, self.relative_position_index, self.window_size))
 

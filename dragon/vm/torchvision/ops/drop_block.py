@@ -2,6 +2,7 @@
 import math
 
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Applied
 
 F = torch.nn.functional
 
@@ -37,7 +38,8 @@ def drop_block3d(input, p, block_size, inplace=False, eps=1e-06, training=True):
     return _drop(input, p, block_size, inplace, eps, training, 3)
 
 
-class DropBlock2d(torch.nn.Module):
+class DropBlock2d(Applied, call="drop_block2d(input; p, block_size, inplace=False, eps=1e-06, "
+                                "training=self.training)"):
     """Drop square blocks of images while training.
 
     Parameters
@@ -53,20 +55,9 @@ class DropBlock2d(torch.nn.Module):
 
     """
 
-    _function = staticmethod(drop_block2d)
-
-    def __init__(self, p, block_size, inplace=False, eps=1e-06):
-        super().__init__()
-        self.p, self.block_size, self.inplace, self.eps = p, block_size, inplace, eps
-
-    def forward(self, input):
-        return self._function(input, self.p, self.block_size, self.inplace, self.eps, self.training)
-
     def __repr__(self):
         return f"{self.__class__.__name__}(p={self.p}, block_size={self.block_size}, inplace={self.inplace})"
 
 
-class DropBlock3d(DropBlock2d):
+class DropBlock3d(DropBlock2d, call="drop_block3d(input; training=self.training)"):
     """Drop cubes of volumes while training."""
-
-    _function = staticmethod(drop_block3d)

@@ -3,6 +3,7 @@ import warnings
 from collections.abc import Sequence
 
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Keeping
 
 nn = torch.nn
 interpolate = nn.functional.interpolate
@@ -162,7 +163,7 @@ class MLP(nn.Sequential):
         super().__init__(*layers)
 
 
-class Permute(nn.Module):
+class Permute(Keeping, takes="dims"):
     """Put axes into another order.
 
     Parameters
@@ -171,10 +172,6 @@ class Permute(nn.Module):
         The order.
 
     """
-
-    def __init__(self, dims):
-        super().__init__()
-        self.dims = dims
 
     def forward(self, x):
         return torch.permute(x, self.dims)

@@ -1,5 +1,6 @@
 """Pooling of regions by bilinear samples, each bin from a channel of its own."""
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._utils import pair, rows_of
 from dragon.vm.torchvision.ops.roi_align import region_weights
 
@@ -19,16 +20,5 @@ def ps_roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1
     return torch.einsum("kph,kqw,kcpqhw->kcpq", down, across, images)
 
 
-class PSRoIAlign(torch.nn.Module):
+class PSRoIAlign(Applied, call="ps_roi_align(input, rois; output_size, spatial_scale, sampling_ratio)"):
     """The means of bilinear samples in the bins of regions; see `ps_roi_align`."""
-
-    def __init__(self, output_size, spatial_scale, sampling_ratio):
-        super().__init__()
-        self.output_size, self.spatial_scale, self.sampling_ratio = output_size, spatial_scale, sampling_ratio
-
-    def forward(self, input, rois):
-        return ps_roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio)
-
-    def __repr__(self):
-        return (f"{self.__class__.__name__}(output_size={self.output_size}, spatial_scale={self.spatial_scale}, "
-                f"sampling_ratio={self.sampling_ratio})")

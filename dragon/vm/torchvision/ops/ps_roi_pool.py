@@ -1,5 +1,6 @@
 """Pooling of regions by means, each bin from a channel of its own."""
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._regions import bin_masks, rounded
 from dragon.vm.torchvision.ops._utils import pair, rows_of
 from dragon.vm.torchvision.ops.ps_roi_align import channels_by_bin
@@ -17,15 +18,5 @@ def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):
     return torch.einsum("kph,kqw,kcpqhw->kcpq", down, across, images)
 
 
-class PSRoIPool(torch.nn.Module):
+class PSRoIPool(Applied, call="ps_roi_pool(input, rois; output_size, spatial_scale)"):
     """The means of pixels in the bins of regions; see `ps_roi_pool`."""
-
-    def __init__(self, output_size, spatial_scale):
-        super().__init__()
-        self.output_size, self.spatial_scale = output_size, spatial_scale
-
-    def forward(self, input, rois):
-        return ps_roi_pool(input, rois, self.output_size, self.spatial_scale)
-
-    def __repr__(self):
-        return f"{self.__class__.__name__}(output_size={self.output_size}, spatial_scale={self.spatial_scale})"

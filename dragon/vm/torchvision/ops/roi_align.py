@@ -1,5 +1,6 @@
 """Pooling of regions by bilinear samples."""
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._regions import sampling_weights
 from dragon.vm.torchvision.ops._utils import pair, rows_of
 
@@ -46,17 +47,5 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
     return torch.cat(pooled) if pooled else input.new_zeros((0, input.shape[1], *bins))
 
 
-class RoIAlign(torch.nn.Module):
+class RoIAlign(Applied, call="roi_align(input, rois; output_size, spatial_scale, sampling_ratio, aligned=False)"):
     """The means of bilinear samples in the bins of regions; see `roi_align`."""
-
-    def __init__(self, output_size, spatial_scale, sampling_ratio, aligned=False):
-        super().__init__()
-        self.output_size, self.spatial_scale = output_size, spatial_scale
-        self.sampling_ratio, self.aligned = sampling_ratio, aligned
-
-    def forward(self, input, rois):
-        return roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned)
-
-    def __repr__(self):
-        return (f"{self.__class__.__name__}(output_size={self.output_size}, spatial_scale={self.spatial_scale}, "
-                f"sampling_ratio={self.sampling_ratio}, aligned={self.aligned})")

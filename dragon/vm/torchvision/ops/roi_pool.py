@@ -1,5 +1,6 @@
 """Pooling of regions by maxima."""
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._regions import bin_masks, rounded
 from dragon.vm.torchvision.ops._utils import pair, rows_of
 
@@ -28,15 +29,5 @@ def roi_pool(input, boxes, output_size, spatial_scale=1.0):
     return torch.stack(pooled).masked_fill(empty, 0)
 
 
-class RoIPool(torch.nn.Module):
+class RoIPool(Applied, call="roi_pool(input, rois; output_size, spatial_scale)"):
     """The greatest pixels in the bins of regions; see `roi_pool`."""
-
-    def __init__(self, output_size, spatial_scale):
-        super().__init__()
-        self.output_size, self.spatial_scale = output_size, spatial_scale
-
-    def forward(self, input, rois):
-        return roi_pool(input, rois, self.output_size, self.spatial_scale)
-
-    def __repr__(self):
-        return f"{self.__class__.__name__}(output_size={self.output_size}, spatial_scale={self.spatial_scale})"

@@ -1,5 +1,6 @@
 """Dropping of whole branches."""
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Applied
 
 
 def stochastic_depth(input, p, mode, training=True):
@@ -15,7 +16,7 @@ def stochastic_depth(input, p, mode, training=True):
     return input * (noise.div_(1.0 - p) if p < 1.0 else noise)
 
 
-class StochasticDepth(torch.nn.Module):
+class StochasticDepth(Applied, call="stochastic_depth(input; p, mode, training=self.training)"):
     """Drop rows or batches while training.
 
     Parameters
@@ -26,13 +27,3 @@ class StochasticDepth(torch.nn.Module):
         "row" or "batch".
 
     """
-
-    def __init__(self, p, mode):
-        super().__init__()
-        self.p, self.mode = p, mode
-
-    def forward(self, input):
-        return stochastic_depth(input, self.p, self.mode, self.training)
-
-    def __repr__(self):
-        return f"{self.__class__.__name__}(p={self.p}, mode={self.mode})"

@@ -169,41 +169,26 @@ class RandomEqualize(_Sometimes):
     _function = F.equalize
 
 
-class RandomPosterize(_Sometimes):
+class RandomPosterize(_Sometimes, takes="bits, p=0.5"):
     """Keep fewer bits per channel with a probability `p`."""
 
     _function, _fields, _separator = F.posterize, ("bits", "p"), ","
 
-    def __init__(self, bits, p=0.5):
-        super().__init__(p)
-        self.bits = bits
 
-
-class RandomSolarize(_Sometimes):
+class RandomSolarize(_Sometimes, takes="threshold, p=0.5"):
     """Invert values from a threshold on with a probability `p`."""
 
     _function, _fields, _separator = F.solarize, ("threshold", "p"), ","
 
-    def __init__(self, threshold, p=0.5):
-        super().__init__(p)
-        self.threshold = threshold
 
-
-class RandomAdjustSharpness(_Sometimes):
+class RandomAdjustSharpness(_Sometimes, takes="sharpness_factor, p=0.5"):
     """Sharpen or blur with a probability `p`."""
 
     _function, _fields, _separator = F.adjust_sharpness, ("sharpness_factor", "p"), ","
 
-    def __init__(self, sharpness_factor, p=0.5):
-        super().__init__(p)
-        self.sharpness_factor = sharpness_factor
 
-
-class RandomGrayscale(_Sometimes):
+class RandomGrayscale(_Sometimes, takes="p=0.1"):
     """Make grey, in as many channels, with a probability `p`."""
-
-    def __init__(self, p=0.1):
-        super().__init__(p)
 
     @staticmethod
     def _function(img):

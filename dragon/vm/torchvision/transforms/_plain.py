@@ -3,6 +3,7 @@ import numbers
 from collections.abc import Sequence
 
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Keeping
 from dragon.vm.torchvision.transforms import functional as F
 from dragon.vm.torchvision.transforms._arguments import _setup_size
 from dragon.vm.torchvision.transforms.functional import InterpolationMode, _interpolation_modes_from_int
@@ -26,7 +27,7 @@ class _Said:
         return f"{self.__class__.__name__}({said})"
 
 
-class _Transform(_Said, Module):
+class _Transform(_Said, Keeping):
     """A transform that is a module."""
 
 
@@ -59,7 +60,7 @@ class PILToTensor(_Said):
         return F.pil_to_tensor(pic)
 
 
-class ConvertImageDtype(Module):
+class ConvertImageDtype(Keeping, takes="dtype"):
     """Turn a tensor into another dtype, with values scaled to its range.
 
     Parameters
@@ -68,10 +69,6 @@ class ConvertImageDtype(Module):
         The dtype.
 
     """
-
-    def __init__(self, dtype):
-        super().__init__()
-        self.dtype = dtype
 
     def forward(self, image):
         return F.convert_image_dtype(image, self.dtype)

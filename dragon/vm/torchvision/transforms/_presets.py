@@ -15,8 +15,6 @@ class ImageClassification(torch.nn.Module):
         The shorter side before.
     mean, std : Tuple[float, ...], optional
         Of each channel.
-    interpolation, antialias : optional
-        As for `Resize`.
 
     """
 

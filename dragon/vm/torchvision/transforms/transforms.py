@@ -71,8 +71,6 @@ class RandomResizedCrop(Module):
         The part's share of the area.
     ratio : Tuple[float, float], optional, default=(3 / 4, 4 / 3)
         The part's width over its height.
-    interpolation, antialias : optional
-        As for `Resize`.
 
     """
 
@@ -293,7 +291,7 @@ class RandomAffine(_Filled):
         return f"{self.__class__.__name__}({said})"
 
 
-class Grayscale(_Transform):
+class Grayscale(_Transform, takes="num_output_channels=1"):
     """Make grey.
 
     Parameters
@@ -304,10 +302,6 @@ class Grayscale(_Transform):
     """
 
     _fields = ("num_output_channels",)
-
-    def __init__(self, num_output_channels=1):
-        super().__init__()
-        self.num_output_channels = num_output_channels
 
     def forward(self, img):
         return F.rgb_to_grayscale(img, num_output_channels=self.num_output_channels)

@@ -86,3 +86,16 @@ def test_names_of_users_are_theirs():
             self.inplace, self._options, self._shown = True, {"a": 1}, 0
 
     assert repr(Mine()) == "Mine()"
+
+
+def test_lines_of_options_alone_are_settled_by_the_class():
+    from dragon.vm.torchvision.transforms import v2
+
+    told = "(target_size, scale_range=(0.1, 2.0), interpolation='bilinear', antialias=True)"
+    assert str(inspect.signature(v2.ScaleJitter)) == told and v2.TenCrop(3).size == (3, 3)
+    assert str(inspect.signature(nn.AdaptiveMaxPool2d)) == "(output_size, return_indices=False)"
+    assert nn.AvgPool1d(3).stride == (3,) and nn.MaxPool2d(3).stride == 3
+    with pytest.raises(ValueError, match="dropout probability"):
+        nn.Dropout2d(2.0)
+    with pytest.raises(TypeError, match=r"_DropoutNd.__init__\(\) got an unexpected keyword argument 'q'"):
+        nn.Dropout2d(q=2.0)

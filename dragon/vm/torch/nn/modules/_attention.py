@@ -29,12 +29,6 @@ class MultiheadAttention(Module):
         Add a key and value of zeros to each sequence.
     kdim, vdim : int, optional
         Features of keys and values, `embed_dim` by default.
-    batch_first : bool, optional, default=False
-        Tensors are `(batch, sequence, feature)` in place of `(sequence, batch, feature)`.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 

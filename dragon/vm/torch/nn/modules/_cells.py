@@ -15,16 +15,8 @@ class RNNCellBase(Module):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        Features of the input and of the state.
-    bias : bool
-        Add biases.
     num_chunks : int
         How many gates; the classes below set it.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 
@@ -90,14 +82,8 @@ class RNNCell(RNNCellBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        Features of the input and of the state.
-    bias : bool, optional, default=True
-        Add biases.
     nonlinearity : {"tanh", "relu"}, optional
         The activation.
-    device, dtype
-        See RNNCellBase.
 
     """
 

@@ -177,8 +177,6 @@ class PReLU(Applied, call="prelu(input; weight=self.weight)"):
         What slopes begin with.
     device : Union[device, str], optional
         Where the slopes live.
-    dtype : dtype, optional
-        Their type.
 
     """
 
@@ -205,14 +203,8 @@ class Tanhshrink(Applied, call="tanhshrink(input)"):
     """Apply `x - tanh(x)`."""
 
 
-class _OverAxis(Applied):
+class _OverAxis(Applied, takes="dim=None"):
     """The base of what normalizes over an axis; without one, an axis is guessed, with a warning."""
-
-    __constants__ = _options = ["dim"]
-
-    def __init__(self, dim=None):
-        super().__init__()
-        self.dim = dim
 
     def __setstate__(self, state):
         super().__setstate__(state)

@@ -24,10 +24,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         By how much each next cluster has fewer features.
     head_bias : bool, optional, default=False
         Add a bias for the frequent ones.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 

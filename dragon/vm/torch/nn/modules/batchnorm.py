@@ -56,7 +56,6 @@ class _NormBase(Module):
         raise NotImplementedError(f"{type(self).__name__}: got no _check_input_dim, expected a class that defines it")
 
     def extra_repr(self):
-        """Return the options as text."""
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
                 f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 

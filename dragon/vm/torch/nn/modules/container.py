@@ -104,24 +104,24 @@ class Sequential(_Ordered):
             raise ValueError(f"Sequential: got {type(other)} to add, expected a Sequential")
         return self.extend(other)
 
-    def __mul__(self, count):
+    def _repeated(self, count):
+        """Return the modules as often as a factor says."""
         if not isinstance(count, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(count)}")
         if count <= 0:
             raise ValueError(f"Non-positive multiplication factor {count} for {type(self)}")
+        return [*self] * count
+
+    def __mul__(self, count):
         made = Sequential()
-        for module in [*self] * count:
+        for module in self._repeated(count):
             made.append(module)
         return made
 
     __rmul__ = __mul__
 
     def __imul__(self, count):
-        if not isinstance(count, int):
-            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(count)}")
-        if count <= 0:
-            raise ValueError(f"Non-positive multiplication factor {count} for {type(self)}")
-        return self.extend([*self] * (count - 1))
+        return self.extend(self._repeated(count)[len(self):])
 
     def forward(self, input):
         """Return what the last module makes of what those before it made of the input."""

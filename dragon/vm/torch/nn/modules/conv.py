@@ -139,10 +139,6 @@ class Conv1d(_ConvNd):
         Add a bias.
     padding_mode : {"zeros", "reflect", "replicate", "circular"}, optional
         With what to pad.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 

@@ -2,7 +2,7 @@
 from dragon.vm.torch.nn.modules._applied import Applied
 
 
-class _DropoutNd(Applied):
+class _DropoutNd(Applied, takes="p=0.5, inplace=False"):
     """The base of all of them.
 
     Parameters
@@ -14,17 +14,11 @@ class _DropoutNd(Applied):
 
     """
 
-    __constants__ = _options = ["p", "inplace"]
-
-    def __init__(self, p=0.5, inplace=False):
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
+    def _settle(self):
+        if self.p < 0 or self.p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
     def extra_repr(self):
-        """Return the options as text."""
         return f"p={self.p}, inplace={self.inplace}"
 
 

@@ -2,7 +2,7 @@
 from dragon.vm.torch.nn.modules._applied import Applied
 
 
-class Flatten(Applied):
+class Flatten(Applied, takes="start_dim=1, end_dim=-1"):
     """Merge the axes from one to another.
 
     Parameters
@@ -12,19 +12,12 @@ class Flatten(Applied):
 
     """
 
-    __constants__ = _options = ["start_dim", "end_dim"]
-
-    def __init__(self, start_dim=1, end_dim=-1):
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
     def forward(self, input):
         """Return the input with axes merged."""
         return input.flatten(self.start_dim, self.end_dim)
 
 
-class Unflatten(Applied):
+class Unflatten(Applied, takes="dim, unflattened_size"):
     """Split an axis into several.
 
     Parameters
@@ -36,15 +29,10 @@ class Unflatten(Applied):
 
     """
 
-    __constants__ = _options = ["dim", "unflattened_size"]
-
-    def __init__(self, dim, unflattened_size):
-        super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"Unflatten: got dim {dim!r}, expected an int: Dragon has no named tensors")
-        self._require_tuple_int(unflattened_size)
-        self.dim = dim
-        self.unflattened_size = unflattened_size
+    def _settle(self):
+        if not isinstance(self.dim, int):
+            raise TypeError(f"Unflatten: got dim {self.dim!r}, expected an int: Dragon has no named tensors")
+        self._require_tuple_int(self.unflattened_size)
 
     def _require_tuple_int(self, input):
         if not isinstance(input, (tuple, list)):

@@ -30,10 +30,6 @@ class Linear(Module):
         Size of the last axis of the output.
     bias : bool, optional, default=True
         Add a bias.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 

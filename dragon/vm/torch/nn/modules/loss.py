@@ -172,10 +172,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         Axes of the logits after that of the classes.
     bias : bool, optional, default=False
         Have a bias in the layer.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
     reduction, weight, ignore_index, label_smoothing
         See CrossEntropyLoss.
     options : Any, optional
@@ -209,7 +205,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
                                       label_smoothing=self.label_smoothing, options=self.options)
 
     def extra_repr(self):
-        """Return the options as text."""
         shown = {"in_features": self.linear.in_features, "num_classes": self.num_classes,
                  "out_features": self.out_features, "bias": self.linear.bias is not None, "reduction": self.reduction,
                  "ignore_index": self.ignore_index, "label_smoothing": self.label_smoothing, "options": self.options}
@@ -232,22 +227,22 @@ class MarginRankingLoss(_MarginLoss, call="margin_ranking_loss(input1, input2, t
     """The hinge loss of which of two is ranked higher."""
 
 
-class MultiMarginLoss(_WeightedLoss, call="multi_margin_loss(input, target; p=self.p, margin=self.margin)"):
+class MultiMarginLoss(_WeightedLoss, call="multi_margin_loss(input, target; p=1, margin=1.0, weight=None, "
+                                          "size_average=None, reduce=None, reduction='mean')"):
     """The hinge loss of classes."""
 
     __constants__ = ["p", "margin", "reduction"]
 
-    def __init__(self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(weight, size_average, reduce, reduction)
-        if p not in (1, 2):
+    def _settle(self):
+        if self.p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
+        weight = self.weight
         if weight is not None and weight.dim() != 1:
             raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
-        self.p = p
-        self.margin = margin
 
 
-class TripletMarginLoss(_Loss, call="triplet_margin_loss(anchor, positive, negative)"):
+class TripletMarginLoss(_Loss, call="triplet_margin_loss(anchor, positive, negative; margin=1.0, p=2.0, eps=1e-6, "
+                                    "swap=False, size_average=None, reduce=None, reduction='mean')"):
     """How much nearer the negative is than the positive, and a margin.
 
     Parameters
@@ -265,16 +260,9 @@ class TripletMarginLoss(_Loss, call="triplet_margin_loss(anchor, positive, negat
 
     """
 
-    __constants__ = _options = ["margin", "p", "eps", "swap", "reduction"]
-
-    def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        if margin <= 0:
-            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
-        self.margin = margin
-        self.p = p
-        self.eps = eps
-        self.swap = swap
+    def _settle(self):
+        if self.margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {self.margin} instead")
 
 
 class TripletMarginWithDistanceLoss(_Loss, call="triplet_margin_with_distance_loss(anchor, positive, negative; "

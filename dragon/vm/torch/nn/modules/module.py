@@ -18,7 +18,7 @@ from dragon.vm.torch.nn.modules._hooks import (  # noqa: F401: PyTorch has them 
     register_module_forward_hook, register_module_forward_pre_hook, register_module_full_backward_hook,
     register_module_full_backward_pre_hook, register_module_module_registration_hook,
     register_module_parameter_registration_hook)
-from dragon.vm.torch.nn.modules._members import MembersOfModule, typename
+from dragon.vm.torch.nn.modules._members import MembersOfModule, _asked, typename
 from dragon.vm.torch.nn.modules._state import EXTRA_STATE, StateOfModule, _IncompatibleKeys  # noqa: F401
 from dragon.vm.torch.nn.parameter import Buffer, Parameter
 
@@ -31,7 +31,7 @@ _HOOK_TABLES = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_fo
 
 
 def _forward_unimplemented(self, *input):
-    """Raise: the class does not define forward."""
+    """Return what the module makes of its inputs; subclasses say how, and this raises."""
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
@@ -132,7 +132,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         elif isinstance(value, AnyModule):
             _require_init(modules, "module")
             self._forget(name, modules)
-            modules[name] = _members_asked(self, name, value)
+            modules[name] = _asked(_global_module_registration_hooks, self, name, value)
             self._welcome(value)
             return
         elif params is not None and name in params:
@@ -145,7 +145,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
             if value is not None:
                 raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None "
                                 "expected)")
-            modules[name] = _members_asked(self, name, value)
+            modules[name] = _asked(_global_module_registration_hooks, self, name, value)
             return
         elif buffers is not None and name in buffers:
             if value is not None:
@@ -201,7 +201,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         return type(self).__name__
 
     def extra_repr(self):
-        """Return what `repr` shows of this module between the brackets."""
+        """Return the options as text, which `repr` shows between the brackets; subclasses do so, this shows nothing."""
         return ""
 
     def __repr__(self):
@@ -358,15 +358,6 @@ def _require_init(table, what):
     """Raise unless the module's tables are there."""
     if table is None:
         raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-
-
-def _members_asked(module, name, value):
-    """Return a submodule, or what registration hooks put in its place."""
-    for hook in _global_module_registration_hooks.values():
-        answer = hook(module, name, value)
-        if answer is not None:
-            value = answer
-    return value
 
 
 def _addindent(s_, numSpaces):

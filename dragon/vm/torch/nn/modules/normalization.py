@@ -27,7 +27,6 @@ class LocalResponseNorm(Applied, call="local_response_norm(input; size, alpha=1e
     """
 
     def extra_repr(self):
-        """Return the options as text."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
@@ -44,25 +43,27 @@ class CrossMapLRN2d(LocalResponseNorm):
         return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
 
 
-def _add_affine(module, weight, bias, shape, made):
-    """Register weight and bias of a shape, or None for those that are not wanted."""
-    for name, wanted in (("weight", weight), ("bias", bias)):
-        module.register_parameter(name, Parameter(empty(*shape, **made)) if wanted else None)
+class _Affine(Module):
+    """The base of normalizations that scale and shift."""
 
+    def _add_affine(self, weight, bias, shape, made):
+        """Register weight and bias of a shape, or None for those that are not wanted."""
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            self.register_parameter(name, Parameter(empty(*shape, **made)) if wanted else None)
 
-def _reset_affine(module):
-    """Set weight to one and bias to zero."""
-    if module.weight is not None:
-        init.ones_(module.weight)
-    if getattr(module, "bias", None) is not None:
-        init.zeros_(module.bias)
+    def reset_parameters(self):
+        """Set the weight to one and the bias, where there is one, to zero."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if getattr(self, "bias", None) is not None:
+            init.zeros_(self.bias)
 
 
 def _shape(normalized_shape):
     return (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
 
 
-class LayerNorm(Module):
+class LayerNorm(_Affine):
     """Normalize over the last axes.
 
     Parameters
@@ -75,10 +76,6 @@ class LayerNorm(Module):
         Have weight and bias.
     bias : bool, optional, default=True
         Have a bias, if affine.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 
@@ -89,13 +86,8 @@ class LayerNorm(Module):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        _add_affine(self, elementwise_affine, elementwise_affine and bias, self.normalized_shape,
-                    factory(device, dtype))
+        self._add_affine(elementwise_affine, elementwise_affine and bias, self.normalized_shape, factory(device, dtype))
         self.reset_parameters()
-
-    def reset_parameters(self):
-        """Set weight to one and bias to zero."""
-        _reset_affine(self)
 
     def forward(self, input):
         """Return the input, normalized."""
@@ -105,12 +97,11 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        """Return the options as text."""
         return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
                 f"bias={self.bias is not None}")
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """Normalize over groups of channels.
 
     Parameters
@@ -136,24 +127,19 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        _add_affine(self, affine, affine and bias, (num_channels,), factory(device, dtype))
+        self._add_affine(affine, affine and bias, (num_channels,), factory(device, dtype))
         self.reset_parameters()
-
-    def reset_parameters(self):
-        """Set weight to one and bias to zero."""
-        _reset_affine(self)
 
     def forward(self, input):
         """Return the input, normalized."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        """Return the options as text."""
         return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
                 f"bias={self.bias is not None}")
 
 
-class RMSNorm(Module):
+class RMSNorm(_Affine):
     """Divide by the root of the mean square over the last axes.
 
     Parameters
@@ -178,14 +164,9 @@ class RMSNorm(Module):
         self.register_parameter("weight", weight)
         self.reset_parameters()
 
-    def reset_parameters(self):
-        """Set the weight to one."""
-        _reset_affine(self)
-
     def forward(self, x):
         """Return the input, normalized."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self):
-        """Return the options as text."""
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

@@ -1,5 +1,6 @@
 """Padding layers."""
 from dragon.vm.torch.nn import functional as F
+from dragon.vm.torch.nn.modules._applied import Keeping
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import _ntuple, _pair, _quadruple
 
@@ -27,19 +28,14 @@ class _CircularPadNd(_PadNd):
         raise NotImplementedError(f"{type(self).__name__}: got no _check_input_dim, expected a class that defines it")
 
     def forward(self, input):
-        """Return the input, padded."""
         self._check_input_dim(input)
         return super().forward(input)
 
 
-class _ConstantPadNd(Module):
+class _ConstantPadNd(Keeping, takes="value"):
     """The base of padding with a number."""
 
     __constants__ = ["padding", "value"]
-
-    def __init__(self, value):
-        super().__init__()
-        self.value = value
 
     def forward(self, input):
         """Return the input, padded."""

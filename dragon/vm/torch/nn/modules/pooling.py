@@ -3,7 +3,19 @@ from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torch.nn.modules.utils import _pair, _single, _triple
 
 
-class _MaxPoolNd(Applied):
+class _Windowed(Applied):
+    """A layer of windows, whose step is by default their size; classes with `_of` keep a number for each axis."""
+
+    _of = None
+
+    def _settle(self):
+        self.stride = self.kernel_size if self.stride is None else self.stride
+        for name in ("kernel_size", "stride", "padding") if self._of else ():
+            setattr(self, name, self._of(getattr(self, name)))
+
+
+class _MaxPoolNd(_Windowed, takes="kernel_size, stride=None, padding=0, dilation=1, return_indices=False, "
+                                  "ceil_mode=False"):
     """The base of maximum pooling over any number of axes.
 
     Parameters
@@ -23,19 +35,9 @@ class _MaxPoolNd(Applied):
 
     """
 
-    __constants__ = _options = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     _shown = ["kernel_size", "stride", "padding", "dilation", "ceil_mode"]
     return_indices: bool
     ceil_mode: bool
-
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = stride if stride is not None else kernel_size
-        self.padding = padding
-        self.dilation = dilation
-        self.return_indices = return_indices
-        self.ceil_mode = ceil_mode
 
 
 class MaxPool1d(_MaxPoolNd, call="max_pool1d(input)"):
@@ -50,42 +52,32 @@ class MaxPool3d(_MaxPoolNd, call="max_pool3d(input)"):
     """Take the maximum within a window over three axes."""
 
 
-class _MaxUnpoolNd(Applied):
+class _MaxUnpoolNd(_Windowed):
     """The base of what undoes maximum pooling."""
 
-    _options = ["kernel_size", "stride", "padding"]
 
-    def _set(self, of, kernel_size, stride, padding):
-        self.kernel_size = of(kernel_size)
-        self.stride = of(stride if stride is not None else kernel_size)
-        self.padding = of(padding)
-
-
-class MaxUnpool1d(_MaxUnpoolNd, call="max_unpool1d(input, indices, output_size=None)"):
+class MaxUnpool1d(_MaxUnpoolNd, call="max_unpool1d(input, indices, output_size=None; kernel_size, stride=None, "
+                                     "padding=0)"):
     """Put maxima back where MaxPool1d found them, zeros elsewhere."""
 
-    def __init__(self, kernel_size, stride=None, padding=0):
-        super().__init__()
-        self._set(_single, kernel_size, stride, padding)
+    _of = staticmethod(_single)
 
 
-class MaxUnpool2d(_MaxUnpoolNd, call="max_unpool2d(input, indices, output_size=None)"):
+class MaxUnpool2d(_MaxUnpoolNd, call="max_unpool2d(input, indices, output_size=None; kernel_size, stride=None, "
+                                     "padding=0)"):
     """Put maxima back where MaxPool2d found them, zeros elsewhere."""
 
-    def __init__(self, kernel_size, stride=None, padding=0):
-        super().__init__()
-        self._set(_pair, kernel_size, stride, padding)
+    _of = staticmethod(_pair)
 
 
-class MaxUnpool3d(_MaxUnpoolNd, call="max_unpool3d(input, indices, output_size=None)"):
+class MaxUnpool3d(_MaxUnpoolNd, call="max_unpool3d(input, indices, output_size=None; kernel_size, stride=None, "
+                                     "padding=0)"):
     """Put maxima back where MaxPool3d found them, zeros elsewhere."""
 
-    def __init__(self, kernel_size, stride=None, padding=0):
-        super().__init__()
-        self._set(_triple, kernel_size, stride, padding)
+    _of = staticmethod(_triple)
 
 
-class _AvgPoolNd(Applied):
+class _AvgPoolNd(_Windowed):
     """The base of average pooling.
 
     Parameters
@@ -101,48 +93,24 @@ class _AvgPoolNd(Applied):
 
     """
 
-    __constants__ = _options = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
     _shown = ["kernel_size", "stride", "padding"]
 
-    def _set(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
-        self.kernel_size = kernel_size
-        self.stride = stride if stride is not None else kernel_size
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
 
-
-class AvgPool1d(_AvgPoolNd, call="avg_pool1d(input)"):
+class AvgPool1d(_AvgPoolNd, call="avg_pool1d(input; kernel_size, stride=None, padding=0, ceil_mode=False, "
+                                 "count_include_pad=True)"):
     """Take the mean within a window over one axis."""
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-        super().__init__()
-        stride = kernel_size if stride is None else stride
-        self._set(_single(kernel_size), _single(stride), _single(padding), ceil_mode, count_include_pad)
+    _of = staticmethod(_single)
 
 
-class AvgPool2d(_AvgPoolNd, call="avg_pool2d(input)"):
+class AvgPool2d(_AvgPoolNd, call="avg_pool2d(input; kernel_size, stride=None, padding=0, ceil_mode=False, "
+                                 "count_include_pad=True, divisor_override=None)"):
     """Take the mean within a window over two axes."""
 
-    __constants__ = _options = [*_AvgPoolNd.__constants__, "divisor_override"]
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-                 divisor_override=None):
-        super().__init__()
-        self._set(kernel_size, stride, padding, ceil_mode, count_include_pad)
-        self.divisor_override = divisor_override
-
-
-class AvgPool3d(_AvgPoolNd, call="avg_pool3d(input)"):
+class AvgPool3d(_AvgPoolNd, call="avg_pool3d(input; kernel_size, stride=None, padding=0, ceil_mode=False, "
+                                 "count_include_pad=True, divisor_override=None)"):
     """Take the mean within a window over three axes."""
-
-    __constants__ = _options = AvgPool2d.__constants__
-
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-                 divisor_override=None):
-        super().__init__()
-        self._set(kernel_size, stride, padding, ceil_mode, count_include_pad)
-        self.divisor_override = divisor_override
 
     def __setstate__(self, d):
         super().__setstate__(d)
@@ -199,7 +167,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd, call="fractional_max_pool3d(inpu
         self._set(_triple, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
-class _LPPoolNd(Applied):
+class _LPPoolNd(Applied, takes="norm_type, kernel_size, stride=None, ceil_mode=False"):
     """The base of power-average pooling.
 
     Parameters
@@ -210,15 +178,6 @@ class _LPPoolNd(Applied):
         See `_MaxPoolNd`.
 
     """
-
-    __constants__ = _options = ["norm_type", "kernel_size", "stride", "ceil_mode"]
-
-    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
 
 
 class LPPool1d(_LPPoolNd, call="lp_pool1d(input; norm_type=float(self.norm_type))"):
@@ -233,16 +192,10 @@ class LPPool3d(_LPPoolNd, call="lp_pool3d(input; norm_type=float(self.norm_type)
     """Take a norm within a window over three axes."""
 
 
-class _AdaptiveMaxPoolNd(Applied):
+class _AdaptiveMaxPoolNd(Applied, takes="output_size, return_indices=False"):
     """The base of maximum pooling to a given size."""
 
-    __constants__ = _options = ["output_size", "return_indices"]
     _shown = ["output_size"]
-
-    def __init__(self, output_size, return_indices=False):
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = return_indices
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd, call="adaptive_max_pool1d(input)"):
@@ -257,14 +210,8 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd, call="adaptive_max_pool3d(input)"):
     """Take maxima so that three axes get given sizes."""
 
 
-class _AdaptiveAvgPoolNd(Applied):
+class _AdaptiveAvgPoolNd(Applied, takes="output_size"):
     """The base of average pooling to a given size."""
-
-    __constants__ = _options = ["output_size"]
-
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd, call="adaptive_avg_pool1d(input)"):

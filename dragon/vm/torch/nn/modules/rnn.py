@@ -1,10 +1,8 @@
 """Recurrent layers over whole sequences; their single steps stand in `_cells`."""
-import math
 import numbers
 import warnings
 
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.nn import init
 from dragon.vm.torch.nn.modules._cells import GRUCell, LSTMCell, RNNCell, RNNCellBase  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.modules.utils import empty
@@ -53,24 +51,14 @@ class RNNBase(Module):
     ----------
     mode : {"LSTM", "GRU", "RNN_TANH", "RNN_RELU"}
         Which one; the classes below set it.
-    input_size, hidden_size : int
-        Features of the input and of the state.
     num_layers : int, optional, default=1
         How many layers stand on each other.
-    bias : bool, optional, default=True
-        Add biases.
-    batch_first : bool, optional, default=False
-        Tensors are `(batch, sequence, feature)` in place of `(sequence, batch, feature)`.
     dropout : float, optional, default=0.0
         Probability of dropping an output of all layers but the last.
     bidirectional : bool, optional, default=False
         Go backwards too, and put both results side by side.
     proj_size : int, optional, default=0
         Project the state to this size; LSTM only.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 
@@ -124,11 +112,7 @@ class RNNBase(Module):
     def flatten_parameters(self):
         """Do nothing: the engine takes the parameters as they are."""
 
-    def reset_parameters(self):
-        """Draw new parameters, uniform within one over the root of `hidden_size`."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
+    reset_parameters = RNNCellBase.reset_parameters
 
     def check_input(self, input, batch_sizes):
         """Raise unless the input suits the layer."""

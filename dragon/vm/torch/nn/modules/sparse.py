@@ -35,6 +35,14 @@ class _Table(Module):
         if self.padding_idx is not None:
             init.zeros_(self.weight.data[self.padding_idx])
 
+    @classmethod
+    def _over(cls, embeddings, **options):
+        """Return a layer over a table."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        return cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, **options)
+
     def _options(self, *shown):
         """Return what differs from the defaults as text."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
@@ -91,7 +99,6 @@ class Embedding(_Table):
                            self.sparse)
 
     def extra_repr(self):
-        """Return the options as text."""
         return self._options(("padding_idx", None), ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False),
                              ("sparse", False))
 
@@ -99,12 +106,8 @@ class Embedding(_Table):
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0,
                         scale_grad_by_freq=False, sparse=False):
         """Return a layer over a table that there is already."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
-        return cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, _freeze=freeze,
-                   padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
-                   scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+        return cls._over(embeddings, _freeze=freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+                         scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 class EmbeddingBag(_Table):
@@ -147,7 +150,6 @@ class EmbeddingBag(_Table):
                                self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
 
     def extra_repr(self):
-        """Return the options as text."""
         return self._options(("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False), ("mode", None),
                              ("padding_idx", None))
 
@@ -155,11 +157,7 @@ class EmbeddingBag(_Table):
     def from_pretrained(cls, embeddings, freeze=True, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
                         mode="mean", sparse=False, include_last_offset=False, padding_idx=None):
         """Return a layer over a table that there is already."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
-        made = cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, max_norm=max_norm,
-                   norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse,
-                   include_last_offset=include_last_offset, padding_idx=padding_idx)
+        made = cls._over(embeddings, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq,
+                         mode=mode, sparse=sparse, include_last_offset=include_last_offset, padding_idx=padding_idx)
         made.weight.requires_grad = not freeze
         return made

@@ -71,16 +71,10 @@ class Transformer(Module):
         In place of those that would be made.
     layer_norm_eps : float, optional, default=1e-05
         Added to variances.
-    batch_first : bool, optional, default=False
-        Tensors are `(batch, sequence, feature)` in place of `(sequence, batch, feature)`.
     norm_first : bool, optional, default=False
         Normalize before attention and feedforward, not after.
     bias : bool, optional, default=True
         Have biases.
-    device : Union[device, str], optional
-        Where the parameters live.
-    dtype : dtype, optional
-        Their type.
 
     """
 
@@ -242,7 +236,16 @@ class TransformerDecoder(Module):
         return output if self.norm is None else self.norm(output)
 
 
-class TransformerEncoderLayer(Module):
+class _Layer(Module):
+    """The base of both layers: attention of a sequence to itself."""
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        attended, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
+                                     need_weights=False, is_causal=is_causal)
+        return self.dropout1(attended)
+
+
+class TransformerEncoderLayer(_Layer):
     """Self-attention and a feedforward network, each with a shortcut and a normalization.
 
     Parameters
@@ -291,16 +294,11 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(src + self._sa_block(src, src_mask, padding, is_causal=is_causal))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
-        attended, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
-                                     need_weights=False, is_causal=is_causal)
-        return self.dropout1(attended)
-
     def _ff_block(self, x):
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to the memory and a feedforward network, each with a shortcut and a normalization.
 
     Parameters
@@ -345,11 +343,6 @@ class TransformerDecoderLayer(Module):
         x = self.norm1(tgt + self._sa_block(tgt, *own))
         x = self.norm2(x + self._mha_block(x, memory, *other))
         return self.norm3(x + self._ff_block(x))
-
-    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
-        attended, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
-                                     is_causal=is_causal, need_weights=False)
-        return self.dropout1(attended)
 
     def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
         attended, _ = self.multihead_attn(x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,

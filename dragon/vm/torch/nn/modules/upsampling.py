@@ -45,7 +45,6 @@ class Upsample(Module):
         self.__dict__.setdefault("recompute_scale_factor", True)
 
     def extra_repr(self):
-        """Return the options as text."""
         name = "size" if self.scale_factor is None else "scale_factor"
         return f"{name}={getattr(self, name)!r}, mode={self.mode!r}"
 

@@ -117,8 +117,6 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
 
     Parameters
     ----------
-    module : Module
-        Whose it is.
     name : str, optional, default="weight"
         Its name.
     orthogonal_map : {"matrix_exp", "cayley", "householder"}, optional

@@ -171,10 +171,6 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
 
     Parameters
     ----------
-    module : Module
-        Whose it is.
-    tensor_name : str
-        Its name.
     parametrization : Module
         Its forward takes the tensor; its `right_inverse`, if there is one, goes the way back for assignments.
     unsafe : bool, optional, default=False
@@ -227,10 +223,6 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
     Parameters
     ----------
-    module : Module
-        Whose it is.
-    tensor_name : str
-        Its name.
     leave_parametrized : bool, optional, default=True
         Leave what was computed, not what it was computed from.
 

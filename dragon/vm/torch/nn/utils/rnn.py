@@ -20,7 +20,7 @@ def _cast(name, dtype):
 
 
 class PackedSequence(PackedSequence_):
-    """Sequences, sorted by length, step by step: all first elements, all second ones, ...
+    """Sequences, sorted by length, step by step: all first elements, all second ones, and so on.
 
     Parameters
     ----------

@@ -54,14 +54,8 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, t
         The module.
     parameters_and_buffers : Dict[str, Tensor]
         Tensors by their dotted names.
-    args : Union[Any, tuple], optional
-        The positional arguments, or the only one.
-    kwargs : dict, optional
-        The keyword arguments.
-    tie_weights : bool, optional, default=True
-        Tensors that the module has under several names get one value.
-    strict : bool, optional, default=False
-        Whether missing and unexpected names are errors.
+    args, kwargs, tie_weights, strict
+        See `torch.func.functional_call`.
 
     Returns
     -------

@@ -89,12 +89,8 @@ class RandAugment(_AutoAugmentBase):
         return image
 
 
-class TrivialAugmentWide(_AutoAugmentBase):
+class TrivialAugmentWide(_AutoAugmentBase, takes="num_magnitude_bins=31, interpolation='nearest', fill=None"):
     """Apply one random operation of random strength; see the first version."""
-
-    def __init__(self, num_magnitude_bins=31, interpolation="nearest", fill=None):
-        super().__init__(interpolation=interpolation, fill=fill)
-        self.num_magnitude_bins = num_magnitude_bins
 
     def _augment(self, image):
         return self._random(image, self._space("trivial", self.num_magnitude_bins, image),

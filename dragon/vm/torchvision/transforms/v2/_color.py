@@ -8,23 +8,16 @@ from dragon.vm.torchvision.transforms.v2._transform import _RandomApplyTransform
 from dragon.vm.torchvision.transforms.v2._utils import query_chw
 
 
-class Grayscale(Transform):
+class Grayscale(Transform, takes="num_output_channels=1"):
     """Make grey, in 1 or 3 channels."""
 
     _function, _options = F.rgb_to_grayscale, ("num_output_channels",)
 
-    def __init__(self, num_output_channels=1):
-        super().__init__()
-        self.num_output_channels = num_output_channels
 
-
-class RandomGrayscale(_RandomApplyTransform):
+class RandomGrayscale(_RandomApplyTransform, takes="p=0.1"):
     """Make grey, in as many channels, with a probability `p`."""
 
     _function = F.rgb_to_grayscale
-
-    def __init__(self, p=0.1):
-        super().__init__(p=p)
 
     def make_params(self, flat_inputs):
         return {"num_output_channels": query_chw(flat_inputs)[0]}
@@ -147,32 +140,20 @@ class RandomAutocontrast(_RandomApplyTransform):
     _function = F.autocontrast
 
 
-class RandomPosterize(_RandomApplyTransform):
+class RandomPosterize(_RandomApplyTransform, takes="bits, p=0.5"):
     """Keep fewer bits per channel with a probability `p`."""
 
     _function, _options = F.posterize, ("bits",)
 
-    def __init__(self, bits, p=0.5):
-        super().__init__(p=p)
-        self.bits = bits
 
-
-class RandomSolarize(_RandomApplyTransform):
+class RandomSolarize(_RandomApplyTransform, takes="threshold, p=0.5"):
     """Invert values from a threshold on with a probability `p`."""
 
     _function, _options = F.solarize, ("threshold",)
 
-    def __init__(self, threshold, p=0.5):
-        super().__init__(p=p)
-        self.threshold = threshold
 
-
-class RandomAdjustSharpness(_RandomApplyTransform):
+class RandomAdjustSharpness(_RandomApplyTransform, takes="sharpness_factor, p=0.5"):
     """Sharpen or blur with a probability `p`."""
-
-    def __init__(self, sharpness_factor, p=0.5):
-        super().__init__(p=p)
-        self.sharpness_factor = sharpness_factor
 
     def transform(self, inpt, params):
         return self._call_kernel(F.adjust_sharpness, inpt, self.sharpness_factor)

@@ -31,11 +31,6 @@ class RandomVerticalFlip(_RandomApplyTransform):
 class _Resizing(Transform):
     _function, _options = F.resize, ("interpolation", "antialias")
 
-    def _hold(self, interpolation, antialias, **more):
-        for name, value in more.items():
-            setattr(self, name, value)
-        self.interpolation, self.antialias = interpolation, antialias
-
 
 class Resize(Transform):
     """Bring an image to a size.
@@ -69,12 +64,13 @@ class Resize(Transform):
                                  antialias=self.antialias)
 
 
-class CenterCrop(Transform):
-    """Cut out the middle."""
+class _Sized(Transform):
+    def _settle(self):
+        self.size = _setup_size(self.size)
 
-    def __init__(self, size):
-        super().__init__()
-        self.size = _setup_size(size)
+
+class CenterCrop(_Sized, takes="size"):
+    """Cut out the middle."""
 
     def transform(self, inpt, params):
         return self._call_kernel(F.center_crop, inpt, output_size=self.size)
@@ -102,7 +98,7 @@ class RandomResizedCrop(Transform):
         return dict(zip(("top", "left", "height", "width"), drawn))
 
 
-class _Crops(Transform):
+class _Crops(_Sized):
     def _call_kernel(self, functional, inpt, *args, **kwargs):
         if isinstance(inpt, (tv_tensors.BoundingBoxes, tv_tensors.KeyPoints, tv_tensors.Mask)):
             warnings.warn(f"{type(self).__name__}() is currently passing through inputs of type "
@@ -114,23 +110,15 @@ class _Crops(Transform):
             raise TypeError(f"BoundingBoxes'es and Mask's are not supported by {type(self).__name__}()")
 
 
-class FiveCrop(_Crops):
+class FiveCrop(_Crops, takes="size"):
     """Cut out the four corners and the middle."""
-
-    def __init__(self, size):
-        super().__init__()
-        self.size = _setup_size(size)
 
     def transform(self, inpt, params):
         return self._call_kernel(F.five_crop, inpt, self.size)
 
 
-class TenCrop(_Crops):
+class TenCrop(_Crops, takes="size, vertical_flip=False"):
     """Cut out the four corners and the middle, of the image and of its mirror image."""
-
-    def __init__(self, size, vertical_flip=False):
-        super().__init__()
-        self.size, self.vertical_flip = _setup_size(size), vertical_flip
 
     def transform(self, inpt, params):
         return self._call_kernel(F.ten_crop, inpt, self.size, vertical_flip=self.vertical_flip)
@@ -369,7 +357,7 @@ class RandomIoUCrop(Transform):
         return output
 
 
-class ScaleJitter(_Resizing):
+class ScaleJitter(_Resizing, takes="target_size, scale_range=(0.1, 2.0), interpolation='bilinear', antialias=True"):
     """Fit an image into a size, times a random scale.
 
     Parameters
@@ -382,10 +370,6 @@ class ScaleJitter(_Resizing):
         As for `Resize`.
 
     """
-
-    def __init__(self, target_size, scale_range=(0.1, 2.0), interpolation="bilinear", antialias=True):
-        super().__init__()
-        self._hold(interpolation, antialias, target_size=target_size, scale_range=scale_range)
 
     def make_params(self, flat_inputs):
         height, width = query_size(flat_inputs)
@@ -401,15 +385,13 @@ class RandomShortestSize(_Resizing):
     ----------
     min_size : Union[int, Sequence[int]]
         The lengths.
-    interpolation, antialias : optional
-        As for `Resize`.
 
     """
 
     def __init__(self, min_size, max_size=None, interpolation="bilinear", antialias=True):
         super().__init__()
         min_size = [min_size] if isinstance(min_size, int) else list(min_size)
-        self._hold(interpolation, antialias, min_size=min_size, max_size=max_size)
+        self.min_size, self.max_size, self.interpolation, self.antialias = min_size, max_size, interpolation, antialias
 
     def make_params(self, flat_inputs):
         height, width = query_size(flat_inputs)
@@ -419,7 +401,7 @@ class RandomShortestSize(_Resizing):
         return {"size": (int(height * ratio), int(width * ratio))}
 
 
-class RandomResize(_Resizing):
+class RandomResize(_Resizing, takes="min_size, max_size, interpolation='bilinear', antialias=True"):
     """Bring the shorter side to a random length between two.
 
     Parameters
@@ -430,10 +412,6 @@ class RandomResize(_Resizing):
         As for `Resize`.
 
     """
-
-    def __init__(self, min_size, max_size, interpolation="bilinear", antialias=True):
-        super().__init__()
-        self._hold(interpolation, antialias, min_size=min_size, max_size=max_size)
 
     def make_params(self, flat_inputs):
         return {"size": [random_integer(self.max_size, self.min_size)]}

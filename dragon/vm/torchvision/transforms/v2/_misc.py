@@ -91,14 +91,10 @@ class GaussianBlur(Transform):
         return self._call_kernel(F.gaussian_blur, inpt, self.kernel_size, **params)
 
 
-class GaussianNoise(Transform):
+class GaussianNoise(Transform, takes="mean=0.0, sigma=0.1, clip=True"):
     """Add noise of a mean and a deviation."""
 
     _function, _options = F.gaussian_noise, ("mean", "sigma", "clip")
-
-    def __init__(self, mean=0.0, sigma=0.1, clip=True):
-        super().__init__()
-        self.mean, self.sigma, self.clip = mean, sigma, clip
 
 
 class ToDtype(Transform):
@@ -249,14 +245,10 @@ class ToImage(Transform):
         return F.to_image(inpt)
 
 
-class ToPILImage(Transform):
+class ToPILImage(Transform, takes="mode=None"):
     """Turn a tensor or an array into an image of Pillow."""
 
     _transformed_types = (is_pure_tensor, tv_tensors.Image, lambda inpt: type(inpt).__name__ == "ndarray")
-
-    def __init__(self, mode=None):
-        super().__init__()
-        self.mode = mode
 
     def transform(self, inpt, params):
         return F.to_pil_image(inpt, mode=self.mode)
@@ -286,40 +278,28 @@ class ToTensor(Transform):
         return F.to_tensor(inpt)
 
 
-class UniformTemporalSubsample(Transform):
+class UniformTemporalSubsample(Transform, takes="num_samples"):
     """Take frames of a video at equal distances."""
 
     _transformed_types = (is_pure_tensor, tv_tensors.Video)
-
-    def __init__(self, num_samples):
-        super().__init__()
-        self.num_samples = num_samples
 
     def transform(self, inpt, params):
         return self._call_kernel(F.uniform_temporal_subsample, inpt, self.num_samples)
 
 
-class ConvertBoundingBoxFormat(Transform):
+class ConvertBoundingBoxFormat(Transform, takes="format"):
     """Turn boxes into another format."""
 
     _transformed_types = (tv_tensors.BoundingBoxes,)
-
-    def __init__(self, format):
-        super().__init__()
-        self.format = format
 
     def transform(self, inpt, params):
         return F.convert_bounding_box_format(inpt, new_format=self.format)
 
 
-class ClampBoundingBoxes(Transform):
+class ClampBoundingBoxes(Transform, takes="clamping_mode='auto'"):
     """Cut boxes to their canvas."""
 
     _transformed_types = (tv_tensors.BoundingBoxes,)
-
-    def __init__(self, clamping_mode="auto"):
-        super().__init__()
-        self.clamping_mode = clamping_mode
 
     def transform(self, inpt, params):
         return F.clamp_bounding_boxes(inpt, clamping_mode=self.clamping_mode)
@@ -334,16 +314,14 @@ class ClampKeyPoints(Transform):
         return F.clamp_keypoints(inpt)
 
 
-class SetClampingMode(Transform):
+class SetClampingMode(Transform, takes="clamping_mode"):
     """Say how boxes are cut from now on."""
 
     _transformed_types = (tv_tensors.BoundingBoxes,)
 
-    def __init__(self, clamping_mode):
-        super().__init__()
-        self.clamping_mode = clamping_mode
-        if clamping_mode not in (None, "soft", "hard"):
-            raise ValueError(f"clamping_mode must be soft, hard or None, got {clamping_mode}")
+    def _settle(self):
+        if self.clamping_mode not in (None, "soft", "hard"):
+            raise ValueError(f"clamping_mode must be soft, hard or None, got {self.clamping_mode}")
 
     def transform(self, inpt, params):
         return tv_tensors.wrap(inpt.as_subclass(torch.Tensor).clone(), like=inpt, clamping_mode=self.clamping_mode)

@@ -2,6 +2,7 @@
 import enum
 
 from dragon.vm import torch
+from dragon.vm.torch.nn.modules._applied import Keeping
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
 from dragon.vm.torchvision import transforms as _transforms, tv_tensors
 from dragon.vm.torchvision._pillow import Image
@@ -12,7 +13,7 @@ from dragon.vm.torchvision.transforms.v2.functional._utils import _get_kernel
 _PACKAGE = __name__.rpartition(".")[0]
 
 
-class Transform(torch.nn.Module):
+class Transform(Keeping):
     """A transform of what is in a structure; subclasses say how in `transform`, and draw in `make_params`.
 
     Most are one function: `_function`, which is given by name what is drawn, and the attributes in `_options`.
@@ -22,7 +23,8 @@ class Transform(torch.nn.Module):
     _v1_transform_cls = None
     _function, _options = None, ()
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
         # The functions that draw in the first version, where a class has the same name, stay within reach.
         if cls.__module__.startswith(_PACKAGE):
             cls._v1_transform_cls = getattr(_transforms, cls.__name__, None)
