@@ -42,10 +42,8 @@ def read_sizes(who, graph, tensors):
 
     Parameters
     ----------
-    who : str
-        Who speaks in the errors.
-    graph : dragon.Graph
-        The graph to be run.
+    who, graph
+        As for `check_feeds`.
     tensors : Sequence[dragon.Tensor]
         What `check_feeds` returned.
 

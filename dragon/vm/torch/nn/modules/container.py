@@ -94,10 +94,7 @@ class Sequential(_Ordered):
     def __add__(self, other):
         if not isinstance(other, Sequential):
             raise ValueError(f"Sequential: got {type(other)} to add, expected a Sequential")
-        made = Sequential()
-        for module in (*self, *other):
-            made.append(module)
-        return made
+        return Sequential().extend([*self, *other])
 
     def __iadd__(self, other):
         if not isinstance(other, Sequential):
@@ -113,10 +110,7 @@ class Sequential(_Ordered):
         return [*self] * count
 
     def __mul__(self, count):
-        made = Sequential()
-        for module in self._repeated(count):
-            made.append(module)
-        return made
+        return Sequential().extend(self._repeated(count))
 
     __rmul__ = __mul__
 

@@ -251,6 +251,8 @@ class RandomCrop(Transform):
 class RandomPerspective(_RandomApplyTransform):
     """Move the corners at random, with a probability; see the first version."""
 
+    _function, _options = F.perspective, ("fill", "interpolation")
+
     def __init__(self, distortion_scale=0.5, p=0.5, interpolation="bilinear", fill=0):
         super().__init__(p=p)
         if not 0 <= distortion_scale <= 1:
@@ -261,11 +263,7 @@ class RandomPerspective(_RandomApplyTransform):
     def make_params(self, flat_inputs):
         height, width = query_size(flat_inputs)
         points = _arguments.perspective_points(width, height, self.distortion_scale)
-        return {"coefficients": perspective_coefficients(*points)}
-
-    def transform(self, inpt, params):
-        return self._call_kernel(F.perspective, inpt, startpoints=None, endpoints=None,
-                                 fill=_get_fill(self._fill, type(inpt)), interpolation=self.interpolation, **params)
+        return {"startpoints": None, "endpoints": None, "coefficients": perspective_coefficients(*points)}
 
 
 class ElasticTransform(Transform):

@@ -83,12 +83,10 @@ class Transform(Keeping):
         self._fill = _setup_fill_arg(fill)
 
 
-class _RandomApplyTransform(Transform):
-    def __init__(self, p=0.5):
-        if not 0.0 <= p <= 1.0:
+class _RandomApplyTransform(Transform, takes="p=0.5"):
+    def _settle(self):
+        if not 0.0 <= self.p <= 1.0:
             raise ValueError("`p` should be a floating point value in the interval [0.0, 1.0].")
-        super().__init__()
-        self.p = p
 
     def forward(self, *inputs):
         inputs = inputs if len(inputs) > 1 else inputs[0]
