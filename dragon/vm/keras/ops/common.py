@@ -15,11 +15,16 @@ from dragon.vm.shared.tensors.tensor import Tensor, ops
 SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}
 
 
-def publish(function, name, sentence):
-    """Give a function made from a table its name and docstring, and let it take symbolic tensors."""
+def named(function, name, doc):
+    """Give a function of one line its name and docstring, and let it take symbolic tensors."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{sentence} ...\n\n    Returns\n    -------\n    Tensor\n        The result.\n\n    "
+    function.__doc__ = doc
     return operation(function)
+
+
+def publish(function, name, sentence):
+    """Do so with a function whose arguments and result are documented by their words."""
+    return named(function, name, f"{sentence} ...\n\n    Returns\n    -------\n    Tensor\n        The result.\n\n    ")
 
 
 _FLOATS = frozenset(as_dtype(name) for name in ("float16", "bfloat16", "float32", "float64"))

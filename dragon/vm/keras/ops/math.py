@@ -2,7 +2,7 @@
 import collections
 
 from dragon.vm.keras.core.spec import size_by_numbers
-from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, operation, ops, places_of, publish, tensor)
+from dragon.vm.keras.ops.common import along, cast_to, dtype_of, named, operation, ops, places_of, publish, tensor
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.")
 erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.")
@@ -87,7 +87,6 @@ def _segments(data, segment_ids, num_segments, sorted, how):
                          f"{tuple(places.shape)}. Received: segment_ids.shape={tuple(places.shape)}")
     if num_segments is None:
         num_segments = size_by_numbers(lambda: int(ops.amax(places).item()) + 1)
-    shape = (num_segments, *data.shape[1:])
     # Elements of no segment go to one that is dropped.
     outside = ops.logical_or(ops.lt(places, 0), ops.ge(places, num_segments))
     places = ops.where(outside, num_segments, places)
@@ -106,8 +105,7 @@ def _segments(data, segment_ids, num_segments, sorted, how):
 def _segment(name, what, how):
     def function(data, segment_ids, num_segments=None, sorted=False):
         return _segments(data, segment_ids, num_segments, sorted, how)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Return the {what} of the rows of each segment.
+    return named(function, name, f"""Return the {what} of the rows of each segment.
 
     Parameters
     ----------
@@ -125,8 +123,7 @@ def _segment(name, what, how):
     Tensor
         A row for each segment.
 
-    """
-    return operation(function)
+    """)
 
 
 segment_sum = _segment("segment_sum", "sum", "sum")
@@ -207,12 +204,6 @@ def fft2(x):
 
 
 @operation
-def ifft2(x):
-    """Return the inverse of `fft2`."""
-    return _parts(ops.fft_ifft2(_complex(x)))
-
-
-@operation
 def rfft(x, fft_length=None):
     """Return Fourier's transform of the last axis of real numbers, as (real, imaginary).
 
@@ -230,10 +221,9 @@ def rfft(x, fft_length=None):
     return _parts(ops.fft_rfft(tensor(x), fft_length))
 
 
-@operation
-def irfft(x, fft_length=None):
-    """Return the inverse of `rfft`, with the same length."""
-    return ops.fft_irfft(_complex(x), fft_length)
+ifft2 = named(lambda x: _parts(ops.fft_ifft2(_complex(x))), "ifft2", "Return the inverse of `fft2`.")
+irfft = named(lambda x, fft_length=None: ops.fft_irfft(_complex(x), fft_length), "irfft",
+              "Return the inverse of `rfft`, with the same length.")
 
 
 def _window_of(window, sequence_length, fft_length, dtype):

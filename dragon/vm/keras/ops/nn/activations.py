@@ -1,6 +1,6 @@
 """Activations: rows over the engine's, and a few that are told by a formula."""
-from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, fitted, floatx, join, operation, ops,
-                                        publish, tensor)
+from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, fitted, floatx, join, named, operation,
+                                        ops, publish, tensor)
 
 
 def _activation(name, sentence, compute):
@@ -87,18 +87,6 @@ def leaky_relu(x, negative_slope=0.2):
 
 
 @operation
-def elu(x, alpha=1.0):
-    """Return x where it is positive, alpha (exp(x) - 1) elsewhere."""
-    return ops.elu(tensor(x), alpha)
-
-
-@operation
-def celu(x, alpha=1.0):
-    """Return x where it is positive, alpha (exp(x / alpha) - 1) elsewhere."""
-    return ops.celu(tensor(x), alpha)
-
-
-@operation
 def gelu(x, approximate=True):
     """Return x times the normal distribution at x.
 
@@ -118,18 +106,6 @@ def glu(x, axis=-1):
     if x.shape[axis] % 2:
         raise ValueError(f"axis size must be divisible by 2. Received: x.shape={tuple(x.shape)} with axis={axis}")
     return ops.glu(x, axis)
-
-
-@operation
-def hard_shrink(x, threshold=0.5):
-    """Return x where |x| is above a threshold, 0 elsewhere."""
-    return ops.hardshrink(tensor(x), threshold)
-
-
-@operation
-def soft_shrink(x, threshold=0.5):
-    """Return x moved towards 0 by a threshold, 0 where it would pass it."""
-    return ops.softshrink(tensor(x), threshold)
 
 
 @operation
@@ -154,10 +130,16 @@ def sparse_plus(x):
     return ops.where(ops.le(x, -1), ops.zeros_like(x), ops.where(ops.lt(x, 1), middle, x))
 
 
-@operation
-def sparse_sigmoid(x):
-    """Return 0 up to -1, 1 from 1 on, a line between."""
-    return ops.clamp(ops.mul(ops.add(tensor(x), 1), 0.5), 0, 1)
+elu = named(lambda x, alpha=1.0: ops.elu(tensor(x), alpha), "elu",
+            "Return x where it is positive, alpha (exp(x) - 1) elsewhere.")
+celu = named(lambda x, alpha=1.0: ops.celu(tensor(x), alpha), "celu",
+             "Return x where it is positive, alpha (exp(x / alpha) - 1) elsewhere.")
+hard_shrink = named(lambda x, threshold=0.5: ops.hardshrink(tensor(x), threshold), "hard_shrink",
+                    "Return x where |x| is above a threshold, 0 elsewhere.")
+soft_shrink = named(lambda x, threshold=0.5: ops.softshrink(tensor(x), threshold), "soft_shrink",
+                    "Return x moved towards 0 by a threshold, 0 where it would pass it.")
+sparse_sigmoid = named(lambda x: ops.clamp(ops.mul(ops.add(tensor(x), 1), 0.5), 0, 1), "sparse_sigmoid",
+                       "Return 0 up to -1, 1 from 1 on, a line between.")
 
 
 @operation

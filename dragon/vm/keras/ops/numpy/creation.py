@@ -2,8 +2,8 @@
 import math
 
 from dragon.vm.keras.ops.common import (as_axis, canonical_dtype, cast_to, concrete, convert_to_tensor, dtype_of,
-                                        fitted, floatx, is_number, operation, ops, result_type, standardize_dtype,
-                                        tensor)
+                                        fitted, floatx, is_number, named, operation, ops, result_type,
+                                        standardize_dtype, tensor)
 
 
 @operation
@@ -48,25 +48,19 @@ def _like(x, dtype):
     return x, dtype_of(x) if dtype is None else standardize_dtype(dtype)
 
 
-@operation
-def zeros_like(x, dtype=None):
-    """Return zeros in the shape of a tensor, in its dtype unless another is named."""
-    x, dtype = _like(x, dtype)
-    return ops.zeros_like(x, dtype=dtype)
+def _filled(name, doc, compute):
+    """Return a function that fills the shape of a tensor."""
+    def function(x, dtype=None):
+        x, dtype = _like(x, dtype)
+        return compute(x, dtype=dtype)
+    return named(function, name, doc)
 
 
-@operation
-def ones_like(x, dtype=None):
-    """Return ones in the shape of a tensor, in its dtype unless another is named."""
-    x, dtype = _like(x, dtype)
-    return ops.ones_like(x, dtype=dtype)
-
-
-@operation
-def empty_like(x, dtype=None):
-    """Return zeros in the shape of a tensor, to be overwritten."""
-    x, dtype = _like(x, dtype)
-    return ops.zeros_like(x, dtype=dtype)
+zeros_like = _filled("zeros_like", "Return zeros in the shape of a tensor, in its dtype unless another is named.",
+                     ops.zeros_like)
+ones_like = _filled("ones_like", "Return ones in the shape of a tensor, in its dtype unless another is named.",
+                    ops.ones_like)
+empty_like = _filled("empty_like", "Return zeros in the shape of a tensor, to be overwritten.", ops.zeros_like)
 
 
 @operation

@@ -3,7 +3,7 @@ import math
 
 from dragon import _C
 from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, counted_places, dtype_of, join,
-                                        operation, ops, places_of, result_type, tensor)
+                                        named, operation, ops, places_of, result_type, tensor)
 
 
 @operation
@@ -89,12 +89,6 @@ def where(condition, x1=None, x2=None):
         raise ValueError("`x1` and `x2` either both should be `None` or both should have non-None value. "
                          f"Received: x1={x1}, x2={x2}")
     return ops.where(condition, *join(x1, x2))
-
-
-@operation
-def nonzero(x):
-    """Return the places of elements that are not zero: a row for each axis, as int32."""
-    return [cast_to(row, "int32") for row in ops.nonzero_tuple(cast_to(tensor(x), "bool"))]
 
 
 @operation
@@ -293,13 +287,8 @@ def unravel_index(indices, shape):
     return tuple(reversed(places))
 
 
-@operation
-def ndim(x):
-    """Return how many axes a tensor has."""
-    return tensor(x).ndim
-
-
-@operation
-def size(x):
-    """Return how many elements a tensor has, as an int32 tensor."""
-    return tensor(math.prod(tensor(x).shape), "int32")
+nonzero = named(lambda x: [cast_to(row, "int32") for row in ops.nonzero_tuple(cast_to(tensor(x), "bool"))], "nonzero",
+                "Return the places of elements that are not zero: a row for each axis, as int32.")
+ndim = named(lambda x: tensor(x).ndim, "ndim", "Return how many axes a tensor has.")
+size = named(lambda x: tensor(math.prod(tensor(x).shape), "int32"), "size",
+             "Return how many elements a tensor has, as an int32 tensor.")

@@ -1,5 +1,5 @@
 """Tensors joined, cut into pieces and repeated."""
-from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, operation, ops,
+from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, named, operation, ops,
                                         result_type, tensor)
 
 
@@ -32,12 +32,6 @@ def concatenate(xs, axis=0):
 
 
 @operation
-def stack(x, axis=0):
-    """Join tensors along a new axis; the arguments are those of `concatenate`."""
-    return ops.stack(_join_list(x), axis)
-
-
-@operation
 def append(x1, x2, axis=None):
     """Join two tensors along an axis; as rows by default."""
     x1, x2 = _join_list([x1, x2])
@@ -51,18 +45,6 @@ def hstack(xs):
     """Join tensors along their second axis; rows along the first."""
     xs = _join_list(xs)
     return ops.cat(xs, 0 if xs[0].ndim == 1 else 1)
-
-
-@operation
-def vstack(xs):
-    """Join tensors along their first axis."""
-    return ops.cat(_join_list(xs), 0)
-
-
-@operation
-def dstack(xs):
-    """Join tensors along their third axis."""
-    return ops.dstack(_join_list(xs))
 
 
 def _split_places(size, sections):
@@ -111,16 +93,14 @@ def hsplit(x, indices_or_sections):
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
-@operation
-def vsplit(x, indices_or_sections):
-    """Cut a tensor along its first axis."""
-    return split(x, indices_or_sections, 0)
-
-
-@operation
-def dsplit(x, indices_or_sections):
-    """Cut a tensor along its third axis."""
-    return split(x, indices_or_sections, 2)
+stack = named(lambda x, axis=0: ops.stack(_join_list(x), axis), "stack",
+              "Join tensors along a new axis; the arguments are those of `concatenate`.")
+vstack = named(lambda xs: ops.cat(_join_list(xs), 0), "vstack", "Join tensors along their first axis.")
+dstack = named(lambda xs: ops.dstack(_join_list(xs)), "dstack", "Join tensors along their third axis.")
+vsplit = named(lambda x, indices_or_sections: split(x, indices_or_sections, 0), "vsplit",
+               "Cut a tensor along its first axis.")
+dsplit = named(lambda x, indices_or_sections: split(x, indices_or_sections, 2), "dsplit",
+               "Cut a tensor along its third axis.")
 
 
 @operation

@@ -1,5 +1,5 @@
 """Questions about numbers, and arithmetic on their bits."""
-from dragon.vm.keras.ops.common import (cast_to, dtype_of, is_ready, join_tensors, operation, ops, publish,
+from dragon.vm.keras.ops.common import (cast_to, dtype_of, is_ready, join_tensors, named, operation, ops, publish,
                                         result_type, tensor)
 from dragon.vm.shared.tensors.operators import RUNS
 
@@ -143,13 +143,5 @@ def _whole(name, x1, x2):
     return cast_to(x1, dtype), cast_to(x2, dtype)
 
 
-@operation
-def gcd(x1, x2):
-    """Return the greatest common divisor of integers."""
-    return ops.gcd(*_whole("gcd", x1, x2))
-
-
-@operation
-def lcm(x1, x2):
-    """Return the least common multiple of integers."""
-    return ops.lcm(*_whole("lcm", x1, x2))
+gcd = named(lambda x1, x2: ops.gcd(*_whole("gcd", x1, x2)), "gcd", "Return the greatest common divisor of integers.")
+lcm = named(lambda x1, x2: ops.lcm(*_whole("lcm", x1, x2)), "lcm", "Return the least common multiple of integers.")

@@ -1,6 +1,6 @@
 """Reductions that pass over NaN."""
-from dragon.vm.keras.ops.common import (along, as_axes, cast_to, dtype_of, operation, ops, publish, result_type,
-                                        tensor, total)
+from dragon.vm.keras.ops.common import (along, as_axes, cast_to, dtype_of, named, ops, publish, result_type, tensor,
+                                        total)
 from dragon.vm.keras.ops.numpy import reductions
 
 
@@ -80,13 +80,7 @@ nanprod = _reduction("nanprod", "Return the product of elements that are no NaN.
                      lambda x, *how: reductions.prod(_without(x, 1.0), *how))
 
 
-@operation
-def nancumsum(x, axis=None, dtype=None):
-    """Return the running sum, NaN counted as 0; the arguments are those of `cumsum`."""
-    return reductions.cumsum(_without(x, 0.0), axis, dtype)
-
-
-@operation
-def nancumprod(x, axis=None, dtype=None):
-    """Return the running product, NaN counted as 1; the arguments are those of `cumsum`."""
-    return reductions.cumprod(_without(x, 1.0), axis, dtype)
+nancumsum = named(lambda x, axis=None, dtype=None: reductions.cumsum(_without(x, 0.0), axis, dtype), "nancumsum",
+                  "Return the running sum, NaN counted as 0; the arguments are those of `cumsum`.")
+nancumprod = named(lambda x, axis=None, dtype=None: reductions.cumprod(_without(x, 1.0), axis, dtype), "nancumprod",
+                   "Return the running product, NaN counted as 1; the arguments are those of `cumsum`.")

@@ -32,24 +32,25 @@ def matmul(x1, x2):
     return _multiply(ops.matmul, x1, x2)
 
 
-@operation
-def dot(x1, x2):
-    """Return sums of products over the last axis of `x1` and the second to last (or only) one of `x2`."""
+def _contract(x1, x2, place):
+    """Sum products over the last axis of `x1` and one of `x2`, counted from its end; numbers only multiply."""
     def compute(x1, x2):
         if not x1.ndim or not x2.ndim:
             return ops.mul(x1, x2)
-        return ops.tensordot(x1, x2, [x1.ndim - 1], [max(x2.ndim - 2, 0)])
+        return ops.tensordot(x1, x2, [x1.ndim - 1], [max(x2.ndim - place, 0)])
     return _multiply(compute, x1, x2)
+
+
+@operation
+def dot(x1, x2):
+    """Return sums of products over the last axis of `x1` and the second to last (or only) one of `x2`."""
+    return _contract(x1, x2, 2)
 
 
 @operation
 def inner(x1, x2):
     """Return sums of products over the last axes."""
-    def compute(x1, x2):
-        if not x1.ndim or not x2.ndim:
-            return ops.mul(x1, x2)
-        return ops.tensordot(x1, x2, [x1.ndim - 1], [x2.ndim - 1])
-    return _multiply(compute, x1, x2)
+    return _contract(x1, x2, 1)
 
 
 @operation

@@ -1,6 +1,6 @@
 """Sums, products, extremes and the like along axes."""
-from dragon.vm.keras.ops.common import (along, as_axis, canonical_axis, cast_to, dtype_of, floatx, operation, ops,
-                                        publish, result_type, standardize_dtype, tensor, total, whole)
+from dragon.vm.keras.ops.common import (along, as_axis, canonical_axis, cast_to, dtype_of, floatx, named, operation,
+                                        ops, publish, result_type, standardize_dtype, tensor, total, whole)
 
 
 def _reduction(name, sentence, compute):
@@ -139,12 +139,6 @@ def argmax(x, axis=None, keepdims=False):
     return _best(ops.argmax, x, axis, keepdims)
 
 
-@operation
-def argmin(x, axis=None, keepdims=False):
-    """Return the place of the smallest element; the arguments are those of `argmax`."""
-    return _best(ops.argmin, x, axis, keepdims)
-
-
 def _cumulate(compute, x, axis, dtype):
     x = tensor(x)
     dtype = result_type(dtype_of(x) if dtype is None else standardize_dtype(dtype))
@@ -167,10 +161,10 @@ def cumsum(x, axis=None, dtype=None):
     return _cumulate(ops.cumsum, x, axis, dtype)
 
 
-@operation
-def cumprod(x, axis=None, dtype=None):
-    """Return the running product; the arguments are those of `cumsum`."""
-    return _cumulate(ops.cumprod, x, axis, dtype)
+argmin = named(lambda x, axis=None, keepdims=False: _best(ops.argmin, x, axis, keepdims), "argmin",
+               "Return the place of the smallest element; the arguments are those of `argmax`.")
+cumprod = named(lambda x, axis=None, dtype=None: _cumulate(ops.cumprod, x, axis, dtype), "cumprod",
+                "Return the running product; the arguments are those of `cumsum`.")
 
 
 @operation

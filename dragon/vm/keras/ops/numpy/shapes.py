@@ -1,5 +1,5 @@
 """Functions that move elements and change none."""
-from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, fitted, operation, ops,
+from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, fitted, named, operation, ops,
                                         standardize_dtype, tensor)
 
 
@@ -19,12 +19,6 @@ def reshape(x, newshape):
 
     """
     return ops.reshape(tensor(x), concrete(newshape))
-
-
-@operation
-def ravel(x):
-    """Return the elements as one row."""
-    return ops.reshape(tensor(x), (-1,))
 
 
 @operation
@@ -98,12 +92,6 @@ def transpose(x, axes=None):
 
 
 @operation
-def swapaxes(x, axis1, axis2):
-    """Exchange two axes."""
-    return ops.transpose(tensor(x), axis1, axis2)
-
-
-@operation
 def moveaxis(x, source, destination):
     """Move axes to other places; the others keep their order.
 
@@ -126,34 +114,10 @@ def moveaxis(x, source, destination):
 
 
 @operation
-def broadcast_to(x, shape):
-    """Repeat the elements into a larger shape."""
-    return ops.broadcast_to(tensor(x), concrete(shape))
-
-
-@operation
-def copy(x):
-    """Return a copy."""
-    return ops.clone(tensor(x))
-
-
-@operation
 def flip(x, axis=None):
     """Reverse the order along axes; along all by default."""
     x = tensor(x)
     return ops.flip(x, list(range(x.ndim)) if axis is None else as_axes(axis))
-
-
-@operation
-def fliplr(x):
-    """Reverse the order of columns."""
-    return ops.flip(tensor(x), [1])
-
-
-@operation
-def flipud(x):
-    """Reverse the order of rows."""
-    return ops.flip(tensor(x), [0])
 
 
 @operation
@@ -305,19 +269,14 @@ def diag(x, k=0):
     return ops.diag(x, k)
 
 
-@operation
-def diagflat(x, k=0):
-    """Return a matrix with the elements on a diagonal."""
-    return ops.diagflat(tensor(x), k)
-
-
-@operation
-def tril(x, k=0):
-    """Return matrices with zeros above a diagonal."""
-    return ops.tril(tensor(x), k)
-
-
-@operation
-def triu(x, k=0):
-    """Return matrices with zeros below a diagonal."""
-    return ops.triu(tensor(x), k)
+ravel = named(lambda x: ops.reshape(tensor(x), (-1,)), "ravel", "Return the elements as one row.")
+swapaxes = named(lambda x, axis1, axis2: ops.transpose(tensor(x), axis1, axis2), "swapaxes", "Exchange two axes.")
+broadcast_to = named(lambda x, shape: ops.broadcast_to(tensor(x), concrete(shape)), "broadcast_to",
+                     "Repeat the elements into a larger shape.")
+copy = named(lambda x: ops.clone(tensor(x)), "copy", "Return a copy.")
+fliplr = named(lambda x: ops.flip(tensor(x), [1]), "fliplr", "Reverse the order of columns.")
+flipud = named(lambda x: ops.flip(tensor(x), [0]), "flipud", "Reverse the order of rows.")
+diagflat = named(lambda x, k=0: ops.diagflat(tensor(x), k), "diagflat",
+                 "Return a matrix with the elements on a diagonal.")
+tril = named(lambda x, k=0: ops.tril(tensor(x), k), "tril", "Return matrices with zeros above a diagonal.")
+triu = named(lambda x, k=0: ops.triu(tensor(x), k), "triu", "Return matrices with zeros below a diagonal.")
