@@ -13,8 +13,6 @@ class ReduceLROnPlateau(MonitorCallback):
     ----------
     factor : float, optional, default=0.1
         What the learning rate is multiplied with.
-    min_delta : float, optional, default=1e-4
-        A smaller change is none.
     cooldown : int, optional, default=0
         Epochs after a reduction that do not count.
     min_lr : float, optional, default=0.0

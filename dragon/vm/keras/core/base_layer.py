@@ -277,8 +277,6 @@ class BaseLayer(Operation, LayerState):
             Makes a loss of it.
         constraint : Union[Callable, str], optional
             What it is passed through after a step.
-        aggregation : str, optional, default="none"
-            What becomes of values from several devices.
         overwrite_with_gradient : bool, optional, default=False
             Whether its gradient takes its place.
 

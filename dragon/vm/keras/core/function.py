@@ -8,14 +8,7 @@ from dragon.vm.shared.letters import expect
 
 
 class Function(Operation):
-    """The operations between symbolic inputs and outputs.
-
-    Parameters
-    ----------
-    inputs : Any
-        Symbolic tensors, nested as calls shall be.
-
-    """
+    """The operations between symbolic inputs and outputs. ..."""
 
     def __init__(self, inputs, outputs, name=None):
         Operation.__init__(self, name=name)

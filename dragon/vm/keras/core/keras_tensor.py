@@ -11,8 +11,6 @@ class KerasTensor:
 
     Parameters
     ----------
-    shape : Sequence[Optional[int]]
-        The sizes; None where a size is not known.
     dtype : str, optional, default="float32"
         The dtype.
     sparse : bool, optional, default=False

@@ -101,8 +101,6 @@ def with_objects(config, names, custom_objects=None):
     ----------
     names : str
         Which of them are descriptions, with blanks between.
-    custom_objects : Dict[str, Any], optional
-        Classes and functions by name.
 
     """
     return {**config, **{name: deserialize(config[name], custom_objects)

@@ -2,14 +2,7 @@
 
 
 def standardize_shape(shape):
-    """Return a shape as a tuple of numbers and None.
-
-    Parameters
-    ----------
-    shape : Sequence[Optional[int]]
-        The sizes; None where a size is not known.
-
-    """
+    """Return a shape as a tuple of numbers and None. ..."""
     if shape.__class__ is not tuple:
         if shape is None:
             raise ValueError("Undefined shapes are not supported.")

@@ -5,12 +5,17 @@ Defaults are the signature's, `return` is the result. A package's words hold in 
 """
 WORDS = """
 [keras]
+aggregation : str : How replicas would be brought together.
 axis : int : The axis.
+config : dict : The arguments.
+custom_objects : Dict[str, Any] : Classes and functions by name.
 data_format : str : "channels_last" or "channels_first"; the configured one by default.
 dtype : str : The default floating dtype by default.
-config : dict : The arguments.
+expand_nested : bool : Whether the layers of inner models are shown.
 filepath : str : The file.
 from_logits : bool : The predictions are logits.
+inputs : Any : Symbolic tensors, nested as calls shall be.
+interpolation : str : "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
 layer_range : Sequence[str] : The names of the first and the last layer to show.
 line_length : int : The width.
 model : Model : The model.
@@ -20,6 +25,7 @@ positions : Sequence[float] : Where columns end, as parts of the width.
 print_fn : Callable : Takes the text in `print`'s place.
 shape : Sequence[int] : The shape.
 show_trainable : bool : Whether there is a column that says what is trained.
+size : Tuple[int, int] : Height and width.
 source_name : str : The policy of the layer before.
 trainable : bool : Whether optimizers shall change the weights.
 [keras.applications]
@@ -36,9 +42,12 @@ verbose : int : Whether it is said.
 axis : Union[int, Sequence[int]] : What norms are taken along.
 max_value : float : The most a norm may be.
 [keras.core]
+aggregation : str : What becomes of values from several devices.
 name : str : The name.
+shape : Sequence[Optional[int]] : The sizes; None where a size is not known.
 [keras.datasets]
 path : str : Under which name the file is kept.
+return : Tuple[Tuple[numpy.ndarray, numpy.ndarray], Tuple[numpy.ndarray, numpy.ndarray]] : (x, y) to train, and to test.
 seed : int : Decides the order of the rows.
 test_split : float : Which share is for tests.
 [keras.distribution]
@@ -68,6 +77,7 @@ optional : bool : Whether the model may be called with None here.
 output_mode : {"int", "one_hot", "multi_hot", "count"} : The form of the output.
 ragged : bool : Whether inputs are ragged.
 rate : float : The probability.
+sampling_rate : int : Samples in a second.
 seed : Optional[int] : Of the draws.
 shape : Sequence[Optional[int]] : The sizes without the batch's.
 sparse : bool : Return sparse tensors.
@@ -82,6 +92,8 @@ dtype : str : The dtype; the default float without it.
 sparse : bool : Whether inputs are sparse.
 [keras.layers.convolutional]
 activation, use_bias, kernel_initializer, bias_initializer : optional : As for `Dense`.
+kernel_constraint, bias_constraint : optional : As for `Dense`.
+kernel_regularizer, bias_regularizer, activity_regularizer : optional : As for `Dense`.
 strides, padding, data_format, dilation_rate : optional : As for `Conv2D`.
 [keras.layers.normalization]
 axis : int : The axis of the channels.
@@ -89,11 +101,18 @@ beta_initializer, gamma_initializer : optional : What the weights start from.
 beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint : optional : As for `Dense`.
 [keras.layers.pooling]
 data_format : str : "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
+[keras.layers.preprocessing.image_preprocessing]
+fill_mode : {"reflect", "wrap", "constant", "nearest"} : What is beyond the borders.
+fill_value : float : What is beyond the borders in mode "constant".
+interpolation : {"bilinear", "nearest"} : How pixels are mixed.
 [keras.layers.regularization]
+noise_shape : Sequence[Optional[int]] : The shape of what is drawn, broadcast to the input; None stands for its size.
 seed : int : Of the draws.
 [keras.layers.reshaping]
 data_format : str : "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
 [keras.layers.rnn]
+kernel_constraint, recurrent_constraint, bias_constraint : Union[str, Constraint] : How updated weights are projected.
+kernel_regularizer, recurrent_regularizer, bias_regularizer : Union[str, Regularizer] : Penalties on the weights.
 return_sequences, return_state, go_backwards, stateful, unroll :  : See RNN.
 dropout, recurrent_dropout : float : Fractions of the inputs and of the state that are dropped in training.
 seed : Optional[int] : Of the dropout.
@@ -152,6 +171,7 @@ x : Tensor : Matrices.
 [keras.ops.nn]
 axis : Union[int, Sequence[int]] : The axes.
 inputs : Tensor : Sequences, images or volumes.
+num_classes : int : How many classes.
 return : Tensor : Of the same shape.
 [keras.ops.nn.convolution]
 return : Tensor : Images of the same format.
@@ -190,6 +210,7 @@ variable : Variable : The variable.
 axis : int : What pairs are neighbours along.
 dataset : Any : What the model is run on.
 dtype : str : The dtype of the integers.
+epsilon : float : What keeps the divisor from zero.
 group_size : int : How many weights share a scale; -1 for all.
 inputs : Any : The numbers.
 quantization_layer_structure : Optional[dict] : The model's parts.
@@ -198,9 +219,11 @@ tokenizer : Any : What makes numbers of text.
 value_range : Sequence[int] : The least and the largest integer.
 [keras.random]
 seed : Union[int, SeedGenerator] : As of `normal`.
+x : Tensor : The elements.
 return : Tensor : The numbers.
 [keras.saving]
 custom_objects : Dict[str, Any] : Classes and functions of the user by name.
+mode : str : "r" or "w".
 overwrite : bool : Whether a file of that name is replaced without a question.
 thing : Union[type, Callable] : The class or function.
 [keras.trainers]
@@ -213,9 +236,9 @@ steps : int : How many batches.
 training : bool : Whether it is a step of training.
 verbose : Union[str, int] : 0: nothing; 1: a progress bar; 2: a line.
 x, y, y_pred, sample_weight : Any : Inputs, targets, predictions and weights.
-return : Union[float, List[float], Dict[str, float]] : The values.
 [keras.trainers.fitting]
 x, y, sample_weight : Any : Inputs, targets and weights.
+return : Union[float, List[float], Dict[str, float]] : The values.
 [keras.utils]
 boxes : Tensor : Four numbers each.
 class_names : Sequence[str] : Which folders, in which order.
@@ -232,9 +255,12 @@ seed : int : Decides the order.
 subset : str : "training", "validation" or "both".
 verbose : bool : Tell how many files there are.
 x : numpy.ndarray : One image.
+[keras.utils.audio_dataset]
 return : Union[Dataset, List[Dataset]] : Two for both subsets. They have `class_names`.
 [keras.utils.bounding_boxes]
 bounding_box_format : str : Nothing else.
 [keras.utils.image]
 return : PIL.Image.Image : The picture.
+[keras.utils.text_dataset]
+return : Union[Dataset, List[Dataset]] : Two for both subsets. They have `class_names`.
 """

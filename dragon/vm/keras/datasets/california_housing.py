@@ -12,11 +12,6 @@ def load_data(version="large", path="california_housing.npz", test_split=0.2, se
     version : str, optional, default="large"
         "small" for the first 600 rows.
 
-    Returns
-    -------
-    Tuple[Tuple[numpy.ndarray, numpy.ndarray], Tuple[numpy.ndarray, numpy.ndarray]]
-        (x, y) for training, (x, y) for tests.
-
     """
     if version not in ("small", "large"):
         raise ValueError(f"Argument `version` must be one of 'small', 'large'. Received: version={version}")

@@ -118,8 +118,6 @@ class Metric(Configured):
             What it starts with.
         dtype : str, optional
             Its dtype.
-        aggregation : str, optional, default="sum"
-            How replicas would be brought together.
         name : str, optional
             Its name.
 

@@ -24,14 +24,7 @@ def _is_input(x):
 
 
 class Functional(Function, Model):
-    """A graph of layers.
-
-    Parameters
-    ----------
-    inputs : Any
-        Symbolic tensors, nested as calls shall be.
-
-    """
+    """A graph of layers. ..."""
 
     def __new__(cls, *args, **kwargs):
         return super().__new__(cls, *args, **kwargs)

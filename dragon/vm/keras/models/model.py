@@ -80,14 +80,7 @@ class Model(Trainer, Layer):
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
                 layer_range=None):
-        """Print the layers, the shapes of their outputs, and how many numbers their weights have.
-
-        Parameters
-        ----------
-        expand_nested : bool, optional, default=False
-            Whether the layers of inner models are shown.
-
-        """
+        """Print the layers, the shapes of their outputs, and how many numbers their weights have. ..."""
         from dragon.vm.keras.utils.summary import print_summary
         print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn,
                       expand_nested=expand_nested, show_trainable=show_trainable, layer_range=layer_range)

@@ -88,8 +88,6 @@ class State:
             Its shape.
         dtype : str, optional
             Its dtype.
-        aggregation : str, optional, default="none"
-            How replicas would be brought together.
         layout : Any, optional
             How it would be spread over devices.
 

@@ -40,8 +40,6 @@ class AbsMaxQuantizer(Quantizer):
     ----------
     axis : Optional[Union[int, Sequence[int]]], optional
         The axes; the last one by default.
-    epsilon : float, optional, default=1e-7
-        What keeps the divisor from zero.
     output_dtype : str, optional, default="int8"
         The dtype of the integers.
 
@@ -66,8 +64,6 @@ class AbsMaxQuantizer(Quantizer):
             The numbers.
         axis : Optional[Union[int, Sequence[int]]], optional
             Other axes.
-        to_numpy : bool, optional, default=False
-            Has no effect: the result is the same.
 
         """
         axis = axis if axis is not None else self.axis if self.axis is not None else -1
@@ -81,8 +77,6 @@ def abs_max_quantize(inputs, axis, value_range=(-127, 127), dtype="int8", epsilo
     ----------
     axis : Union[int, Sequence[int]]
         What the largest magnitude is taken along.
-    epsilon : float, optional, default=1e-7
-        What keeps the divisor from zero.
 
     """
     x = convert_to_tensor(inputs)
@@ -101,7 +95,7 @@ def abs_max_quantize_grouped_with_zero_point(inputs, block_size, value_range=(-8
         A matrix.
     block_size : int
         How many rows make a block.
-    epsilon : float, optional, default=1e-7
+    epsilon : float, optional, default=1e-07
         What is added to ranges.
 
     """

@@ -126,12 +126,7 @@ def dropout(inputs, rate, noise_shape=None, seed=None):
 
 
 def shuffle(x, axis=0, seed=None):
-    """Bring the places of an axis in random order.
-
-    Parameters
-    ----------
-    x : Tensor
-        The elements.
+    """Bring the places of an axis in random order. ...
 
     Returns
     -------

@@ -129,8 +129,6 @@ class WeightsStore:
     ----------
     target : Union[str, io.IOBase]
         The file, or one in memory.
-    mode : str
-        "r" or "w".
 
     """
 

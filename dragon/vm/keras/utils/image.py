@@ -142,8 +142,6 @@ def smart_resize(x, size, interpolation="bilinear", data_format="channels_last",
     ----------
     x : Union[Tensor, numpy.ndarray]
         One image or a batch.
-    size : Tuple[int, int]
-        Height and width.
     interpolation : str, optional, default="bilinear"
         As of `keras.ops.image.resize`.
     data_format : str, optional, default="channels_last"

@@ -24,8 +24,6 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
         Bring the pictures in random order.
     validation_split : float, optional
         The share of pictures that is for validation.
-    interpolation : str, optional, default="bilinear"
-        "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
         Cut or fill pictures to the new proportions first.
 

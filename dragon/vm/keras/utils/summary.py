@@ -168,20 +168,8 @@ def print_summary(model, line_length=None, positions=None, print_fn=None, expand
 
     Parameters
     ----------
-    model : Model
-        The model.
-    line_length : int, optional
-        The width.
-    positions : Sequence[float], optional
-        Where columns end, as parts of the width.
-    print_fn : Callable, optional
-        Takes the text in `print`'s place.
     expand_nested : bool, optional, default=False
         Whether the layers of inner models are shown.
-    show_trainable : bool, optional, default=False
-        Whether there is a column that says what is trained.
-    layer_range : Sequence[str], optional
-        The names of the first and the last layer to show.
 
     """
     if print_fn is None and not is_interactive_logging_enabled():

@@ -19,8 +19,6 @@ class BaseConv(LowRank, Sliding):
         "channels_last" or "channels_first"; `keras.config.image_data_format()` if None.
     groups : int, optional, default=1
         How many parts the channels fall into.
-    kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint : optional
-        As for `Dense`.
 
     """
 

@@ -14,8 +14,6 @@ class BaseConvTranspose(Sliding):
         As for `Conv2D`, of the convolution whose adjoint it is.
     output_padding : Union[int, Sequence[int]], optional
         How many places the result is longer than it has to be; chosen by the strides if None.
-    kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint : optional
-        As for `Dense`.
 
     """
 

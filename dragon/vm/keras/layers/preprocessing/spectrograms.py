@@ -33,8 +33,6 @@ class MelSpectrogram(DataLayer):
         The length of the window, that of the transform by default.
     window : Optional[str], optional, default="hann"
         Its form.
-    sampling_rate : int, optional, default=16000
-        Samples in a second.
     num_mel_bins : int, optional, default=128
         How many bands.
     min_freq, max_freq : Optional[float], optional
@@ -90,8 +88,6 @@ class MelSpectrogram(DataLayer):
         ----------
         num_mel_bins, num_spectrogram_bins : int, optional
             How many bands and frequencies.
-        sampling_rate : int, optional
-            Samples in a second.
         lower_edge_hertz, upper_edge_hertz : float, optional
             Where bands begin and end.
 

@@ -7,14 +7,7 @@ LIMIT = -1.6732632423543772 * 1.0507009873554805
 
 
 class AlphaDropout(Noise):
-    """Set elements to SELU's lower limit with a probability in training, keeping mean and variance.
-
-    Parameters
-    ----------
-    noise_shape : Sequence[Optional[int]], optional
-        The shape of what is drawn, which broadcasts to the input; None stands for the input's size.
-
-    """
+    """Set elements to SELU's lower limit with a probability in training, keeping mean and variance. ..."""
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(rate, seed, **kwargs)

@@ -23,14 +23,7 @@ def valid_noise_shape(shape):
 
 
 class Dropout(Noise):
-    """Set elements to zero with a probability in training, and scale the rest so that the sum stays.
-
-    Parameters
-    ----------
-    noise_shape : Sequence[Optional[int]], optional
-        The shape of what is drawn, which broadcasts to the input; None stands for the input's size.
-
-    """
+    """Set elements to zero with a probability in training, and scale the rest so that the sum stays. ..."""
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(rate, seed, **kwargs)

@@ -21,10 +21,6 @@ class GRUCell(Layer, DropoutRNNCell):
         Applied to the candidate and to gates, "tanh" and "sigmoid" by default.
     kernel_initializer, recurrent_initializer, bias_initializer : Union[str, Initializer], optional
         How the weights begin.
-    kernel_regularizer, recurrent_regularizer, bias_regularizer : Optional[Union[str, Regularizer]], optional
-        Penalties on the weights.
-    kernel_constraint, recurrent_constraint, bias_constraint : Optional[Union[str, Constraint]], optional
-        Projections of the weights after updates.
     reset_after : bool, optional, default=True
         Reset the state's part of the candidate after its product, in place of the state before it.
 

@@ -24,10 +24,6 @@ class LSTMCell(Layer, DropoutRNNCell):
         How the weights begin.
     unit_forget_bias : bool, optional, default=True
         The forget gate's bias begins with ones.
-    kernel_regularizer, recurrent_regularizer, bias_regularizer : Optional[Union[str, Regularizer]], optional
-        Penalties on the weights.
-    kernel_constraint, recurrent_constraint, bias_constraint : Optional[Union[str, Constraint]], optional
-        Projections of the weights after updates.
 
     """
 

@@ -20,10 +20,6 @@ class SimpleRNNCell(Layer, DropoutRNNCell):
         Applied to the sum.
     kernel_initializer, recurrent_initializer, bias_initializer : Union[str, Initializer], optional
         How the weights begin.
-    kernel_regularizer, recurrent_regularizer, bias_regularizer : Optional[Union[str, Regularizer]], optional
-        Penalties on the weights.
-    kernel_constraint, recurrent_constraint, bias_constraint : Optional[Union[str, Constraint]], optional
-        Projections of the weights after updates.
 
     """
 

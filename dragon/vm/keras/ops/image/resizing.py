@@ -126,8 +126,6 @@ def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspe
 
     Parameters
     ----------
-    size : Tuple[int, int]
-        Height and width.
     interpolation : str, optional, default="bilinear"
         "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False

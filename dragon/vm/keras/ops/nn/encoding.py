@@ -11,8 +11,6 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     ----------
     x : Tensor
         Numbers of classes; others give zeros.
-    num_classes : int
-        How many classes.
     axis : int, optional, default=-1
         Where the new axis stands.
 

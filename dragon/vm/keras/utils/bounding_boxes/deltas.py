@@ -33,8 +33,6 @@ def encode_box_to_deltas(anchors, boxes, anchor_format, box_format, encoding_for
         The order of the result.
     variance : Optional[Sequence[float]], optional
         Four numbers that divide it.
-    image_shape : Optional[Sequence[int]], optional
-        Height, width and channels; for relative formats.
 
     """
     variance, height, width = _settings(encoding_format, variance, image_shape)

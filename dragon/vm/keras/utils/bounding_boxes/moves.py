@@ -16,12 +16,8 @@ def crop(boxes, top, left, height, width, bounding_box_format="xyxy"):
 
     Parameters
     ----------
-    boxes : Tensor
-        Four numbers each.
     top, left, height, width : int
         The part.
-    bounding_box_format : str, optional, default="xyxy"
-        Nothing else.
 
     """
     _require_corners("crop", bounding_box_format)
@@ -35,14 +31,10 @@ def pad(boxes, top, left, height=None, width=None, bounding_box_format="xyxy"):
 
     Parameters
     ----------
-    boxes : Tensor
-        Four numbers each.
     top, left : int
         The borders above and on the left.
     height, width : Optional[int], optional
         Accepted, without effect.
-    bounding_box_format : str, optional, default="xyxy"
-        Nothing else.
 
     """
     _require_corners("pad", bounding_box_format)
@@ -68,8 +60,6 @@ def affine_transform(boxes, angle, translate_x, translate_y, scale, shear_x, she
         The size of the images.
     center_x, center_y : Optional[float], optional
         What they are turned about, as parts of the size: the middle by default.
-    bounding_box_format : str, optional, default="xyxy"
-        Nothing else.
 
     """
     _require_corners("affine_transform", bounding_box_format)

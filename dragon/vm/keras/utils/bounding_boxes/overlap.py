@@ -20,8 +20,6 @@ def compute_iou(boxes1, boxes2, bounding_box_format, use_masking=False, mask_val
         Boxes of negative numbers are none.
     mask_val : float, optional, default=-1
         What pairs with such get.
-    image_shape : Optional[Sequence[int]], optional
-        Height, width and channels; for relative formats.
 
     """
     boxes1, boxes2 = K.convert_to_tensor(boxes1), K.convert_to_tensor(boxes2)

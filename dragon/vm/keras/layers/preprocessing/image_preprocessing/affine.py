@@ -51,12 +51,6 @@ class RandomRotation(AffineLayer):
     ----------
     factor : Union[float, Sequence[float]]
         The range of the angle, as a part of a whole turn; a single one goes both ways.
-    fill_mode : {"reflect", "wrap", "constant", "nearest"}, optional
-        What is beyond the borders.
-    interpolation : {"bilinear", "nearest"}, optional
-        How pixels are mixed.
-    fill_value : float, optional, default=0.0
-        What is beyond the borders in mode "constant".
 
     """
 
@@ -100,8 +94,6 @@ class RandomTranslation(AffineLayer):
     ----------
     height_factor, width_factor : Union[float, Sequence[float]]
         The ranges of the ways, as parts of the image's size; a single one goes both ways.
-    fill_mode, interpolation, seed, fill_value, data_format
-        See RandomRotation.
 
     """
 
@@ -149,8 +141,6 @@ class RandomZoom(AffineLayer):
         The range of the change of the height that is seen; negative ones magnify.
     width_factor : Optional[Union[float, Sequence[float]]], optional
         The same for the width, by default what the height has.
-    fill_mode, interpolation, seed, fill_value, data_format
-        See RandomRotation.
 
     """
 
@@ -204,8 +194,6 @@ class RandomShear(AffineLayer):
     ----------
     x_factor, y_factor : Union[float, Sequence[float]], optional, default=0.0
         The ranges of the slopes along both axes, from 0 to 1; they go both ways.
-    interpolation, fill_mode, fill_value, data_format, seed
-        See RandomRotation.
 
     """
 

@@ -185,8 +185,6 @@ class RandomGrayscale(ColorLayer):
     ----------
     factor : float, optional, default=0.5
         The probability.
-    data_format, seed
-        See RandomHue.
 
     """
 

@@ -44,8 +44,6 @@ class RandomContrast(ColorLayer):
     ----------
     factor : Union[float, Sequence[float]]
         How far the contrast goes below and above one, between 0 and 1.
-    value_range, seed
-        See RandomBrightness.
 
     """
 
@@ -77,14 +75,7 @@ class RandomContrast(ColorLayer):
 
 
 class RandomInvert(ColorLayer):
-    """Turn images into their negatives.
-
-    Parameters
-    ----------
-    value_range, seed, data_format
-        See RandomBrightness.
-
-    """
+    """Turn images into their negatives. ..."""
 
     _USE_BASE_FACTOR = False
     _FACTOR_BOUNDS = (0, 1)
@@ -118,8 +109,6 @@ class Solarization(ColorLayer):
         The range of what is added first, between 0 and 1 of 255.
     threshold_factor : Union[float, Sequence[float]], optional, default=0.0
         The range of the threshold.
-    value_range, seed
-        See RandomBrightness.
 
     """
 
@@ -156,14 +145,7 @@ class Solarization(ColorLayer):
 
 
 class AutoContrast(ColorLayer, _USE_BASE_FACTOR=False):
-    """Stretch the channels of an image over the whole range of values.
-
-    Parameters
-    ----------
-    value_range
-        See RandomBrightness.
-
-    """
+    """Stretch the channels of an image over the whole range of values. ..."""
 
     def __init__(self, value_range=(0, 255), **kwargs):
         super().__init__(**kwargs)

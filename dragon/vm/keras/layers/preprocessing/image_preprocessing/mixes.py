@@ -141,8 +141,6 @@ class RandomErasing(RectangleLayer):
         The range of the rectangle's part of the image.
     fill_value : Optional[Union[float, Sequence[float]]], optional
         What fills it: noise by default.
-    seed, data_format
-        See CutMix.
 
     """
 

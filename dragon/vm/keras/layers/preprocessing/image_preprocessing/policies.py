@@ -57,8 +57,6 @@ class RandAugment(_PolicyLayer):
         How many changes.
     factor : Union[float, Sequence[float]], optional, default=0.5
         The range of their strength, between 0 and 1.
-    interpolation : {"bilinear", "nearest"}, optional
-        How pixels are mixed.
 
     """
 
@@ -129,8 +127,6 @@ class AugMix(_PolicyLayer):
         The parameter of the distributions that the weights are from.
     all_ops : bool, optional, default=True
         Change light and colours too.
-    interpolation, seed, data_format
-        See RandAugment.
 
     """
 

@@ -16,8 +16,6 @@ class RandomPerspective(ColorLayer):
     ----------
     scale : float, optional, default=1.0
         How far corners go, as a part of the image.
-    interpolation : {"bilinear", "nearest"}, optional
-        How pixels are mixed.
     fill_value : float, optional, default=0.0
         What is beyond the borders.
 
@@ -112,8 +110,6 @@ class RandomElasticTransform(BaseImagePreprocessingLayer):
     ----------
     scale : Union[float, Sequence[float]], optional, default=1.0
         The range of the strength.
-    interpolation, fill_value, seed, data_format
-        See RandomPerspective.
     fill_mode : {"reflect", "constant", "nearest", "wrap", "mirror"}, optional
         What is beyond the borders.
 
@@ -168,8 +164,6 @@ class RandomGaussianBlur(ColorLayer):
         The size of the window, odd.
     sigma : Union[float, Sequence[float]], optional, default=1.0
         The range of the deviation, between 0 and 1.
-    value_range, data_format, seed
-        See RandomElasticTransform.
 
     """
 
