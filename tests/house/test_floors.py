@@ -53,7 +53,7 @@ PACKAGE = {
     "vm.torch": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings"},
     "vm.shared": {"core", "native", "onnx", "io", "vm.guest", "vm"},
     "vm.keras": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared"},
-    "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest", "vm.shared", "vm.keras"},
+    "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared", "vm.keras"},
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
     "vm": {"vm.guest"},
     "command": {"core", "native", "vm", "vm.torch"},

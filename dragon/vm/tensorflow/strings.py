@@ -53,8 +53,6 @@ def substr(input, pos, len, unit="BYTE", name=None):
 
     Parameters
     ----------
-    input : Tensor
-        The strings.
     pos : Tensor
         Where parts begin; negative places count from the end.
     len : Tensor
@@ -88,8 +86,6 @@ def split(input, sep=None, maxsplit=-1, name=None):
 
     Parameters
     ----------
-    input : Tensor
-        The strings.
     sep : str, optional
         What stands between parts; any white space by default.
     maxsplit : int, optional, default=-1
@@ -110,8 +106,6 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 
     Parameters
     ----------
-    input : Tensor
-        The strings.
     pattern : str
         The regular expression.
     rewrite : str

@@ -50,8 +50,6 @@ class TextFileInitializer:
     ----------
     filename : str
         The file.
-    key_dtype, value_dtype : DType
-        Of keys and values.
     key_index, value_index : int
         Columns, or one of TextFileIndex.
     vocab_size : int, optional
@@ -163,8 +161,6 @@ class StaticHashTable(_Table):
     ----------
     initializer : Union[KeyValueTensorInitializer, TextFileInitializer]
         Its keys and values.
-    default_value : Any
-        The value of keys that are not in it.
 
     """
 
@@ -221,16 +217,7 @@ class StaticVocabularyTable(_Table):
 
 
 class MutableHashTable(_Table):
-    """A table that changes.
-
-    Parameters
-    ----------
-    key_dtype, value_dtype : DType
-        Of keys and values.
-    default_value : Any
-        The value of keys that are not in it.
-
-    """
+    """A table that changes. ..."""
 
     def __init__(self, key_dtype, value_dtype, default_value, name="MutableHashTable", checkpoint=True,
                  experimental_is_anonymous=False):

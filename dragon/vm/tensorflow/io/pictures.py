@@ -20,8 +20,6 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover
 
     Parameters
     ----------
-    contents : Tensor
-        The bytes of the file.
     channels : int, optional, default=0
         1 for grey, 3 for colours, 0 for what the file has.
     ratio : int, optional, default=1
@@ -83,8 +81,6 @@ def decode_image(contents, channels=None, dtype="uint8", name=None, expand_anima
 
     Parameters
     ----------
-    contents : Tensor
-        The bytes of the file.
     channels : int, optional
         1 for grey, 3 for colours, 4 with opacity; what the file has by default.
     dtype : DType, optional, default=uint8

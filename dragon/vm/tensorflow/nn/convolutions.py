@@ -42,12 +42,8 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
         The filters.
     stride : Union[int, Sequence[int]]
         Steps.
-    padding : Union[str, Sequence[Sequence[int]]]
-        "VALID", "SAME", or pairs of numbers for all axes.
     data_format : str, optional, default="NWC"
         Or "NCW".
-    dilations : Union[int, Sequence[int]], optional
-        Gaps in the filters.
 
     """
     return _batched(input, 3, lambda x: _convolve(x, filters, stride, padding, data_format, dilations, 1))
@@ -109,12 +105,8 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_f
         The shape of the result.
     strides : Union[int, Sequence[int]]
         Steps.
-    padding : Union[str, Sequence[Sequence[int]]], optional, default="SAME"
-        "VALID", "SAME", or pairs of numbers for all axes.
     data_format : str, optional
         As of convolutions.
-    dilations : Union[int, Sequence[int]], optional
-        Gaps in the filters.
 
     """
     x, kernel = take(input), take(filters)

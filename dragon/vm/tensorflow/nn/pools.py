@@ -32,8 +32,6 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
         (batch, spatial axes..., channels), or as the layout says.
     ksize, strides : Union[int, Sequence[int]]
         Sizes and steps of windows.
-    padding : Union[str, Sequence[Sequence[int]]]
-        "VALID", "SAME", or pairs of numbers for all axes.
     data_format : str, optional
         "NHWC" and its like by default, or "NCHW" and its like.
 

@@ -140,8 +140,6 @@ def write_bundle(prefix, arrays):
 
     Parameters
     ----------
-    prefix : str
-        What the files' names begin with.
     arrays : dict
         {name: NumPy array}; arrays of objects hold bytes.
 
@@ -196,14 +194,7 @@ class Entry:
 
 
 class Bundle:
-    """A checkpoint that is read.
-
-    Parameters
-    ----------
-    prefix : str
-        What the files' names begin with.
-
-    """
+    """A checkpoint that is read. ..."""
 
     def __init__(self, prefix):
         self.prefix = os.fspath(prefix)

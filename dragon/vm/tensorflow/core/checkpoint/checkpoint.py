@@ -210,8 +210,6 @@ class Checkpoint:
         ----------
         save_path : str
             The prefix of the files.
-        options : CheckpointOptions, optional
-            Not used.
 
         Returns
         -------
@@ -297,14 +295,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 
 class CheckpointReader:
-    """A checkpoint's tensors by name.
-
-    Parameters
-    ----------
-    prefix : str
-        What the files' names begin with.
-
-    """
+    """A checkpoint's tensors by name. ..."""
 
     def __init__(self, prefix):
         self._bundle = Bundle(prefix)

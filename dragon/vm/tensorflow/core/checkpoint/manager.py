@@ -64,8 +64,6 @@ class CheckpointManager:
             Its number; by default the next one, or the step's.
         check_interval : bool, optional, default=True
             Whether nothing is written, and None returned, too soon after the last one.
-        options : CheckpointOptions, optional
-            Not used.
 
         Returns
         -------

@@ -126,8 +126,6 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         The first variables.
     shape_invariants : Any, optional
         Not used: shapes may change.
-    back_prop : bool, optional, default=True
-        Whether gradients flow through the loop.
     maximum_iterations : int, optional
         After how many times the loop ends.
 
@@ -209,12 +207,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     ----------
     fn : Callable
         Called with one entry, in the form of `elems`.
-    elems : Any
-        A tensor or a structure of them.
     dtype, fn_output_signature : Any, optional
         Dtypes or specs of the results, where they differ from those of `elems`.
-    back_prop : bool, optional, default=True
-        Whether gradients flow through the results.
 
     Returns
     -------
@@ -282,12 +276,8 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
     ----------
     fn : Callable
         Called with the state so far and an entry; returns the next state.
-    elems : Any
-        A tensor or a structure of them.
     initializer : Any, optional
         The first state; by default the first entry.
-    back_prop : bool, optional, default=True
-        Whether gradients flow through the result.
 
     Returns
     -------

@@ -12,8 +12,6 @@ class TensorArray:
 
     Parameters
     ----------
-    dtype : DType
-        Of the tensors.
     size : int, optional, default=0
         How many there are.
     dynamic_size : bool, optional, default=False
@@ -24,8 +22,6 @@ class TensorArray:
         Not used.
     infer_shape : bool, optional, default=True
         Whether all tensors must have the shape of the first.
-    element_shape : TensorShape, optional
-        The shape of the tensors.
 
     """
 
@@ -145,12 +141,8 @@ class TensorArraySpec(TypeSpec):
 
     Parameters
     ----------
-    element_shape : TensorShape, optional
-        The shape of the tensors.
     dtype : DType, optional, default=float32
         Of the tensors.
-    dynamic_size : bool, optional, default=False
-        Whether there may be more.
     infer_shape : bool, optional, default=True
         Whether all have one shape.
 

@@ -149,10 +149,6 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     ----------
     signal : Tensor
         The signal.
-    frame_length, frame_step : int
-        How long windows are, and how far apart they begin.
-    pad_end : bool, optional, default=False
-        Whether windows that reach beyond the end are filled up.
     pad_value : number, optional, default=0
         With what.
     axis : int, optional, default=-1
@@ -202,14 +198,8 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_wind
     ----------
     signals : Tensor
         Real signals along the last axis.
-    frame_length, frame_step : int
-        How long windows are, and how far apart they begin.
-    fft_length : int, optional
-        The length of the transforms; by default the next power of 2.
     window_fn : Optional[Callable], optional
         Makes the window of a length; None for none.
-    pad_end : bool, optional, default=False
-        Whether windows that reach beyond the end are filled up.
 
     Returns
     -------
@@ -230,10 +220,6 @@ def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=han
     ----------
     stfts : Tensor
         What `stft` gives.
-    frame_length, frame_step : int
-        How long windows are, and how far apart they begin.
-    fft_length : int, optional
-        The length of the transforms; by default the next power of 2.
     window_fn : Optional[Callable], optional
         Makes the window of a length, see `inverse_stft_window_fn`; None for none.
 

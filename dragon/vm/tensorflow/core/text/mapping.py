@@ -62,8 +62,6 @@ def map_rows(value, function, who, make=None):
         The strings.
     function : Callable
         Gives a list for a string.
-    who : str
-        Who speaks in errors.
     make : Callable, optional
         Makes a tensor of the joined lists; strings by default.
 
@@ -127,8 +125,6 @@ def decoder(encoding, mode, replacement, control, who):
         The character that stands for what cannot be read.
     control : bool
         Whether it stands for control characters too.
-    who : str
-        Who speaks in errors.
 
     """
     codec = codec_of(encoding, who)

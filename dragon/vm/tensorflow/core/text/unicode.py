@@ -25,8 +25,6 @@ def unicode_decode(input, input_encoding, errors="replace", replacement_char=BAD
         "UTF-8", "UTF-16-BE" or "UTF-32-BE".
     errors : str, optional, default="replace"
         What is done with bytes that are no character: "replace", "ignore" or "strict".
-    replacement_char : int, optional, default=65533
-        The character in their place.
     replace_control_characters : bool, optional, default=False
         Whether it also takes the place of control characters.
 
@@ -80,8 +78,6 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=BA
         "UTF-8", "UTF-16-BE" or "UTF-32-BE".
     errors : str, optional, default="replace"
         What is done with numbers of no character: "replace", "ignore" or "strict".
-    replacement_char : int, optional, default=65533
-        The character in their place.
 
     """
     codec = codec_of(output_encoding, "unicode_encode")
