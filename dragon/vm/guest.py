@@ -113,6 +113,13 @@ def gather(namespace, *modules):
                     namespace[name] = value
 
 
+def named(function, name, doc):
+    """Give a function of a table's row, which has one line, its name and its docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
 def full_name(place, module):
     """Return the name of the module that a row of a module's places means."""
     if place.startswith("."):

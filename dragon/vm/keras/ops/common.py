@@ -2,6 +2,7 @@
 import operator
 
 from dragon import _C
+from dragon.vm.guest import named as entitle
 from dragon.vm.keras.core.config import floatx, image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import result_type, standardize_dtype
@@ -17,9 +18,7 @@ SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}
 
 def named(function, name, doc):
     """Give a function of one line its name and docstring, and let it take symbolic tensors."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return operation(function)
+    return operation(entitle(function, name, doc))
 
 
 def publish(function, name, sentence):

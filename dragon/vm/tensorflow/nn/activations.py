@@ -1,33 +1,29 @@
 """Functions of single numbers, and softmax."""
+from dragon.vm.guest import named
 from dragon.vm.shared.arrays.array import check_axis
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.tensors.tensor import ops
 
 
-def relu(features, name=None):
-    """Return numbers, and 0 for negative ones."""
-    return ops.relu(take(features))
+def _unary(name, words, run):
+    """Return a function of single numbers."""
+    return named(lambda features, name=None: run(take(features)), name, f"Return {words}.")
 
 
-def relu6(features, name=None):
-    """Return numbers cut to [0, 6]."""
-    return ops.relu6(take(features))
+relu = _unary("relu", "numbers, and 0 for negative ones", ops.relu)
+relu6 = _unary("relu6", "numbers cut to [0, 6]", ops.relu6)
+elu = _unary("elu", "numbers, and exp(x) - 1 for negative ones", ops.elu)
+selu = _unary("selu", "scaled exponential linear units, which keep means and variances", ops.selu)
+softplus = _unary("softplus", "log(exp(x) + 1)", lambda x: ops.softplus(x, 1.0, 30.0))
+softsign = _unary("softsign", "x / (1 + |x|)", ops.softsign)
+sigmoid = named(lambda x, name=None: ops.sigmoid(take(x)), "sigmoid", "Return 1 / (1 + exp(-x)).")
+tanh = named(lambda x, name=None: ops.tanh(take(x)), "tanh", "Return the hyperbolic tangent.")
 
 
 def crelu(features, axis=-1, name=None):
     """Return the positive parts of numbers, and behind them along an axis those of their negatives."""
     features = take(features)
     return ops.cat([ops.relu(features), ops.relu(ops.neg(features))], axis)
-
-
-def elu(features, name=None):
-    """Return numbers, and exp(x) - 1 for negative ones."""
-    return ops.elu(take(features))
-
-
-def selu(features, name=None):
-    """Return scaled exponential linear units, which keep means and variances."""
-    return ops.selu(take(features))
 
 
 def gelu(features, approximate=False, name=None):
@@ -52,26 +48,6 @@ def leaky_relu(features, alpha=0.2, name=None):
     if not features.dtype.is_floating:
         features = ops.cast(features, "float32")
     return ops.leaky_relu(features, float(alpha))
-
-
-def sigmoid(x, name=None):
-    """Return 1 / (1 + exp(-x))."""
-    return ops.sigmoid(take(x))
-
-
-def tanh(x, name=None):
-    """Return the hyperbolic tangent."""
-    return ops.tanh(take(x))
-
-
-def softplus(features, name=None):
-    """Return log(exp(x) + 1)."""
-    return ops.softplus(take(features), 1.0, 30.0)
-
-
-def softsign(features, name=None):
-    """Return x / (1 + |x|)."""
-    return ops.softsign(take(features))
 
 
 def softmax(logits, axis=None, name=None):

@@ -1,9 +1,12 @@
 """The largest element, or the mean, of windows that slide over images."""
+from dragon.vm.guest import named
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.windows.convolution import channels_first, in_format
 from dragon.vm.shared.windows.pooling import average_pool, max_pool as largest
 from dragon.vm.tensorflow.core.windows import by_axis, explicit_padding, layout
+
+AXES = (1, "NWC", "along one axis"), (2, "NHWC", "over two axes"), (3, "NDHWC", "over three axes")
 
 
 def _pool(run, x, window, strides, padding, data_format, count, fill=0.0):
@@ -39,39 +42,20 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     return _pool(largest, input, ksize, strides, padding, data_format, None, fill=float("-inf"))
 
 
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    """Return the largest element of each window along one axis; see `max_pool`."""
-    return _pool(largest, input, ksize, strides, padding, data_format, 1, fill=float("-inf"))
+def _over(run, count, kind, name, words, fill=0.0):
+    """Return the pool over a number of axes, in a layout unless another one is named."""
+    def function(input, ksize, strides, padding, data_format=kind, name=None):
+        return _pool(run, input, ksize, strides, padding, data_format, count, fill=fill)
+    return named(function, name, f"Return the {words}; see `max_pool`.")
 
 
-def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """Return the largest element of each window over two axes; see `max_pool`."""
-    return _pool(largest, input, ksize, strides, padding, data_format, 2, fill=float("-inf"))
-
-
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """Return the largest element of each window over three axes; see `max_pool`."""
-    return _pool(largest, input, ksize, strides, padding, data_format, 3, fill=float("-inf"))
-
-
-def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
-    """Return the mean of each window; see `max_pool`."""
-    return _pool(average_pool, input, ksize, strides, padding, data_format, None)
-
-
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    """Return the mean of each window along one axis; see `max_pool`."""
-    return _pool(average_pool, input, ksize, strides, padding, data_format, 1)
-
-
-def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """Return the mean of each window over two axes; see `max_pool`."""
-    return _pool(average_pool, input, ksize, strides, padding, data_format, 2)
-
-
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """Return the mean of each window over three axes; see `max_pool`."""
-    return _pool(average_pool, input, ksize, strides, padding, data_format, 3)
+max_pool1d, max_pool2d, max_pool3d = (
+    _over(largest, count, kind, f"max_pool{count}d", f"largest element of each window {along}", float("-inf"))
+    for count, kind, along in AXES)
+avg_pool = _over(average_pool, None, None, "avg_pool", "mean of each window")
+avg_pool1d, avg_pool2d, avg_pool3d = (
+    _over(average_pool, count, kind, f"avg_pool{count}d", f"mean of each window {along}")
+    for count, kind, along in AXES)
 
 
 def pool(input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None, dilations=None,

@@ -104,6 +104,11 @@ class BaseImagePreprocessingLayer(DataLayer):
         return random.uniform(shape, minval=low, maxval=high, dtype=dtype, seed=self.generator if seed is None
                               else seed)
 
+    def _chances(self, batch, seed):
+        """Draw which images of a batch are changed, where the factor is the range of a probability."""
+        likely = self._draw((batch,), *self.factor, seed=seed)
+        return self._draw((batch,), seed=seed) < likely
+
     def _is_batched(self, images):
         shape = images.shape
         if len(shape) not in (3, 4):
@@ -223,8 +228,3 @@ class ColorLayer(BaseImagePreprocessingLayer):
     def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
         """Return the masks."""
         return segmentation_masks
-
-    def _chances(self, batch, seed):
-        """Draw which images of a batch are changed, where the factor is the range of a probability."""
-        likely = self._draw((batch,), *self.factor, seed=seed)
-        return self._draw((batch,), seed=seed) < likely

@@ -1,7 +1,8 @@
 """Images mixed with others of their batch."""
 
 from dragon.vm.keras import ops as K
-from dragon.vm.keras.layers.preprocessing.image_preprocessing.base import BaseImagePreprocessingLayer
+from dragon.vm.keras.layers.preprocessing.image_preprocessing.base import (
+    BaseImagePreprocessingLayer, ColorLayer, range_of)
 
 
 class RectangleLayer(BaseImagePreprocessingLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(0, 1)):
@@ -132,7 +133,7 @@ class MixUp(RectangleLayer, _USE_BASE_FACTOR=True, _FACTOR_BOUNDS=(-1, 1)):
                 "labels": K.concatenate([labels, K.take(labels, order, axis=0)], axis=0)}
 
 
-class RandomErasing(RectangleLayer):
+class RandomErasing(RectangleLayer, ColorLayer):
     """Fill a rectangle of images.
 
     Parameters
@@ -148,7 +149,6 @@ class RandomErasing(RectangleLayer):
 
     def __init__(self, factor=1.0, scale=(0.02, 0.33), fill_value=None, value_range=(0, 255), seed=None,
                  data_format=None, **kwargs):
-        from dragon.vm.keras.layers.preprocessing.image_preprocessing.base import range_of
         super().__init__(data_format=data_format, **kwargs)
         self._set_factor(factor)
         self.scale = range_of(scale, (0, 1), "scale")
@@ -170,8 +170,7 @@ class RandomErasing(RectangleLayer):
         across = self._drawn_way(batch, width, ratios[:, 0], seed)
         down = self._drawn_way(batch, height, ratios[:, 1], seed)
         inside, _ = self._inside(shape, across, down)
-        likely = self._draw((batch,), *self.factor, seed=seed)
-        chosen = self._draw((batch,), seed=seed) < likely
+        chosen = self._chances(batch, seed)
         return {"apply_erasing": chosen, "batch_masks": inside, "fill_value": self._fill(shape, seed)}
 
     def _fill(self, shape, seed):
@@ -190,11 +189,3 @@ class RandomErasing(RectangleLayer):
         chosen = K.reshape(transformation["apply_erasing"], (-1, 1, 1, 1))
         inside = K.logical_and(chosen, transformation["batch_masks"])
         return K.where(inside, transformation["fill_value"], images)
-
-    def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
-        """Return the masks."""
-        return segmentation_masks
-
-    def transform_bounding_boxes(self, bounding_boxes, transformation, training=True):
-        """Return the boxes."""
-        return bounding_boxes

@@ -114,7 +114,7 @@ class RandAugment(_PolicyLayer):
         return segmentation_masks
 
 
-class AugMix(_PolicyLayer):
+class AugMix(_PolicyLayer, ColorLayer):
     """Blend images with what chains of changes make of them.
 
     Parameters
@@ -187,10 +187,6 @@ class AugMix(_PolicyLayer):
             return images
         images = self._mixed(images, transformation, "transform_images")
         return self._computed(K.clip(images, *self.value_range))
-
-    def transform_bounding_boxes(self, bounding_boxes, transformation, training=True):
-        """Return the boxes, which stay."""
-        return bounding_boxes
 
     def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
         """Return blended masks."""

@@ -138,7 +138,7 @@ class RandomElasticTransform(BaseImagePreprocessingLayer):
             return None
         seed = seed or self.generator
         _, batch = self._batch_of(data)
-        chosen = ColorLayer._chances(self, batch, seed)
+        chosen = self._chances(batch, seed)
         strength = self._draw((), *self.scale, seed=seed, dtype=self.compute_dtype)
         return {"apply_transform": chosen, "distortion_factor": strength, "seed": seed}
 
