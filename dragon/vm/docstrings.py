@@ -88,7 +88,7 @@ class Words:
             if name.startswith("_"):
                 continue
             if isinstance(value, type):
-                if isinstance(vars(value).get("__init__"), FunctionType) and value.__doc__:
+                if isinstance(value.__init__, FunctionType) and value.__doc__:
                     tell(value, value.__init__, words)
             elif isinstance(value, FunctionType) and value.__doc__:
                 tell(value, value, words)

@@ -7,6 +7,7 @@ REST = "..."  # where, among the arguments that a class puts in order, all its o
 # Last words of arguments that are objects with a configuration, beside those that a namespace knows.
 OBJECTS = frozenset("layer layers cell cells losses map teacher student preprocessor features crosses".split())
 WITH_MORE = 0x08  # of a function's `co_flags`: it has `**kwargs`
+ALONG = {1: "one axis", 2: "two axes", 3: "three axes"}
 
 
 def kind_of(name):
@@ -57,6 +58,29 @@ class Configured:
     def from_config(cls, config):
         """Return the object that `get_config` described. ..."""
         return cls(**config)
+
+
+def of_ranks(above, name, doc, along=ALONG, **facts):
+    """Return classes that differ by how many axes they work along: by their attribute `rank`.
+
+    Parameters
+    ----------
+    above : type
+        The class above them, in whose module they are.
+    name, doc : str
+        Their names and docstrings: "{}" stands for the rank, and for what the class works along.
+    along : Dict[int, str], optional
+        What the ranks work along.
+    **facts : Any
+        Further attributes of all.
+
+    """
+    made = []
+    for rank, words in along.items():
+        title = name.format(rank)
+        namespace = {"__module__": above.__module__, "__qualname__": title, "__doc__": doc.format(words)}
+        made.append(type(above)(title, (above,), namespace, rank=rank, **facts))
+    return made
 
 
 def _says_more(initialize):

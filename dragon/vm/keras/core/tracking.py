@@ -4,12 +4,8 @@ import contextlib
 from dragon.vm.keras.core import global_state
 
 
-class TrackedList(list):
-    """A list in an attribute of a layer: layers and variables put into it belong to the layer."""
-
-    def __init__(self, values=None, tracker=None):
-        self.tracker = tracker
-        super().__init__(_track_all(tracker, values or []))
+class Tracked:
+    """What knows a tracker, or none, and tells it what comes in and goes out."""
 
     def _in(self, value):
         return self.tracker.track(value) if self.tracker else value
@@ -17,6 +13,14 @@ class TrackedList(list):
     def _out(self, value):
         if self.tracker:
             self.tracker.untrack(value)
+
+
+class TrackedList(Tracked, list):
+    """A list in an attribute of a layer: layers and variables put into it belong to the layer."""
+
+    def __init__(self, values=None, tracker=None):
+        self.tracker = tracker
+        super().__init__(_track_all(tracker, values or []))
 
     def append(self, value):
         """Put a value at the end."""
@@ -68,19 +72,12 @@ class TrackedList(list):
         return list, (list(self),)
 
 
-class TrackedDict(dict):
+class TrackedDict(Tracked, dict):
     """A dict in an attribute of a layer: layers and variables put into it belong to the layer."""
 
     def __init__(self, values=None, tracker=None):
         self.tracker = tracker
         super().__init__({key: self._in(value) for key, value in dict(values or ()).items()})
-
-    def _in(self, value):
-        return self.tracker.track(value) if self.tracker else value
-
-    def _out(self, value):
-        if self.tracker:
-            self.tracker.untrack(value)
 
     def __setitem__(self, key, value):
         if key in self:
@@ -124,16 +121,16 @@ class TrackedDict(dict):
         return dict, (dict(self),)
 
 
-class TrackedSet(set):
+class TrackedSet(Tracked, set):
     """A set in an attribute of a layer: layers and variables put into it belong to the layer."""
 
     def __init__(self, values=None, tracker=None):
         self.tracker = tracker
-        super().__init__({tracker.track(value) if tracker else value for value in values or ()})
+        super().__init__({self._in(value) for value in values or ()})
 
     def add(self, value):
         """Put a value in."""
-        super().add(self.tracker.track(value) if self.tracker else value)
+        super().add(self._in(value))
 
     def update(self, values):
         """Put values in."""
@@ -143,21 +140,18 @@ class TrackedSet(set):
     def remove(self, value):
         """Take a value away."""
         super().remove(value)
-        if self.tracker:
-            self.tracker.untrack(value)
+        self._out(value)
 
     def pop(self):
         """Take some value away and return it."""
         value = super().pop()
-        if self.tracker:
-            self.tracker.untrack(value)
+        self._out(value)
         return value
 
     def clear(self):
         """Take all values away."""
         for value in self:
-            if self.tracker:
-                self.tracker.untrack(value)
+            self._out(value)
         super().clear()
 
     def __reduce__(self):

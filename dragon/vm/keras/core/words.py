@@ -51,6 +51,7 @@ return : Tuple[Tuple[numpy.ndarray, numpy.ndarray], Tuple[numpy.ndarray, numpy.n
 seed : int : Decides the order of the rows.
 test_split : float : Which share is for tests.
 [keras.distribution]
+auto_shard_dataset : bool : Whether each process takes its part of a dataset.
 device_type : str : "cpu" or "gpu"; GPUs if there are any, else CPUs, without it.
 [keras.export]
 name : str : The endpoint's name.
@@ -240,6 +241,7 @@ x, y, y_pred, sample_weight : Any : Inputs, targets, predictions and weights.
 x, y, sample_weight : Any : Inputs, targets and weights.
 return : Union[float, List[float], Dict[str, float]] : The values.
 [keras.utils]
+batch_size : int : How many files make a batch; None for single ones.
 boxes : Tensor : Four numbers each.
 class_names : Sequence[str] : Which folders, in which order.
 color_mode : str : "rgb", "rgba" or "grayscale".
@@ -252,7 +254,9 @@ label_mode : str : Labels are numbers ("int"), vectors ("categorical"), 0.0 or 1
 labels : Union[str, Sequence[int]] : "inferred", one for each file, or None.
 scale : bool : Whether the numbers are scaled to 0 ... 255.
 seed : int : Decides the order.
+shuffle : bool : Bring the files in random order.
 subset : str : "training", "validation" or "both".
+validation_split : float : The share of files that is for validation.
 verbose : bool : Tell how many files there are.
 x : numpy.ndarray : One image.
 [keras.utils.audio_dataset]

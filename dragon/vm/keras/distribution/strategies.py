@@ -33,8 +33,6 @@ class Distribution:
         The devices.
     batch_dim_name : str, optional
         The mesh's axis that samples are cut along.
-    auto_shard_dataset : bool, default=True
-        Whether each process takes its part of a dataset.
 
     """
 
@@ -95,8 +93,6 @@ class DataParallel(Distribution):
         The devices, in a mesh of one axis.
     devices : Sequence[str], optional
         The devices, without a mesh; `list_devices()` without both.
-    auto_shard_dataset : bool, default=True
-        Whether each process takes its part of a dataset.
 
     """
 
@@ -125,8 +121,6 @@ class ModelParallel(Distribution):
         The layouts of variables by their paths.
     batch_dim_name : str, optional
         The mesh's axis that samples are cut along; the first without it.
-    auto_shard_dataset : bool, default=True
-        Whether each process takes its part of a dataset.
 
     """
 

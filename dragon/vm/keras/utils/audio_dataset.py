@@ -9,18 +9,12 @@ def audio_dataset_from_directory(directory, labels="inferred", label_mode="int",
 
     Parameters
     ----------
-    batch_size : int, optional, default=32
-        Sounds in a batch; None for single ones.
     sampling_rate : int, optional
         Not there: sounds keep their rate.
     output_sequence_length : int, optional
         To how many samples sounds are cut or filled; by default to the longest of a batch.
     ragged : bool, optional, default=False
         Whether sounds keep their lengths, in ragged tensors.
-    shuffle : bool, optional, default=True
-        Bring the sounds in random order.
-    validation_split : float, optional
-        The share of sounds that is for validation.
 
     """
     labels, label_mode = check_arguments(labels, label_mode, class_names, "tf", validation_split, subset, shuffle,

@@ -52,8 +52,6 @@ def index_directory(directory, labels, formats, class_names=None, shuffle=True, 
         "inferred", one for each file, or None.
     formats : Tuple[str, ...]
         Endings of the files that count.
-    shuffle : bool, optional, default=True
-        Bring the files in random order.
     follow_links, verbose : bool, optional
         Whether links are followed, and whether the counts are told.
 

@@ -16,14 +16,8 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
 
     Parameters
     ----------
-    batch_size : int, optional, default=32
-        Pictures in a batch; None for single ones.
     image_size : Tuple[int, int], optional, default=(256, 256)
         Height and width.
-    shuffle : bool, optional, default=True
-        Bring the pictures in random order.
-    validation_split : float, optional
-        The share of pictures that is for validation.
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
         Cut or fill pictures to the new proportions first.
 

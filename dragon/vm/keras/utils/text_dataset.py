@@ -9,14 +9,8 @@ def text_dataset_from_directory(directory, labels="inferred", label_mode="int", 
 
     Parameters
     ----------
-    batch_size : int, optional, default=32
-        Texts in a batch; None for single ones.
     max_length : int, optional
         How many bytes of a text count.
-    shuffle : bool, optional, default=True
-        Bring the texts in random order.
-    validation_split : float, optional
-        The share of texts that is for validation.
 
     """
     labels, label_mode = check_arguments(labels, label_mode, class_names, format, validation_split, subset, shuffle,

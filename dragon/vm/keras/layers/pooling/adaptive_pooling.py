@@ -1,5 +1,6 @@
 """Pools that give as many places as one asks for, whatever the size of the input."""
 from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.configuration import of_ranks
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.windows.geometry import with_spatial
 from dragon.vm.shared.windows.pooling import adaptive_pool
@@ -38,25 +39,9 @@ class AdaptivePooling(Layer):
         return with_spatial(input_shape, channels, self.output_size, self.data_format)
 
 
-class AdaptiveAveragePooling1D(AdaptivePooling, rank=1, kind="avg"):
-    """Means of as many parts of one axis as one asks for; see `AdaptivePooling` for the arguments."""
-
-
-class AdaptiveAveragePooling2D(AdaptivePooling, rank=2, kind="avg"):
-    """Means of as many parts of two axes as one asks for; see `AdaptivePooling` for the arguments."""
-
-
-class AdaptiveAveragePooling3D(AdaptivePooling, rank=3, kind="avg"):
-    """Means of as many parts of three axes as one asks for; see `AdaptivePooling` for the arguments."""
-
-
-class AdaptiveMaxPooling1D(AdaptivePooling, rank=1, kind="max"):
-    """Maxima of as many parts of one axis as one asks for; see `AdaptivePooling` for the arguments."""
-
-
-class AdaptiveMaxPooling2D(AdaptivePooling, rank=2, kind="max"):
-    """Maxima of as many parts of two axes as one asks for; see `AdaptivePooling` for the arguments."""
-
-
-class AdaptiveMaxPooling3D(AdaptivePooling, rank=3, kind="max"):
-    """Maxima of as many parts of three axes as one asks for; see `AdaptivePooling` for the arguments."""
+AdaptiveAveragePooling1D, AdaptiveAveragePooling2D, AdaptiveAveragePooling3D = of_ranks(
+    AdaptivePooling, "AdaptiveAveragePooling{}D",
+    "Means of as many parts of {} as one asks for; see `AdaptivePooling` for the arguments.", kind="avg")
+AdaptiveMaxPooling1D, AdaptiveMaxPooling2D, AdaptiveMaxPooling3D = of_ranks(
+    AdaptivePooling, "AdaptiveMaxPooling{}D",
+    "Maxima of as many parts of {} as one asks for; see `AdaptivePooling` for the arguments.", kind="max")

@@ -1,5 +1,6 @@
 """Means and maxima of whole images or sequences."""
 from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.configuration import of_ranks
 from dragon.vm.keras.core.promotion import floating
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
@@ -68,21 +69,9 @@ class GlobalAveragePooling1D(GlobalAveragePooling, rank=1):
         return None
 
 
-class GlobalAveragePooling2D(GlobalAveragePooling, rank=2):
-    """The means of images; see `GlobalPooling` for the arguments."""
-
-
-class GlobalAveragePooling3D(GlobalAveragePooling, rank=3):
-    """The means of volumes; see `GlobalPooling` for the arguments."""
-
-
-class GlobalMaxPooling1D(GlobalMaxPooling, rank=1):
-    """The largest elements of all steps; see `GlobalPooling` for the arguments."""
-
-
-class GlobalMaxPooling2D(GlobalMaxPooling, rank=2):
-    """The largest elements of images; see `GlobalPooling` for the arguments."""
-
-
-class GlobalMaxPooling3D(GlobalMaxPooling, rank=3):
-    """The largest elements of volumes; see `GlobalPooling` for the arguments."""
+GlobalAveragePooling2D, GlobalAveragePooling3D = of_ranks(
+    GlobalAveragePooling, "GlobalAveragePooling{}D", "The means of {}; see `GlobalPooling` for the arguments.",
+    {2: "images", 3: "volumes"})
+GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D = of_ranks(
+    GlobalMaxPooling, "GlobalMaxPooling{}D", "The largest elements of {}; see `GlobalPooling` for the arguments.",
+    {1: "all steps", 2: "images", 3: "volumes"})

@@ -1,5 +1,6 @@
 """Means and maxima of windows."""
 from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.configuration import of_ranks
 from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
@@ -54,25 +55,7 @@ class MaxPooling(WindowPooling):
         return max_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
 
 
-class AveragePooling1D(AveragePooling, rank=1):
-    """The means of windows along one axis; see `WindowPooling` for the arguments."""
-
-
-class AveragePooling2D(AveragePooling, rank=2):
-    """The means of windows along two axes; see `WindowPooling` for the arguments."""
-
-
-class AveragePooling3D(AveragePooling, rank=3):
-    """The means of windows along three axes; see `WindowPooling` for the arguments."""
-
-
-class MaxPooling1D(MaxPooling, rank=1):
-    """The largest elements of windows along one axis; see `WindowPooling` for the arguments."""
-
-
-class MaxPooling2D(MaxPooling, rank=2):
-    """The largest elements of windows along two axes; see `WindowPooling` for the arguments."""
-
-
-class MaxPooling3D(MaxPooling, rank=3):
-    """The largest elements of windows along three axes; see `WindowPooling` for the arguments."""
+AveragePooling1D, AveragePooling2D, AveragePooling3D = of_ranks(
+    AveragePooling, "AveragePooling{}D", "The means of windows along {}; see `WindowPooling` for the arguments.")
+MaxPooling1D, MaxPooling2D, MaxPooling3D = of_ranks(
+    MaxPooling, "MaxPooling{}D", "The largest elements of windows along {}; see `WindowPooling` for the arguments.")

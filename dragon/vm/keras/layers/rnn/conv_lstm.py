@@ -170,8 +170,6 @@ class ConvLSTM1D(ConvLSTM, _rank=1):
         Of the inputs' convolution; that of the state has the same kernel size and keeps the size.
     padding : {"valid", "same"}, optional
         Of the inputs' convolution.
-    data_format : Optional[str], optional
-        "channels_last" or "channels_first".
     activation, recurrent_activation, use_bias, unit_forget_bias, dropout, recurrent_dropout, seed
         See LSTM, as for initializers, regularizers and constraints.
     return_sequences, return_state, go_backwards, stateful

@@ -68,8 +68,6 @@ class RandomSaturation(_FactorLayer):
     ----------
     factor : Union[float, Sequence[float]]
         The range of the strength, between 0 and 1.
-    value_range, data_format, seed
-        See RandomHue.
 
     """
 
@@ -96,8 +94,6 @@ class RandomColorDegeneration(_FactorLayer, _FACTOR_BOUNDS=(-1, 1)):
     ----------
     factor : Union[float, Sequence[float]]
         The range of the part of grey, between 0 and 1.
-    value_range, data_format, seed
-        See RandomHue.
 
     """
 
@@ -122,8 +118,6 @@ class RandomPosterization(_FactorLayer, _USE_BASE_FACTOR=False, _FACTOR_BOUNDS=(
     ----------
     factor : Union[int, Sequence[int]]
         The range of how many bits stay, between 1 and 8.
-    value_range, data_format, seed
-        See RandomHue.
 
     """
 
@@ -155,8 +149,6 @@ class RandomSharpness(_FactorLayer, _USE_BASE_FACTOR=False):
     ----------
     factor : Union[float, Sequence[float]]
         The range of the sharpness, between 0 and 1.
-    value_range, data_format, seed
-        See RandomHue.
 
     """
 
