@@ -2,14 +2,14 @@
 import os
 import threading
 
-from dragon.vm.shared.data.dataset import Dataset
+from dragon.vm.shared.data.dataset import OneEach
 from dragon.vm.shared.data.rows import Rows
 from dragon.vm.shared.data.structure import flatten
 from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import Tensor
 
 
-class Cache(Dataset):
+class Cache(OneEach):
     """Elements kept in memory or in a file."""
 
     def __init__(self, source, filename=""):
@@ -57,9 +57,6 @@ class Cache(Dataset):
         if os.path.exists(path):
             return read_elements(path, self._sources[0].element_spec)
         return write_elements(self._sources[0]._iterate(), path)
-
-    def _count(self):
-        return self._sources[0]._count()
 
 
 def _as_table(elements):

@@ -123,3 +123,10 @@ class Dataset(Making, Transforming, Combining):
     def fingerprint(self):
         """Raise: a dataset is no graph whose bytes could be hashed."""
         raise NotImplementedError("Dataset.fingerprint: a dataset is no serialized graph here")
+
+
+class OneEach(Dataset):
+    """A dataset of an element for each one of its input."""
+
+    def _count(self):
+        return self._sources[0]._count()

@@ -3,8 +3,7 @@ import time
 
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
-from dragon.vm.shared.data.mapping import Given, as_dataset, gives_texts, texts_of
-from dragon.vm.shared.data.probing import result_spec
+from dragon.vm.shared.data.mapping import Flattened, as_dataset, gives_texts, texts_of
 from dragon.vm.shared.data.seeds import Draws, get_seeds
 from dragon.vm.shared.data.specs import merge_specs
 from dragon.vm.shared.data.structure import call
@@ -65,7 +64,7 @@ class Meter:
             yield item
 
 
-class Interleave(Given):
+class Interleave(Flattened):
     """Blocks of the elements of several datasets, in turns."""
 
     def __init__(self, source, function, cycle_length=None, block_length=None, parallel=None, deterministic=None):
@@ -118,13 +117,6 @@ class Interleave(Given):
                     slots[turn] = None
                     alive -= 1
             turn, taken = (turn + 1) % self._cycle, 0
-
-    def _make_spec(self):
-        return result_spec(self._function, self._sources[0]).element_spec
-
-    def _count(self):
-        count = self._sources[0]._count()
-        return 0 if count == 0 else UNKNOWN
 
 
 class Choose(Dataset):

@@ -4,7 +4,7 @@ from collections import deque
 from itertools import chain
 
 from dragon.vm.shared import errors
-from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
+from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
@@ -29,7 +29,7 @@ class Given(Dataset):
         return False
 
 
-class Map(Given):
+class Map(Given, OneEach):
     """The results of a function of each element."""
 
     def __init__(self, source, function, parallel=None, deterministic=None, synchronous=None):
@@ -65,9 +65,6 @@ class Map(Given):
 
     def _make_spec(self):
         return result_spec(self._function, self._sources[0])
-
-    def _count(self):
-        return self._sources[0]._count()
 
 
 def as_decision(value, who):
@@ -110,7 +107,18 @@ class TakeWhile(Dataset):
             yield element
 
 
-class FlatMap(Given):
+class Flattened(Given):
+    """A dataset of the elements of the datasets that a function gives."""
+
+    def _make_spec(self):
+        return result_spec(self._function, self._sources[0]).element_spec
+
+    def _count(self):
+        count = self._sources[0]._count()
+        return 0 if count == 0 else UNKNOWN
+
+
+class FlatMap(Flattened):
     """The elements of the datasets that a function gives."""
 
     def __init__(self, source, function):
@@ -129,13 +137,6 @@ class FlatMap(Given):
             return None
         return chain.from_iterable(map(texts_of, self._datasets()))
 
-    def _make_spec(self):
-        return result_spec(self._function, self._sources[0]).element_spec
-
-    def _count(self):
-        count = self._sources[0]._count()
-        return 0 if count == 0 else UNKNOWN
-
 
 def as_dataset(value, who):
     """Return a function's result if it is a dataset, or raise."""
@@ -144,7 +145,7 @@ def as_dataset(value, who):
     return value
 
 
-class Scan(Given):
+class Scan(Given, OneEach):
     """The results of a function of a state and each element."""
 
     def __init__(self, source, state, function):
@@ -166,9 +167,6 @@ class Scan(Given):
         for element in self._sources[0]._iterate():
             return spec_of(to_element(self._function(self._state, element)[1]))
         raise ValueError("scan: the element_spec of a scan over no element is not known")
-
-    def _count(self):
-        return self._sources[0]._count()
 
 
 class Unique(Dataset):

@@ -2,7 +2,7 @@
 from itertools import chain, islice
 
 from dragon.vm.shared import errors
-from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
+from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.rows import Rows
 from dragon.vm.shared.data.specs import TensorSpec, merge_specs
 from dragon.vm.shared.data.structure import map_structure
@@ -99,7 +99,7 @@ class Shard(Kept):
         return max(-(-(count - self._index) // self._shards), 0) if count >= 0 else count
 
 
-class WithOptions(Kept):
+class WithOptions(Kept, OneEach):
     """A dataset with options."""
 
     def __init__(self, source, options):
@@ -112,9 +112,6 @@ class WithOptions(Kept):
 
     def _cut(self, items):
         return items
-
-    def _count(self):
-        return self._sources[0]._count()
 
 
 class Repeat(Kept):
@@ -247,7 +244,7 @@ class Zip(Dataset):
         return min(finite) if finite else INFINITE
 
 
-class Enumerate(Dataset):
+class Enumerate(OneEach):
     """Elements with their numbers."""
 
     def __init__(self, source, start=0):
@@ -260,6 +257,3 @@ class Enumerate(Dataset):
 
     def _make_spec(self):
         return TensorSpec([], convert_to_tensor(0, dtype="int64").dtype), self._sources[0].element_spec
-
-    def _count(self):
-        return self._sources[0]._count()

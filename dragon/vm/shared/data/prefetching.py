@@ -2,7 +2,7 @@
 import time
 
 from dragon.vm.shared import errors
-from dragon.vm.shared.data.dataset import Dataset
+from dragon.vm.shared.data.dataset import OneEach
 from dragon.vm.shared.data.workers import AUTOTUNE, Ahead
 
 # Handing an element to another thread costs about as much.
@@ -11,7 +11,7 @@ TRIALS = 3
 AUTOMATIC_SIZE = 4
 
 
-class Prefetch(Dataset):
+class Prefetch(OneEach):
     """Elements made ahead."""
 
     def __init__(self, source, size):
@@ -51,6 +51,3 @@ class Prefetch(Dataset):
             yield from elements
         else:
             yield from Ahead(elements, AUTOMATIC_SIZE if self._size == AUTOTUNE else self._size)
-
-    def _count(self):
-        return self._sources[0]._count()

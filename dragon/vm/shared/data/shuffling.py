@@ -2,11 +2,12 @@
 from itertools import islice
 
 from dragon.vm.shared import errors
+from dragon.vm.shared.data.dataset import OneEach
 from dragon.vm.shared.data.parts import Kept
 from dragon.vm.shared.data.seeds import Draws, get_seeds
 
 
-class Shuffle(Kept):
+class Shuffle(Kept, OneEach):
     """Elements in a random order."""
 
     def __init__(self, source, buffer_size, seed=None, reshuffle=True):
@@ -33,9 +34,6 @@ class Shuffle(Kept):
         if isinstance(items, range) and self._size >= len(items):
             return _mix_all(items, self._draws)
         return _mix(iter(items), self._size, self._draws)
-
-    def _count(self):
-        return self._sources[0]._count()
 
 
 def _mix_all(items, make_draws):
