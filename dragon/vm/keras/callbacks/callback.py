@@ -1,15 +1,5 @@
 """What can be told of the training's events."""
-
-
-def default(method):
-    """Mark a method as one that does nothing, so that nobody need call it."""
-    method._is_default = True
-    return method
-
-
-def is_default(method):
-    """Return whether a method does nothing."""
-    return getattr(method, "_is_default", False)
+from dragon.vm.keras.core.operation import default
 
 
 class Callback:

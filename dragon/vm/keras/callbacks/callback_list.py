@@ -1,7 +1,8 @@
 """Several callbacks called as one; numbers are read from the device only for those who look at them."""
-from dragon.vm.keras.callbacks.callback import Callback, is_default
+from dragon.vm.keras.callbacks.callback import Callback
 from dragon.vm.keras.callbacks.history import History
 from dragon.vm.keras.callbacks.progbar_logger import ProgbarLogger
+from dragon.vm.keras.core.operation import is_default
 from dragon.vm.shared.letters import expect
 
 _OLDER = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}

@@ -1,4 +1,5 @@
 """Convolutions in TensorFlow's layouts: strides by axis of the input, paddings by name or by axis."""
+from dragon.vm.guest import named
 from dragon.vm.shared.arrays.array import as_ints
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
@@ -138,19 +139,12 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_f
     return in_format(made, kind)
 
 
-def conv1d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None,
-                     name=None):
-    """Transpose `conv1d`; see `conv_transpose`."""
-    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
+def _transposed(name, kind):
+    """Return the transpose of a convolution, in a layout unless another one is named."""
+    def function(input, filters, output_shape, strides, padding="SAME", data_format=kind, dilations=None, name=None):
+        return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
+    return named(function, f"{name}_transpose", f"Transpose `{name}`; see `conv_transpose`.")
 
 
-def conv2d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NHWC", dilations=None,
-                     name=None):
-    """Transpose `conv2d`; see `conv_transpose`."""
-    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
-
-
-def conv3d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None,
-                     name=None):
-    """Transpose `conv3d`; see `conv_transpose`."""
-    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
+conv1d_transpose, conv2d_transpose, conv3d_transpose = (
+    _transposed(name, kind) for name, kind in (("conv1d", "NWC"), ("conv2d", "NHWC"), ("conv3d", "NDHWC")))

@@ -24,6 +24,7 @@ def _tanh_shrink(x):
     return ops.sub(x, ops.tanh(x)) if x.dtype.is_complex else ops.tanhshrink(x)
 
 
+sigmoid = _activation("sigmoid", "Return 1 / (1 + exp(-x)).", lambda x: _remember_logits(ops.sigmoid(x), x))
 relu = _activation("relu", "Return max(x, 0).", ops.relu)
 relu6 = _activation("relu6", "Return min(max(x, 0), 6).", ops.relu6)
 softplus = _activation("softplus", "Return log(exp(x) + 1).", ops.softplus)
@@ -37,13 +38,6 @@ hard_swish = _activation("hard_swish", "Return x hard_sigmoid(x).", ops.hardswis
 hard_tanh = _activation("hard_tanh", "Return x kept between -1 and 1.", ops.hardtanh)
 tanh_shrink = _activation("tanh_shrink", "Return x - tanh(x).", _tanh_shrink)
 selu = _activation("selu", "Return the scaled exponential linear unit.", ops.selu)
-
-
-@operation
-def sigmoid(x):
-    """Return 1 / (1 + exp(-x))."""
-    x = tensor(x)
-    return _remember_logits(ops.sigmoid(x), x)
 
 
 @operation

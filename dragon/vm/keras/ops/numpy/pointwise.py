@@ -92,6 +92,7 @@ exp2 = publish(lambda x: ops.exp2(to_float(x)), "exp2", "Return 2 to the power o
 expm1 = publish(lambda x: ops.expm1(to_float(x)), "expm1", "Return e to the power of each element, less 1.")
 fabs = publish(lambda x: ops.abs(to_float(x)), "fabs", "Return the size of each element as a floating number.")
 cbrt = _wide("cbrt", "Return the cube root of each element.", ops.cbrt)
+i0 = _wide("i0", "Return the modified Bessel function of order 0 of each element.", ops.i0)
 deg2rad = _wide("deg2rad", "Turn degrees into radians.", ops.deg2rad)
 rad2deg = _wide("rad2deg", "Turn radians into degrees.", ops.rad2deg)
 absolute = _kept("absolute", "Return the size of each element.", ops.abs, ("bool", "uint8"))
@@ -142,6 +143,8 @@ maximum = _binary("maximum", "Return the larger of two operands; NaN where one i
 minimum = _binary("minimum", "Return the smaller of two operands; NaN where one is NaN.", ops.minimum)
 fmax = _binary("fmax", "Return the larger of two operands; the number where one is NaN.", ops.fmax)
 fmin = _binary("fmin", "Return the smaller of two operands; the number where one is NaN.", ops.fmin)
+fmod = _strong("fmod", "Return the rest of a division, with the sign of the first operand.", ops.fmod,
+               change=_no_bool)
 mod = _strong("mod", "Return the rest of a division, with the sign of the divisor.", ops.remainder,
               change=_no_bool)
 arctan2 = _strong("arctan2", "Return the angle of the point (x2, x1).", ops.atan2, (float,))
@@ -170,24 +173,10 @@ def divide_no_nan(x1, x2):
 
 
 @operation
-def fmod(x1, x2):
-    """Return the rest of a division, with the sign of the first operand."""
-    x1, x2 = (cast_to(x, "int32") if dtype_of(x) == "bool" else x for x in join_tensors(x1, x2))
-    return ops.fmod(x1, x2)
-
-
-@operation
 def imag(x):
     """Return the imaginary part of each element; zeros for real numbers."""
     x = tensor(x)
     return ops.imag(x) if "complex" in dtype_of(x) else ops.zeros_like(x)
-
-
-@operation
-def i0(x):
-    """Return the modified Bessel function of order 0 of each element."""
-    x = tensor(x)
-    return ops.i0(cast_to(x, "float64") if dtype_of(x) == "int64" else to_float(x))
 
 
 @operation

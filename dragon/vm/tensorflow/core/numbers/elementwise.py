@@ -2,6 +2,7 @@
 import math
 
 from dragon import _C
+from dragon.vm.guest import named
 from dragon.vm.shared.arrays.creation import cast
 from dragon.vm.shared.arrays.moving import is_ragged, take
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -82,16 +83,6 @@ def _left(x, y):
     return x if hasattr(x, "shape") and type(x).__module__ != "numpy" else check_pair(x, y, "Equal")[0]
 
 
-def equal(x, y, name=None):
-    """Return whether elements are equal; False where shapes do not broadcast."""
-    return _left(x, y) == y
-
-
-def not_equal(x, y, name=None):
-    """Return whether elements differ; True where shapes do not broadcast."""
-    return _left(x, y) != y
-
-
 def divide(x, y, name=None):
     """Return x / y; of integers as floats."""
     return _left(x, y) / y
@@ -106,9 +97,11 @@ def realdiv(x, y, name=None):
     return apply(ops.div, "RealDiv", x, y, False, INEXACT)
 
 
-def pow(x, y, name=None):
-    """Return x to the power of y."""
-    return _left(x, y) ** y
+equal = named(lambda x, y, name=None: _left(x, y) == y, "equal",
+              "Return whether elements are equal; False where shapes do not broadcast.")
+not_equal = named(lambda x, y, name=None: _left(x, y) != y, "not_equal",
+                  "Return whether elements differ; True where shapes do not broadcast.")
+pow = named(lambda x, y, name=None: _left(x, y) ** y, "pow", "Return x to the power of y.")
 
 
 def abs(x, name=None):
@@ -193,14 +186,10 @@ def digamma(x, name=None):
     return ops.where(ops.eq(x, 0), ops.full_like(x.detach(), float("nan")), ops.digamma(x))
 
 
-def xlogy(x, y, name=None):
-    """Return x * log(y), and 0 where x is 0."""
-    return _times_log(x, y, "Xlogy", ops.xlogy, ops.log)
-
-
-def xlog1py(x, y, name=None):
-    """Return x * log(1 + y), and 0 where x is 0."""
-    return _times_log(x, y, "Xlog1py", ops.xlog1py, ops.log1p)
+xlogy = named(lambda x, y, name=None: _times_log(x, y, "Xlogy", ops.xlogy, ops.log), "xlogy",
+              "Return x * log(y), and 0 where x is 0.")
+xlog1py = named(lambda x, y, name=None: _times_log(x, y, "Xlog1py", ops.xlog1py, ops.log1p), "xlog1py",
+                "Return x * log(1 + y), and 0 where x is 0.")
 
 
 def _times_log(x, y, node, run, logarithm):

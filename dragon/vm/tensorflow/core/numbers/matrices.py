@@ -2,6 +2,7 @@
 import collections
 
 from dragon import _C
+from dragon.vm.guest import named
 from dragon.vm.shared.arrays.array import as_ints, at_least, check_axis
 from dragon.vm.shared.arrays.moving import is_ragged, take
 from dragon.vm.shared.errors import invalid_argument
@@ -129,11 +130,6 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
         raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2. Received `a` = {a!r} with shape: "
                          f"{a.shape}")
     return _turned(a, not conjugate, conjugate, "tf.linalg.matrix_transpose")
-
-
-def adjoint(matrix, name=None):
-    """Return matrices with rows and columns exchanged, conjugated."""
-    return _turned(take(matrix), False, True, "tf.linalg.adjoint")
 
 
 # --- norms
@@ -407,21 +403,6 @@ def eigvalsh(tensor, name=None):
     return ops.cast(ops.linalg_eigvalsh(x), x.dtype)
 
 
-def eig(tensor, name=None):
-    """Return eigenvalues and eigenvectors in columns, as complex numbers."""
-    return tuple(ops.linalg_eig(_square(tensor)))
-
-
-def eigvals(tensor, name=None):
-    """Return eigenvalues as complex numbers."""
-    return ops.linalg_eigvals(_square(tensor))
-
-
-def det(input, name=None):
-    """Return determinants."""
-    return ops.linalg_det(_square(input))
-
-
 def slogdet(input, name=None):
     """Return signs and logarithms of absolute values of determinants."""
     x = _square(input)
@@ -432,11 +413,6 @@ def slogdet(input, name=None):
 def logdet(matrix, name=None):
     """Return logarithms of determinants of positive definite matrices."""
     return 2.0 * ops.sum(ops.log(ops.real(ops.diagonal(cholesky(matrix), 0, -2, -1))), -1)
-
-
-def expm(input, name=None):
-    """Return powers of e of matrices."""
-    return ops.linalg_matrix_exp(_square(input))
 
 
 def _by_values(x, function):
@@ -452,9 +428,16 @@ def _by_values(x, function):
     return ops.cast(ops.where(real, ops.real(made), float("nan")), x.dtype)
 
 
-def sqrtm(input, name=None):
-    """Return matrices whose squares the matrices are."""
-    return _by_values(_square(input), ops.sqrt)
+adjoint = named(lambda matrix, name=None: _turned(take(matrix), False, True, "tf.linalg.adjoint"), "adjoint",
+                "Return matrices with rows and columns exchanged, conjugated.")
+eig = named(lambda tensor, name=None: tuple(ops.linalg_eig(_square(tensor))), "eig",
+            "Return eigenvalues and eigenvectors in columns, as complex numbers.")
+eigvals = named(lambda tensor, name=None: ops.linalg_eigvals(_square(tensor)), "eigvals",
+                "Return eigenvalues as complex numbers.")
+det = named(lambda input, name=None: ops.linalg_det(_square(input)), "det", "Return determinants.")
+expm = named(lambda input, name=None: ops.linalg_matrix_exp(_square(input)), "expm", "Return powers of e of matrices.")
+sqrtm = named(lambda input, name=None: _by_values(_square(input), ops.sqrt), "sqrtm",
+              "Return matrices whose squares the matrices are.")
 
 
 def logm(input, name=None):
