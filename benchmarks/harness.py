@@ -25,10 +25,11 @@ a call must do; they give the machine's limit. `ratio_to` names what the aim spe
 
 
 class Worker:
-    """The process of one engine."""
+    """The process of one engine, of Dragon's in this checkout or in another one."""
 
-    def __init__(self, engine, priority):
-        environment = dict(os.environ, OMP_NUM_THREADS=str(THREADS), DRAGON_NUM_THREADS=str(THREADS))
+    def __init__(self, engine, priority, checkout=HERE.parent):
+        environment = dict(os.environ, OMP_NUM_THREADS=str(THREADS), DRAGON_NUM_THREADS=str(THREADS),
+                           PYTHONPATH=str(checkout))
         self.engine = engine
         self.process = subprocess.Popen(["nice", "-n", str(priority), sys.executable, HERE / "worker.py", engine],
                                         env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -56,11 +57,11 @@ class Worker:
 
 
 def measure(case, group, workers, rounds, seconds):
-    """Return, by engine, the "times" of a call and the page "faults" of each round; or an "error" in words."""
-    results = {worker.engine: {"times": [], "faults": []} for worker in workers}
+    """Return, by worker, the "times" of a call and the page "faults" of each round; or an "error" in words."""
+    results = [{"times": [], "faults": []} for worker in workers]
     for turn in range(rounds):
-        for worker in workers[turn % len(workers):] + workers[:turn % len(workers)]:
-            result = results[worker.engine]
+        pairs = list(zip(workers, results))
+        for worker, result in pairs[turn % len(workers):] + pairs[:turn % len(workers)]:
             if "error" in result:
                 continue
             answer = worker.ask(group=group, case=case.name, seconds=seconds)
@@ -96,16 +97,16 @@ def median_ratio(times, others):
 
 def make_row(case, results, machine):
     """Return the cells of one line of a table."""
-    dragon, torch = results["dragon"], results["torch"]
-    words = [result.get("error") for result in (dragon, torch)]
+    dragon, other = results
+    words = [result.get("error") for result in results]
     limit = find_limit(case, machine)
     cells = [f"`{case.name}`"]
-    for result, error in zip((dragon, torch), words):
+    for result, error in zip(results, words):
         cells.append(error or format_time(statistics.median(result["times"])))
-    cells.append("" if any(words) else f"{median_ratio(dragon['times'], torch['times']):.2f}")
+    cells.append("" if any(words) else f"{median_ratio(dragon['times'], other['times']):.2f}")
     cells.append("" if limit is None else format_time(limit))
     cells.append("" if limit is None or words[0] else f"{statistics.median(dragon['times']) / limit:.2f}")
-    cells.append("" if any(words) else " / ".join(f"{statistics.median(r['faults']):.0f}" for r in (dragon, torch)))
+    cells.append("" if any(words) else " / ".join(f"{statistics.median(result['faults']):.0f}" for result in results))
     cells.append(case.aim)
     return cells
 

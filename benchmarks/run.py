@@ -3,6 +3,7 @@
     python benchmarks/run.py                        # every group
     python benchmarks/run.py gemm attention         # some groups
     python benchmarks/run.py memory --case exp      # some cases, printed only
+    python benchmarks/run.py --against ../before    # beside the Dragon built in another checkout, printed only
 """
 import argparse
 import importlib
@@ -61,12 +62,11 @@ def sum_up(group, module, measured):
     if not hasattr(module, "WEIGHTS"):
         return ""
     known = [(weight, results) for weight, (_, results) in zip(module.WEIGHTS, measured)
-             if not any("error" in result for result in results.values())]
+             if not any("error" in result for result in results)]
     if not known:
         return ""
-    totals = {name: sum(weight * statistics.median(results[name]["times"]) for weight, results in known)
-              for name in ("dragon", "torch")}
-    dragon, torch = totals["dragon"], totals["torch"]
+    dragon, torch = (sum(weight * statistics.median(results[place]["times"]) for weight, results in known)
+                     for place in range(2))
     return (f"\nIn total, each case as often as the net has it: dragon {harness.format_time(dragon)}, "
             f"PyTorch {harness.format_time(torch)}, ratio {dragon / torch:.2f} (aim {module.TOTAL_AIM}).\n")
 
@@ -75,7 +75,8 @@ def run_group(group, args, program):
     """Measure one group and return its page."""
     module = importlib.import_module("cases." + group)
     cases = [case for case in module.CASES if args.case in case.name]
-    workers = [harness.Worker(engine, args.nice) for engine in ("dragon", "torch")]
+    other = harness.Worker("dragon", args.nice, args.against) if args.against else harness.Worker("torch", args.nice)
+    workers = [harness.Worker("dragon", args.nice), other]
     machine = measure_machine(program, args)
     versions, measured = [], []
     try:
@@ -102,6 +103,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", nargs="*", choices=[[], *GROUPS], metavar="group", help=", ".join(GROUPS))
     parser.add_argument("--case", default="", help="only cases whose name contains this; nothing is written")
+    parser.add_argument("--against", type=pathlib.Path, metavar="FOLDER",
+                        help="another checkout, built in place: takes PyTorch's turn; nothing is written")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.2, help="of one turn of one engine")
     parser.add_argument("--nice", type=int, default=0, help="priority; -19 (as root) on a machine that others use")
@@ -112,7 +115,7 @@ def main():
         for group in args.groups or GROUPS:
             print(f"== {GROUPS[group]}")
             page = run_group(group, args, program)
-            if not args.case:
+            if not args.case and not args.against:
                 FOLDER.mkdir(parents=True, exist_ok=True)
                 (FOLDER / f"{group}.md").write_text(page, encoding="utf-8")
 

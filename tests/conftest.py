@@ -11,7 +11,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def recording_as_found():
-    """Say after each test about recording what was said before: a switch that is thrown plainly stays thrown."""
+    """Start each test where nothing is said about recording, and say afterwards what was said before.
+
+    A switch that is thrown plainly stays thrown.
+    """
     from dragon.core import modes
 
     before = modes.set_recording(None)

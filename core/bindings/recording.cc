@@ -2,6 +2,8 @@
 #include "core/bindings/recording.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "core/framework/autograd/meta.h"
 

@@ -26,8 +26,7 @@ void CollectTerms(const Simplifier& s, ValueId id, std::vector<const GraphCall*>
   }
 }
 
-/// Where in `whole` a restride puts its input, if that is a range or a place of one axis. Attributes: strides, offset,
-/// shape, to_strides, to_offset.
+/// Where in `whole` a restride puts its input, if that is a range or a place of one axis.
 std::optional<Part> PartOf(const Simplifier& s, const GraphCall* term, const ValueInfo& whole, int axis) {
   if (!term || !term->symbolic.empty() || term->attr("to_offset").integer() != 0) return std::nullopt;
   const Dims &shape = s.info(term->inputs[0]).shape, &strides = term->attr("strides").ints();

@@ -174,20 +174,59 @@ bool Describable(const View& x) {
   return true;
 }
 
+/// What oneDNN computes, and computes right.
+bool IsForOneDnn(ConvPass pass, const View& y, const View& x, const View& w, const View& bias,
+                 const ConvGeometry& geometry, Activation activation) {
+  if (!Describable(x) || !Describable(y) || !Describable(w)) return false;
+  if (bias && bias.numel > 1 && bias.strides[0] != 1) return false;
+  if (activation != Activation::kNone && activation != Activation::kRelu) return false;
+  // oneDNN 3.2 sums uninitialised memory into bfloat16 weights' gradients when a step is wider than the image.
+  if (pass == ConvPass::kBackwardWeights && x.dtype == DType::kBFloat16 &&
+      x.shape[x.ndim - 1] < geometry.stride[geometry.spatial - 1]) {
+    return false;
+  }
+  return x.numel > 0 && y.numel > 0 && w.numel > 0;
+}
+
+/// The plan of all calls that differ in numbers only; one without a primitive is not oneDNN's to compute.
+const Plan& FindPlan(ConvPass pass, const View& y, const View& x, const View& w, const View& bias,
+                     const ConvGeometry& geometry, Activation activation, int threads) {
+  Key key;
+  key.Add(threads).Add(pass).Add(x.dtype).Add(static_cast<bool>(bias)).Add(activation).Add(x.ndim);
+  key.Add(x.shape, x.ndim).Add(y.shape, x.ndim).Add(w.shape, x.ndim).Add(w.strides, x.ndim);
+  key.Add(geometry.stride, geometry.spatial).Add(geometry.dilation, geometry.spatial);
+  key.Add(geometry.padding, geometry.spatial).Add(geometry.groups);
+  static thread_local Cache<Plan> plans(512);
+  return plans.Get(key, [&] { return MakePlan(pass, y, x, w, bias, geometry, activation); });
+}
+
+void RunPlan(const Context& ctx, ConvPass pass, const Plan& plan, void* y, void* x, void* w, void* bias) {
+  Binding binding(ctx);
+  if (pass == ConvPass::kForward) {
+    binding.Input(DNNL_ARG_SRC, plan.x, x);
+    binding.Input(DNNL_ARG_WEIGHTS, plan.w, w);
+    binding.Input(DNNL_ARG_BIAS, plan.bias, bias);
+    binding.Output(DNNL_ARG_DST, plan.y, y);
+  } else if (pass == ConvPass::kBackwardData) {
+    binding.Input(DNNL_ARG_DIFF_DST, plan.y, y);
+    binding.Input(DNNL_ARG_WEIGHTS, plan.w, w);
+    binding.Output(DNNL_ARG_DIFF_SRC, plan.x, x);
+  } else {
+    binding.Input(DNNL_ARG_SRC, plan.x, x);
+    binding.Input(DNNL_ARG_DIFF_DST, plan.y, y);
+    binding.Input(DNNL_ARG_DIFF_BIAS, plan.bias, bias);
+    binding.Output(DNNL_ARG_DIFF_WEIGHTS, plan.w, w);
+  }
+  binding.Run(plan.primitive);
+}
+
 }  // namespace
 
 template <typename T>
 void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, const ConvGeometry& geometry,
                 Activation activation, bool* done) {
   *done = false;
-  if (!Describable(x) || !Describable(y) || !Describable(w) || (bias && bias.numel > 1 && bias.strides[0] != 1)) return;
-  if (activation != Activation::kNone && activation != Activation::kRelu) return;
-  // oneDNN 3.2 sums uninitialised memory into bfloat16 weights' gradients when a step is wider than the image.
-  if (pass == ConvPass::kBackwardWeights && x.dtype == DType::kBFloat16 &&
-      x.shape[x.ndim - 1] < geometry.stride[geometry.spatial - 1]) {
-    return;
-  }
-  if (x.numel == 0 || y.numel == 0 || w.numel == 0) return;
+  if (!IsForOneDnn(pass, y, x, w, bias, geometry, activation)) return;
   if (const auto stops = StopsOnly(pass, y, x, w, geometry)) {
     const Scratch memory = ctx.Allocate<T>(stops->view.numel);
     const OwnedView dense(memory.data(), x.dtype, stops->shape, ChannelsLast(stops->shape));
@@ -197,13 +236,7 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
     return ConvOneDnn<T>(ctx, pass, y, dense.view, w, bias, once, activation, done);
   }
   const Team team(static_cast<double>(y.numel) * static_cast<double>(w.numel / std::max<int64_t>(w.shape[0], 1)));
-  Key key;
-  key.Add(team.threads()).Add(pass).Add(x.dtype).Add(static_cast<bool>(bias)).Add(activation).Add(x.ndim);
-  key.Add(x.shape, x.ndim).Add(y.shape, x.ndim).Add(w.shape, x.ndim).Add(w.strides, x.ndim);
-  key.Add(geometry.stride, geometry.spatial).Add(geometry.dilation, geometry.spatial);
-  key.Add(geometry.padding, geometry.spatial).Add(geometry.groups);
-  static thread_local Cache<Plan> plans(512);
-  Plan& plan = plans.Get(key, [&] { return MakePlan(pass, y, x, w, bias, geometry, activation); });
+  const Plan& plan = FindPlan(pass, y, x, w, bias, geometry, activation, team.threads());
   if (!plan.primitive) return;
   Image x_image(ctx, x, pass == ConvPass::kBackwardData), y_image(ctx, y, pass == ConvPass::kForward);
   *done = true;
@@ -221,23 +254,7 @@ void ConvOneDnn(Context& ctx, ConvPass pass, View y, View x, View w, View bias, 
       return stepping.Run(ctx, w.as<float>(), y.as<const float>(), x.as<const float>());
     }
   }
-  Binding binding(ctx);
-  if (pass == ConvPass::kForward) {
-    binding.Input(DNNL_ARG_SRC, plan.x, x.data);
-    binding.Input(DNNL_ARG_WEIGHTS, plan.w, w.data);
-    binding.Input(DNNL_ARG_BIAS, plan.bias, bias.data);
-    binding.Output(DNNL_ARG_DST, plan.y, y.data);
-  } else if (pass == ConvPass::kBackwardData) {
-    binding.Input(DNNL_ARG_DIFF_DST, plan.y, y.data);
-    binding.Input(DNNL_ARG_WEIGHTS, plan.w, w.data);
-    binding.Output(DNNL_ARG_DIFF_SRC, plan.x, x.data);
-  } else {
-    binding.Input(DNNL_ARG_SRC, plan.x, x.data);
-    binding.Input(DNNL_ARG_DIFF_DST, plan.y, y.data);
-    binding.Input(DNNL_ARG_DIFF_BIAS, plan.bias, bias.data);
-    binding.Output(DNNL_ARG_DIFF_WEIGHTS, plan.w, w.data);
-  }
-  binding.Run(plan.primitive);
+  RunPlan(ctx, pass, plan, y.data, x.data, w.data, bias.data);
   x_image.Finish();
   y_image.Finish();
 }

@@ -242,13 +242,41 @@ void AveragePool(Context&, View y, View x, const PoolGeometry& geometry) {
   });
 }
 
+namespace {
+
+/// The sums of a dense tensor, 0 at first: in its own memory or, of 16-bit floats, with more digits until they are
+/// stored.
+template <typename T>
+class Sums {
+ public:
+  Sums(const Context& ctx, const View& y)
+      : y_(y),
+        wide_(ctx.Allocate<Wide<T>>(kIsHalf<T> ? y.numel : 0)),
+        data_(kIsHalf<T> ? wide_.template as<Wide<T>>() : static_cast<Wide<T>*>(y.data)) {
+    ParallelFor(y.numel, kGrain,
+                [&](int64_t begin, int64_t end) { std::fill(data_ + begin, data_ + end, Wide<T>(0)); });
+  }
+  Wide<T>* data() const { return data_; }
+  void Store() const {
+    if constexpr (kIsHalf<T>) {
+      ParallelFor(y_.numel, kGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) y_.as<T>()[i] = static_cast<T>(data_[i]);
+      });
+    }
+  }
+
+ private:
+  const View y_;
+  const Scratch wide_;
+  Wide<T>* const data_;
+};
+
+}  // namespace
+
 template <typename T>
 void AveragePoolBackward(Context& ctx, View dx, View dy, const PoolGeometry& geometry) {
   if (dx.numel == 0) return;
-  // Sums of 16-bit floats need more digits on the way: they are kept in a float image of dx, whose memory is dense.
-  const Scratch scratch = ctx.Allocate<Wide<T>>(kIsHalf<T> ? dx.numel : 0);
-  auto* sums = kIsHalf<T> ? scratch.as<Wide<T>>() : static_cast<Wide<T>*>(dx.data);
-  ParallelFor(dx.numel, kGrain, [&](int64_t begin, int64_t end) { std::fill(sums + begin, sums + end, Wide<T>(0)); });
+  const Sums<T> sums(ctx, dx);
   if (dy.numel != 0) {
     const WindowPlan plan(dy, dx, geometry);
     WalkWindows(plan, geometry, [&](int64_t lanes) {
@@ -258,7 +286,7 @@ void AveragePoolBackward(Context& ctx, View dx, View dy, const PoolGeometry& geo
           share[i] = static_cast<Wide<T>>(dy.as<T>()[y_offset + i * y_step]) / static_cast<Wide<T>>(divisor(i));
         }
         taps([&](const Lanes& at) {
-          Wide<T>* to = sums + x_base + at.offset;
+          Wide<T>* to = sums.data() + x_base + at.offset;
           const Wide<T>* from = share.data() + at.first;
           if (at.step == 1) {
 #pragma omp simd
@@ -270,11 +298,7 @@ void AveragePoolBackward(Context& ctx, View dx, View dy, const PoolGeometry& geo
       };
     });
   }
-  if constexpr (kIsHalf<T>) {
-    ParallelFor(dx.numel, kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) dx.as<T>()[i] = static_cast<T>(sums[i]);
-    });
-  }
+  sums.Store();
 }
 
 namespace {
@@ -289,6 +313,77 @@ int64_t PlaceOffset(const View& x, int64_t i) {
   return offset;
 }
 
+/// Takes the elements of x's planes to the places of y's planes that the indices name.
+template <typename T>
+class PlaneWriter {
+ public:
+  /// Each plane of x has `count` elements, each of y `size`.
+  PlaneWriter(const View& y, const View& x, const View& indices, int64_t size, int64_t count, Wide<T>* sums,
+              const char* who, bool add)
+      : y_(y),
+        x_(x),
+        indices_(indices),
+        size_(size),
+        sums_(sums),
+        who_(who),
+        add_(add),
+        x_places_(count),
+        index_places_(count) {
+    // Row-major planes need no division to find a place.
+    for (int64_t axis = y.ndim - 1, expected = 0; axis >= 2; --axis) {
+      if (y.shape[axis] == 1) continue;
+      if (step_ == 0) step_ = expected = y.strides[axis];
+      flat_ &= y.strides[axis] == expected;
+      expected *= y.shape[axis];
+    }
+    for (int64_t i = 0; i < count; ++i) {  // once for all planes: finding them takes divisions
+      x_places_[i] = PlaceOffset(x, i);
+      index_places_[i] = PlaceOffset(indices, i);
+    }
+    side_by_side_ = x.strides[1] == 1 && indices.strides[1] == 1 && y.strides[1] == 1 && flat_ && add;
+  }
+
+  /// Take the i-th elements of picture n's planes from channel c on.
+  void Write(int64_t n, int64_t c, int64_t c_end, int64_t i) const {
+    if (side_by_side_ && AddChannels(n, c, c_end, i)) return;
+    for (; c < c_end; ++c) WriteOne(n, c, i);
+  }
+
+ private:
+  /// All channels at once; false, and nothing done, where one of their indices is no place.
+  bool AddChannels(int64_t n, int64_t c, int64_t c_end, int64_t i) const {
+    const int64_t* at = indices_.as<const int64_t>() + n * indices_.strides[0] + index_places_[i];
+    uint64_t most = 0;
+    for (int64_t channel = c; channel < c_end; ++channel) most = std::max(most, static_cast<uint64_t>(at[channel]));
+    if (DRAGON_UNLIKELY(most >= static_cast<uint64_t>(size_))) return false;
+    const T* from = x_.as<const T>() + n * x_.strides[0] + x_places_[i];
+    Wide<T>* to = sums_ + n * y_.strides[0];
+    for (int64_t channel = c; channel < c_end; ++channel) {
+      to[at[channel] * step_ + channel] += static_cast<Wide<T>>(from[channel]);
+    }
+    return true;
+  }
+
+  void WriteOne(int64_t n, int64_t c, int64_t i) const {
+    const int64_t* indices = indices_.as<const int64_t>() + n * indices_.strides[0] + c * indices_.strides[1];
+    const int64_t at = indices[index_places_[i]];
+    if (at == -1 && add_) return;  // the window saw no element at all
+    if (at < 0 || at >= size_) throw IndexError(who_).Got("index ", at).Expected("0 to ", size_ - 1, " for a plane");
+    Wide<T>& to = sums_[n * y_.strides[0] + c * y_.strides[1] + (flat_ ? at * step_ : PlaceOffset(y_, at))];
+    const Wide<T> value = static_cast<Wide<T>>(x_.as<T>()[n * x_.strides[0] + c * x_.strides[1] + x_places_[i]]);
+    to = add_ ? static_cast<Wide<T>>(to + value) : value;
+  }
+
+  const View &y_, &x_, &indices_;
+  const int64_t size_;
+  Wide<T>* const sums_;
+  const char* const who_;
+  const bool add_;
+  bool flat_ = true, side_by_side_;
+  int64_t step_ = 0;
+  std::vector<int64_t> x_places_, index_places_;
+};
+
 }  // namespace
 
 template <typename T>
@@ -296,65 +391,18 @@ void PlaceInPlanes(Context& ctx, View y, View x, View indices, const char* who, 
   const int64_t channels = y.shape[1], planes = y.shape[0] * channels;
   if (y.numel == 0 && x.numel == 0) return;
   const int64_t size = planes ? y.numel / planes : 0, count = planes ? x.numel / planes : 0;
-  const Scratch scratch = ctx.Allocate<Wide<T>>(kIsHalf<T> ? y.numel : 0);
-  auto* sums = kIsHalf<T> ? scratch.as<Wide<T>>() : static_cast<Wide<T>*>(y.data);
-  ParallelFor(y.numel, kGrain, [&](int64_t begin, int64_t end) { std::fill(sums + begin, sums + end, Wide<T>(0)); });
-  // Row-major planes need no division to find a place.
-  bool flat = true;
-  int64_t step = 0, expected = 0;
-  for (int axis = y.ndim - 1; axis >= 2; --axis) {
-    if (y.shape[axis] == 1) continue;
-    if (step == 0) step = expected = y.strides[axis];
-    flat &= y.strides[axis] == expected;
-    expected *= y.shape[axis];
-  }
-  const auto one = [&](int64_t n, int64_t c, int64_t i, int64_t offset, int64_t index_offset) {
-    const int64_t at = indices.as<int64_t>()[n * indices.strides[0] + c * indices.strides[1] + index_offset];
-    if (at == -1 && add) return;  // the window saw no element at all
-    if (at < 0 || at >= size) throw IndexError(who).Got("index ", at).Expected("0 to ", size - 1, " for a plane");
-    Wide<T>& to = sums[n * y.strides[0] + c * y.strides[1] + (flat ? at * step : PlaceOffset(y, at))];
-    const Wide<T> value = static_cast<Wide<T>>(x.as<T>()[n * x.strides[0] + c * x.strides[1] + offset]);
-    to = add ? static_cast<Wide<T>>(to + value) : value;
-  };
-  std::vector<int64_t> x_places(count), index_places(count);  // once for all planes: finding them takes divisions
-  for (int64_t i = 0; i < count; ++i) {
-    x_places[i] = PlaceOffset(x, i);
-    index_places[i] = PlaceOffset(indices, i);
-  }
-  const bool by_channel = x.strides[1] == 1;
-  const bool side_by_side = by_channel && indices.strides[1] == 1 && y.strides[1] == 1 && flat && add;
-  const int64_t block = by_channel ? std::min(kChannelBlock, channels) : 1, blocks = (channels + block - 1) / block;
+  const Sums<T> sums(ctx, y);
+  const PlaneWriter<T> writer(y, x, indices, size, count, sums.data(), who, add);
+  const int64_t block = x.strides[1] == 1 ? std::min(kChannelBlock, channels) : 1,
+                blocks = (channels + block - 1) / block;
   ParallelFor(y.shape[0] * blocks, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, count * block)),
               [&](int64_t begin, int64_t end) {
                 for (int64_t piece = begin; piece < end; ++piece) {
-                  const int64_t n = piece / blocks, c = piece % blocks * block, c_end = std::min(c + block, channels);
-                  for (int64_t i = 0; i < count; ++i) {
-                    if (side_by_side) {
-                      const int64_t* at = indices.as<const int64_t>() + n * indices.strides[0] + index_places[i];
-                      const T* from = x.as<const T>() + n * x.strides[0] + x_places[i];
-                      Wide<T>* to = sums + n * y.strides[0];
-                      uint64_t most = 0;
-                      for (int64_t channel = c; channel < c_end; ++channel) {
-                        most = std::max(most, static_cast<uint64_t>(at[channel]));
-                      }
-                      if (DRAGON_LIKELY(most < static_cast<uint64_t>(size))) {
-                        for (int64_t channel = c; channel < c_end; ++channel) {
-                          to[at[channel] * step + channel] += static_cast<Wide<T>>(from[channel]);
-                        }
-                        continue;
-                      }
-                    }
-                    for (int64_t channel = c; channel < c_end; ++channel) {
-                      one(n, channel, i, x_places[i], index_places[i]);
-                    }
-                  }
+                  const int64_t n = piece / blocks, c = piece % blocks * block;
+                  for (int64_t i = 0; i < count; ++i) writer.Write(n, c, std::min(c + block, channels), i);
                 }
               });
-  if constexpr (kIsHalf<T>) {
-    ParallelFor(y.numel, kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y.as<T>()[i] = static_cast<T>(sums[i]);
-    });
-  }
+  sums.Store();
 }
 
 DRAGON_KERNEL(MaxPool, Real);

@@ -59,12 +59,4 @@ class PackedWeights {
   const Scratch panels_;
 };
 
-/// Rows of a batch per thread: below, weights are read too often for what they do.
-inline int64_t BatchGrain(int64_t batch, double work) {
-  constexpr double kWorkPerThread = 200000;
-  constexpr int64_t kFewest = 4;
-  if (work < 2 * kWorkPerThread) return batch;
-  return std::max(kFewest, static_cast<int64_t>(batch * (kWorkPerThread / work)));
-}
-
 }  // namespace dragon::DRAGON_DEVICE

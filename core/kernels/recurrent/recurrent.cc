@@ -29,6 +29,15 @@ struct Layer {
         outputs(weights.hidden.shape[1]),
         gates(weights.hidden.shape[0]) {}
 
+  /// Rows of a batch per thread: below, weights are read too often for what they do.
+  int64_t Grain() const {
+    constexpr double kWorkPerThread = 200000;
+    constexpr int64_t kFewest = 4;
+    const double work = static_cast<double>(rows) * gates * outputs;
+    if (work < 2 * kWorkPerThread) return batch;
+    return std::max(kFewest, static_cast<int64_t>(batch * (kWorkPerThread / work)));
+  }
+
   /// Call f(first row, rows) for each step, in the direction of the layer or against it.
   template <typename F>
   static void ForSteps(const RecurrentSteps& steps, bool forward, F&& f) {
@@ -61,6 +70,23 @@ void Copy(const T* from, int64_t count, T* to) {
   std::copy(from, from + count, to);
 }
 
+/// The gradient of a projection: of dprojected and of what the units gave, which is computed anew.
+template <typename T>
+void ProjectionGradient(Context& ctx, const Layer& layer, const T* dprojected, const T* gates, const T* cells,
+                        const View& dprojection) {
+  const int64_t units = layer.units;
+  const Scratch raw = ctx.Allocate<T>(layer.rows * units);
+  ParallelFor(layer.rows, RowGrain(units), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T *o = gates + (4 * i + 3) * units, *c = cells + i * units;
+      T* out = raw.as<T>() + i * units;
+#pragma omp simd
+      for (int64_t j = 0; j < units; ++j) out[j] = o[j] * libm::Tanh(c[j]);
+    }
+  });
+  ProductOverRows<T>(ctx, layer.outputs, units, layer.rows, dprojected, raw.as<const T>(), dprojection);
+}
+
 }  // namespace
 
 template <typename T>
@@ -81,8 +107,7 @@ void Recurrent(Context& ctx, View y, View hn, View cn, View gates, View cells, V
   if (weights.projection)
     projection.emplace(ctx, Matrix<const T>{weights.projection.as<const T>(), 1, units}, units, outputs);
   const T* bias = weights.bias ? weights.bias.as<const T>() : nullptr;
-  const double work = static_cast<double>(layer.rows) * layer.gates * outputs;
-  ParallelFor(layer.batch, BatchGrain(layer.batch, work), [&](int64_t begin, int64_t batch_end) {
+  ParallelFor(layer.batch, layer.Grain(), [&](int64_t begin, int64_t batch_end) {
     const int64_t most = batch_end - begin;
     const Scratch scratch = ctx.Allocate<typename TileOf<T>::Real>(
         std::max(recurrent.ScratchSize(most), projection ? projection->ScratchSize(most) : 0));
@@ -112,15 +137,17 @@ namespace {
 
 /// For every row, the state its step began with: from the step before in `states`, or from the first state.
 template <typename T>
-void StatesBefore(const RecurrentSteps& steps, int64_t batch, int64_t width, const T* states, const T* first_state,
-                  const Context& ctx, T* before) {
-  const Scratch scratch = ctx.Allocate<T>(batch * width);
+Scratch StatesBefore(const Context& ctx, const Layer& layer, const RecurrentSteps& steps, int64_t width,
+                     const T* states, const T* first_state) {
+  Scratch before = ctx.Allocate<T>(layer.rows * width);
+  const Scratch scratch = ctx.Allocate<T>(layer.batch * width);
   T* now = scratch.as<T>();
-  Copy(first_state, batch * width, now);
+  Copy(first_state, layer.batch * width, now);
   Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
-    Copy(now, rows * width, before + first * width);
+    Copy(now, rows * width, before.as<T>() + first * width);
     Copy(states + first * width, rows * width, now);
   });
+  return before;
 }
 
 template <typename T>
@@ -143,13 +170,11 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
   const Layer layer(y, h0, weights, steps);
   const int64_t units = layer.units, outputs = layer.outputs, rows_all = layer.rows;
   const bool lstm = layer.mode == RecurrentMode::kLstm, gru = layer.mode == RecurrentMode::kGru;
-  const Scratch h_before = ctx.Allocate<T>(rows_all * outputs), c_before = ctx.Allocate<T>(lstm ? rows_all * units : 0);
-  StatesBefore<T>(steps, layer.batch, outputs, y.as<const T>(), h0.as<const T>(), ctx, h_before.as<T>());
-  if (lstm) StatesBefore<T>(steps, layer.batch, units, cells.as<const T>(), c0.as<const T>(), ctx, c_before.as<T>());
+  const Scratch h_before = StatesBefore<T>(ctx, layer, steps, outputs, y.as<const T>(), h0.as<const T>());
+  const Scratch c_before = StatesBefore<T>(ctx, layer, steps, lstm ? units : 0, cells.as<const T>(), c0.as<const T>());
   // In a GRU the hidden part of the candidate has a gradient of its own; elsewhere both parts share one.
   const Scratch own_hidden = ctx.Allocate<T>(gru ? rows_all * layer.gates : 0);
   T *dgates = d.gates_x.as<T>(), *dhidden = gru ? own_hidden.as<T>() : dgates;
-  const Scratch raw = ctx.Allocate<T>(weights.projection ? rows_all * units : 0);
   const Scratch draw = ctx.Allocate<T>(weights.projection ? layer.batch * units : 0);
   const Scratch dprojected = ctx.Allocate<T>(weights.projection ? rows_all * outputs : 0);
   T* dh = d.h0.as<T>();
@@ -158,10 +183,21 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
   if (lstm) Copy(dcn.as<const T>(), dcn.numel, dc);
   const PackedWeights<T> recurrent(ctx, {weights.hidden.as<const T>(), outputs, 1}, layer.gates, outputs);
   std::optional<PackedWeights<T>> projection;
-  if (weights.projection)
-    projection.emplace(ctx, Matrix<const T>{weights.projection.as<const T>(), units, 1}, outputs, units);
-  const double work = static_cast<double>(rows_all) * layer.gates * outputs;
-  ParallelFor(layer.batch, BatchGrain(layer.batch, work), [&](int64_t begin, int64_t batch_end) {
+  const Matrix<const T> projecting{weights.projection.as<const T>(), units, 1};
+  if (weights.projection) projection.emplace(ctx, projecting, outputs, units);
+  const auto through_cell = [&](int64_t row, T* dunits, T* dcell) {
+    const T* saved = gates.as<const T>() + row * SavedCount(layer.mode) * units;
+    T* dgate = dgates + row * layer.gates;
+    if (lstm) {
+      const T *cell = cells.as<const T>() + row * units, *before = c_before.as<const T>() + row * units;
+      LstmRowBackward(units, saved, cell, before, dunits, dcell, dgate);
+    } else if (gru) {
+      GruRowBackward(units, saved, h_before.as<const T>() + row * units, dunits, dgate, dhidden + row * layer.gates);
+    } else {
+      PlainRowBackward(units, layer.mode == RecurrentMode::kRelu, y.as<const T>() + row * units, dunits, dgate);
+    }
+  };
+  ParallelFor(layer.batch, layer.Grain(), [&](int64_t begin, int64_t batch_end) {
     const int64_t most = batch_end - begin;
     const Scratch scratch = ctx.Allocate<typename TileOf<T>::Real>(
         std::max(recurrent.ScratchSize(most), projection ? projection->ScratchSize(most) : 0));
@@ -177,37 +213,15 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
         Copy(dh + begin * outputs, (end - begin) * outputs, dprojected.as<T>() + (first + begin) * outputs);
         projection->Multiply(end - begin, dh + begin * outputs, nullptr, 0, dunits + begin * units, panel);
       }
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = first + i;
-        const T* saved = gates.as<const T>() + row * SavedCount(layer.mode) * units;
-        T* dgate = dgates + row * layer.gates;
-        if (lstm) {
-          LstmRowBackward(units, saved, cells.as<const T>() + row * units, c_before.as<const T>() + row * units,
-                          dunits + i * units, dc + i * units, dgate);
-        } else if (gru) {
-          GruRowBackward(units, saved, h_before.as<const T>() + row * units, dunits + i * units, dgate,
-                         dhidden + row * layer.gates);
-        } else {
-          PlainRowBackward(units, layer.mode == RecurrentMode::kRelu, y.as<const T>() + row * units, dunits + i * units,
-                           dgate);
-        }
-      }
+      for (int64_t i = begin; i < end; ++i)
+        through_cell(first + i, dunits + i * units, lstm ? dc + i * units : nullptr);
       recurrent.Multiply(end - begin, dhidden + (first + begin) * layer.gates, nullptr, gru ? 1 : 0,
                          dh + begin * outputs, panel);
     });
   });
   if (d.hidden) ProductOverRows<T>(ctx, layer.gates, outputs, rows_all, dhidden, h_before.as<const T>(), d.hidden);
   if (d.bias) SumRows<T>(rows_all, layer.gates, dhidden, d.bias.as<T>());
-  if (!d.projection) return;
-  ParallelFor(rows_all, RowGrain(units), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T *o = gates.as<const T>() + (4 * i + 3) * units, *c = cells.as<const T>() + i * units;
-      T* out = raw.as<T>() + i * units;
-#pragma omp simd
-      for (int64_t j = 0; j < units; ++j) out[j] = o[j] * libm::Tanh(c[j]);
-    }
-  });
-  ProductOverRows<T>(ctx, outputs, units, rows_all, dprojected.as<const T>(), raw.as<const T>(), d.projection);
+  if (d.projection) ProjectionGradient(ctx, layer, dprojected.as<T>(), gates.as<T>(), cells.as<T>(), d.projection);
 }
 
 DRAGON_KERNEL(Recurrent, Singles);

@@ -46,7 +46,7 @@ Plan FlipPlan(const char* who, const Dims& shape, const Dims& axes) {
           i.y(0, i.x(0).shape(), i.x(0).dtype());
         })
         .Runs([](Run& r) { RunPlan(r, FlipPlan(r.name(), r.x(0).shape(), r.Ints("axis"))); })
-        .Gradient("", [](Grad& g) { g.dx(0, Op<"flip">(g.dy(), g.Ints("axis"))); });
+        .Gradient("", [](Grad& g) { g.dx(0, Op<"flip">(g.dy(), g.attr("axis"))); });
 
 [[maybe_unused]] const auto& fliplr =
     DefineOp("fliplr(Tensor x) -> Tensor").Doc("Reverse the second axis.").As([](const CallReader& c) -> Tensors {
@@ -85,11 +85,11 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
         .Doc("The elements moved along axes, those that fall off the end coming back at the start.")
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
-          if (c.Given("axis") && !c.Ints("axis").empty()) return {Op<"roll_axes">(x, c.Ints("shifts"), c.Ints("axis"))};
+          if (c.Given("axis") && !c.Ints("axis").empty()) return {Op<"roll_axes">(x, c.attr("shifts"), c.attr("axis"))};
           if (c.Ints("shifts").size() != 1)
             throw ValueError("roll").Got("shifts ", c.Ints("shifts")).Expected("one shift when no axis is given");
           const Tensor flat = Op<"reshape">(x, Dims{x.numel()});
-          return {Op<"reshape">(Op<"roll_axes">(flat, c.Ints("shifts"), Dims{0}), x.shape())};
+          return {Op<"reshape">(Op<"roll_axes">(flat, c.attr("shifts"), Dims{0}), x.shape())};
         });
 
 [[maybe_unused]] const auto& roll_axes =
@@ -108,7 +108,7 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
             const int64_t size = shape.empty() ? 1 : shape[NormalizeAxis("roll", g.Ints("axis")[n], shape.size())];
             back[n] = size > 0 ? -(back[n] % size) : 0;
           }
-          g.dx(0, Op<"roll_axes">(g.dy(), back, g.Ints("axis")));
+          g.dx(0, Op<"roll_axes">(g.dy(), back, g.attr("axis")));
         });
 
 /// One axis of size n with `before` and `after` places added (or cut off, where negative).
@@ -196,7 +196,7 @@ Tensor PadBack(const Tensor& dy, const Dims& shape, const Dims& pad, const std::
           const Plan plan = PadPlan(r.name(), r.Ints("shape"), r.Ints("pad"), r.String("mode"));
           kernels::AssembleBackward(r.ctx(), r.y().dtype(), r.out(), r.in(0), plan.axes.data());
         })
-        .Gradient("", [](Grad& g) { g.dx(0, Op<"pad">(g.dy(), g.Ints("pad"), g.String("mode"))); });
+        .Gradient("", [](Grad& g) { g.dx(0, Op<"pad">(g.dy(), g.attr("pad"), g.attr("mode"))); });
 
 }  // namespace
 }  // namespace dragon

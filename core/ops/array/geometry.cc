@@ -234,7 +234,7 @@ void RunRestride(Run& r) {
         })
         .Runs(RunRestride)
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"restride">(g.dy(), g.Ints("to_strides"), g.Int("to_offset"), g.x_shape(0), g.Ints("strides"),
+          g.dx(0, Op<"restride">(g.dy(), g.attr("to_strides"), g.Int("to_offset"), g.x_shape(0), g.attr("strides"),
                                  g.Int("offset")));
         });
 

@@ -95,7 +95,7 @@ Dims Moved(const char* who, const Dims& source, const Dims& destination, int ndi
         .Doc("The axes in another order. Whether the result shares memory with x is the engine's choice.")
         .As([](const CallReader& c) -> Tensors {
           const bool free = !Door().tracer && !Door().phantom && c.x(0).impl()->storage;
-          return {free ? Op<"permuted_memory">(c.x(0), c.Ints("axes")) : Op<"permute">(c.x(0), c.Ints("axes"))};
+          return {free ? Op<"permuted_memory">(c.x(0), c.attr("axes")) : Op<"permute">(c.x(0), c.attr("axes"))};
         });
 
 [[maybe_unused]] const auto& transpose =

@@ -109,7 +109,7 @@ void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims&
           const Tensor& x = c.x(0);
           x.Settle();
           const int64_t offset = c.Given("offset") ? c.Int("offset") : x.offset();
-          return {Op<"as_strided_of">(x, c.Ints("shape"), c.Ints("strides"), offset, x.strides(), x.offset())};
+          return {Op<"as_strided_of">(x, c.attr("shape"), c.attr("strides"), offset, x.strides(), x.offset())};
         });
 
 [[maybe_unused]] const auto& as_strided_of =

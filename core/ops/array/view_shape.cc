@@ -144,7 +144,7 @@ void SetUnsqueezed(ViewOf& v) {
 [[maybe_unused]] const auto& broadcast_to =
     DefineOp("broadcast_to(Tensor x, int[] shape) -> Tensor")
         .Doc("View with another shape: axes of size 1 repeat.")
-        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.Ints("shape"))}; });
+        .As([](const CallReader& c) -> Tensors { return {Op<"expand">(c.x(0), c.attr("shape"))}; });
 
 [[maybe_unused]] const auto& expand_as =
     DefineOp("expand_as(Tensor x, Tensor other) -> Tensor")

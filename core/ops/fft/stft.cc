@@ -42,7 +42,7 @@ Tensors Stft(const CallReader& c) {
   const Tensor window = Window(c, c.x("window"), sizes.n_fft, sizes.length, real);
   if (c.Bool("center")) {
     const int64_t half = sizes.n_fft / 2;
-    x = Op<"squeeze">(Op<"pad">(Op<"unsqueeze">(x, 0), Dims{half, half}, c.String("pad_mode")), Dims{0});
+    x = Op<"squeeze">(Op<"pad">(Op<"unsqueeze">(x, 0), Dims{half, half}, c.attr("pad_mode")), Dims{0});
   }
   if (x.size(-1) < sizes.n_fft) {
     throw ValueError(c.name()).Got("a signal of ", x.size(-1), " samples").Expected("at least n_fft ", sizes.n_fft);

@@ -39,7 +39,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
           kernels::FftC2C(r.ctx(), r.dtype(), r.out(), x.view(), axes, r.Bool("forward"), r.Real("scale"));
         })
         .Gradient("",
-                  [](Grad& g) { g.dx(0, Op<"fft_c2c">(g.dy(), g.Ints("axis"), !g.Bool("forward"), g.Real("scale"))); });
+                  [](Grad& g) { g.dx(0, Op<"fft_c2c">(g.dy(), g.attr("axis"), !g.Bool("forward"), g.Real("scale"))); });
 
 [[maybe_unused]] const auto& fft_r2c =
     DefineOp("fft_r2c(Tensor x, int axis, bool forward, float scale=1.0) -> Tensor")

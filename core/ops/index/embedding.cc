@@ -158,7 +158,7 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
           if (!g.dy().defined()) return;
           const Tensors grads = OpN<"embedding_bag_backward">(
               g.x("weight"), g.x("index"), g.x("offsets"), g.x("per_sample_weights"), g.dy(), g.y(1),
-              g.Bool("scale_grad_by_freq"), g.String("mode"), g.Bool("include_last_offset"),
+              g.Bool("scale_grad_by_freq"), g.attr("mode"), g.Bool("include_last_offset"),
               PaddingRow("embedding_bag", g.attr("padding_idx"), g.x_shape("weight")[0]));
           g.dx("weight", grads[0]);
           if (g.needs("per_sample_weights")) g.dx("per_sample_weights", grads[1]);

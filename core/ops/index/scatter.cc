@@ -142,13 +142,13 @@ Operator& Scatter(const char* name, const char* doc) {
       .As([](const CallReader& c) -> Tensors {
         const Combine how = How(c.String("how")).combine;
         if (how == Combine::kAssign || how == Combine::kAdd) {
-          return {Op<"scatter_write">(c.x("x"), c.Int("axis"), c.x("index"), c.x("src"), c.String("how"),
+          return {Op<"scatter_write">(c.x("x"), c.Int("axis"), c.x("index"), c.x("src"), c.attr("how"),
                                       c.Bool("from_end"))};
         }
         // What is kept for the gradient must outlive writing x in place.
         const bool keeps = Door().grad_enabled && (c.x("x").requires_grad() || c.x("src").requires_grad());
         const Tensor x = keeps ? Op<"clone">(c.x("x")) : c.x("x");
-        return {Op<"scatter_combine">(x, c.Int("axis"), c.x("index"), c.x("src"), c.String("how"), c.Bool("from_end"))};
+        return {Op<"scatter_combine">(x, c.Int("axis"), c.x("index"), c.x("src"), c.attr("how"), c.Bool("from_end"))};
       });
   return true;
 }();

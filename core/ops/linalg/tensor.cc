@@ -40,7 +40,7 @@ int64_t ProductOf(const int64_t* begin, const int64_t* end) {
           if (c.Given("axis")) {
             Dims to;
             for (int i = 0; i < c.Ints("axis").size(); ++i) to.push_back(x.ndim() - c.Ints("axis").size() + i);
-            x = Op<"movedim">(x, c.Ints("axis"), to);
+            x = Op<"movedim">(x, c.attr("axis"), to);
           }
           if (x.ndim() < y.ndim()) {
             throw ValueError(c.name())

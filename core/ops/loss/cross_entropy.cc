@@ -87,7 +87,7 @@ void CheckTerms(const CallReader& c) {
   RequireTensor(c, "weight", Dims{shape[1]}, c.x("x").dtype());
 }
 
-// --- negative log-likelihood. Attributes: 0 ignore_index, 1 reduction.
+// --- negative log-likelihood.
 
 [[maybe_unused]] const auto& nll_loss =
     DefineOp(
@@ -157,7 +157,7 @@ void CheckTerms(const CallReader& c) {
         })
         .NotDifferentiable();
 
-// --- cross entropy. Attributes: 0 ignore_index, 1 reduction, 2 label_smoothing.
+// --- cross entropy.
 
 /// Targets that are probabilities of all classes: a composition.
 Tensor SoftTargets(const CallReader& c) {

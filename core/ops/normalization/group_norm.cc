@@ -124,7 +124,7 @@ void GroupNormGradient(Grad& g) {
     DefineOp("normalize(Tensor x, Scalar p=2.0, int[1] axis=1, float eps=1e-12) -> Tensor")
         .Doc("Divide by the norm of order p along an axis, or by eps where that is larger.")
         .As([](const CallReader& c) -> Tensors {
-          const Tensor length = Op<"linalg_vector_norm">(c.x(0), c.attr("p"), c.Ints("axis"), /*keepdims=*/true);
+          const Tensor length = Op<"linalg_vector_norm">(c.x(0), c.attr("p"), c.attr("axis"), /*keepdims=*/true);
           return {c.x(0) / Op<"clamp">(length, Number(c.Real("eps")))};
         });
 

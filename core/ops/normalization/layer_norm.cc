@@ -54,7 +54,7 @@ void InferBackward(Infer& i, bool has_mean) {
         "Tensor")
         .Doc("Normalise over the last axes to mean 0 and variance 1, then scale by weight and shift by bias.")
         .As([](const CallReader& c) -> Tensors {
-          return {Op<"native_layer_norm">(c.x("x"), c.Ints("normalized_shape"), ParameterLike(c, c.x("weight")),
+          return {Op<"native_layer_norm">(c.x("x"), c.attr("normalized_shape"), ParameterLike(c, c.x("weight")),
                                           ParameterLike(c, c.x("bias")), c.Real("eps"))};
         });
 
@@ -67,11 +67,11 @@ void LayerNormGradient(Grad& g) {
     const int leading = x.ndim() - g.Ints("normalized_shape").size();
     const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real("eps"), true));
     g.dx("x", all.dx);
-    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, g.Ints("normalized_shape")));
-    if (dbias) g.dx("bias", Op<"reshape">(all.dbias, g.Ints("normalized_shape")));
+    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, g.attr("normalized_shape")));
+    if (dbias) g.dx("bias", Op<"reshape">(all.dbias, g.attr("normalized_shape")));
     return;
   }
-  const Tensors all = OpN<"layer_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.Ints("normalized_shape"),
+  const Tensors all = OpN<"layer_norm_backward">(g.dy(), x, g.y(1), g.y(2), weight, g.attr("normalized_shape"),
                                                  g.needs("x"), dweight, dbias);
   if (g.needs("x")) g.dx("x", all[0]);
   if (dweight) g.dx("weight", all[1]);
@@ -86,13 +86,14 @@ void LayerNormGradient(Grad& g) {
         .Batches(Batching::kRows, "", "weight, bias")
         .Infers([](Infer& i) {
           RequireFloating(i);
-          const int leading = LeadingAxes(i, i.x("x").shape(), i.Ints("normalized_shape"));
-          RequireShape(i, "weight", i.Ints("normalized_shape"), i.x("x").dtype());
-          RequireShape(i, "bias", i.Ints("normalized_shape"), i.x("x").dtype());
-          const Dims statistics = StatisticsShape(i.x("x").shape(), leading);
-          i.y(0, i.x("x").shape(), i.x("x").dtype());
-          i.y(1, statistics, StatisticsDType(i.x("x").dtype()));
-          i.y(2, statistics, StatisticsDType(i.x("x").dtype()));
+          const Tensor& x = i.x("x");
+          const Dims& normalized = i.Ints("normalized_shape");
+          const Dims statistics = StatisticsShape(x.shape(), LeadingAxes(i, x.shape(), normalized));
+          RequireShape(i, "weight", normalized, x.dtype());
+          RequireShape(i, "bias", normalized, x.dtype());
+          i.y(0, x.shape(), x.dtype());
+          i.y(1, statistics, StatisticsDType(x.dtype()));
+          i.y(2, statistics, StatisticsDType(x.dtype()));
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous("x"), weight = RowMajor(r.x("weight")), bias = RowMajor(r.x("bias"));
@@ -126,7 +127,7 @@ double EpsilonOf(DType dtype) { return StatisticsDType(dtype) == DType::kFloat64
         .Doc("Divide by the root of the mean square over the last axes, then scale by weight.")
         .As([](const CallReader& c) -> Tensors {
           const double eps = c.Given("eps") ? c.Real("eps") : EpsilonOf(c.x("x").dtype());
-          return {Op<"native_rms_norm">(c.x("x"), c.Ints("normalized_shape"), ParameterLike(c, c.x("weight")), eps)};
+          return {Op<"native_rms_norm">(c.x("x"), c.attr("normalized_shape"), ParameterLike(c, c.x("weight")), eps)};
         });
 
 void RmsNormGradient(Grad& g) {
@@ -138,11 +139,11 @@ void RmsNormGradient(Grad& g) {
     const int leading = x.ndim() - g.Ints("normalized_shape").size();
     const auto all = DifferentiableNormGradients(g.dy(), x, weight, ShapeOf(x.shape(), leading, g.Real("eps"), false));
     g.dx("x", all.dx);
-    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, g.Ints("normalized_shape")));
+    if (dweight) g.dx("weight", Op<"reshape">(all.dweight, g.attr("normalized_shape")));
     return;
   }
   const Tensors all =
-      OpN<"rms_norm_backward">(g.dy(), x, g.y(1), weight, g.Ints("normalized_shape"), g.needs("x"), dweight);
+      OpN<"rms_norm_backward">(g.dy(), x, g.y(1), weight, g.attr("normalized_shape"), g.needs("x"), dweight);
   if (g.needs("x")) g.dx("x", all[0]);
   if (dweight) g.dx("weight", all[1]);
 }
@@ -154,10 +155,12 @@ void RmsNormGradient(Grad& g) {
         .Batches(Batching::kRows, "", "weight")
         .Infers([](Infer& i) {
           RequireFloating(i);
-          const int leading = LeadingAxes(i, i.x("x").shape(), i.Ints("normalized_shape"));
-          RequireShape(i, "weight", i.Ints("normalized_shape"), i.x("x").dtype());
-          i.y(0, i.x("x").shape(), i.x("x").dtype());
-          i.y(1, StatisticsShape(i.x("x").shape(), leading), StatisticsDType(i.x("x").dtype()));
+          const Tensor& x = i.x("x");
+          const Dims& normalized = i.Ints("normalized_shape");
+          const int leading = LeadingAxes(i, x.shape(), normalized);
+          RequireShape(i, "weight", normalized, x.dtype());
+          i.y(0, x.shape(), x.dtype());
+          i.y(1, StatisticsShape(x.shape(), leading), StatisticsDType(x.dtype()));
         })
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous("x"), weight = RowMajor(r.x("weight"));

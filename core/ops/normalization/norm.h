@@ -15,13 +15,15 @@ inline void RequireFloating(const CallReader& c) {
 
 /// A parameter in the dtype of x: 16-bit inputs may come with float32 parameters, nothing else may differ.
 inline Tensor ParameterLike(const CallReader& c, const Tensor& parameter) {
-  if (!parameter.defined() || parameter.dtype() == c.x("x").dtype()) return parameter;
-  if (StatisticsDType(c.x("x").dtype()) != parameter.dtype()) {
+  if (!parameter.defined()) return parameter;
+  const DType dtype = c.x("x").dtype();
+  if (parameter.dtype() == dtype) return parameter;
+  if (StatisticsDType(dtype) != parameter.dtype()) {
     throw TypeError(c.name())
-        .Got("parameters of ", parameter.dtype(), " for an input of ", c.x("x").dtype())
+        .Got("parameters of ", parameter.dtype(), " for an input of ", dtype)
         .Expected("one dtype for both");
   }
-  return Op<"cast">(parameter, c.x("x").dtype());
+  return Op<"cast">(parameter, dtype);
 }
 
 inline void CheckParameter(const CallReader& c, ArgumentName name, const Dims& shape) {
@@ -31,9 +33,8 @@ inline void CheckParameter(const CallReader& c, ArgumentName name, const Dims& s
 
 /// Backward operators are open to everybody, so they check what their forward operator would have given them.
 inline void RequireShape(const CallReader& c, ArgumentName name, const Dims& shape, DType dtype) {
-  if (!c.has(name)) return;
   const Tensor& x = c.x(name);
-  if (x.shape() == shape && x.dtype() == dtype) return;
+  if (!x.defined() || (x.shape() == shape && x.dtype() == dtype)) return;
   throw ValueError(c.name())
       .Got(name.text, " of shape ", x.shape(), " and dtype ", x.dtype())
       .Expected("shape ", shape, " and dtype ", dtype);

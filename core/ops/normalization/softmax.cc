@@ -10,7 +10,7 @@ int AxisOf(const CallReader& c, const Dims& shape) {
   return static_cast<int>(NormalizeAxis(c.name(), c.Int("axis"), shape.size()));
 }
 
-// --- forward. Attributes: 0 axis, 1 dtype.
+// --- forward.
 
 void InferForward(Infer& i) {
   const DType dtype = i.DTypeOr("dtype", i.x(0).dtype());
@@ -47,7 +47,7 @@ void RunForward(Run& r, const K& kernel) {
         .Doc("The softmax of -x.")
         .As([](const CallReader& c) -> Tensors { return {Op<"softmax">(-c.x(0), c.Int("axis"), c.attr("dtype"))}; });
 
-// --- backward: of dy and y. Attributes: 0 axis.
+// --- backward: of dy and y.
 
 void InferBackward(Infer& i) {
   if (i.x("dy").shape() != i.x("y").shape()) {

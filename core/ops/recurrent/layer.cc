@@ -191,7 +191,7 @@ void GradLayer(Grad& g) {
   };
   const Tensors d = OpN<"recurrent_layer_backward">(given(0), given(1), given(2), g.y(0), g.y(3), g.y(4), g.x("h0"),
                                                     g.x("c0"), g.x("weight"), g.x("bias"), g.x("projection"),
-                                                    g.String("mode"), g.Bool("reverse"), g.Ints("batch_sizes"));
+                                                    g.attr("mode"), g.Bool("reverse"), g.attr("batch_sizes"));
   for (int i = 0; i < 6; ++i) {
     if (g.needs(i)) g.dx(i, d[i]);
   }

@@ -9,13 +9,15 @@ namespace dragon {
 /// The axes that are reduced, normalised; all of them for None or an empty list.
 inline Dims AxesOf(const CallReader& c) {
   const Dims none;
-  return NormalizeAxes(c.name(), c.Given("axis") ? c.Ints("axis") : none, c.x(0).ndim());
+  const Value& axis = c.attr("axis");
+  return NormalizeAxes(c.name(), axis.is_none() ? none : axis.ints(), c.x(0).ndim());
 }
 
 /// The same inside a gradient, where only the input's shape may be left.
 inline Dims AxesOf(const Grad& g) {
   const Dims none;
-  return NormalizeAxes(g.name(), g.Given("axis") ? g.Ints("axis") : none, g.x_shape(0).size());
+  const Value& axis = g.attr("axis");
+  return NormalizeAxes(g.name(), axis.is_none() ? none : axis.ints(), g.x_shape(0).size());
 }
 
 /// A result as kernels want it: of the input's rank, with size 1 along reduced axes.

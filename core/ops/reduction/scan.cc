@@ -7,8 +7,6 @@
 namespace dragon {
 namespace {
 
-// Attributes: 0 axis, 1 dtype (of sums and products).
-
 int64_t AxisOf(const CallReader& c, int64_t ndim) { return NormalizeAxis(c.name(), c.Int("axis"), ndim); }
 
 void InferRunning(Infer& i) {

@@ -5,8 +5,6 @@
 namespace dragon {
 namespace {
 
-// Attributes of all operators here: 0 axis, 1 keepdims, 2 dtype.
-
 void InferSum(Infer& i) {
   i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims")), i.DTypeOr("dtype", SumDType(i.x(0).dtype())));
 }

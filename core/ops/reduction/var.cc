@@ -7,7 +7,7 @@
 namespace dragon {
 namespace {
 
-// --- var and std. Attributes: 0 axis, 1 correction, 2 keepdims.
+// --- var and std.
 
 double CorrectionOf(const CallReader& c) { return c.Given("correction") ? c.Real("correction") : 1.0; }
 
@@ -113,7 +113,7 @@ Tensor VarianceOf(const CallReader& c) {
                   Op<"mean">(c.x(0), c.attr("axis"), c.attr("keepdims"))};
         });
 
-// --- norms. Attributes: 0 ord, 1 axis, 2 keepdims, 3 dtype.
+// --- norms.
 
 void InferNorm(Infer& i) {
   const DType dtype = i.DTypeOr("dtype", i.x(0).dtype());
@@ -172,7 +172,7 @@ void NormGradient(Grad& g) {
           return {Op<"linalg_vector_norm">(c.x(0), order, c.attr("axis"), c.attr("keepdims"), c.attr("dtype"))};
         });
 
-// --- logsumexp. Attributes: 0 axis, 1 keepdims.
+// --- logsumexp.
 
 [[maybe_unused]] const auto& logsumexp =
     DefineOp("logsumexp(Tensor x, int[1] axis, bool keepdims=False) -> Tensor")

@@ -59,11 +59,11 @@ void CheckFloat(const CallReader& c) {
           const Tensor& x = c.x(0);
           if (x.ndim() == 4)
             return {
-                Op<"im2col_batch">(x, c.Ints("kernel_size"), c.Ints("dilation"), c.Ints("padding"), c.Ints("stride"))};
+                Op<"im2col_batch">(x, c.attr("kernel_size"), c.attr("dilation"), c.attr("padding"), c.attr("stride"))};
           if (x.ndim() != 3) throw ValueError(c.name()).Got("shape ", x.shape()).Expected("(N, C, H, W) or (C, H, W)");
           const Tensor lone = Op<"unsqueeze">(x, 0);
           return {Op<"squeeze">(
-              Op<"im2col_batch">(lone, c.Ints("kernel_size"), c.Ints("dilation"), c.Ints("padding"), c.Ints("stride")),
+              Op<"im2col_batch">(lone, c.attr("kernel_size"), c.attr("dilation"), c.attr("padding"), c.attr("stride")),
               Dims{0})};
         });
 
@@ -82,8 +82,8 @@ void CheckFloat(const CallReader& c) {
         .Runs([](Run& r) { kernels::Im2Col(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r)); })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
-          g.dx(0, Op<"col2im">(g.dy(), Dims{shape[2], shape[3]}, g.Ints("kernel_size"), g.Ints("dilation"),
-                               g.Ints("padding"), g.Ints("stride")));
+          g.dx(0, Op<"col2im">(g.dy(), Dims{shape[2], shape[3]}, g.attr("kernel_size"), g.attr("dilation"),
+                               g.attr("padding"), g.attr("stride")));
         });
 
 [[maybe_unused]] const auto& col2im =
@@ -94,8 +94,8 @@ void CheckFloat(const CallReader& c) {
         .As([](const CallReader& c) -> Tensors {
           const Tensor& x = c.x(0);
           const auto run = [&](const Tensor& batch) {
-            return Op<"col2im_batch">(batch, c.Ints("output_size"), c.Ints("kernel_size"), c.Ints("dilation"),
-                                      c.Ints("padding"), c.Ints("stride"));
+            return Op<"col2im_batch">(batch, c.attr("output_size"), c.attr("kernel_size"), c.attr("dilation"),
+                                      c.attr("padding"), c.attr("stride"));
           };
           if (x.ndim() == 3) return {run(x)};
           if (x.ndim() == 2) return {Op<"squeeze">(run(Op<"unsqueeze">(x, 0)), Dims{0})};
@@ -125,7 +125,7 @@ void CheckFloat(const CallReader& c) {
         })
         .Runs([](Run& r) { kernels::Col2Im(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r)); })
         .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"im2col">(g.dy(), g.Ints("kernel_size"), g.Ints("dilation"), g.Ints("padding"), g.Ints("stride")));
+          g.dx(0, Op<"im2col">(g.dy(), g.attr("kernel_size"), g.attr("dilation"), g.attr("padding"), g.attr("stride")));
         });
 
 /// The axes before the last three, then the given ones.

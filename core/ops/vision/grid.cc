@@ -61,8 +61,8 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
                               PaddingOf(r), r.Bool("align_corners"));
         })
         .Gradient("x, grid", [](Grad& g) {
-          const Tensors grads = OpN<"grid_sample_backward">(g.dy(), g.x("x"), g.x("grid"), g.String("mode"),
-                                                            g.String("padding_mode"), g.Bool("align_corners"));
+          const Tensors grads = OpN<"grid_sample_backward">(g.dy(), g.x("x"), g.x("grid"), g.attr("mode"),
+                                                            g.attr("padding_mode"), g.Bool("align_corners"));
           if (g.needs("x")) g.dx("x", grads[0]);
           if (g.needs("grid")) g.dx("grid", grads[1]);
         });

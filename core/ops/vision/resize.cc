@@ -164,8 +164,7 @@ Target TargetOf(const CallReader& c, const Tensor& x) {
                 .Expected("None, or mode linear, bilinear, bicubic or trilinear");
           }
           const bool corners = c.Given("align_corners") && c.Bool("align_corners");
-          return {
-              Op<"resample">(x, target.sizes, Value(target.scales), c.String("mode"), corners, c.Bool("antialias"))};
+          return {Op<"resample">(x, target.sizes, Value(target.scales), c.attr("mode"), corners, c.Bool("antialias"))};
         });
 
 }  // namespace

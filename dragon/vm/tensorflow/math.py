@@ -1,11 +1,14 @@
 """`tf.math`: functions of numbers, reductions and segments."""
+import sys as _sys
+
 from dragon.vm.guest import gather as _gather, lookup as _lookup
 from dragon.vm.shared.arrays import reducing as _reducing
 from dragon.vm.tensorflow.core.numbers import elementwise as _elementwise
 from dragon.vm.tensorflow.core.numbers.rows import fill as _fill
 
 _gather(globals(), _elementwise, _reducing)
-special = type(_elementwise)("tensorflow.math.special", "`tf.math.special`: functions of physics.")
+special = type(_elementwise)(f"{__name__}.special", "`tf.math.special`: functions of physics.")
+_sys.modules[special.__name__] = special  # pickles find its functions there
 _fill(vars(special), """
 bessel_j0 bessel_j0 r BesselJ0 the Bessel function of the first kind of order 0
 bessel_j1 bessel_j1 r BesselJ1 the Bessel function of the first kind of order 1

@@ -6,13 +6,13 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.operation import operation
 
 
-def _activation(function, sentence, name=None):
+def _activation(function, sentence):
     """Return a function of `keras.ops` as an activation: another object, as files tell the two apart."""
     @functools.wraps(function)
     def activation(*args, **kwargs):
         return function(*args, **kwargs)
     del activation.operation
-    activation.__name__ = activation.__qualname__ = name or function.__name__
+    activation.__name__ = activation.__qualname__ = function.__name__
     activation.__module__, activation.__doc__ = __name__, sentence
     return activation
 
@@ -36,7 +36,6 @@ tanh_shrink = _activation(ops.tanh_shrink, "Return x - tanh(x).")
 hard_tanh = _activation(ops.hard_tanh, "Return x between -1 and 1.")
 hard_shrink = _activation(ops.hard_shrink, "Return x where it is further than `threshold` from zero, zero elsewhere.")
 threshold = _activation(ops.threshold, "Return x above a threshold, a default elsewhere.")
-exponential = _activation(ops.exp, "Return exp(x).", "exponential")
 hard_sigmoid = _activation(ops.hard_sigmoid, "Return x / 6 + 1 / 2 between 0 and 1.")
 log_sigmoid = _activation(ops.log_sigmoid, "Return log(sigmoid(x)).")
 sparse_sigmoid = _activation(ops.sparse_sigmoid, "Return 0 up to -1, 1 from 1 on, a line between.")
@@ -73,6 +72,11 @@ def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
 def gelu(x, approximate=False):
     """Return x times the normal distribution's share below x, exact or by tanh."""
     return ops.gelu(x, approximate=approximate)
+
+
+def exponential(x):
+    """Return exp(x)."""
+    return ops.exp(x)
 
 
 def linear(x):

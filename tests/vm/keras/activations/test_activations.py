@@ -65,3 +65,8 @@ def test_names():
     assert not missing
     with pytest.raises(ValueError, match="nothing$"):
         activations.get("nothing")
+
+
+def test_errors_name_the_activation():
+    with pytest.raises(TypeError, match=r"^exponential\(\) missing 1 required positional argument: 'x'"):
+        activations.exponential()
