@@ -12,7 +12,7 @@ Tensor ConjOf(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
 /// its result is the gradient of.
 template <OpName name, typename... Bias>
 Tensor Adjoint(const Grad& g, const Tensor& a, const Tensor& b, const Tensor& like, Bias... bias) {
-  return Op<name>(a, b, bias..., SpatialOf(like.shape()), g.Ints("stride"), g.Ints("padding"), g.Ints("dilation"),
+  return Op<name>(a, b, bias..., SpatialOf(like.shape()), g.attr("stride"), g.attr("padding"), g.attr("dilation"),
                   g.Int("groups"));
 }
 

@@ -64,7 +64,7 @@ void RunEigh(Run& r) {
                                                    .Infers(InferEigh)
                                                    .Runs(RunEigh)
                                                    .Gradient("x", [](Grad& g) {  // the vectors are only wanted now
-                                                     const Tensor v = OpN<"linalg_eigh">(g.x(0), g.String("UPLO"))[1];
+                                                     const Tensor v = OpN<"linalg_eigh">(g.x(0), g.attr("UPLO"))[1];
                                                      g.dx(0, MatMul(v * AsRow(g.dy()), Adjoint(v)));
                                                    });
 

@@ -137,8 +137,8 @@ void InferPlaces(Infer& i) {
 /// average_pool and its adjoint: either's gradient is the other, onto the spatial size that came.
 template <OpName other>
 void AveragePoolGradient(Grad& g) {
-  g.dx(0, Op<other>(g.dy(), SpatialOf(g.x_shape(0)), g.Ints("window"), g.Ints("stride"), g.Ints("padding"),
-                    g.Ints("dilation"), g.Bool("adaptive"), g.Bool("count_include_pad"), g.Int("divisor")));
+  g.dx(0, Op<other>(g.dy(), SpatialOf(g.x_shape(0)), g.attr("window"), g.attr("stride"), g.attr("padding"),
+                    g.attr("dilation"), g.Bool("adaptive"), g.Bool("count_include_pad"), g.Int("divisor")));
 }
 
 [[maybe_unused]] const auto& average_pool =

@@ -85,7 +85,7 @@ template <OpName other>
 void ResizeBack(Grad& g) {
   const Dims& shape = g.x_shape(0);
   const Dims sizes(shape.data() + 2, shape.size() - 2);
-  g.dx(0, Op<other>(g.dy(), sizes, g.attr("scales"), g.String("mode"), g.Bool("align_corners"), g.Bool("antialias")));
+  g.dx(0, Op<other>(g.dy(), sizes, g.attr("scales"), g.attr("mode"), g.Bool("align_corners"), g.Bool("antialias")));
 }
 
 [[maybe_unused]] const auto& resample =
