@@ -1,8 +1,6 @@
 // The way into the allocators: the inlined fast path for small host blocks, and one allocator per device.
 #include "core/device/allocator.h"
 
-#include <pthread.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -133,15 +131,7 @@ void HostCache::EmptyCache() {
   large_.Empty();
 }
 
-HostCache& TheHostCache() {
-  static HostCache* cache = [] {
-    auto* made = new HostCache;
-    pthread_atfork([] { TheHostCache().LockAll(); }, [] { TheHostCache().UnlockAll(); },
-                   [] { TheHostCache().UnlockAll(); });
-    return made;
-  }();
-  return *cache;
-}
+HostCache& TheHostCache() { return TheOnly<HostCache>(); }
 
 Allocator& HostAllocator() {
   if (Allocator* debugging = Debugging()) return *debugging;

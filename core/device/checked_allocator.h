@@ -65,8 +65,9 @@ class CheckedAllocator : public Allocator {
   }
   void SetLimit(int64_t bytes) override { ledger_.limit.store(bytes); }
 
-  /// Held across fork.
-  std::mutex& mutex() { return mutex_; }
+  /// Around fork.
+  void LockAll() { mutex_.lock(); }
+  void UnlockAll() { mutex_.unlock(); }
 
  protected:
   void BookAllocation(size_t bytes) {

@@ -1,6 +1,5 @@
 // DRAGON_ALLOCATOR=guard: every block ends where a page without access begins, and freed blocks have no access at all,
 // so that the very instruction that reads or writes where it must not ends the process.
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -142,18 +141,8 @@ class GuardAllocator : public CheckedAllocator {
   size_t guarded_ = 0, addresses_ = 0;
 };
 
-GuardAllocator* g_guard = nullptr;
-
 }  // namespace
 
-Allocator& TheGuardAllocator() {
-  static GuardAllocator* allocator = [] {
-    g_guard = new GuardAllocator;
-    pthread_atfork([] { g_guard->mutex().lock(); }, [] { g_guard->mutex().unlock(); },
-                   [] { g_guard->mutex().unlock(); });
-    return g_guard;
-  }();
-  return *allocator;
-}
+Allocator& TheGuardAllocator() { return TheOnly<GuardAllocator>(); }
 
 }  // namespace dragon

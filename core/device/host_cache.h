@@ -1,6 +1,8 @@
 // The host's caching allocator: free lists per thread for small blocks, whole pages for big ones.
 #pragma once
 
+#include <pthread.h>
+
 #include <mutex>
 
 #include "core/device/page_heap.h"
@@ -93,6 +95,18 @@ class HostCache : public Allocator {
 
 /// The process's host cache; never destroyed, since tensors may outlive static destructors.
 HostCache& TheHostCache();
+/// The only one of its kind, with nobody's hands in its books while the process forks. Never destroyed: threads may
+/// outlive static destructors.
+template <typename T>
+T& TheOnly() {
+  static T* const only = [] {
+    auto* const made = new T;
+    pthread_atfork([] { TheOnly<T>().LockAll(); }, [] { TheOnly<T>().UnlockAll(); }, [] { TheOnly<T>().UnlockAll(); });
+    return made;
+  }();
+  return *only;
+}
+
 /// The allocators behind DRAGON_ALLOCATOR=naive and DRAGON_ALLOCATOR=guard.
 Allocator& TheNaiveAllocator();
 Allocator& TheGuardAllocator();

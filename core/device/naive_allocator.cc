@@ -1,6 +1,4 @@
 // DRAGON_ALLOCATOR=naive: every block guarded on both sides, poisoned before and after use, and never reused at once.
-#include <pthread.h>
-
 #include <cstring>
 #include <deque>
 #include <new>
@@ -107,18 +105,8 @@ class NaiveAllocator : public CheckedAllocator {
   std::deque<Header*> quarantine_;
 };
 
-NaiveAllocator* g_naive = nullptr;
-
 }  // namespace
 
-Allocator& TheNaiveAllocator() {
-  static NaiveAllocator* allocator = [] {
-    g_naive = new NaiveAllocator;
-    pthread_atfork([] { g_naive->mutex().lock(); }, [] { g_naive->mutex().unlock(); },
-                   [] { g_naive->mutex().unlock(); });
-    return g_naive;
-  }();
-  return *allocator;
-}
+Allocator& TheNaiveAllocator() { return TheOnly<NaiveAllocator>(); }
 
 }  // namespace dragon

@@ -59,16 +59,20 @@ Tensor Graph::Phantom(ValueId id) const {
   return Tensor::Phantom(info.shape, info.strides, info.dtype, info.device);
 }
 
-namespace {
-
-ValueInfo InfoOf(const Tensor& tensor) {
+ValueInfo InfoOf(const OutputSpec& spec, Device device) {
   ValueInfo info;
-  info.shape = tensor.shape();
-  if (!tensor.is_contiguous()) info.strides = tensor.strides();
-  info.dtype = tensor.dtype();
-  info.device = tensor.device();
+  info.shape = spec.shape;
+  if (!spec.strides.empty() && !IsContiguous(spec.shape, spec.strides)) info.strides = spec.strides;
+  info.dtype = spec.dtype;
+  info.device = device;
   return info;
 }
+
+ValueInfo InfoOf(const Tensor& tensor) {
+  return InfoOf(OutputSpec{tensor.shape(), tensor.strides(), tensor.dtype()}, tensor.device());
+}
+
+namespace {
 
 void CheckSchema(const GraphCall& call) {
   const Schema& schema = call.op->schema;
@@ -127,22 +131,12 @@ std::vector<ValueInfo> InferCall(const Graph& graph, const GraphCall& call) {
   } else if (call.op->view) {
     ViewOf view(concrete);
     call.op->view(view);
-    infos.emplace_back();
-    infos[0].shape = view.shape;
-    if (!IsContiguous(view.shape, view.strides)) infos[0].strides = view.strides;
-    infos[0].dtype = view.dtype;
-    infos[0].device = inputs[0].device();
+    infos.push_back(InfoOf(OutputSpec{view.shape, view.strides, view.dtype}, inputs[0].device()));
   } else {
     Infer infer(concrete);
     infer.device = CommonDevice(concrete);
     call.op->infer(infer);
-    for (const OutputSpec& spec : infer.outputs) {
-      infos.emplace_back();
-      infos.back().shape = spec.shape;
-      if (!spec.strides.empty() && !IsContiguous(spec.shape, spec.strides)) infos.back().strides = spec.strides;
-      infos.back().dtype = spec.dtype;
-      infos.back().device = infer.device;
-    }
+    for (const OutputSpec& spec : infer.outputs) infos.push_back(InfoOf(spec, infer.device));
   }
   for (int written : call.Written()) {
     ValueInfo info = graph.values[call.inputs[written]];

@@ -42,6 +42,10 @@ struct DRAGON_API ValueInfo {
   std::vector<std::pair<int32_t, Expression>> symbolic;
 };
 
+/// What a graph says of a tensor, and of what an operator infers.
+ValueInfo InfoOf(const Tensor& tensor);
+ValueInfo InfoOf(const OutputSpec& spec, Device device);
+
 /// One call of an operator.
 struct DRAGON_API GraphCall {
   const Operator* op = nullptr;

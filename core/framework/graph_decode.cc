@@ -37,27 +37,24 @@ Device ReadDevice(Reader& reader) {
   return At(reader, [&] { return Device::Parse(text); });
 }
 
+/// A message whose fields 1, 2, ... are read by these, in any order and number.
+template <typename In, typename... Reads>
+void ReadFields(In&& reader, Reads&&... reads) {
+  while (reader.Next()) {
+    int number = 0;
+    if (!((reader.field() == ++number && (reads(reader), true)) || ...)) reader.FailUnknown();
+  }
+}
+
 Expression ReadExpression(Reader reader) {
   Expression expression;
-  while (reader.Next()) {
-    if (reader.field() == 1) {
-      expression.offset = reader.Integer();
-    } else if (reader.field() == 2) {
-      Reader term = reader.Message("TermDef");
-      auto& [symbol, coefficient] = expression.terms.emplace_back();
-      while (term.Next()) {
-        if (term.field() == 1) {
-          symbol = term.Integer32();
-        } else if (term.field() == 2) {
-          coefficient = term.Integer();
-        } else {
-          term.FailUnknown();
-        }
-      }
-    } else {
-      reader.FailUnknown();
-    }
-  }
+  const auto read_term = [&](Reader& it) {
+    auto& term = expression.terms.emplace_back();
+    ReadFields(
+        it.Message("TermDef"), [&](Reader& in) { term.first = in.Integer32(); },
+        [&](Reader& in) { term.second = in.Integer(); });
+  };
+  ReadFields(reader, [&](Reader& it) { expression.offset = it.Integer(); }, read_term);
   return expression;
 }
 
@@ -65,42 +62,20 @@ ValueInfo ReadValue(Reader reader) {
   ValueInfo info;
   bool has_dtype = false;
   const size_t begin = reader.offset();
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case 1:
-        info.dtype = ReadDType(reader);
-        has_dtype = true;
-        break;
-      case 2:
-        reader.Integers(&info.shape, kMaxDims);
-        break;
-      case 3:
-        reader.Integers(&info.strides, kMaxDims);
-        break;
-      case 4:
-        info.name = reader.Text();
-        break;
-      case 5:
-        info.device = ReadDevice(reader);
-        break;
-      case 6: {
-        Reader size = reader.Message("SizeDef");
-        auto& [axis, expression] = info.symbolic.emplace_back();
-        while (size.Next()) {
-          if (size.field() == 1) {
-            axis = size.Integer32();
-          } else if (size.field() == 2) {
-            expression = ReadExpression(size.Message("ExpressionDef"));
-          } else {
-            size.FailUnknown();
-          }
-        }
-        break;
-      }
-      default:
-        reader.FailUnknown();
-    }
-  }
+  const auto read_dtype = [&](Reader& it) {
+    info.dtype = ReadDType(it);
+    has_dtype = true;
+  };
+  const auto read_size = [&](Reader& it) {
+    auto& size = info.symbolic.emplace_back();
+    ReadFields(
+        it.Message("SizeDef"), [&](Reader& in) { size.first = in.Integer32(); },
+        [&](Reader& in) { size.second = ReadExpression(in.Message("ExpressionDef")); });
+  };
+  ReadFields(
+      reader, read_dtype, [&](Reader& it) { it.Integers(&info.shape, kMaxDims); },
+      [&](Reader& it) { it.Integers(&info.strides, kMaxDims); }, [&](Reader& it) { info.name = it.Text(); },
+      [&](Reader& it) { info.device = ReadDevice(it); }, read_size);
   if (!has_dtype) reader.Fail("the end of a value without a dtype");
   CheckValueInfo("graph: value at byte " + std::to_string(begin), info);
   return info;
@@ -113,30 +88,21 @@ class TensorReader {
 
   Tensor Read() {
     bool has_dtype = false;
-    while (reader_.Next()) {
-      switch (reader_.field()) {
-        case 1:
-          info_.dtype = ReadDType(reader_);
-          has_dtype = true;
-          break;
-        case 2:
-          reader_.Integers(&info_.shape, kMaxDims);
-          break;
-        case 3:
-          reader_.Integers(&info_.strides, kMaxDims);
-          break;
-        case 4:
-          data_ = reader_.Bytes();
-          inside_ = true;
-          break;
-        case 5:
-          offset_ = reader_.Integer();
-          inside_ = false;
-          break;
-        default:
-          reader_.FailUnknown();
-      }
-    }
+    const auto read_dtype = [&](Reader& it) {
+      info_.dtype = ReadDType(it);
+      has_dtype = true;
+    };
+    const auto read_data = [&](Reader& it) {
+      data_ = it.Bytes();
+      inside_ = true;
+    };
+    const auto read_offset = [&](Reader& it) {
+      offset_ = it.Integer();
+      inside_ = false;
+    };
+    ReadFields(
+        reader_, read_dtype, [&](Reader& it) { it.Integers(&info_.shape, kMaxDims); },
+        [&](Reader& it) { it.Integers(&info_.strides, kMaxDims); }, read_data, read_offset);
     if (!has_dtype) reader_.Fail("the end of a tensor without a dtype");
     CheckValueInfo("graph: tensor before byte " + std::to_string(reader_.offset()), info_);
     if (info_.strides.empty()) info_.strides = ContiguousStrides(info_.shape);
@@ -200,7 +166,13 @@ class Decoder {
     if (depth_ > kMostNested) reader.Fail("graphs within graphs, deeper than " + std::to_string(kMostNested));
     ReadVersion(reader);
     graph_.name.clear();
-    while (reader.Next()) ReadField(reader);
+    ReadFields(
+        reader, [](Reader& it) { it.FailUnknown(); }, [&](Reader& it) { graph_.name = it.Text(); },
+        [&](Reader& it) { graph_.symbols.push_back(it.Text()); },
+        [&](Reader& it) { graph_.values.push_back(ReadValue(it.Message("ValueDef"))); },
+        [&](Reader& it) { it.Integers(&graph_.inputs); }, [&](Reader& it) { ReadConstant(it.Message("ConstantDef")); },
+        [&](Reader& it) { graph_.calls.push_back(ReadCall(it.Message("OpDef"))); },
+        [&](Reader& it) { it.Integers(&graph_.outputs); }, [&](Reader& it) { ReadUpdate(it.Message("UpdateDef")); });
     for (const auto& [id, tensor] : constants_) AddConstant(id, tensor);
     graph_.Verify();
     return std::move(graph_);
@@ -216,49 +188,12 @@ class Decoder {
         .Expected("1 to ", kGraphVersion, version > kGraphVersion ? "; a newer Dragon has written it" : "");
   }
 
-  void ReadField(Reader& reader) {
-    switch (reader.field()) {
-      case 2:
-        graph_.name = reader.Text();
-        break;
-      case 3:
-        graph_.symbols.push_back(reader.Text());
-        break;
-      case 4:
-        graph_.values.push_back(ReadValue(reader.Message("ValueDef")));
-        break;
-      case 5:
-        reader.Integers(&graph_.inputs);
-        break;
-      case 6:
-        ReadConstant(reader.Message("ConstantDef"));
-        break;
-      case 7:
-        graph_.calls.push_back(ReadCall(reader.Message("OpDef")));
-        break;
-      case 8:
-        reader.Integers(&graph_.outputs);
-        break;
-      case 9:
-        ReadUpdate(reader.Message("UpdateDef"));
-        break;
-      default:
-        reader.FailUnknown();
-    }
-  }
-
   void ReadConstant(Reader reader) {
-    auto& [id, tensor] = constants_.emplace_back();
-    while (reader.Next()) {
-      if (reader.field() == 1) {
-        id = reader.Integer32();
-      } else if (reader.field() == 2) {
-        tensor = TensorReader(reader.Message("TensorDef"), weights_).Read();
-      } else {
-        reader.FailUnknown();
-      }
-    }
-    if (!tensor.defined()) reader.Fail("the end of a constant without a tensor");
+    auto& constant = constants_.emplace_back();
+    ReadFields(
+        reader, [&](Reader& it) { constant.first = it.Integer32(); },
+        [&](Reader& it) { constant.second = TensorReader(it.Message("TensorDef"), weights_).Read(); });
+    if (!constant.second.defined()) reader.Fail("the end of a constant without a tensor");
   }
 
   void AddConstant(ValueId id, Tensor tensor) {
@@ -277,51 +212,26 @@ class Decoder {
   }
 
   void ReadUpdate(Reader reader) {
-    auto& [input, id] = graph_.updates.emplace_back();
-    while (reader.Next()) {
-      if (reader.field() == 1) {
-        input = reader.Integer32();
-      } else if (reader.field() == 2) {
-        id = reader.Integer32();
-      } else {
-        reader.FailUnknown();
-      }
-    }
+    auto& update = graph_.updates.emplace_back();
+    ReadFields(
+        reader, [&](Reader& it) { update.first = it.Integer32(); },
+        [&](Reader& it) { update.second = it.Integer32(); });
   }
 
   GraphCall ReadCall(Reader reader) {
     GraphCall call;
     std::vector<std::pair<std::string, Value>> attrs;
     const Reader whole = reader;
-    while (reader.Next()) {
-      switch (reader.field()) {
-        case 1: {
-          const std::string name = reader.Text();
-          call.op = At(reader, [&] { return &GetOp(name); });
-          break;
-        }
-        case 2:
-          reader.SignedIntegers(&call.inputs);
-          break;
-        case 3:
-          reader.Integers(&call.list_sizes);
-          break;
-        case 4:
-          attrs.push_back(ReadAttribute(reader.Message("AttrDef")));
-          break;
-        case 5:
-          reader.SignedIntegers(&call.outputs);
-          break;
-        case 6:
-          call.scope = reader.Text();
-          break;
-        case 7:
-          call.symbolic.push_back(ReadSymbolic(reader.Message("SymbolicDef")));
-          break;
-        default:
-          reader.FailUnknown();
-      }
-    }
+    const auto read_op = [&](Reader& it) {
+      const std::string name = it.Text();
+      call.op = At(it, [&] { return &GetOp(name); });
+    };
+    ReadFields(
+        reader, read_op, [&](Reader& it) { it.SignedIntegers(&call.inputs); },
+        [&](Reader& it) { it.Integers(&call.list_sizes); },
+        [&](Reader& it) { attrs.push_back(ReadAttribute(it.Message("AttrDef"))); },
+        [&](Reader& it) { it.SignedIntegers(&call.outputs); }, [&](Reader& it) { call.scope = it.Text(); },
+        [&](Reader& it) { call.symbolic.push_back(ReadSymbolic(it.Message("SymbolicDef"))); });
     if (!call.op) reader.Fail("the end of a call without an operator");
     At(whole, [&] { SetAttributes(std::move(attrs), &call); });
     return call;
@@ -379,12 +289,12 @@ class Decoder {
         return Value(ReadDevice(reader));
       case 8: {
         Dims list;
-        ReadList(reader.Message("IntegersDef"), [&](Reader& one) { one.Integers(&list); });
+        ReadFields(reader.Message("IntegersDef"), [&](Reader& one) { one.Integers(&list); });
         return Value(std::move(list));
       }
       case 9: {
         std::vector<double> list;
-        ReadList(reader.Message("RealsDef"), [&](Reader& one) { one.Reals(&list); });
+        ReadFields(reader.Message("RealsDef"), [&](Reader& one) { one.Reals(&list); });
         return Value(std::move(list));
       }
       case 10:
@@ -400,40 +310,17 @@ class Decoder {
 
   static Value ReadComplex(Reader reader) {
     complex128 number{0, 0};
-    while (reader.Next()) {
-      if (reader.field() == 1) {
-        number.re = reader.Real();
-      } else if (reader.field() == 2) {
-        number.im = reader.Real();
-      } else {
-        reader.FailUnknown();
-      }
-    }
+    ReadFields(reader, [&](Reader& it) { number.re = it.Real(); }, [&](Reader& it) { number.im = it.Real(); });
     return Value(number);
-  }
-
-  template <typename Read>
-  static void ReadList(Reader reader, Read&& read) {
-    while (reader.Next()) {
-      if (reader.field() != 1) reader.FailUnknown();
-      read(reader);
-    }
   }
 
   static GraphCall::Symbolic ReadSymbolic(Reader reader) {
     GraphCall::Symbolic symbolic;
     symbolic.element = 0;
-    while (reader.Next()) {
-      if (reader.field() == 1) {
-        symbolic.attr = reader.Integer32();
-      } else if (reader.field() == 2) {
-        symbolic.element = reader.SignedInteger32();
-      } else if (reader.field() == 3) {
-        symbolic.value = ReadExpression(reader.Message("ExpressionDef"));
-      } else {
-        reader.FailUnknown();
-      }
-    }
+    ReadFields(
+        reader, [&](Reader& it) { symbolic.attr = it.Integer32(); },
+        [&](Reader& it) { symbolic.element = it.SignedInteger32(); },
+        [&](Reader& it) { symbolic.value = ReadExpression(it.Message("ExpressionDef")); });
     return symbolic;
   }
 

@@ -89,6 +89,14 @@ Tensor Op(const Args&... args) {
   return OpN<name>(args...)[0];
 }
 
+/// Tell an operator that is another one, of the same arguments, under a further name.
+template <OpName name>
+Operator& DefineAlias(const char* schema_line, const char* doc) {
+  return DefineOp(schema_line).Doc(doc).As([](const CallReader& c) {
+    return Apply(Call{&OpNamed<name>(), c.call().inputs, c.call().attrs, c.call().list_sizes});
+  });
+}
+
 /// Apply an operator and write its result into `out`.
 template <OpName name, typename... Args>
 void OpInto(const Tensor& out, const Args&... args) {

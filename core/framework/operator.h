@@ -96,6 +96,16 @@ class DRAGON_API Infer : public CallReader {
   Device device;
 };
 
+/// A tensor, if there is one, as kernels take it: for a call's arguments, which live until the call is done.
+class LentView {
+ public:
+  explicit LentView(Tensor tensor) : tensor_(std::move(tensor)) {}
+  operator View() const { return tensor_.defined() ? tensor_.view() : View{}; }  // NOLINT: it stands for the view
+
+ private:
+  Tensor tensor_;
+};
+
 /// The computation: inputs are ready, outputs allocated as inferred.
 class DRAGON_API Run : public CallReader {
  public:
@@ -112,6 +122,9 @@ class DRAGON_API Run : public CallReader {
   /// The input in row-major order, copied if need be.
   Tensor Contiguous(int i) const;
   Tensor Contiguous(ArgumentName name) const { return Contiguous(Place(name)); }
+  /// The same for a kernel's call.
+  LentView rows(int i) const { return LentView(Contiguous(i)); }
+  LentView rows(ArgumentName name) const { return rows(Place(name)); }
   DType dtype() const { return x(0).dtype(); }
   /// For operators whose result shapes depend on numbers (`Dynamic`): set the results here.
   void set_y(int i, Tensor tensor) {

@@ -14,24 +14,6 @@ namespace {
 std::atomic<uint64_t> g_traces{0};
 constexpr int kMarkBits = 32;
 
-ValueInfo InfoOf(const Tensor& tensor) {
-  ValueInfo info;
-  info.shape = tensor.shape();
-  if (!tensor.is_contiguous()) info.strides = tensor.strides();
-  info.dtype = tensor.dtype();
-  info.device = tensor.device();
-  return info;
-}
-
-ValueInfo InfoOf(const OutputSpec& spec, Device device) {
-  ValueInfo info;
-  info.shape = spec.shape;
-  if (!spec.strides.empty() && !IsContiguous(spec.shape, spec.strides)) info.strides = spec.strides;
-  info.dtype = spec.dtype;
-  info.device = device;
-  return info;
-}
-
 /// Every element of the tensor's memory belongs to the tensor, once.
 bool FillsMemory(const Tensor& tensor) {
   return tensor.offset() == 0 && IsDense(tensor.shape(), tensor.strides()) &&

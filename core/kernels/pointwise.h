@@ -20,31 +20,25 @@ void TernaryOf(Context& ctx, View y, View a, View b, View c) {
   Each<std::invoke_result_t<F, A, A, A>(A, A, A)>(ctx, F{}, y, a, b, c);
 }
 
-/// Enter y = F{}(x) for the types of the list; 16-bit floats share the loop of float.
-template <typename F, typename... T>
-bool EnterUnary(const char* name, TypeList<T...>) {
-  const kernels::Unary kernel{name};
-  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &UnaryOf<F, Wide<T>>), ...);
-  return true;
-}
-template <typename F, typename... T>
-bool EnterBinary(const char* name, TypeList<T...>) {
-  const kernels::Binary kernel{name};
-  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &BinaryOf<F, Wide<T>>), ...);
-  return true;
-}
-template <typename F, typename... T>
-bool EnterTernary(const char* name, TypeList<T...>) {
-  const kernels::Ternary kernel{name};
-  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &TernaryOf<F, Wide<T>>), ...);
-  return true;
-}
-
-/// Enter `make(TypeTag<Wide<T>>{})`, for kernels with parameters beyond their views.
+/// Enter `make(TypeTag<Wide<T>>{})` for the types of the list; 16-bit floats share the loop of float.
 template <typename... Args, typename Make, typename... T>
 bool EnterWide(const Kernel<void(Args...)>& kernel, TypeList<T...>, Make make) {
   (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, make(TypeTag<Wide<T>>{})), ...);
   return true;
+}
+
+/// The same for y = F{}(x...), which needs no parameters beyond its views.
+template <typename F, typename Types>
+bool EnterUnary(const char* name, Types types) {
+  return EnterWide(kernels::Unary{name}, types, []<typename A>(TypeTag<A>) { return &UnaryOf<F, A>; });
+}
+template <typename F, typename Types>
+bool EnterBinary(const char* name, Types types) {
+  return EnterWide(kernels::Binary{name}, types, []<typename A>(TypeTag<A>) { return &BinaryOf<F, A>; });
+}
+template <typename F, typename Types>
+bool EnterTernary(const char* name, Types types) {
+  return EnterWide(kernels::Ternary{name}, types, []<typename A>(TypeTag<A>) { return &TernaryOf<F, A>; });
 }
 
 /// The type integers wrap in: unsigned, and no narrower than int (where a product could overflow again).

@@ -328,4 +328,12 @@ void Reduce(Context& ctx, View y, View x, const R& reducer) {
 
 #endif
 
+/// The whole kernel of a reducer that knows nothing but where its results go.
+template <typename R>
+void ReduceBy(Context& ctx, View y, View x) {
+  R reducer;
+  reducer.y = y.as<std::remove_pointer_t<decltype(R::y)>>();
+  Reduce(ctx, y, x, reducer);
+}
+
 }  // namespace dragon::DRAGON_DEVICE

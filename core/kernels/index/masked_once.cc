@@ -15,18 +15,6 @@ namespace {
 /// Elements per piece of work whose true entries are counted first, so that pieces know where to begin.
 constexpr int64_t kPiece = 16384;
 
-/// The number of chosen elements before each piece, and in all at the end. `count(begin, end)` counts one piece.
-template <typename F>
-std::vector<int64_t> CountBefore(int64_t total, F count) {
-  const int64_t pieces = (total + kPiece - 1) / kPiece;
-  std::vector<int64_t> before(pieces + 1, 0);
-  ParallelFor(pieces, 2, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) before[i + 1] = count(i * kPiece, std::min(total, (i + 1) * kPiece));
-  });
-  for (int64_t i = 0; i < pieces; ++i) before[i + 1] += before[i];
-  return before;
-}
-
 /// Call `body(begin, end, first chosen)` for every piece.
 template <typename F>
 void ForPieces(int64_t total, const std::vector<int64_t>& before, F body) {
@@ -58,6 +46,20 @@ int64_t CountIn(const T* data, const Walk<N>& walk, int n, int64_t begin, int64_
   return count;
 }
 
+/// The number of elements of operand `n` of `walk` that are not zero before each piece, and in all at the end.
+template <typename T, int N>
+std::vector<int64_t> CountBefore(const T* data, const Walk<N>& walk, int n) {
+  const int64_t total = walk.total(), pieces = (total + kPiece - 1) / kPiece;
+  std::vector<int64_t> before(pieces + 1, 0);
+  ParallelFor(pieces, 2, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      before[i + 1] = CountIn(data, walk, n, i * kPiece, std::min(total, (i + 1) * kPiece));
+    }
+  });
+  for (int64_t i = 0; i < pieces; ++i) before[i + 1] += before[i];
+  return before;
+}
+
 }  // namespace
 
 template <typename T>
@@ -87,8 +89,7 @@ void MaskedSelect(Context& ctx, View y, View x, View mask) {
   using W = Word<T>;
   const Walk<2> walk(x.shape, 0, x.ndim, {x.strides, mask.strides});
   const int64_t x_step = walk.step(0), mask_step = walk.step(1), y_step = y.strides[0];
-  const auto before = CountBefore(
-      walk.total(), [&](int64_t begin, int64_t end) { return CountIn(mask.as<const bool>(), walk, 1, begin, end); });
+  const auto before = CountBefore(mask.as<const bool>(), walk, 1);
   ForPieces(walk.total(), before, [&](int64_t begin, int64_t end, int64_t place) {
     walk.Range(begin, end, [&](const auto& at, int64_t count) {
       const W* from = x.as<const W>() + at[0];
@@ -106,8 +107,7 @@ void MaskedScatter(Context& ctx, View y, View x, View mask, View src) {
   using W = Word<T>;
   const Walk<3> walk(y.shape, 0, y.ndim, {y.strides, x.strides, mask.strides});
   const int64_t y_step = walk.step(0), x_step = walk.step(1), mask_step = walk.step(2);
-  const auto before = CountBefore(
-      walk.total(), [&](int64_t begin, int64_t end) { return CountIn(mask.as<const bool>(), walk, 2, begin, end); });
+  const auto before = CountBefore(mask.as<const bool>(), walk, 2);
   if (before.back() > src.numel) {
     throw ValueError("masked_scatter")
         .Got(src.numel, " elements in src")
@@ -129,9 +129,7 @@ DRAGON_KERNEL(MaskedScatter, AllTypes);
 template <typename T>
 void CountMarked(Context& ctx, int64_t* count, View x) {
   const Walk<1> walk(x.shape, 0, x.ndim, {x.strides});
-  *count = CountBefore(walk.total(), [&](int64_t begin, int64_t end) {
-             return CountIn(x.as<const T>(), walk, 0, begin, end);
-           }).back();
+  *count = CountBefore(x.as<const T>(), walk, 0).back();
 }
 DRAGON_KERNEL(CountMarked, AllTypes);
 
@@ -139,8 +137,7 @@ template <typename T>
 void Nonzero(Context& ctx, View y, View x) {
   const Walk<1> walk(x.shape, 0, x.ndim, {x.strides});
   const int64_t step = walk.step(0);
-  const auto before = CountBefore(
-      walk.total(), [&](int64_t begin, int64_t end) { return CountIn(x.as<const T>(), walk, 0, begin, end); });
+  const auto before = CountBefore(x.as<const T>(), walk, 0);
   ForPieces(walk.total(), before, [&](int64_t begin, int64_t end, int64_t place) {
     int64_t* row = y.as<int64_t>() + place * x.ndim;
     int64_t element = begin;

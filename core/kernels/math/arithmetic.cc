@@ -28,10 +28,7 @@ DRAGON_FN T Times(T a, T b) {
 }
 
 struct AddOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return Plus(a, b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return Plus(a, b); }
 };
 struct SubOf {
   template <typename T>
@@ -44,43 +41,25 @@ struct SubOf {
   }
 };
 struct MulOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return Times(a, b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return Times(a, b); }
 };
 struct DivOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return a / b;
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return a / b; }
 };
 
 /// NaN wins: of two numbers the comparison decides, and a NaN in b makes it false. (|, because || would branch.)
 struct MaximumOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return (a > b) | (a != a) ? a : b;
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return (a > b) | (a != a) ? a : b; }
 };
 struct MinimumOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return (a < b) | (a != a) ? a : b;
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return (a < b) | (a != a) ? a : b; }
 };
 /// Numbers win over NaN.
 struct FmaxOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return (a < b) | (a != a) ? b : a;
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return (a < b) | (a != a) ? b : a; }
 };
 struct FminOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return (a > b) | (a != a) ? b : a;
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return (a > b) | (a != a) ? b : a; }
 };
 struct ClampOf {
   template <typename T>
@@ -100,16 +79,10 @@ struct HeavisideOf {
   }
 };
 struct CopySignOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return CopySign(a, b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return CopySign(a, b); }
 };
 struct NextAfterOf : Cost<8> {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return NextAfter(a, b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return NextAfter(a, b); }
 };
 
 /// The number `value` stands for in T: an integer is the sum of both parts, a real type has no use for the imaginary
@@ -141,18 +114,13 @@ struct AddcmulOf {
   DRAGON_FN T operator()(T a, T b, T c) const { return Plus(a, Times(Times(value, b), c)); }
 };
 template <typename T>
-void Addcmul(Context& ctx, View y, View a, View b, View c, complex128 value) {
-  Each<T(T, T, T)>(ctx, AddcmulOf<T>{FromNumber<T>(value)}, y, a, b, c);
-}
-
-template <typename T>
 struct AddcdivOf {
   T value;
   DRAGON_FN T operator()(T a, T b, T c) const { return a + value * (b / c); }
 };
-template <typename T>
-void Addcdiv(Context& ctx, View y, View a, View b, View c, complex128 value) {
-  Each<T(T, T, T)>(ctx, AddcdivOf<T>{FromNumber<T>(value)}, y, a, b, c);
+template <template <typename> class F, typename T>
+void AddFused(Context& ctx, View y, View a, View b, View c, complex128 value) {
+  Each<T(T, T, T)>(ctx, F<T>{FromNumber<T>(value)}, y, a, b, c);
 }
 
 /// Starts from the nearer end, so that weights 0 and 1 give the ends exactly.
@@ -201,11 +169,6 @@ void Threshold(Context& ctx, View y, View x, double threshold, double value) {
   Each<T(T)>(ctx, ThresholdOf<T>{static_cast<T>(threshold), static_cast<T>(value)}, y, x);
 }
 
-constexpr auto kAddScaledOf = []<typename T>(TypeTag<T>) { return &AddScaled<T>; };
-constexpr auto kAddcmulOf = []<typename T>(TypeTag<T>) { return &Addcmul<T>; };
-constexpr auto kAddcdivOf = []<typename T>(TypeTag<T>) { return &Addcdiv<T>; };
-constexpr auto kThresholdOf = []<typename T>(TypeTag<T>) { return &Threshold<T>; };
-
 const bool entered[] = {
     EnterBinary<AddOf>("add", AllTypes{}),
     EnterBinary<SubOf>("sub", Numeric{}),
@@ -222,10 +185,10 @@ const bool entered[] = {
     EnterBinary<TanhBackwardOf>("tanh_backward", Inexact{}),
     EnterTernary<ClampOf>("clamp", RealAndBool{}),
     EnterTernary<LerpOf>("lerp", Inexact{}),
-    EnterWide(kernels::kAddScaled, AllTypes{}, kAddScaledOf),
-    EnterWide(kernels::kAddcmul, AllTypes{}, kAddcmulOf),
-    EnterWide(kernels::kAddcdiv, Inexact{}, kAddcdivOf),
-    EnterWide(kernels::kThreshold, Real{}, kThresholdOf),
+    EnterWide(kernels::kAddScaled, AllTypes{}, []<typename T>(TypeTag<T>) { return &AddScaled<T>; }),
+    EnterWide(kernels::kAddcmul, AllTypes{}, []<typename T>(TypeTag<T>) { return &AddFused<AddcmulOf, T>; }),
+    EnterWide(kernels::kAddcdiv, Inexact{}, []<typename T>(TypeTag<T>) { return &AddFused<AddcdivOf, T>; }),
+    EnterWide(kernels::kThreshold, Real{}, []<typename T>(TypeTag<T>) { return &Threshold<T>; }),
 };
 
 }  // namespace

@@ -70,22 +70,13 @@ struct BitwiseNotOf {
   }
 };
 struct BitwiseAndOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return static_cast<decltype(a)>(a & b); }
 };
 struct BitwiseOrOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return static_cast<decltype(a)>(a | b); }
 };
 struct BitwiseXorOf {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return static_cast<decltype(a)>(a ^ b); }
 };
 /// A shift by a negative count, or by all bits and more, leaves what shifting one by one forever would leave.
 struct LeftShiftOf {
@@ -134,13 +125,6 @@ void Where(Context& ctx, View y, View condition, View a, View b) {
   Each<Word(uint8_t, Word, Word)>(ctx, WhereOf{}, y, condition, a, b);
 }
 
-template <typename... T>
-bool EnterWhere(TypeList<T...>) {
-  const kernels::Ternary kernel{"where"};
-  (kernel.Set(DRAGON_DEVICE_TYPE, kDTypeOf<T>, &Where<T>), ...);
-  return true;
-}
-
 const bool entered[] = {
     EnterBinary<EqOf>("eq", AllTypes{}),
     EnterBinary<NeOf>("ne", AllTypes{}),
@@ -158,7 +142,7 @@ const bool entered[] = {
     EnterBinary<BitwiseXorOf>("bitwise_xor", Bits{}),
     EnterBinary<LeftShiftOf>("bitwise_left_shift", Integral{}),
     EnterBinary<RightShiftOf>("bitwise_right_shift", Integral{}),
-    EnterWhere(AllTypes{}),
+    kernels::Enter(kernels::Ternary{"where"}, AllTypes{}, []<typename T>(TypeTag<T>) { return &Where<T>; }),
 };
 
 }  // namespace

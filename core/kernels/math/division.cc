@@ -41,6 +41,7 @@ struct Divides {
 
 template <typename T>
 struct TruncDivideOf : Divides<T> {
+  static constexpr const char* kName = "trunc_divide";
   DRAGON_FN T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       if (this->Refuses(b)) return 0;
@@ -98,6 +99,7 @@ void OverRests(int64_t n, T* y, const T* a, const T* b, Finish finish) {
 
 template <typename T>
 struct FloorDivideOf : Divides<T> {
+  static constexpr const char* kName = "floor_divide";
   DRAGON_RUNS_OF_FLOATS([](T x, T by, T rest) {
     const T plain = x / by, exact = (x - rest) / by;
     const T quotient = exact - ((rest != 0) & ((by < 0) != (rest < 0)) ? T(1) : T(0));
@@ -127,6 +129,7 @@ struct FloorDivideOf : Divides<T> {
 /// The remainder of truncation: it has the sign of the dividend.
 template <typename T>
 struct FmodOf : Divides<T> {
+  static constexpr const char* kName = "fmod";
   static constexpr int kCost = 8;
   DRAGON_RUNS_OF_FLOATS([](T, T, T rest) { return rest; })
   DRAGON_FN T operator()(T a, T b) const {
@@ -141,6 +144,7 @@ struct FmodOf : Divides<T> {
 /// The remainder of flooring: it has the sign of the divisor.
 template <typename T>
 struct RemainderOf : Divides<T> {
+  static constexpr const char* kName = "remainder";
   static constexpr int kCost = 8;
   DRAGON_RUNS_OF_FLOATS([](T, T by, T rest) { return (rest != 0) & ((rest < 0) != (by < 0)) ? rest + by : rest; })
   DRAGON_FN T operator()(T a, T b) const {
@@ -150,26 +154,14 @@ struct RemainderOf : Divides<T> {
 };
 
 template <template <typename> class F, typename T>
-void DivideAs(const char* who, Context& ctx, View y, View a, View b) {
-  ZeroDivision zero(who);
+void DivideBy(Context& ctx, View y, View a, View b) {
+  ZeroDivision zero(F<T>::kName);
   Each<T(T, T)>(ctx, F<T>{zero.flag()}, y, a, b);
   zero.Check();
 }
-template <typename T>
-void TruncDivide(Context& ctx, View y, View a, View b) {
-  DivideAs<TruncDivideOf, T>("trunc_divide", ctx, y, a, b);
-}
-template <typename T>
-void FloorDivide(Context& ctx, View y, View a, View b) {
-  DivideAs<FloorDivideOf, T>("floor_divide", ctx, y, a, b);
-}
-template <typename T>
-void Fmods(Context& ctx, View y, View a, View b) {
-  DivideAs<FmodOf, T>("fmod", ctx, y, a, b);
-}
-template <typename T>
-void Remainder(Context& ctx, View y, View a, View b) {
-  DivideAs<RemainderOf, T>("remainder", ctx, y, a, b);
+template <template <typename> class F>
+bool EnterDivision() {
+  return EnterWide(kernels::Binary{F<float>::kName}, Real{}, []<typename T>(TypeTag<T>) { return &DivideBy<F, T>; });
 }
 
 template <typename T>
@@ -252,10 +244,10 @@ void Power(Context& ctx, View y, View base, View exponent) {
 }
 
 const bool entered[] = {
-    EnterWide(kernels::Binary{"trunc_divide"}, Real{}, []<typename T>(TypeTag<T>) { return &TruncDivide<T>; }),
-    EnterWide(kernels::Binary{"floor_divide"}, Real{}, []<typename T>(TypeTag<T>) { return &FloorDivide<T>; }),
-    EnterWide(kernels::Binary{"fmod"}, Real{}, []<typename T>(TypeTag<T>) { return &Fmods<T>; }),
-    EnterWide(kernels::Binary{"remainder"}, Real{}, []<typename T>(TypeTag<T>) { return &Remainder<T>; }),
+    EnterDivision<TruncDivideOf>(),
+    EnterDivision<FloorDivideOf>(),
+    EnterDivision<FmodOf>(),
+    EnterDivision<RemainderOf>(),
     EnterWide(kernels::Binary{"pow"}, Real{}, []<typename T>(TypeTag<T>) { return &Power<T>; }),
     EnterBinary<GcdOf>("gcd", Integral{}),
     EnterBinary<LcmOf>("lcm", Integral{}),

@@ -80,10 +80,7 @@ void Round(Context& ctx, View y, View x, int64_t decimals) {
 }
 
 struct IsNanOf {
-  template <typename T>
-  DRAGON_FN bool operator()(T x) const {
-    return x != x;
-  }
+  DRAGON_FN bool operator()(auto x) const { return x != x; }
 };
 template <typename T>
 DRAGON_FN bool IsInfinite(T x) {
@@ -96,10 +93,7 @@ DRAGON_FN bool IsInfinite(T x) {
   }
 }
 struct IsInfOf {
-  template <typename T>
-  DRAGON_FN bool operator()(T x) const {
-    return IsInfinite(x);
-  }
+  DRAGON_FN bool operator()(auto x) const { return IsInfinite(x); }
 };
 struct IsFiniteOf {
   template <typename T>
@@ -166,9 +160,6 @@ struct FrexpExponentOf : Cost<8> {
   }
 };
 
-constexpr auto kRound = []<typename T>(TypeTag<T>) { return &Round<T>; };
-constexpr auto kNanToNumOf = []<typename T>(TypeTag<T>) { return &NanToNum<T>; };
-
 const bool entered[] = {
     EnterUnary<NegOf>("neg", Numeric{}),
     EnterUnary<AbsOf>("abs", Numeric{}),
@@ -179,14 +170,14 @@ const bool entered[] = {
     EnterUnary<FloorOf>("floor", Floating{}),
     EnterUnary<TruncOf>("trunc", Floating{}),
     EnterUnary<FracOf>("frac", Floating{}),
-    EnterWide(kernels::UnaryWithInt{"round"}, Floating{}, kRound),
+    EnterWide(kernels::UnaryWithInt{"round"}, Floating{}, []<typename T>(TypeTag<T>) { return &Round<T>; }),
     EnterUnary<IsNanOf>("isnan", AllTypes{}),
     EnterUnary<IsInfOf>("isinf", AllTypes{}),
     EnterUnary<IsFiniteOf>("isfinite", AllTypes{}),
     EnterUnary<IsPosInfOf>("isposinf", RealAndBool{}),
     EnterUnary<IsNegInfOf>("isneginf", RealAndBool{}),
     EnterUnary<SignBitOf>("signbit", RealAndBool{}),
-    EnterWide(kernels::kNanToNum, Floating{}, kNanToNumOf),
+    EnterWide(kernels::kNanToNum, Floating{}, []<typename T>(TypeTag<T>) { return &NanToNum<T>; }),
     EnterUnary<FrexpMantissaOf>("frexp_mantissa", Floating{}),
     EnterUnary<FrexpExponentOf>("frexp_exponent", Floating{}),
 };

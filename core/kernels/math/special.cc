@@ -81,21 +81,12 @@ void Polygamma(Context& ctx, View y, View x, int64_t order) {
 }
 
 struct ZetaOf : Cost<64> {
-  template <typename T>
-  DRAGON_FN T operator()(T s, T q) const {
-    return static_cast<T>(special::Zeta(s, q));
-  }
+  DRAGON_FN auto operator()(auto s, auto q) const { return static_cast<decltype(s)>(special::Zeta(s, q)); }
 };
+template <bool kUpper>
 struct IgammaOf : Cost<128> {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T x) const {
-    return static_cast<T>(special::IncompleteGamma(a, x, /*upper=*/false));
-  }
-};
-struct IgammacOf : Cost<128> {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T x) const {
-    return static_cast<T>(special::IncompleteGamma(a, x, /*upper=*/true));
+  DRAGON_FN auto operator()(auto a, auto x) const {
+    return static_cast<decltype(a)>(special::IncompleteGamma(a, x, kUpper));
   }
 };
 
@@ -148,8 +139,8 @@ const bool entered[] = {
     EnterUnary<SphericalBesselJ0Of>("spherical_bessel_j0", Floating{}),
     EnterWide(kernels::UnaryWithInt{"polygamma"}, Floating{}, []<typename T>(TypeTag<T>) { return &Polygamma<T>; }),
     EnterBinary<ZetaOf>("zeta", Floating{}),
-    EnterBinary<IgammaOf>("igamma", Floating{}),
-    EnterBinary<IgammacOf>("igammac", Floating{}),
+    EnterBinary<IgammaOf</*kUpper=*/false>>("igamma", Floating{}),
+    EnterBinary<IgammaOf</*kUpper=*/true>>("igammac", Floating{}),
     EnterBinary<LogAddExpOf>("logaddexp", Floating{}),
     EnterBinary<LogAddExp2Of>("logaddexp2", Floating{}),
     EnterBinary<XlogyOf>("xlogy", Floating{}),

@@ -59,16 +59,10 @@ struct SincOf : Cost<6> {
   }
 };
 struct Atan2Of : Cost<8> {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return Atan2(a, b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return Atan2(a, b); }
 };
 struct HypotOf : Cost<4> {
-  template <typename T>
-  DRAGON_FN T operator()(T a, T b) const {
-    return Hypot(a, b);
-  }
+  DRAGON_FN auto operator()(auto a, auto b) const { return Hypot(a, b); }
 };
 
 const bool entered[] = {

@@ -148,7 +148,7 @@ void ForPieces(View x, int axis, int64_t bytes_per_element, Row row, Tile tile) 
 }
 
 template <typename T, bool kLog>
-void Forward(View y, View x, int axis) {
+void Forward(Context&, View y, View x, int axis) {
   auto* out = y.as<T>();
   const auto* in = x.as<const T>();
   ForPieces(
@@ -159,7 +159,7 @@ void Forward(View y, View x, int axis) {
 }
 
 template <typename T, bool kLog>
-void Backward(View dx, View dy, View y, int axis) {
+void Backward(Context&, View dx, View dy, View y, int axis) {
   auto* out = dx.as<T>();
   const auto *slope = dy.as<const T>(), *value = y.as<const T>();
   ForPieces(
@@ -169,30 +169,12 @@ void Backward(View dx, View dy, View y, int axis) {
       });
 }
 
+const bool entered[] = {
+    kernels::Enter(kernels::Softmax, Floating{}, []<typename T>(TypeTag<T>) { return &Forward<T, false>; }),
+    kernels::Enter(kernels::LogSoftmax, Floating{}, []<typename T>(TypeTag<T>) { return &Forward<T, true>; }),
+    kernels::Enter(kernels::SoftmaxBackward, Floating{}, []<typename T>(TypeTag<T>) { return &Backward<T, false>; }),
+    kernels::Enter(kernels::LogSoftmaxBackward, Floating{}, []<typename T>(TypeTag<T>) { return &Backward<T, true>; }),
+};
+
 }  // namespace
-
-template <typename T>
-void Softmax(Context& ctx, View y, View x, int axis) {
-  Forward<T, false>(y, x, axis);
-}
-DRAGON_KERNEL(Softmax, Floating);
-
-template <typename T>
-void LogSoftmax(Context& ctx, View y, View x, int axis) {
-  Forward<T, true>(y, x, axis);
-}
-DRAGON_KERNEL(LogSoftmax, Floating);
-
-template <typename T>
-void SoftmaxBackward(Context& ctx, View dx, View dy, View y, int axis) {
-  Backward<T, false>(dx, dy, y, axis);
-}
-DRAGON_KERNEL(SoftmaxBackward, Floating);
-
-template <typename T>
-void LogSoftmaxBackward(Context& ctx, View dx, View dy, View y, int axis) {
-  Backward<T, true>(dx, dy, y, axis);
-}
-DRAGON_KERNEL(LogSoftmaxBackward, Floating);
-
 }  // namespace dragon::DRAGON_DEVICE

@@ -35,26 +35,6 @@ double PoissonOf(double rate, RandomState* state) {
   }
 }
 
-/// What Stirling's formula leaves of log(k!).
-double StirlingTail(double k) {
-  static const double first[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
-                                 0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
-                                 0.00925546218271273, 0.00833056343336287};
-  if (k <= 9) return first[static_cast<int>(k)];
-  const double squared = (k + 1) * (k + 1);
-  return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / squared) / squared) / (k + 1);
-}
-
-/// Add up geometric waiting times until the trials are used up: short when few successes are expected.
-double BinomialByWaiting(double trials, double p, RandomState* state) {
-  double used = 0, successes = 0;
-  for (;;) {
-    used += std::ceil(std::log(state->Double()) / std::log1p(-p));
-    if (used > trials) return successes;
-    ++successes;
-  }
-}
-
 /// Hormann's transformed rejection for the binomial (BTRS, 1993).
 double BinomialByRejection(double trials, double p, RandomState* state) {
   const double spread = std::sqrt(trials * p * (1 - p));
@@ -81,7 +61,8 @@ double BinomialOf(double trials, double p, RandomState* state) {
   if (!(trials > 0) || !(p > 0)) return 0;
   if (p >= 1) return trials;
   if (p > 0.5) return trials - BinomialOf(trials, 1 - p, state);
-  return trials * p >= 10 ? BinomialByRejection(trials, p, state) : BinomialByWaiting(trials, p, state);
+  return trials * p >= 10 ? BinomialByRejection(trials, p, state)
+                          : BinomialByWaiting(trials, p, [state] { return state->Double(); });
 }
 
 /// Marsaglia and Tsang (2000), after raising a shape below 1 by one. The shape keeps its precision W, the rest is

@@ -1,8 +1,8 @@
 // Uniform numbers and integers of Philox streams, as TensorFlow makes them: blocks of the stream in parallel.
 #include <algorithm>
-#include <cstring>
 
 #include "core/device/parallel.h"
+#include "core/kernels/random/draws.h"
 #include "core/kernels/random/philox.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -11,20 +11,6 @@ namespace {
 
 constexpr int kBlocks = 256;     // of the stream at a time
 constexpr int64_t kGroups = 16;  // times kBlocks, worth a thread
-
-/// Bits below a one: numbers in [1, 2), less 1.
-inline float UnitOf(uint32_t word) {
-  const uint32_t bits = 0x3F800000u | (word & 0x7FFFFFu);
-  float number;
-  std::memcpy(&number, &bits, sizeof number);
-  return number - 1.0f;
-}
-inline double UnitOf(uint32_t high, uint32_t low) {
-  const uint64_t bits = uint64_t{1023} << 52 | static_cast<uint64_t>(high & 0xFFFFFu) << 32 | low;
-  double number;
-  std::memcpy(&number, &bits, sizeof number);
-  return number - 1.0;
-}
 
 /// Call `body(begin, count, words)` for pieces of `y`, in parallel; `per_block` numbers are made of a block.
 template <typename F>

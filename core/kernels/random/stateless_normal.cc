@@ -1,10 +1,10 @@
 // Normal numbers of Philox streams: Box and Muller's formula with the C library's logarithm and sine, in vector loops.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "core/device/parallel.h"
+#include "core/kernels/random/draws.h"
 #include "core/kernels/random/philox.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -13,17 +13,6 @@ namespace {
 
 constexpr int kBlocks = 128;     // of the stream at a time
 constexpr int64_t kGroups = 16;  // times kBlocks, worth a thread
-
-template <typename To, typename From>
-inline To BitsOf(From from) {
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-inline float UnitOf(uint32_t word) { return BitsOf<float>(0x3F800000u | (word & 0x7FFFFFu)) - 1.0f; }
-inline double UnitOf(uint32_t high, uint32_t low) {
-  return BitsOf<double>(uint64_t{1023} << 52 | static_cast<uint64_t>(high & 0xFFFFFu) << 32 | low) - 1.0;
-}
 
 // The logarithm and the sine below take the steps, in double, of the C library's (those of Arm's optimized routines),
 // so that numbers agree to the last bit with programs that call it one number at a time.
@@ -41,11 +30,11 @@ alignas(64) constexpr double kLogarithm[16] = {
 
 /// log(x) for positive normal x.
 inline float LogOf(float x) {
-  const auto word = BitsOf<uint32_t>(x);
+  const auto word = bits::Cast<uint32_t>(x);
   const uint32_t from = word - 0x3F330000u;
   const uint32_t part = from >> 19 & 15u;
   const int32_t exponent = static_cast<int32_t>(from) >> 23;
-  const double z = BitsOf<float>(word - (from & 0xFF800000u));
+  const double z = bits::Cast<float>(word - (from & 0xFF800000u));
   const double r = z * kInverse[part] - 1.0;
   const double start = kLogarithm[part] + exponent * 0x1.62e42fefa39efp-1;
   const double square = r * r;
@@ -85,12 +74,6 @@ inline void BoxMuller(uint32_t word0, uint32_t word1, float& first, float& secon
   float sine, cosine;
   SinCosOf(angle, sine, cosine);
   first = sine * radius, second = cosine * radius;
-}
-void BoxMuller(const uint32_t* words, double& first, double& second) {
-  const double u = std::max(UnitOf(words[0], words[1]), 1.0e-7);
-  const double angle = 2.0 * std::numbers::pi * UnitOf(words[2], words[3]);
-  const double radius = std::sqrt(-2.0 * std::log(u));
-  first = std::sin(angle) * radius, second = std::cos(angle) * radius;
 }
 
 /// Scale and move numbers, rounding each time.
@@ -136,7 +119,7 @@ void StatelessNormal(Context& ctx, View y, const Philox& stream, double mean, do
       for (int64_t i = 0; i < count; i += 2) {
         const Philox::Words words = stream.Block(static_cast<uint64_t>(begin + i) / 2);
         double second;
-        BoxMuller(words.data(), out[begin + i], second);
+        NormalPair(words.data(), out[begin + i], second);
         if (i + 1 < count) out[begin + i + 1] = second;
       }
       Place(out + begin, count, mean, std);
@@ -175,7 +158,7 @@ void Truncated(const Philox& stream, uint64_t group, double* numbers) {
   for (uint64_t block = group * kReserved / 2, found = 0; found < 2; ++block) {
     const Philox::Words words = stream.Block(block);
     double pair[2];
-    BoxMuller(words.data(), pair[0], pair[1]);
+    NormalPair(words.data(), pair[0], pair[1]);
     for (int i = 0; i < 2 && found < 2; ++i) {
       if (std::abs(pair[i]) < 2.0) numbers[found++] = pair[i];
     }

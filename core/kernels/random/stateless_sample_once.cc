@@ -1,11 +1,11 @@
 // Gamma and binomial numbers and categories of Philox streams, in double: every number has a part of the stream.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 #include <vector>
 
 #include "core/device/parallel.h"
+#include "core/kernels/random/draws.h"
 #include "core/kernels/random/philox.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -15,13 +15,6 @@ namespace {
 constexpr uint64_t kReserved = 256;       // blocks for every number
 constexpr uint64_t kReservedForFew = 42;  // for binomial numbers of small means
 constexpr int64_t kGrainOfNumbers = 1024;
-
-double UnitOf(uint32_t high, uint32_t low) {
-  const uint64_t bits = uint64_t{1023} << 52 | static_cast<uint64_t>(high & 0xFFFFFu) << 32 | low;
-  double number;
-  std::memcpy(&number, &bits, sizeof number);
-  return number - 1.0;
-}
 
 /// Uniform and normal numbers of one stream: both come in pairs that fill a block, the second one first.
 class Doubles {
@@ -38,11 +31,7 @@ class Doubles {
   }
   double Normal() {
     if (normals_ == 0) {
-      const Philox::Words words = stream_.Block(block_++);
-      const double u = std::max(UnitOf(words[0], words[1]), 1.0e-7);
-      const double angle = 2.0 * std::numbers::pi * UnitOf(words[2], words[3]);
-      const double radius = std::sqrt(-2.0 * std::log(u));
-      normal_[0] = std::sin(angle) * radius, normal_[1] = std::cos(angle) * radius;
+      NormalPair(stream_.Block(block_++).data(), normal_[0], normal_[1]);
       normals_ = 2;
     }
     return normal_[--normals_];
@@ -121,16 +110,6 @@ DRAGON_KERNEL(StatelessCategorical, Floating);
 
 namespace {
 
-/// What Stirling's formula lacks of log(k!).
-double StirlingRest(double k) {
-  static constexpr double kSmall[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
-                                      0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
-                                      0.00925546218271273, 0.00833056343336287};
-  if (k <= 9) return kSmall[static_cast<int>(k)];
-  const double square = (k + 1) * (k + 1);
-  return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
-}
-
 /// Binomial numbers for means of at least 10, p <= 0.5: Hormann's transformed rejection.
 double Rejected(double count, double p, Doubles& draw) {
   const double spread = std::sqrt(count * p * (1 - p));
@@ -147,19 +126,9 @@ double Rejected(double count, double p, Doubles& draw) {
     v = std::log(v * alpha / (a / (us * us) + b));
     const double bound = (m + 0.5) * std::log((m + 1) / (r * (count - m + 1))) +
                          (count + 1) * std::log((count - m + 1) / (count - k + 1)) +
-                         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + StirlingRest(m) +
-                         StirlingRest(count - m) - StirlingRest(k) - StirlingRest(count - k);
+                         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + StirlingTail(m) +
+                         StirlingTail(count - m) - StirlingTail(k) - StirlingTail(count - k);
     if (v <= bound) return k;
-  }
-}
-
-/// Binomial numbers for smaller means: sums of geometric ones.
-double Inverted(double count, double p, Doubles& draw) {
-  double sum = 0, found = 0;
-  for (;;) {
-    sum += std::ceil(std::log(draw.Uniform()) / std::log1p(-p));
-    if (sum > count) return found;
-    ++found;
   }
 }
 
@@ -170,7 +139,7 @@ double Binomial(double count, double p, const Philox& stream, uint64_t index) {
   const double q = p <= 0.5 ? p : 1 - p;
   const bool many = count * q >= 10;
   Doubles draw(stream, index * (many ? kReserved : kReservedForFew));
-  const double made = many ? Rejected(count, q, draw) : Inverted(count, q, draw);
+  const double made = many ? Rejected(count, q, draw) : BinomialByWaiting(count, q, [&] { return draw.Uniform(); });
   return p <= 0.5 ? made : count - made;
 }
 

@@ -35,6 +35,16 @@ void EachBlock64(int64_t numel, RandomState* state, F body) {
   }
 }
 
+/// Draws as wide as T.
+template <typename T, typename F>
+void EachBlock(int64_t numel, RandomState* state, F body) {
+  if constexpr (sizeof(T) == 8) {
+    EachBlock64(numel, state, body);
+  } else {
+    EachBlock32(numel, state, body);
+  }
+}
+
 DRAGON_FN float ToUniform(uint32_t word) {
   return static_cast<float>(static_cast<int32_t>(word & 0xFFFFFFu)) * 0x1p-24f;
 }
@@ -59,11 +69,7 @@ void Uniform(Context& ctx, View y, RandomState* state, double low, double high) 
       out[begin + i] = kIsHalf<T> && static_cast<W>(number) == end ? first : number;
     }
   };
-  if constexpr (std::is_same_v<T, double>) {
-    EachBlock64(y.numel, state, fill);
-  } else {
-    EachBlock32(y.numel, state, fill);
-  }
+  EachBlock<T>(y.numel, state, fill);
 }
 DRAGON_KERNEL(Uniform, Floating);
 
@@ -112,11 +118,7 @@ void RandomAll(Context& ctx, View y, RandomState* state) {
       out[begin + i] = static_cast<T>(static_cast<Wide<T>>(words[i] % static_cast<Word>(kCount)));
     }
   };
-  if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double>) {
-    EachBlock64(y.numel, state, fill);
-  } else {
-    EachBlock32(y.numel, state, fill);
-  }
+  EachBlock<T>(y.numel, state, fill);
 }
 DRAGON_KERNEL(RandomAll, RealAndBool);
 
@@ -146,11 +148,7 @@ void BernoulliOf(Context& ctx, View y, View p, RandomState* state) {
         out[begin + i] = static_cast<Y>(static_cast<Wide<Y>>(ToUniform(words[i]) < at ? 1 : 0));
       }
     };
-    if constexpr (std::is_same_v<T, double>) {
-      EachBlock64(y.numel, state, fill);
-    } else {
-      EachBlock32(y.numel, state, fill);
-    }
+    EachBlock<T>(y.numel, state, fill);
   };
   Visit(y.dtype, RealAndBool{}, [&](auto tag) { draw(y.as<typename decltype(tag)::type>()); });
 }

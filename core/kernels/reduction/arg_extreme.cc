@@ -122,18 +122,10 @@ void Run(Context& ctx, View y, View index, View x) {
   Reduce(ctx, index, x, reducer);
 }
 
+const bool entered[] = {
+    kernels::Enter(kernels::ArgMax, RealAndBool{}, []<typename T>(TypeTag<T>) { return &Run<T, true>; }),
+    kernels::Enter(kernels::ArgMin, RealAndBool{}, []<typename T>(TypeTag<T>) { return &Run<T, false>; }),
+};
+
 }  // namespace
-
-template <typename T>
-void ArgMax(Context& ctx, View y, View index, View x) {
-  Run<T, true>(ctx, y, index, x);
-}
-DRAGON_KERNEL(ArgMax, RealAndBool);
-
-template <typename T>
-void ArgMin(Context& ctx, View y, View index, View x) {
-  Run<T, false>(ctx, y, index, x);
-}
-DRAGON_KERNEL(ArgMin, RealAndBool);
-
 }  // namespace dragon::DRAGON_DEVICE

@@ -77,38 +77,12 @@ struct TruthOf : Elementwise<TruthOf<T, kAny>> {
   DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = s; }
 };
 
+const bool entered[] = {
+    kernels::Enter(kernels::Amax, RealAndBool{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ExtremeOf<T, true>>; }),
+    kernels::Enter(kernels::Amin, RealAndBool{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ExtremeOf<T, false>>; }),
+    kernels::Enter(kernels::Any, AllTypes{}, []<typename T>(TypeTag<T>) { return &ReduceBy<TruthOf<T, true>>; }),
+    kernels::Enter(kernels::All, AllTypes{}, []<typename T>(TypeTag<T>) { return &ReduceBy<TruthOf<T, false>>; }),
+};
+
 }  // namespace
-
-template <typename T>
-void Amax(Context& ctx, View y, View x) {
-  ExtremeOf<T, true> reducer;
-  reducer.y = y.as<T>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(Amax, RealAndBool);
-
-template <typename T>
-void Amin(Context& ctx, View y, View x) {
-  ExtremeOf<T, false> reducer;
-  reducer.y = y.as<T>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(Amin, RealAndBool);
-
-template <typename T>
-void Any(Context& ctx, View y, View x) {
-  TruthOf<T, true> reducer;
-  reducer.y = y.as<uint8_t>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(Any, AllTypes);
-
-template <typename T>
-void All(Context& ctx, View y, View x) {
-  TruthOf<T, false> reducer;
-  reducer.y = y.as<uint8_t>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(All, AllTypes);
-
 }  // namespace dragon::DRAGON_DEVICE

@@ -75,14 +75,8 @@ struct LogSumExpOf {
   }
 };
 
+[[maybe_unused]] const bool entered =
+    kernels::Enter(kernels::LogSumExp, Floating{}, []<typename T>(TypeTag<T>) { return &ReduceBy<LogSumExpOf<T>>; });
+
 }  // namespace
-
-template <typename T>
-void LogSumExp(Context& ctx, View y, View x) {
-  LogSumExpOf<T> reducer;
-  reducer.y = y.as<T>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(LogSumExp, Floating);
-
 }  // namespace dragon::DRAGON_DEVICE

@@ -61,21 +61,15 @@ struct PowerNorm : NormBase<T>, Elementwise<PowerNorm<T>> {
   }
 };
 
-template <typename T, Order kOrder>
-void RunSimple(Context& ctx, View y, View x) {
-  SimpleNorm<T, kOrder> reducer;
-  reducer.y = y.as<typename NormBase<T>::Output>();
-  Reduce(ctx, y, x, reducer);
-}
-
 }  // namespace
 
 template <typename T>
 void Norm(Context& ctx, View y, View x, double p) {
-  if (p == 0) return RunSimple<T, Order::kZero>(ctx, y, x);
-  if (p == 1) return RunSimple<T, Order::kOne>(ctx, y, x);
-  if (p == 2) return RunSimple<T, Order::kTwo>(ctx, y, x);
-  if (std::isinf(p)) return p > 0 ? RunSimple<T, Order::kMax>(ctx, y, x) : RunSimple<T, Order::kMin>(ctx, y, x);
+  if (p == 0) return ReduceBy<SimpleNorm<T, Order::kZero>>(ctx, y, x);
+  if (p == 1) return ReduceBy<SimpleNorm<T, Order::kOne>>(ctx, y, x);
+  if (p == 2) return ReduceBy<SimpleNorm<T, Order::kTwo>>(ctx, y, x);
+  if (std::isinf(p) && p > 0) return ReduceBy<SimpleNorm<T, Order::kMax>>(ctx, y, x);
+  if (std::isinf(p)) return ReduceBy<SimpleNorm<T, Order::kMin>>(ctx, y, x);
   PowerNorm<T> reducer;
   reducer.y = y.as<typename NormBase<T>::Output>();
   reducer.p = static_cast<typename NormBase<T>::State>(p);

@@ -17,32 +17,31 @@ using Running =
                        std::conditional_t<std::is_same_v<T, complex64>, complex128,
                                           std::conditional_t<std::is_integral_v<T>, uint64_t, Accumulator<T>>>>;
 
+/// A scan whose state is a number, which begins with the first element.
 template <typename T>
-struct RunningSum {
+struct RunningNumber {
   using Element = T;
   using State = Running<T>;
   T* y;
   State First(T x) const { return static_cast<State>(x); }
+  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
+};
+
+template <typename T>
+struct RunningSum : RunningNumber<T> {
+  using State = Running<T>;
   State Step(State s, T x, int64_t) const { return s + static_cast<State>(x); }
-  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
 };
 
 template <typename T>
-struct RunningProd {
-  using Element = T;
+struct RunningProd : RunningNumber<T> {
   using State = Running<T>;
-  T* y;
-  State First(T x) const { return static_cast<State>(x); }
   State Step(State s, T x, int64_t) const { return s * static_cast<State>(x); }
-  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
 };
 
 template <typename T>
-struct RunningLogSum {
-  using Element = T;
+struct RunningLogSum : RunningNumber<T> {
   using State = Running<T>;
-  T* y;
-  State First(T x) const { return static_cast<State>(x); }
   State Step(State s, T x, int64_t) const {
     const State value = static_cast<State>(x);
     if (s != s || value != value) return std::numeric_limits<State>::quiet_NaN();
@@ -50,7 +49,6 @@ struct RunningLogSum {
     if (low == high && std::isinf(low)) return low;  // inf - inf would be NaN
     return high + std::log1p(std::exp(low - high));
   }
-  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
 };
 
 template <typename T, bool kMax>
@@ -134,37 +132,25 @@ void Scan(View y, View x, int axis, const R& scan) {
   });
 }
 
+template <template <typename> class R, typename T>
+void ScanNumbers(Context&, View y, View x, int axis) {
+  Scan(y, x, axis, R<T>{{y.as<T>()}});
+}
+template <typename T, bool kMax>
+void ScanExtremes(Context&, View y, View index, View x, int axis) {
+  Scan(y, x, axis, RunningExtreme<T, kMax>{y.as<T>(), index.as<int64_t>()});
+}
+
+const bool entered[] = {
+    kernels::Enter(kernels::CumSum, Numeric{}, []<typename T>(TypeTag<T>) { return &ScanNumbers<RunningSum, T>; }),
+    kernels::Enter(kernels::CumProd, Numeric{}, []<typename T>(TypeTag<T>) { return &ScanNumbers<RunningProd, T>; }),
+    kernels::Enter(kernels::LogCumSumExp, Floating{},
+                   []<typename T>(TypeTag<T>) { return &ScanNumbers<RunningLogSum, T>; }),
+    kernels::Enter(kernels::CumMax, RealAndBool{}, []<typename T>(TypeTag<T>) { return &ScanExtremes<T, true>; }),
+    kernels::Enter(kernels::CumMin, RealAndBool{}, []<typename T>(TypeTag<T>) { return &ScanExtremes<T, false>; }),
+};
+
 }  // namespace
-
-template <typename T>
-void CumSum(Context& ctx, View y, View x, int axis) {
-  Scan(y, x, axis, RunningSum<T>{y.as<T>()});
-}
-DRAGON_KERNEL(CumSum, Numeric);
-
-template <typename T>
-void CumProd(Context& ctx, View y, View x, int axis) {
-  Scan(y, x, axis, RunningProd<T>{y.as<T>()});
-}
-DRAGON_KERNEL(CumProd, Numeric);
-
-template <typename T>
-void LogCumSumExp(Context& ctx, View y, View x, int axis) {
-  Scan(y, x, axis, RunningLogSum<T>{y.as<T>()});
-}
-DRAGON_KERNEL(LogCumSumExp, Floating);
-
-template <typename T>
-void CumMax(Context& ctx, View y, View index, View x, int axis) {
-  Scan(y, x, axis, RunningExtreme<T, true>{y.as<T>(), index.as<int64_t>()});
-}
-DRAGON_KERNEL(CumMax, RealAndBool);
-
-template <typename T>
-void CumMin(Context& ctx, View y, View index, View x, int axis) {
-  Scan(y, x, axis, RunningExtreme<T, false>{y.as<T>(), index.as<int64_t>()});
-}
-DRAGON_KERNEL(CumMin, RealAndBool);
 
 template <typename T>
 void LinearScan(Context& ctx, View y, View a, View b, int axis) {

@@ -85,46 +85,13 @@ struct CountOf : Elementwise<CountOf<T>> {
   DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = s; }
 };
 
+const bool entered[] = {
+    kernels::Enter(kernels::Sum, AllTypes{}, []<typename T>(TypeTag<T>) { return &ReduceBy<SumOf<T, false>>; }),
+    kernels::Enter(kernels::Mean, Inexact{}, []<typename T>(TypeTag<T>) { return &ReduceBy<SumOf<T, true>>; }),
+    kernels::Enter(kernels::NanSum, Floating{}, []<typename T>(TypeTag<T>) { return &ReduceBy<NanSumOf<T>>; }),
+    kernels::Enter(kernels::Prod, AllTypes{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ProdOf<T>>; }),
+    kernels::Enter(kernels::CountNonzero, AllTypes{}, []<typename T>(TypeTag<T>) { return &ReduceBy<CountOf<T>>; }),
+};
+
 }  // namespace
-
-template <typename T>
-void Sum(Context& ctx, View y, View x) {
-  SumOf<T, false> reducer;
-  reducer.y = y.as<Total<T>>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(Sum, AllTypes);
-
-template <typename T>
-void Mean(Context& ctx, View y, View x) {
-  SumOf<T, true> reducer;
-  reducer.y = y.as<T>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(Mean, Inexact);
-
-template <typename T>
-void NanSum(Context& ctx, View y, View x) {
-  NanSumOf<T> reducer;
-  reducer.y = y.as<T>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(NanSum, Floating);
-
-template <typename T>
-void Prod(Context& ctx, View y, View x) {
-  ProdOf<T> reducer;
-  reducer.y = y.as<Total<T>>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(Prod, AllTypes);
-
-template <typename T>
-void CountNonzero(Context& ctx, View y, View x) {
-  CountOf<T> reducer;
-  reducer.y = y.as<int64_t>();
-  Reduce(ctx, y, x, reducer);
-}
-DRAGON_KERNEL(CountNonzero, AllTypes);
-
 }  // namespace dragon::DRAGON_DEVICE

@@ -55,7 +55,7 @@ Geometry Selected(const char* who, const Dims& shape, const Dims& strides, int64
   return to;
 }
 
-Geometry Sliced(const char* who, Geometry from, int64_t axis, const Value& start, const Value& stop, int64_t step) {
+Geometry Sliced(const char* who, Geometry&& from, int64_t axis, const Value& start, const Value& stop, int64_t step) {
   if (from.shape.empty()) throw IndexError(who).Got("a 0-d tensor").Expected("at least one axis to slice");
   if (step <= 0) throw ValueError(who).Got("step ", step).Expected("a positive step");
   axis = NormalizeAxis(who, axis, from.shape.size());
@@ -70,10 +70,10 @@ Geometry Sliced(const char* who, Geometry from, int64_t axis, const Value& start
   from.shape[axis] = (last - first) / step + ((last - first) % step != 0);
   // A step beyond the axis never takes effect; kept small, it cannot overflow.
   from.strides[axis] *= std::min(step, std::max<int64_t>(size, 1));
-  return from;
+  return std::move(from);
 }
 
-Geometry Diagonal(const char* who, Geometry from, int64_t offset, int64_t axis1, int64_t axis2) {
+Geometry Diagonal(const char* who, Geometry&& from, int64_t offset, int64_t axis1, int64_t axis2) {
   const int ndim = from.shape.size();
   if (ndim < 2) throw ValueError(who).Got("a tensor of shape ", from.shape).Expected("at least two axes");
   axis1 = NormalizeAxis(who, axis1, ndim);
@@ -90,10 +90,10 @@ Geometry Diagonal(const char* who, Geometry from, int64_t offset, int64_t axis1,
   }
   from.shape.push_back(size);
   from.strides.push_back(stride);
-  return from;
+  return std::move(from);
 }
 
-Geometry Windows(const char* who, Geometry from, int64_t axis, int64_t size, int64_t step) {
+Geometry Windows(const char* who, Geometry&& from, int64_t axis, int64_t size, int64_t step) {
   axis = NormalizeAxis(who, axis, from.shape.size());
   const int64_t length = from.shape.empty() ? 1 : from.shape[axis];
   if (size < 0 || size > length)
@@ -106,7 +106,7 @@ Geometry Windows(const char* who, Geometry from, int64_t axis, int64_t size, int
   }
   from.shape.push_back(size);
   from.strides.push_back(stride);
-  return from;
+  return std::move(from);
 }
 
 Geometry Subview(const char* who, const Geometry& from, const Dims& items) {

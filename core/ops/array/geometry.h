@@ -21,11 +21,11 @@ bool Reshaped(const Tensor& x, const Dims& shape, Dims* strides);
 /// One place of an axis; the axis goes away. What every x[i] comes through, so it copies only what it keeps.
 Geometry Selected(const char* who, const Dims& shape, const Dims& strides, int64_t offset, int64_t axis, int64_t index);
 /// Python's slice with a positive step: bounds beyond the axis are cut off.
-Geometry Sliced(const char* who, Geometry from, int64_t axis, const Value& start, const Value& stop, int64_t step);
+Geometry Sliced(const char* who, Geometry&& from, int64_t axis, const Value& start, const Value& stop, int64_t step);
 /// The places (i, i + offset) of two axes, as the last axis.
-Geometry Diagonal(const char* who, Geometry from, int64_t offset, int64_t axis1, int64_t axis2);
+Geometry Diagonal(const char* who, Geometry&& from, int64_t offset, int64_t axis1, int64_t axis2);
 /// All windows of an axis; the elements of a window are the last axis.
-Geometry Windows(const char* who, Geometry from, int64_t axis, int64_t size, int64_t step);
+Geometry Windows(const char* who, Geometry&& from, int64_t axis, int64_t size, int64_t step);
 
 /// One step of a composed subscript, as the attribute of `subview` lists them one after the other.
 enum SubviewItem : int64_t {

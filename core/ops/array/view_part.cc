@@ -20,32 +20,31 @@ namespace {
                                Selected("select", shape, ContiguousStrides(shape), 0, g.Int("axis"), g.Int("index"))));
         });
 
-[[maybe_unused]] const auto& slice =
-    DefineOp("slice(Tensor x, int axis=0, int? start=None, int? stop=None, int step=1) -> Tensor")
-        .Doc("A view of every step-th place of an axis from start to before stop.")
-        .Batches(Batching::kRows, "axis")
-        .Views([](ViewOf& v) {
-          Set(v, Sliced(v.name(), GeometryOf(v.x(0)), v.Int("axis"), v.attr("start"), v.attr("stop"), v.Int("step")));
-        })
-        .Gradient("", [](Grad& g) {
-          const Dims& shape = g.x_shape(0);
-          g.dx(0, ViewBackward(g.dy(), shape,
-                               Sliced(g.name(), RowMajor(shape), g.Int("axis"), g.attr("start"), g.attr("stop"),
-                                      g.Int("step"))));
-        });
+/// A view by a rule (call, geometry) -> geometry, which on row-major strides is that of its gradient, too.
+template <typename Rule>
+Operator& ShowsBy(Operator& op, Rule rule) {
+  return op.Views([rule](ViewOf& v) { Set(v, rule(v, GeometryOf(v.x(0)))); }).Gradient("", [rule](Grad& g) {
+    g.dx(0, ViewBackward(g.dy(), g.x_shape(0), rule(g, RowMajor(g.x_shape(0)))));
+  });
+}
 
-[[maybe_unused]] const auto& subview =
+[[maybe_unused]] const auto& slice =
+    ShowsBy(DefineOp("slice(Tensor x, int axis=0, int? start=None, int? stop=None, int step=1) -> Tensor")
+                .Doc("A view of every step-th place of an axis from start to before stop.")
+                .Batches(Batching::kRows, "axis"),
+            [](const CallReader& c, Geometry&& from) {
+              return Sliced(c.name(), std::move(from), c.Int("axis"), c.attr("start"), c.attr("stop"), c.Int("step"));
+            });
+
+[[maybe_unused]] const auto& subview = ShowsBy(
     DefineOp("subview(Tensor x, int[] items) -> Tensor")
         .Doc("A view by several subscripts at once: 0 index | 1 start count step | 2 (new axis) | 3 count (kept axes).")
         .Batches([](const Slices& s) -> Tensors {
           Dims items{3, 1};
           for (int64_t item : s.Ints("items")) items.push_back(item);
           return {Op<"subview">(s.batch(0), items)};
-        })
-        .Views([](ViewOf& v) { Set(v, Subview(v.name(), GeometryOf(v.x(0)), v.Ints("items"))); })
-        .Gradient("", [](Grad& g) {
-          g.dx(0, ViewBackward(g.dy(), g.x_shape(0), Subview(g.name(), RowMajor(g.x_shape(0)), g.Ints("items"))));
-        });
+        }),
+    [](const CallReader& c, Geometry&& from) { return Subview(c.name(), from, c.Ints("items")); });
 
 [[maybe_unused]] const auto& narrow =
     DefineOp("narrow(Tensor x, int axis, int start, int length) -> Tensor")
@@ -64,30 +63,20 @@ namespace {
         });
 
 [[maybe_unused]] const auto& diagonal =
-    DefineOp("diagonal(Tensor x, int offset=0, int axis1=0, int axis2=1) -> Tensor")
-        .Doc("A view of the places (i, i + offset) of two axes, as the last axis.")
-        .Batches(Batching::kRows, "axis1, axis2")
-        .Views([](ViewOf& v) {
-          Set(v, Diagonal(v.name(), GeometryOf(v.x(0)), v.Int("offset"), v.Int("axis1"), v.Int("axis2")));
-        })
-        .Gradient("", [](Grad& g) {
-          const Dims& shape = g.x_shape(0);
-          g.dx(0, ViewBackward(g.dy(), shape,
-                               Diagonal(g.name(), RowMajor(shape), g.Int("offset"), g.Int("axis1"), g.Int("axis2"))));
-        });
+    ShowsBy(DefineOp("diagonal(Tensor x, int offset=0, int axis1=0, int axis2=1) -> Tensor")
+                .Doc("A view of the places (i, i + offset) of two axes, as the last axis.")
+                .Batches(Batching::kRows, "axis1, axis2"),
+            [](const CallReader& c, Geometry&& from) {
+              return Diagonal(c.name(), std::move(from), c.Int("offset"), c.Int("axis1"), c.Int("axis2"));
+            });
 
 [[maybe_unused]] const auto& unfold =
-    DefineOp("unfold(Tensor x, int axis, int size, int step) -> Tensor")
-        .Doc("A view of all windows of an axis; a window's elements become the last axis.")
-        .Batches(Batching::kRows, "axis")
-        .Views([](ViewOf& v) {
-          Set(v, Windows(v.name(), GeometryOf(v.x(0)), v.Int("axis"), v.Int("size"), v.Int("step")));
-        })
-        .Gradient("", [](Grad& g) {
-          const Dims& shape = g.x_shape(0);
-          g.dx(0, ViewBackward(g.dy(), shape,
-                               Windows(g.name(), RowMajor(shape), g.Int("axis"), g.Int("size"), g.Int("step"))));
-        });
+    ShowsBy(DefineOp("unfold(Tensor x, int axis, int size, int step) -> Tensor")
+                .Doc("A view of all windows of an axis; a window's elements become the last axis.")
+                .Batches(Batching::kRows, "axis"),
+            [](const CallReader& c, Geometry&& from) {
+              return Windows(c.name(), std::move(from), c.Int("axis"), c.Int("size"), c.Int("step"));
+            });
 
 /// Refuse places outside the memory of x.
 void CheckReach(const char* who, const Tensor& x, const Dims& shape, const Dims& strides, int64_t offset) {

@@ -185,9 +185,8 @@ Gradients BackwardByOperators(const Tensor& dy, const Tensor& q, const Tensor& k
           i.y(2, v.shape(), q.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor most = r.Contiguous("most"), log_sum = r.Contiguous("log_sum");
           kernels::AttentionBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.in("dy"), r.in("y"),
-                                     most.view(), log_sum.view(), r.in("q"), r.in("k"), r.in("v"), r.in("mask"),
+                                     r.rows("most"), r.rows("log_sum"), r.in("q"), r.in("k"), r.in("v"), r.in("mask"),
                                      OptionsOf(r));
         })
         .NotDifferentiable();

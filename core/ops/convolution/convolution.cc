@@ -8,6 +8,21 @@ using namespace windows;  // NOLINT: this file is about nothing else
 
 Tensor ConjOf(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
 
+/// One of the three operators with the strides, paddings, dilations and groups of this one, to the spatial size of what
+/// its result is the gradient of.
+template <OpName name, typename... Bias>
+Tensor Adjoint(const Grad& g, const Tensor& a, const Tensor& b, const Tensor& like, Bias... bias) {
+  return Op<name>(a, b, bias..., SpatialOf(like.shape()), g.attr("stride"), g.attr("padding"), g.attr("dilation"),
+                  g.Int("groups"));
+}
+
+void BiasGradient(Grad& g) {
+  if (!g.needs("bias")) return;
+  Dims axes{0};
+  for (int axis = 2; axis < g.dy().ndim(); ++axis) axes.push_back(axis);
+  g.dx("bias", Op<"sum">(g.dy(), axes));
+}
+
 void InferForward(Infer& i) {
   const Tensor &x = i.x("x"), &w = i.x("weight");
   CheckDTypes(i);
@@ -36,19 +51,9 @@ void InferForward(Infer& i) {
         })
         .Gradient("x, weight", [](Grad& g) {
           const Tensor &x = g.x("x"), &w = g.x("weight"), &dy = g.dy();
-          if (g.needs("x")) {
-            g.dx("x", Op<"conv_backward_data">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.attr("stride"),
-                                               g.attr("padding"), g.attr("dilation"), g.Int("groups")));
-          }
-          if (g.needs("weight")) {
-            g.dx("weight", Op<"conv_backward_weights">(dy, ConjOf(x), SpatialOf(w.shape()), g.attr("stride"),
-                                                       g.attr("padding"), g.attr("dilation"), g.Int("groups")));
-          }
-          if (g.needs("bias")) {
-            Dims axes{0};
-            for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
-            g.dx("bias", Op<"sum">(dy, axes));
-          }
+          if (g.needs("x")) g.dx("x", Adjoint<"conv_backward_data">(g, dy, ConjOf(w), x, None));
+          if (g.needs("weight")) g.dx("weight", Adjoint<"conv_backward_weights">(g, dy, ConjOf(x), w));
+          BiasGradient(g);
         });
 
 [[maybe_unused]] const auto& backward_data =
@@ -77,19 +82,9 @@ void InferForward(Infer& i) {
         })
         .Gradient("dy, weight", [](Grad& g) {
           const Tensor &x = g.x("dy"), &w = g.x("weight"), &dy = g.dy();
-          if (g.needs("dy")) {
-            g.dx("dy", Op<"conv_forward">(dy, ConjOf(w), None, SpatialOf(x.shape()), g.attr("stride"),
-                                          g.attr("padding"), g.attr("dilation"), g.Int("groups")));
-          }
-          if (g.needs("weight")) {
-            g.dx("weight", Op<"conv_backward_weights">(ConjOf(x), dy, SpatialOf(w.shape()), g.attr("stride"),
-                                                       g.attr("padding"), g.attr("dilation"), g.Int("groups")));
-          }
-          if (g.needs("bias")) {
-            Dims axes{0};
-            for (int axis = 2; axis < dy.ndim(); ++axis) axes.push_back(axis);
-            g.dx("bias", Op<"sum">(dy, axes));
-          }
+          if (g.needs("dy")) g.dx("dy", Adjoint<"conv_forward">(g, dy, ConjOf(w), x, None));
+          if (g.needs("weight")) g.dx("weight", Adjoint<"conv_backward_weights">(g, ConjOf(x), dy, w));
+          BiasGradient(g);
         });
 
 [[maybe_unused]] const auto& backward_weights =
@@ -118,26 +113,23 @@ void InferForward(Infer& i) {
         })
         .Gradient("dy, x", [](Grad& g) {
           const Tensor &dy = g.x("dy"), &x = g.x("x"), &dw = g.dy();
-          if (g.needs("dy")) {
-            g.dx("dy", Op<"conv_forward">(ConjOf(x), dw, None, SpatialOf(dy.shape()), g.attr("stride"),
-                                          g.attr("padding"), g.attr("dilation"), g.Int("groups")));
-          }
-          if (g.needs("x")) {
-            g.dx("x", Op<"conv_backward_data">(ConjOf(dy), dw, None, SpatialOf(x.shape()), g.attr("stride"),
-                                               g.attr("padding"), g.attr("dilation"), g.Int("groups")));
-          }
+          if (g.needs("dy")) g.dx("dy", Adjoint<"conv_forward">(g, ConjOf(x), dw, dy, None));
+          if (g.needs("x")) g.dx("x", Adjoint<"conv_backward_data">(g, ConjOf(dy), dw, x, None));
         });
 
 // --- what users call
 
+void CheckRanks(const CallReader& c, const Tensor& x, int spatial) {
+  if (x.ndim() == spatial + 2 && c.x("weight").ndim() == spatial + 2) return;
+  throw ValueError(c.name())
+      .Got("x ", c.x("x").shape(), " and weight ", c.x("weight").shape())
+      .Expected(spatial + 2, " axes each (or one less for x)");
+}
+
 Tensors Conv(const CallReader& c, const Tensor& x, int spatial, const Dims& after_given) {
   const char* who = c.name();
   const Tensor& w = c.x("weight");
-  if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2) {
-    throw ValueError(who)
-        .Got("x ", c.x("x").shape(), " and weight ", w.shape())
-        .Expected(spatial + 2, " axes each (or one less for x)");
-  }
+  CheckRanks(c, x, spatial);
   const Dims stride = PerAxis(who, "stride", c.Ints("stride"), spatial, 1),
              dilation = PerAxis(who, "dilation", c.Ints("dilation"), spatial, 1);
   const Dims before = PerAxis(who, "padding", c.Ints("padding"), spatial, 0);
@@ -153,18 +145,13 @@ Tensors Conv(const CallReader& c, const Tensor& x, int spatial, const Dims& afte
     }
     size.push_back((padded - reach) / stride[i] + 1);
   }
-  return {Op<"conv_forward">(x, w, c.has("bias") ? c.x("bias") : Tensor(), size, stride, before, dilation,
-                             c.Int("groups"))};
+  return {Op<"conv_forward">(x, w, c.x("bias"), size, stride, before, dilation, c.Int("groups"))};
 }
 
 Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
   const char* who = c.name();
   const Tensor& w = c.x("weight");
-  if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2) {
-    throw ValueError(who)
-        .Got("x ", c.x("x").shape(), " and weight ", w.shape())
-        .Expected(spatial + 2, " axes each (or one less for x)");
-  }
+  CheckRanks(c, x, spatial);
   const Dims stride = PerAxis(who, "stride", c.Ints("stride"), spatial, 1),
              padding = PerAxis(who, "padding", c.Ints("padding"), spatial, 0);
   const Dims extra = PerAxis(who, "output_padding", c.Ints("output_padding"), spatial, 0);
@@ -188,8 +175,7 @@ Tensors ConvTranspose(const CallReader& c, const Tensor& x, int spatial) {
           .Expected("a result of at least one element on each axis");
     }
   }
-  return {Op<"conv_backward_data">(x, w, c.has("bias") ? c.x("bias") : Tensor(), size, stride, padding, dilation,
-                                   c.Int("groups"))};
+  return {Op<"conv_backward_data">(x, w, c.x("bias"), size, stride, padding, dilation, c.Int("groups"))};
 }
 
 [[maybe_unused]] const auto& conv =

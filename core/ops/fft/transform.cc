@@ -52,8 +52,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
           i.y(0, WithSize(i.x(0).shape(), axis, n / 2 + 1), ComplexDType(i.x(0).dtype()));
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::FftR2C(r.ctx(), r.y().dtype(), r.out(), x.view(), AxisOf(r), r.Bool("forward"), r.Real("scale"));
+          kernels::FftR2C(r.ctx(), r.y().dtype(), r.out(), r.rows(0), AxisOf(r), r.Bool("forward"), r.Real("scale"));
         })
         .Gradient("", [](Grad& g) {  // the adjoint reads the half as if the rest were zeros, and takes the real part
           const Dims& shape = g.x_shape(0);
@@ -76,8 +75,7 @@ Dims WithSize(Dims shape, int64_t axis, int64_t size) {
           i.y(0, WithSize(i.x(0).shape(), axis, n), RealDType(i.x(0).dtype()));
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::FftC2R(r.ctx(), r.dtype(), r.out(), x.view(), AxisOf(r), r.Bool("forward"), r.Real("scale"));
+          kernels::FftC2R(r.ctx(), r.dtype(), r.out(), r.rows(0), AxisOf(r), r.Bool("forward"), r.Real("scale"));
         })
         .Gradient("", [](Grad& g) {  // the numbers that stand for two count twice
           const int64_t axis = NormalizeAxis(g.name(), g.Int("axis"), g.x_shape(0).size()), n = g.Int("n");

@@ -76,8 +76,8 @@ void CheckTable(const char* who, const Tensor& weight, const Tensor& index) {
           i.y(0, table, dy.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), index = AsInt64(r.Contiguous("index"));
-          kernels::EmbeddingBackward(r.ctx(), r.dtype(), r.out(), dy.view(), index.view(), r.Int("padding_row"),
+          const Tensor index = AsInt64(r.Contiguous("index"));
+          kernels::EmbeddingBackward(r.ctx(), r.dtype(), r.out(), r.rows("dy"), index.view(), r.Int("padding_row"),
                                      r.Bool("scale_grad_by_freq"));
         })
         .Gradient("index", [](Grad& g) {
@@ -149,10 +149,9 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
         .Runs([](Run& r) {
           const Tensor weight = r.Contiguous("weight"), index = AsInt64(r.Contiguous("index"));
           const Tensor edges = BagEdges(r.x("offsets"), index, r.Bool("include_last_offset"));
-          const Tensor scale = r.has("per_sample_weights") ? r.Contiguous("per_sample_weights") : Tensor();
           const BagMode mode = BagModeNamed(r.name(), r.String("mode"));
           kernels::EmbeddingBag(r.ctx(), r.dtype(), r.out(0), mode == BagMode::kMax ? r.out(1) : View{}, weight.view(),
-                                index.view(), edges.view(), scale.defined() ? scale.view() : View{}, mode,
+                                index.view(), edges.view(), r.rows("per_sample_weights"), mode,
                                 PaddingRow(r.name(), r.attr("padding_idx"), weight.size(0)));
         })
         .Gradient("weight, index, offsets, per_sample_weights, max_indices", [](Grad& g) {
@@ -187,13 +186,12 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
           i.y(1, i.has("per_sample_weights") ? i.x("index").shape() : Dims{0}, i.x("weight").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor weight = r.Contiguous("weight"), index = AsInt64(r.Contiguous("index")), dy = r.Contiguous("dy");
-          const Tensor edges = BagEdges(r.x("offsets"), index, r.Bool("include_last_offset")),
-                       places = r.Contiguous("max_indices");
-          const Tensor scale = r.has("per_sample_weights") ? r.Contiguous("per_sample_weights") : Tensor();
+          const Tensor index = AsInt64(r.Contiguous("index"));
+          const Tensor edges = BagEdges(r.x("offsets"), index, r.Bool("include_last_offset"));
+          const Tensor scale = r.Contiguous("per_sample_weights");
           kernels::EmbeddingBagBackward(
-              r.ctx(), r.dtype(), r.out(0), scale.defined() ? r.out(1) : View{}, dy.view(), places.view(),
-              weight.view(), index.view(), edges.view(), scale.defined() ? scale.view() : View{},
+              r.ctx(), r.dtype(), r.out(0), scale.defined() ? r.out(1) : View{}, r.rows("dy"), r.rows("max_indices"),
+              r.rows("weight"), index.view(), edges.view(), scale.defined() ? scale.view() : View{},
               BagModeNamed(r.name(), r.String("mode")), r.Int("padding_row"), r.Bool("scale_grad_by_freq"));
         });
 

@@ -80,11 +80,10 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
           i.y(0, BroadcastShapes("masked_scatter", i.x("x").shape(), i.x("mask").shape()), i.x("x").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor src = r.Contiguous("src");
           Dims x_strides, mask_strides;
           const Dims& shape = r.y().shape();
           kernels::MaskedScatter(r.ctx(), r.dtype(), r.out(), Spread(r.x("x"), shape, &x_strides),
-                                 Spread(r.x("mask"), shape, &mask_strides), src.view());
+                                 Spread(r.x("mask"), shape, &mask_strides), r.rows("src"));
         })
         .Gradient("mask", [](Grad& g) {
           if (g.needs("x")) g.dx("x", Op<"masked_fill">(g.dy(), g.x("mask"), Number(0.0)));

@@ -6,11 +6,6 @@ namespace {
 
 using namespace linalg;  // NOLINT: the family's words
 
-void InferCholesky(Infer& i, ArgumentName name) {
-  CheckSquare(i, name);
-  i.y(0, i.x(0).shape(), i.x(0).dtype());
-}
-
 /// A = L L^H: with M the lower half of L^H dL, and half of it mirrored, dA = L^-H M L^-1.
 Tensor CholeskyGradient(const Tensor& l, const Tensor& dl) {
   const Tensor product = Tril(MatMul(Adjoint(l), dl));
@@ -24,17 +19,19 @@ void GradientOfCholesky(Grad& g) {
   g.dx(0, g.Bool("upper") ? CholeskyGradient(Adjoint(g.y()), Adjoint(g.dy())) : CholeskyGradient(g.y(), g.dy()));
 }
 
+void InferCholesky(Infer& i) { InferSquare(i, "x"); }
+
+void RunCholesky(Run& r, View info, const char* who) {
+  kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(0), info, r.rows(0), r.Bool("upper"), who);
+}
+
 [[maybe_unused]] const auto& linalg_cholesky =
     DefineOp("linalg_cholesky(Tensor x, *, bool upper=False) -> Tensor")
         .Doc("The triangular L with L L^H = x (or U with U^H U = x) of Hermitian positive-definite matrices.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) { InferCholesky(i, "x"); })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          InfoScratch info(r, BatchOf(x.shape()));
-          kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(), info.view(), x.view(), r.Bool("upper"), r.name());
-        })
+        .Infers(InferCholesky)
+        .Runs(RunRaising<RunCholesky>)
         .Gradient("out", GradientOfCholesky);
 
 [[maybe_unused]] const auto& linalg_cholesky_ex =
@@ -42,22 +39,13 @@ void GradientOfCholesky(Grad& g) {
         .Doc("linalg_cholesky that tells trouble in `info` instead of raising it.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) {
-          InferCholesky(i, "x");
-          i.y(1, BatchOf(i.x(0).shape()), DType::kInt32);
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgCholesky(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(), r.Bool("upper"),
-                                  r.Bool("check_errors") ? r.name() : nullptr);
-        })
+        .Infers(InferTelling<InferCholesky>)
+        .Runs(RunTelling<RunCholesky>)
         .Gradient("L", GradientOfCholesky);
 
-[[maybe_unused]] const auto& cholesky =
-    DefineOp("cholesky(Tensor x, bool upper=False) -> Tensor")
-        .Doc("linalg_cholesky by its older name.")
-        .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_cholesky">(c.x(0), c.Bool("upper"))}; });
+[[maybe_unused]] const auto& cholesky = DefineAlias<"linalg_cholesky">("cholesky(Tensor x, bool upper=False) -> Tensor",
+                                                                       "linalg_cholesky by its older name.")
+                                            .Autocast(Precision::kFloat32);
 
 /// Solve L L^H X = B (or U^H U X = B).
 Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper) {
@@ -105,7 +93,7 @@ Tensor FactorGradient(const Tensor& factor, const Tensor& da, bool upper) {
         .Doc("The inverse of A from its Cholesky factor L.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) { InferCholesky(i, "L"); })
+        .Infers([](Infer& i) { InferSquare(i, "L"); })
         .Runs([](Run& r) {
           const Tensor l = Triangle(r.x(0), r.Bool("upper")), one = Identity(l.size(-1), l.dtype(), l.device());
           OpInto<"copy">(r.y(), CholeskySolve(Op<"broadcast_to">(one, l.shape()), l, r.Bool("upper")));

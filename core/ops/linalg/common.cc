@@ -20,6 +20,11 @@ void CheckSquare(const CallReader& c, ArgumentName name) {
   throw ValueError(c.name()).Got(name.text, " of shape ", x.shape()).Expected("square matrices");
 }
 
+void InferSquare(Infer& i, ArgumentName name) {
+  CheckSquare(i, name);
+  i.y(0, i.x(name).shape(), i.x(name).dtype());
+}
+
 void CheckSameDType(const CallReader& c, ArgumentName a, ArgumentName b) {
   if (c.x(a).dtype() == c.x(b).dtype()) return;
   throw TypeError(c.name()).Got(c.x(a).dtype(), " and ", c.x(b).dtype()).Expected("one dtype");

@@ -23,6 +23,8 @@ inline Dims With(Dims batch, int64_t size) {
 void CheckMatrix(const CallReader& c, ArgumentName name);
 /// The same, and square.
 void CheckSquare(const CallReader& c, ArgumentName name);
+/// Result 0 like an argument that must be square.
+void InferSquare(Infer& i, ArgumentName name);
 /// Two matrix arguments of one dtype.
 void CheckSameDType(const CallReader& c, ArgumentName a, ArgumentName b);
 
@@ -39,6 +41,23 @@ class InfoScratch {
   Scratch memory_;
   OwnedView owned_;
 };
+
+/// Operators come in pairs: one raises trouble in its own name, the other, whose name ends in _ex, tells it in a last
+/// result and raises it only if asked to. `run(r, info, who)` serves both; `infer` is that of the first.
+template <auto run>
+void RunRaising(Run& r) {
+  const InfoScratch info(r, BatchOf(r.x(0).shape()));
+  run(r, info.view(), r.name());
+}
+template <auto run>
+void RunTelling(Run& r) {
+  run(r, r.out(r.y_count() - 1), r.Bool("check_errors") ? r.name() : nullptr);
+}
+template <auto infer>
+void InferTelling(Infer& i) {
+  infer(i);
+  i.y(static_cast<int>(i.outputs.size()), BatchOf(i.x(0).shape()), DType::kInt32);
+}
 
 inline Tensor MatMul(const Tensor& a, const Tensor& b) { return Op<"matmul">(a, b); }
 inline Tensor Adjoint(const Tensor& x) { return Op<"adjoint">(x); }

@@ -50,10 +50,7 @@ Tensor Lift(const Tensor& x) {
     DefineOp("linalg_cofactors(Tensor x) -> Tensor")
         .Doc("The matrices of cofactors: the derivative of the determinant.")
         .Batches(Batching::kRows)
-        .Infers([](Infer& i) {
-          CheckSquare(i, "x");
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
-        })
+        .Infers([](Infer& i) { InferSquare(i, "x"); })
         .Runs([](Run& r) {
           if (r.y().numel() == 0) return;
           const Tensors usv = OpN<"linalg_svd">(r.x(0), true);
@@ -98,15 +95,13 @@ void GradientOfSlogdet(Grad& g) {
         })
         .Gradient("x, sign", GradientOfSlogdet);
 
-[[maybe_unused]] const auto& slogdet = DefineOp("slogdet(Tensor x) -> (Tensor sign, Tensor logabsdet)")
-                                           .Doc("linalg_slogdet by its older name.")
-                                           .Autocast(Precision::kPlain)
-                                           .As([](const CallReader& c) { return OpN<"linalg_slogdet">(c.x(0)); });
+[[maybe_unused]] const auto& slogdet =
+    DefineAlias<"linalg_slogdet">("slogdet(Tensor x) -> (Tensor sign, Tensor logabsdet)",
+                                  "linalg_slogdet by its older name.")
+        .Autocast(Precision::kPlain);
 
-[[maybe_unused]] const auto& det = DefineOp("det(Tensor x) -> Tensor")
-                                       .Doc("linalg_det by its older name.")
-                                       .Autocast(Precision::kPlain)
-                                       .As([](const CallReader& c) -> Tensors { return {Op<"linalg_det">(c.x(0))}; });
+[[maybe_unused]] const auto& det =
+    DefineAlias<"linalg_det">("det(Tensor x) -> Tensor", "linalg_det by its older name.").Autocast(Precision::kPlain);
 
 [[maybe_unused]] const auto& logdet = DefineOp("logdet(Tensor x) -> Tensor")
                                           .Doc("The logarithms of determinants; NaN where a real one is negative.")

@@ -31,12 +31,21 @@ void GradientOfEigh(Grad& g) {
   g.dx(0, MatMul(left, Adjoint(v)));
 }
 
-void InferEigh(Infer& i, bool vectors) {
+/// Eigenvalues and, where the operator gives them, eigenvectors.
+void InferEigen(Infer& i, DType values, DType vectors) {
   CheckSquare(i, "x");
-  UpperOf(i);
   const Tensor& x = i.x(0);
-  i.y(0, With(BatchOf(x.shape()), x.size(-1)), RealDType(x.dtype()));
-  if (vectors) i.y(1, x.shape(), x.dtype());
+  i.y(0, With(BatchOf(x.shape()), x.size(-1)), values);
+  if (i.op().schema.returns().size() > 1) i.y(1, x.shape(), vectors);
+}
+View VectorsOf(Run& r) { return r.y_count() > 1 ? r.out(1) : View{}; }
+
+void InferEigh(Infer& i) {
+  InferEigen(i, RealDType(i.x(0).dtype()), i.x(0).dtype());
+  UpperOf(i);
+}
+void RunEigh(Run& r) {
+  kernels::LinalgEigh(r.ctx(), r.dtype(), r.out(0), VectorsOf(r), r.rows(0), UpperOf(r), r.name());
 }
 
 [[maybe_unused]] const auto& linalg_eigh =
@@ -44,27 +53,20 @@ void InferEigh(Infer& i, bool vectors) {
         .Doc("The eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one half is read.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) { InferEigh(i, /*vectors=*/true); })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgEigh(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(), UpperOf(r), r.name());
-        })
+        .Infers(InferEigh)
+        .Runs(RunEigh)
         .Gradient("eigenvalues, eigenvectors", GradientOfEigh);
 
-[[maybe_unused]] const auto& linalg_eigvalsh =
-    DefineOp("linalg_eigvalsh(Tensor x, str UPLO=\"L\") -> Tensor")
-        .Doc("The eigenvalues of Hermitian matrices, rising.")
-        .Batches(Batching::kRows)
-        .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) { InferEigh(i, /*vectors=*/false); })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgEigh(r.ctx(), r.dtype(), r.out(), View{}, x.view(), UpperOf(r), r.name());
-        })
-        .Gradient("x", [](Grad& g) {  // the vectors are only wanted now
-          const Tensor v = OpN<"linalg_eigh">(g.x(0), g.attr("UPLO"))[1];
-          g.dx(0, MatMul(v * AsRow(g.dy()), Adjoint(v)));
-        });
+[[maybe_unused]] const auto& linalg_eigvalsh = DefineOp("linalg_eigvalsh(Tensor x, str UPLO=\"L\") -> Tensor")
+                                                   .Doc("The eigenvalues of Hermitian matrices, rising.")
+                                                   .Batches(Batching::kRows)
+                                                   .Autocast(Precision::kFloat32)
+                                                   .Infers(InferEigh)
+                                                   .Runs(RunEigh)
+                                                   .Gradient("x", [](Grad& g) {  // the vectors are only wanted now
+                                                     const Tensor v = OpN<"linalg_eigh">(g.x(0), g.attr("UPLO"))[1];
+                                                     g.dx(0, MatMul(v * AsRow(g.dy()), Adjoint(v)));
+                                                   });
 
 /// A V = V diag(w) with columns of unit length: dA = V^-H (diag(dw) + (V^H dV - V^H V Re diag(V^H dV)) / conj(gaps))
 /// V^H.
@@ -81,43 +83,30 @@ Tensor EigGradient(const Tensor& w, const Tensor& v, const Tensor& dw, const Ten
   return OpN<"linalg_solve_matrices">(vh, right, true)[0];
 }
 
+void InferEig(Infer& i) { InferEigen(i, ComplexDType(i.x(0).dtype()), ComplexDType(i.x(0).dtype())); }
+void RunEig(Run& r) { kernels::LinalgEig(r.ctx(), r.dtype(), r.out(0), VectorsOf(r), r.rows(0), r.name()); }
+
 [[maybe_unused]] const auto& linalg_eig =
     DefineOp("linalg_eig(Tensor x) -> (Tensor eigenvalues, Tensor eigenvectors)")
         .Doc("The complex eigenvalues and eigenvectors of square matrices; the vectors have unit length.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) {
-          CheckSquare(i, "x");
-          const Tensor& x = i.x(0);
-          i.y(0, With(BatchOf(x.shape()), x.size(-1)), ComplexDType(x.dtype()));
-          i.y(1, x.shape(), ComplexDType(x.dtype()));
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgEig(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(), r.name());
-        })
+        .Infers(InferEig)
+        .Runs(RunEig)
         .Gradient("eigenvalues, eigenvectors", [](Grad& g) {
           if (g.dy(0).defined() || g.dy(1).defined()) g.dx(0, EigGradient(g.y(0), g.y(1), g.dy(0), g.dy(1)));
         });
 
-[[maybe_unused]] const auto& linalg_eigvals =
-    DefineOp("linalg_eigvals(Tensor x) -> Tensor")
-        .Doc("The complex eigenvalues of square matrices.")
-        .Batches(Batching::kRows)
-        .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) {
-          CheckSquare(i, "x");
-          const Tensor& x = i.x(0);
-          i.y(0, With(BatchOf(x.shape()), x.size(-1)), ComplexDType(x.dtype()));
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgEig(r.ctx(), r.dtype(), r.out(), View{}, x.view(), r.name());
-        })
-        .Gradient("x", [](Grad& g) {
-          const Tensors wv = OpN<"linalg_eig">(g.x(0));
-          g.dx(0, EigGradient(wv[0], wv[1], g.dy(), Tensor()));
-        });
+[[maybe_unused]] const auto& linalg_eigvals = DefineOp("linalg_eigvals(Tensor x) -> Tensor")
+                                                  .Doc("The complex eigenvalues of square matrices.")
+                                                  .Batches(Batching::kRows)
+                                                  .Autocast(Precision::kFloat32)
+                                                  .Infers(InferEig)
+                                                  .Runs(RunEig)
+                                                  .Gradient("x", [](Grad& g) {
+                                                    const Tensors wv = OpN<"linalg_eig">(g.x(0));
+                                                    g.dx(0, EigGradient(wv[0], wv[1], g.dy(), Tensor()));
+                                                  });
 
 }  // namespace
 }  // namespace dragon

@@ -20,21 +20,13 @@ Tensor ExpDerivative(const Tensor& a, const Tensor& direction) {
         .Doc("The exponentials of square matrices.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kPlain)
-        .Infers([](Infer& i) {
-          CheckSquare(i, "x");
-          i.y(0, i.x(0).shape(), i.x(0).dtype());
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::MatrixExp(r.ctx(), r.dtype(), r.out(), x.view());
-        })
+        .Infers([](Infer& i) { InferSquare(i, "x"); })
+        .Runs([](Run& r) { kernels::MatrixExp(r.ctx(), r.dtype(), r.out(), r.rows(0)); })
         .Gradient("x", [](Grad& g) { g.dx(0, ExpDerivative(Adjoint(g.x(0)), g.dy())); });
 
 [[maybe_unused]] const auto& linalg_matrix_exp =
-    DefineOp("linalg_matrix_exp(Tensor x) -> Tensor")
-        .Doc("matrix_exp by its newer name.")
-        .Autocast(Precision::kPlain)
-        .As([](const CallReader& c) -> Tensors { return {Op<"matrix_exp">(c.x(0))}; });
+    DefineAlias<"matrix_exp">("linalg_matrix_exp(Tensor x) -> Tensor", "matrix_exp by its newer name.")
+        .Autocast(Precision::kPlain);
 
 }  // namespace
 }  // namespace dragon

@@ -119,17 +119,17 @@ void InferLdl(Infer& i) {
   i.y(1, With(BatchOf(x.shape()), x.size(-1)), DType::kInt32);
 }
 
+void RunLdl(Run& r, View info, const char* who) {
+  const Tensor x = Op<"contiguous">(Tril(r.x(0)));
+  kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), info, x.view(), r.Bool("hermitian"), who);
+}
+
 [[maybe_unused]] const auto& linalg_ldl_factor =
     DefineOp("linalg_ldl_factor(Tensor x, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)")
         .Doc("Packed factors of x = L D L^T (or L D L^H) of symmetric matrices that need not be positive-definite.")
         .Batches(Batching::kRows)
         .Infers(InferLdl)
-        .Runs([](Run& r) {
-          const Tensor x = Op<"contiguous">(Tril(r.x(0)));
-          InfoScratch info(r, BatchOf(x.shape()));
-          kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), info.view(), x.view(), r.Bool("hermitian"),
-                                   r.name());
-        });
+        .Runs(RunRaising<RunLdl>);
 
 [[maybe_unused]] const auto& linalg_ldl_factor_ex =
     DefineOp(
@@ -137,15 +137,8 @@ void InferLdl(Infer& i) {
         "Tensor pivots, Tensor info)")
         .Doc("linalg_ldl_factor that tells trouble in `info` instead of raising it.")
         .Batches(Batching::kRows)
-        .Infers([](Infer& i) {
-          InferLdl(i);
-          i.y(2, BatchOf(i.x(0).shape()), DType::kInt32);
-        })
-        .Runs([](Run& r) {
-          const Tensor x = Op<"contiguous">(Tril(r.x(0)));
-          kernels::LinalgLdlFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), x.view(), r.Bool("hermitian"),
-                                   r.Bool("check_errors") ? r.name() : nullptr);
-        });
+        .Infers(InferTelling<InferLdl>)
+        .Runs(RunTelling<RunLdl>);
 
 Dims LdlBatch(const CallReader& c) {
   CheckSquare(c, "LD");

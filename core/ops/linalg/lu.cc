@@ -65,16 +65,16 @@ void GradientOfLu(Grad& g) {
   if (g.dy().defined()) g.dx(0, LuGradient(g.y(0), g.y(1), g.dy()));
 }
 
+void RunLu(Run& r, View info, const char* who) {
+  kernels::LinalgLuFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), info, r.rows(0), who);
+}
+
 [[maybe_unused]] const auto& linalg_lu_factor =
     DefineOp("linalg_lu_factor(Tensor x, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
         .Doc("The factors of x = P L U, L (without its unit diagonal) and U in one matrix, and P as row swaps.")
         .Batches(Batching::kRows)
         .Infers(InferLu)
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          InfoScratch info(r, BatchOf(x.shape()));
-          kernels::LinalgLuFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), info.view(), x.view(), r.name());
-        })
+        .Runs(RunRaising<RunLu>)
         .Gradient("LU, pivots", GradientOfLu);
 
 [[maybe_unused]] const auto& linalg_lu_factor_ex =
@@ -83,15 +83,8 @@ void GradientOfLu(Grad& g) {
         "Tensor info)")
         .Doc("linalg_lu_factor that tells of singular factors in `info` instead of raising it.")
         .Batches(Batching::kRows)
-        .Infers([](Infer& i) {
-          InferLu(i);
-          i.y(2, BatchOf(i.x(0).shape()), DType::kInt32);
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgLuFactor(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), x.view(),
-                                  r.Bool("check_errors") ? r.name() : nullptr);
-        })
+        .Infers(InferTelling<InferLu>)
+        .Runs(RunTelling<RunLu>)
         .Gradient("LU, pivots", GradientOfLu);
 
 [[maybe_unused]] const auto& lu_permutation =
@@ -113,10 +106,7 @@ void GradientOfLu(Grad& g) {
           const Dims batch(pivots.shape().data(), pivots.ndim() - 1);
           i.y(0, MatrixShape(batch, i.Int("rows"), i.Int("rows")), dtype);
         })
-        .Runs([](Run& r) {
-          const Tensor pivots = r.Contiguous(0);
-          kernels::LinalgLuPermutation(r.ctx(), r.y().dtype(), r.out(), pivots.view(), "lu_unpack");
-        })
+        .Runs([](Run& r) { kernels::LinalgLuPermutation(r.ctx(), r.y().dtype(), r.out(), r.rows(0), "lu_unpack"); })
         .NotDifferentiable();
 
 [[maybe_unused]] const auto& lu_unpack =

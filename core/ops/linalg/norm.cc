@@ -119,6 +119,15 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
                             c.Bool("keepdims"))};
         });
 
+/// The product of a norm of matrices and that of their inverses; infinite where there are none.
+template <typename Norm>
+Tensor Condition(const CallReader& c, Norm norm) {
+  CheckSquare(c, "x");
+  const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
+  const Tensor product = norm(c.x(0)) * norm(inverse[0]), inf = Number(std::numeric_limits<double>::infinity());
+  return Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product);
+}
+
 [[maybe_unused]] const auto& linalg_cond =
     DefineOp("linalg_cond(Tensor x, Scalar? p=None) -> Tensor")
         .Doc("The condition number: the ratio of the extreme singular values, or the product of two norms.")
@@ -132,25 +141,15 @@ Tensor NamedNorm(const CallReader& c, const Tensor& x, const std::string& order,
                          last = Op<"select">(s, -1, -1);
             return {order > 0 ? first / last : last / first};
           }
-          CheckSquare(c, "x");
-          const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
-          const Tensor product = Op<"linalg_matrix_norm">(c.x(0), c.attr("p"), axes) *
-                                 Op<"linalg_matrix_norm">(inverse[0], c.attr("p"), axes);
-          const Tensor inf = Number(std::numeric_limits<double>::infinity());
-          return {Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product)};
+          return {Condition(c, [&](const Tensor& x) { return Op<"linalg_matrix_norm">(x, c.attr("p"), axes); })};
         });
 
 [[maybe_unused]] const auto& linalg_cond_name =
     DefineOp("linalg_cond_name(Tensor x, str p) -> Tensor")
         .Doc("The condition number in the Frobenius (fro) or nuclear (nuc) norm.")
         .As([](const CallReader& c) -> Tensors {
-          CheckSquare(c, "x");
-          const Dims axes{-2, -1};
-          const Tensors inverse = OpN<"linalg_inv_ex">(c.x(0));
-          const Tensor product = NamedNorm(c, c.x(0), c.String("p"), NormAxes(c, c.x(0), axes), false) *
-                                 NamedNorm(c, inverse[0], c.String("p"), NormAxes(c, inverse[0], axes), false);
-          const Tensor inf = Number(std::numeric_limits<double>::infinity());
-          return {Op<"where">(Op<"ne">(inverse[1], Number(Value(int64_t{0}))), inf, product)};
+          return {Condition(
+              c, [&](const Tensor& x) { return NamedNorm(c, x, c.String("p"), NormAxes(c, x, Dims{-2, -1}), false); })};
         });
 
 }  // namespace

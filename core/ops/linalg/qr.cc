@@ -74,9 +74,8 @@ void GradientOfQr(Grad& g) {
           i.y(1, MatrixShape(batch, k, n), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
           const bool only_r = ModeOf(r) == QrMode::kR;
-          kernels::LinalgQr(r.ctx(), r.dtype(), only_r ? View{} : r.out(0), r.out(1), x.view());
+          kernels::LinalgQr(r.ctx(), r.dtype(), only_r ? View{} : r.out(0), r.out(1), r.rows(0));
         })
         .Gradient("Q, R", GradientOfQr);
 
@@ -95,10 +94,7 @@ void GradientOfQr(Grad& g) {
           i.y(0, x.shape(), x.dtype());
           i.y(1, With(BatchOf(x.shape()), std::min(x.size(-2), x.size(-1))), x.dtype());
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::Geqrf(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view());
-        });
+        .Runs([](Run& r) { kernels::Geqrf(r.ctx(), r.dtype(), r.out(0), r.out(1), r.rows(0)); });
 
 void CheckReflections(const CallReader& c) {
   CheckMatrix(c, "x");
@@ -170,10 +166,8 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
           CheckReflections(i);
           i.y(0, i.x("x").shape(), i.x("x").dtype());
         })
-        .Runs([](Run& r) {
-          const Tensor a = r.Contiguous("x"), tau = r.Contiguous("tau");
-          kernels::LinalgHouseholderProduct(r.ctx(), r.dtype(), r.out(), a.view(), tau.view());
-        })
+        .Runs(
+            [](Run& r) { kernels::LinalgHouseholderProduct(r.ctx(), r.dtype(), r.out(), r.rows("x"), r.rows("tau")); })
         .Gradient("x, tau, out", [](Grad& g) {
           const auto walked = WalkBack(g.x("x"), g.x("tau"), g.y(), g.dy());
           g.dx("x", walked.da);
@@ -181,10 +175,9 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
         });
 
 [[maybe_unused]] const auto& orgqr =
-    DefineOp("orgqr(Tensor x, Tensor tau) -> Tensor")
-        .Doc("linalg_householder_product by its older name.")
-        .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_householder_product">(c.x("x"), c.x("tau"))}; });
+    DefineAlias<"linalg_householder_product">("orgqr(Tensor x, Tensor tau) -> Tensor",
+                                              "linalg_householder_product by its older name.")
+        .Autocast(Precision::kFloat32);
 
 [[maybe_unused]] const auto& ormqr =
     DefineOp("ormqr(Tensor x, Tensor tau, Tensor y, bool left=True, bool transpose=False) -> Tensor")
@@ -207,8 +200,7 @@ ReflectionGradients WalkBack(const Tensor& a, const Tensor& tau, Tensor y, Tenso
           i.y(0, c.shape(), c.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor a = r.Contiguous("x"), tau = r.Contiguous("tau"), c = r.Contiguous("y");
-          kernels::Ormqr(r.ctx(), r.dtype(), r.out(), a.view(), tau.view(), c.view(), r.Bool("left"),
+          kernels::Ormqr(r.ctx(), r.dtype(), r.out(), r.rows("x"), r.rows("tau"), r.rows("y"), r.Bool("left"),
                          r.Bool("transpose"));
         })
         .Gradient("x, tau, y, out", [](Grad& g) {

@@ -124,45 +124,32 @@ void GradientOfInverse(Grad& g) {
   g.dx(0, -MatMul(adjoint, MatMul(g.dy(), adjoint)));
 }
 
-void InferInverse(Infer& i) {
-  CheckSquare(i, "x");
-  i.y(0, i.x(0).shape(), i.x(0).dtype());
+void InferInverse(Infer& i) { InferSquare(i, "x"); }
+
+void RunInverse(Run& r, View info, const char* who) {
+  kernels::LinalgInverse(r.ctx(), r.dtype(), r.out(0), info, r.rows(0), who);
 }
 
-[[maybe_unused]] const auto& linalg_inv =
-    DefineOp("linalg_inv(Tensor x) -> Tensor")
-        .Doc("The inverses of square matrices.")
-        .Batches(Batching::kRows)
-        .Autocast(Precision::kFloat32)
-        .Infers(InferInverse)
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          InfoScratch info(r, BatchOf(x.shape()));
-          kernels::LinalgInverse(r.ctx(), r.dtype(), r.out(), info.view(), x.view(), r.name());
-        })
-        .Gradient("out", GradientOfInverse);
+[[maybe_unused]] const auto& linalg_inv = DefineOp("linalg_inv(Tensor x) -> Tensor")
+                                              .Doc("The inverses of square matrices.")
+                                              .Batches(Batching::kRows)
+                                              .Autocast(Precision::kFloat32)
+                                              .Infers(InferInverse)
+                                              .Runs(RunRaising<RunInverse>)
+                                              .Gradient("out", GradientOfInverse);
 
 [[maybe_unused]] const auto& linalg_inv_ex =
     DefineOp("linalg_inv_ex(Tensor x, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")
         .Doc("linalg_inv that tells trouble in `info` instead of raising it.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kFloat32)
-        .Infers([](Infer& i) {
-          InferInverse(i);
-          i.y(1, BatchOf(i.x(0).shape()), DType::kInt32);
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgInverse(r.ctx(), r.dtype(), r.out(0), r.out(1), x.view(),
-                                 r.Bool("check_errors") ? r.name() : nullptr);
-        })
+        .Infers(InferTelling<InferInverse>)
+        .Runs(RunTelling<RunInverse>)
         .Gradient("inverse", GradientOfInverse);
 
 [[maybe_unused]] const auto& inverse =
-    DefineOp("inverse(Tensor x) -> Tensor")
-        .Doc("linalg_inv by its older name.")
-        .Autocast(Precision::kFloat32)
-        .As([](const CallReader& c) -> Tensors { return {Op<"linalg_inv">(c.x(0))}; });
+    DefineAlias<"linalg_inv">("inverse(Tensor x) -> Tensor", "linalg_inv by its older name.")
+        .Autocast(Precision::kFloat32);
 
 }  // namespace
 }  // namespace dragon

@@ -78,10 +78,7 @@ void GradientOfSvd(Grad& g) {
           i.y(1, With(batch, k), RealDType(x.dtype()));
           i.y(2, MatrixShape(batch, i.Bool("full_matrices") ? n : k, n), x.dtype());
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgSvd(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), x.view(), r.name());
-        })
+        .Runs([](Run& r) { kernels::LinalgSvd(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.rows(0), r.name()); })
         .Gradient("U, S, Vh", GradientOfSvd);
 
 [[maybe_unused]] const auto& linalg_svdvals =
@@ -95,10 +92,7 @@ void GradientOfSvd(Grad& g) {
           const Tensor& x = i.x(0);
           i.y(0, With(BatchOf(x.shape()), std::min(x.size(-2), x.size(-1))), RealDType(x.dtype()));
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::LinalgSvd(r.ctx(), r.dtype(), View{}, r.out(), View{}, x.view(), r.name());
-        })
+        .Runs([](Run& r) { kernels::LinalgSvd(r.ctx(), r.dtype(), View{}, r.out(), View{}, r.rows(0), r.name()); })
         .Gradient("x", [](Grad& g) {  // the vectors are only wanted now
           const Tensors usv = OpN<"linalg_svd">(g.x(0), false);
           g.dx(0, MatMul(usv[0] * AsRow(g.dy()), usv[2]));

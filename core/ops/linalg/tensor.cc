@@ -108,16 +108,11 @@ Tensor Powers(const CallReader& c, const Tensor& given, int64_t n) {
         });
 
 [[maybe_unused]] const auto& linalg_diagonal =
-    DefineOp("linalg_diagonal(Tensor x, *, int offset=0, int axis1=-2, int axis2=-1) -> Tensor")
-        .Doc("A view of the matrices' diagonals.")
-        .As([](const CallReader& c) -> Tensors {
-          return {Op<"diagonal">(c.x(0), c.Int("offset"), c.Int("axis1"), c.Int("axis2"))};
-        });
+    DefineAlias<"diagonal">("linalg_diagonal(Tensor x, *, int offset=0, int axis1=-2, int axis2=-1) -> Tensor",
+                            "A view of the matrices' diagonals.");
 
 [[maybe_unused]] const auto& linalg_matmul =
-    DefineOp("linalg_matmul(Tensor x, Tensor y) -> Tensor")
-        .Doc("matmul under its other name.")
-        .As([](const CallReader& c) -> Tensors { return {MatMul(c.x("x"), c.x("y"))}; });
+    DefineAlias<"matmul">("linalg_matmul(Tensor x, Tensor y) -> Tensor", "matmul under its other name.");
 
 }  // namespace
 }  // namespace dragon

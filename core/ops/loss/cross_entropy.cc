@@ -5,9 +5,6 @@
 namespace dragon {
 namespace {
 
-View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
-Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
-
 /// (classes,), (batch, classes) or (batch, classes, ...) as (outer, classes, inner).
 struct Flat {
   Tensor x, target, weight;
@@ -113,8 +110,7 @@ void CheckTerms(const CallReader& c) {
           i.y(0, i.x("target").shape(), i.x("x").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous("x"), target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
-          kernels::NllLoss(r.ctx(), x.dtype(), r.out(), x.view(), target.view(), ViewOrNone(weight),
+          kernels::NllLoss(r.ctx(), r.x("x").dtype(), r.out(), r.rows("x"), r.rows("target"), r.rows("weight"),
                            r.Int("ignore_index"));
         })
         .Gradient("target, weight", [](Grad& g) {
@@ -139,9 +135,8 @@ void CheckTerms(const CallReader& c) {
           i.y(0, Dims{shape[0], i.Int("classes"), shape[1]}, i.x("dy").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
-          kernels::NllLossBackward(r.ctx(), dy.dtype(), r.out(), dy.view(), target.view(), ViewOrNone(weight),
-                                   r.Int("ignore_index"));
+          kernels::NllLossBackward(r.ctx(), r.x("dy").dtype(), r.out(), r.rows("dy"), r.rows("target"),
+                                   r.rows("weight"), r.Int("ignore_index"));
         })
         .Gradient("target, weight", [](Grad& g) {
           RefuseWeightGradient(g);
@@ -157,8 +152,7 @@ void CheckTerms(const CallReader& c) {
           i.y(0, i.x("target").shape(), i.attr("dtype").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
-          kernels::TargetWeights(r.ctx(), r.y().dtype(), r.out(), target.view(), ViewOrNone(weight),
+          kernels::TargetWeights(r.ctx(), r.y().dtype(), r.out(), r.rows("target"), r.rows("weight"),
                                  r.Int("ignore_index"));
         })
         .NotDifferentiable();
@@ -235,9 +229,8 @@ Tensor DifferentiableSlope(const Grad& g) {
           i.y(1, i.x("target").shape(), wide);
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous("x"), target = r.Contiguous("target"), weight = RowMajor(r.x("weight"));
-          kernels::CrossEntropy(r.ctx(), x.dtype(), r.out(0), r.out(1), x.view(), target.view(), ViewOrNone(weight),
-                                r.Int("ignore_index"), r.Real("label_smoothing"));
+          kernels::CrossEntropy(r.ctx(), r.x("x").dtype(), r.out(0), r.out(1), r.rows("x"), r.rows("target"),
+                                r.rows("weight"), r.Int("ignore_index"), r.Real("label_smoothing"));
         })
         .Gradient("x, target, weight, lse", [](Grad& g) {
           RefuseWeightGradient(g);
@@ -270,11 +263,9 @@ Tensor DifferentiableSlope(const Grad& g) {
           i.y(0, x.shape(), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), lse = r.Contiguous("lse"), x = r.Contiguous("x"),
-                       target = r.Contiguous("target");
-          const Tensor weight = RowMajor(r.x("weight"));
-          kernels::CrossEntropyBackward(r.ctx(), x.dtype(), r.out(), dy.view(), lse.view(), x.view(), target.view(),
-                                        ViewOrNone(weight), r.Int("ignore_index"), r.Real("label_smoothing"));
+          kernels::CrossEntropyBackward(r.ctx(), r.x("x").dtype(), r.out(), r.rows("dy"), r.rows("lse"), r.rows("x"),
+                                        r.rows("target"), r.rows("weight"), r.Int("ignore_index"),
+                                        r.Real("label_smoothing"));
         });
 
 }  // namespace

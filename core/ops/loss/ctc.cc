@@ -96,11 +96,10 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
           i.y(2, Dims{shape[1], shape[0], 2 * longest + 1}, dtype);
         })
         .Runs([](Run& r) {
-          const Tensor log_probs = r.Contiguous("log_probs"), targets = r.Contiguous("targets"),
-                       inputs = r.Contiguous("input_lengths");
+          const Tensor targets = r.Contiguous("targets");
           const Tensor lengths = r.Contiguous("target_lengths"), starts = Starts(targets, lengths);
-          kernels::CtcLoss(r.ctx(), log_probs.dtype(), r.out(1), r.out(2), log_probs.view(), targets.view(),
-                           starts.view(), inputs.view(), lengths.view(), r.Int("blank"));
+          kernels::CtcLoss(r.ctx(), r.x("log_probs").dtype(), r.out(1), r.out(2), r.rows("log_probs"), targets.view(),
+                           starts.view(), r.rows("input_lengths"), lengths.view(), r.Int("blank"));
           const Tensor& loss = r.y(1);
           OpInto<"copy">(r.y(0), r.Bool("zero_infinity") ? Op<"where">(Op<"isposinf">(loss), Number(0.0), loss) : loss);
         })
@@ -128,14 +127,11 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
           i.y(0, x.shape(), x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), loss = r.Contiguous("likelihood"), alpha = r.Contiguous("log_alpha"),
-                       log_probs = r.Contiguous("log_probs");
-          const Tensor targets = r.Contiguous("targets"), inputs = r.Contiguous("input_lengths"),
-                       lengths = r.Contiguous("target_lengths");
+          const Tensor targets = r.Contiguous("targets"), lengths = r.Contiguous("target_lengths");
           const Tensor starts = Starts(targets, lengths);
-          kernels::CtcLossBackward(r.ctx(), log_probs.dtype(), r.out(), dy.view(), loss.view(), alpha.view(),
-                                   log_probs.view(), targets.view(), starts.view(), inputs.view(), lengths.view(),
-                                   r.Int("blank"), r.Bool("zero_infinity"));
+          kernels::CtcLossBackward(r.ctx(), r.x("log_probs").dtype(), r.out(), r.rows("dy"), r.rows("likelihood"),
+                                   r.rows("log_alpha"), r.rows("log_probs"), targets.view(), starts.view(),
+                                   r.rows("input_lengths"), lengths.view(), r.Int("blank"), r.Bool("zero_infinity"));
         });
 
 }  // namespace

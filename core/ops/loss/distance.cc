@@ -146,10 +146,7 @@ void CheckRows(const CallReader& c) {
           CheckRows(i);
           i.y(0, Dims{i.x("x1").size(0), i.x("x1").size(1), i.x("x2").size(1)}, i.x("x1").dtype());
         })
-        .Runs([](Run& r) {
-          const Tensor x1 = r.Contiguous("x1"), x2 = r.Contiguous("x2");
-          kernels::Cdist(r.ctx(), r.dtype(), r.out(), x1.view(), x2.view(), r.Real("p"));
-        })
+        .Runs([](Run& r) { kernels::Cdist(r.ctx(), r.dtype(), r.out(), r.rows("x1"), r.rows("x2"), r.Real("p")); })
         .Gradient("x1, x2, out", CdistGradient);
 
 [[maybe_unused]] const auto& cdist_backward =
@@ -163,8 +160,8 @@ void CheckRows(const CallReader& c) {
           i.y(0, i.x("x1").shape(), i.x("x1").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), x1 = r.Contiguous("x1"), x2 = r.Contiguous("x2"), y = r.Contiguous("y");
-          kernels::CdistBackward(r.ctx(), x1.dtype(), r.out(), dy.view(), x1.view(), x2.view(), y.view(), r.Real("p"));
+          kernels::CdistBackward(r.ctx(), r.x("x1").dtype(), r.out(), r.rows("dy"), r.rows("x1"), r.rows("x2"),
+                                 r.rows("y"), r.Real("p"));
         });
 
 /// Where the pairs (i, j), i < j, stand in a square of all pairs.

@@ -33,8 +33,7 @@ void RunLinearFused(Run& r) {
   const OwnedView weight = fused::WeightOf(r);
   const int64_t out = weight.shape[0], in = weight.shape[1];
   const bool matrix = r.x("x").ndim() == 2 && r.x("x").strides()[1] == 1;
-  const Tensor from = matrix ? r.x("x") : r.Contiguous("x"),
-               added = r.has("residual") ? r.Contiguous("residual") : Tensor();
+  const Tensor from = matrix ? r.x("x") : r.Contiguous("x"), added = r.Contiguous("residual");
   const OwnedView x = RowsOf(from, in), y = RowsOf(r.y(), out);
   const std::optional<OwnedView> residual =
       added.defined() ? std::optional<OwnedView>(std::in_place, const_cast<void*>(added.data()), added.dtype(), y.shape,

@@ -7,9 +7,6 @@
 namespace dragon {
 namespace {
 
-View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
-Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
-
 /// The strides of a dense tensor whose channels (axis 1) are innermost.
 Dims ChannelsLastStrides(const Dims& shape) {
   Dims strides = shape;
@@ -71,8 +68,7 @@ void Follow(const Tensor& running, const Tensor& now, double momentum) {
 
 void RunBatchNorm(Run& r) {
   const bool training = r.Bool("training");
-  const Tensor x = InLayout(r.x("x"), LayoutOf(r.x("x"))), weight = RowMajor(r.x("weight")),
-               bias = RowMajor(r.x("bias"));
+  const Tensor x = InLayout(r.x("x"), LayoutOf(r.x("x")));
   const Tensor &mean = r.y(1), &rstd = r.y(2);
   if (training) {
     const Tensor variance = Tensor::Empty(mean.shape(), mean.dtype(), mean.device());
@@ -89,8 +85,7 @@ void RunBatchNorm(Run& r) {
     OpInto<"copy">(mean, r.x("running_mean"));
     OpInto<"rsqrt">(rstd, Op<"cast">(r.x("running_var"), rstd.dtype()) + r.Real("eps"));
   }
-  kernels::ChannelAffine(r.ctx(), x.dtype(), r.out(0), x.view(), r.out(1), r.out(2), ViewOrNone(weight),
-                         ViewOrNone(bias));
+  kernels::ChannelAffine(r.ctx(), x.dtype(), r.out(0), x.view(), r.out(1), r.out(2), r.rows("weight"), r.rows("bias"));
 }
 
 Tensor AlongChannels(const Tensor& x, int ndim) {
@@ -168,10 +163,9 @@ void BatchNormGradient(Grad& g) {
         .Runs([](Run& r) {
           const Dims layout = LayoutOf(r.x("x"));
           const Tensor x = InLayout(r.x("x"), layout), dy = InLayout(r.x("dy"), layout);
-          const Tensor mean = r.Contiguous("mean"), rstd = r.Contiguous("rstd"), weight = RowMajor(r.x("weight"));
           kernels::BatchNormBackward(r.ctx(), x.dtype(), r.Bool("with_x") ? r.out(0) : View{},
                                      r.Bool("with_weight") ? r.out(1) : View{}, r.Bool("with_bias") ? r.out(2) : View{},
-                                     dy.view(), x.view(), mean.view(), rstd.view(), ViewOrNone(weight),
+                                     dy.view(), x.view(), r.rows("mean"), r.rows("rstd"), r.rows("weight"),
                                      r.Bool("training"));
         });
 

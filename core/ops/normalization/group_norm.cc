@@ -7,9 +7,6 @@
 namespace dragon {
 namespace {
 
-View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
-Tensor RowMajor(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : Op<"to_row_major">(x); }
-
 [[maybe_unused]] const auto& group_norm =
     DefineOp("group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor")
         .Doc("Normalise the channels (axis 1) of each group together, then scale and shift every channel.")
@@ -72,9 +69,8 @@ void GroupNormGradient(Grad& g) {
           i.y(2, Dims{shape[0], groups}, StatisticsDType(i.x("x").dtype()));
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous("x"), weight = RowMajor(r.x("weight")), bias = RowMajor(r.x("bias"));
-          kernels::GroupNorm(r.ctx(), x.dtype(), r.out(0), r.out(1), r.out(2), x.view(), ViewOrNone(weight),
-                             ViewOrNone(bias), r.Real("eps"));
+          kernels::GroupNorm(r.ctx(), r.x("x").dtype(), r.out(0), r.out(1), r.out(2), r.rows("x"), r.rows("weight"),
+                             r.rows("bias"), r.Real("eps"));
         })
         .Gradient("x, weight, mean, rstd", GroupNormGradient);
 
@@ -102,12 +98,9 @@ void GroupNormGradient(Grad& g) {
           i.y(2, Dims{i.Bool("with_bias") ? x.size(1) : 0}, x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), x = r.Contiguous("x"), mean = r.Contiguous("mean"),
-                       rstd = r.Contiguous("rstd");
-          const Tensor weight = RowMajor(r.x("weight"));
-          kernels::GroupNormBackward(r.ctx(), x.dtype(), r.Bool("with_x") ? r.out(0) : View{},
+          kernels::GroupNormBackward(r.ctx(), r.x("x").dtype(), r.Bool("with_x") ? r.out(0) : View{},
                                      r.Bool("with_weight") ? r.out(1) : View{}, r.Bool("with_bias") ? r.out(2) : View{},
-                                     dy.view(), x.view(), mean.view(), rstd.view(), ViewOrNone(weight));
+                                     r.rows("dy"), r.rows("x"), r.rows("mean"), r.rows("rstd"), r.rows("weight"));
         });
 
 [[maybe_unused]] const auto& local_response_norm =

@@ -59,8 +59,8 @@ void InferBackward(Infer& i) {
 
 template <typename K>
 void RunBackward(Run& r, const K& kernel) {
-  const Tensor dy = r.Contiguous("dy"), y = r.Contiguous("y");
-  kernel(r.ctx(), y.dtype(), r.out(), dy.view(), y.view(), AxisOf(r, y.shape()));
+  const Tensor& y = r.x("y");
+  kernel(r.ctx(), y.dtype(), r.out(), r.rows("dy"), r.rows("y"), AxisOf(r, y.shape()));
 }
 
 Tensor SumAlong(const Tensor& x, int64_t axis) { return x.ndim() ? Op<"sum">(x, Dims{axis}, true) : x; }

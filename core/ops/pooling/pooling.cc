@@ -59,7 +59,7 @@ void SetLike(Infer& i, int result, const Dims& shape, DType dtype) {
   SetImage(i, result, shape, dtype, IsChannelsLast(i.x(0)));
 }
 
-void InferMaxPool(Infer& i, bool with_indices) {
+void InferPool(Infer& i, bool with_indices) {
   const Tensor& x = i.x(0);
   SpatialRank(i.name(), x);
   CheckImage(i, x.shape(), i.Ints("size"));
@@ -74,7 +74,7 @@ void InferMaxPool(Infer& i, bool with_indices) {
         "Tensor")
         .Doc("The largest element of each window, where nobody asks for its place: passes put it into graphs.")
         .Batches(Batching::kSamples)
-        .Infers([](Infer& i) { InferMaxPool(i, false); })
+        .Infers([](Infer& i) { InferPool(i, false); })
         .Runs([](Run& r) {
           kernels::MaxPool(r.ctx(), r.dtype(), r.out(0), View{}, r.in(0), GeometryOf(r, r.x(0).ndim() - 2));
         })
@@ -86,7 +86,7 @@ void InferMaxPool(Infer& i, bool with_indices) {
         "adaptive) -> (Tensor out, Tensor indices)")
         .Doc("The largest element of each window of (N, C, spatial...), and its place in the flat plane.")
         .Batches(Batching::kSamples)
-        .Infers([](Infer& i) { InferMaxPool(i, true); })
+        .Infers([](Infer& i) { InferPool(i, true); })
         .Runs([](Run& r) {
           kernels::MaxPool(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), GeometryOf(r, r.x(0).ndim() - 2));
         })
@@ -134,26 +134,24 @@ void InferPlaces(Infer& i) {
         })
         .Gradient("indices", [](Grad& g) { g.dx("x", TakeFromPlanes(g.dy(), g.x("indices"))); });
 
+/// average_pool and its adjoint: either's gradient is the other, onto the spatial size that came.
+template <OpName other>
+void AveragePoolGradient(Grad& g) {
+  g.dx(0, Op<other>(g.dy(), SpatialOf(g.x_shape(0)), g.attr("window"), g.attr("stride"), g.attr("padding"),
+                    g.attr("dilation"), g.Bool("adaptive"), g.Bool("count_include_pad"), g.Int("divisor")));
+}
+
 [[maybe_unused]] const auto& average_pool =
     DefineOp(
         "average_pool(Tensor x, int[] size, int[] window, int[] stride, int[] padding, int[] dilation, bool adaptive, "
         "bool count_include_pad, int divisor) -> Tensor")
         .Doc("The mean of each window of (N, C, spatial...).")
         .Batches(Batching::kSamples)
-        .Infers([](Infer& i) {
-          const Tensor& x = i.x(0);
-          SpatialRank(i.name(), x);
-          CheckImage(i, x.shape(), i.Ints("size"));
-          SetLike(i, 0, ImageShape(x.size(0), x.size(1), i.Ints("size")), x.dtype());
-        })
+        .Infers([](Infer& i) { InferPool(i, false); })
         .Runs([](Run& r) {
           kernels::AveragePool(r.ctx(), r.dtype(), r.out(), r.in(0), AverageGeometryOf(r, r.x(0).ndim() - 2));
         })
-        .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"average_pool_backward">(g.dy(), SpatialOf(g.x_shape(0)), g.attr("window"), g.attr("stride"),
-                                              g.attr("padding"), g.attr("dilation"), g.Bool("adaptive"),
-                                              g.Bool("count_include_pad"), g.Int("divisor")));
-        });
+        .Gradient("", AveragePoolGradient<"average_pool_backward">);
 
 [[maybe_unused]] const auto& average_pool_backward =
     DefineOp(
@@ -170,11 +168,7 @@ void InferPlaces(Infer& i) {
         .Runs([](Run& r) {
           kernels::AveragePoolBackward(r.ctx(), r.dtype(), r.out(), r.in(0), AverageGeometryOf(r, r.x(0).ndim() - 2));
         })
-        .Gradient("", [](Grad& g) {
-          g.dx(0, Op<"average_pool">(g.dy(), SpatialOf(g.x_shape(0)), g.attr("window"), g.attr("stride"),
-                                     g.attr("padding"), g.attr("dilation"), g.Bool("adaptive"),
-                                     g.Bool("count_include_pad"), g.Int("divisor")));
-        });
+        .Gradient("", AveragePoolGradient<"average_pool">);
 
 // --- what users call
 

@@ -140,8 +140,7 @@ void DefineSamples() {
         i.y(0, i.x("count").shape(), i.x("count").dtype());
       })
       .Runs([](Run& r) {
-        const Tensor count = r.Contiguous("count"), p = r.Contiguous("p");
-        kernels::StatelessBinomial(r.ctx(), r.y().dtype(), r.out(), count.view(), p.view(), StreamOf(r));
+        kernels::StatelessBinomial(r.ctx(), r.y().dtype(), r.out(), r.rows("count"), r.rows("p"), StreamOf(r));
       });
 }
 

@@ -136,20 +136,6 @@ Dims CheckLayer(const CallReader& c) {
   return {rows, batch, units, outputs};
 }
 
-/// Row-major operands that live as long as the call.
-struct Held {
-  Tensor h0, c0, hidden, bias, projection;
-
-  explicit Held(Run& r)
-      : h0(r.Contiguous("h0")),
-        c0(r.has("c0") ? r.Contiguous("c0") : Tensor()),
-        hidden(r.Contiguous("weight")),
-        bias(r.has("bias") ? r.Contiguous("bias") : Tensor()),
-        projection(r.has("projection") ? r.Contiguous("projection") : Tensor()) {}
-  static View ViewOrNone(const Tensor& x) { return x.defined() ? x.view() : View{}; }
-  RecurrentWeights weights() const { return {hidden.view(), ViewOrNone(bias), ViewOrNone(projection)}; }
-};
-
 RecurrentSteps StepsOf(const CallReader& c) {
   return {ModeNamed(c.name(), c.String("mode")), c.Bool("reverse"), c.Ints("batch_sizes").data(),
           c.Ints("batch_sizes").size()};
@@ -169,10 +155,8 @@ void InferLayer(Infer& i) {
 }
 
 void RunLayer(Run& r) {
-  const Held held(r);
-  const Tensor gates_x = r.Contiguous("gates_x");
-  kernels::Recurrent(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.out(3), r.out(4), gates_x.view(),
-                     held.h0.view(), Held::ViewOrNone(held.c0), held.weights(), StepsOf(r));
+  kernels::Recurrent(r.ctx(), r.dtype(), r.out(0), r.out(1), r.out(2), r.out(3), r.out(4), r.rows("gates_x"),
+                     r.rows("h0"), r.rows("c0"), {r.rows("weight"), r.rows("bias"), r.rows("projection")}, StepsOf(r));
 }
 
 /// Gradients that can be differentiated: the layer again in ordinary operators, and the tape through it. Inputs are
@@ -248,15 +232,12 @@ void GradLayer(Grad& g) {
           i.y(5, i.has("projection") ? i.x("projection").shape() : Dims{0}, dtype);
         })
         .Runs([](Run& r) {
-          const Held held(r);
-          const Tensor dy = r.Contiguous("dy"), dhn = r.Contiguous("dhn"), dcn = r.Contiguous("dcn");
-          const Tensor y = r.Contiguous("y"), gates = r.Contiguous("gates"), cells = r.Contiguous("cells");
           kernels::RecurrentGradients d{r.out(0), r.out(1), r.out(2), r.out(3), View{}, View{}};
           if (r.has("bias")) d.bias = r.out(4);
           if (r.has("projection")) d.projection = r.out(5);
-          kernels::RecurrentBackward(r.ctx(), r.dtype(), d, dy.view(), dhn.view(), dcn.view(), y.view(), gates.view(),
-                                     cells.view(), held.h0.view(), Held::ViewOrNone(held.c0), held.weights(),
-                                     StepsOf(r));
+          kernels::RecurrentBackward(r.ctx(), r.dtype(), d, r.rows("dy"), r.rows("dhn"), r.rows("dcn"), r.rows("y"),
+                                     r.rows("gates"), r.rows("cells"), r.rows("h0"), r.rows("c0"),
+                                     {r.rows("weight"), r.rows("bias"), r.rows("projection")}, StepsOf(r));
         })
         .NotDifferentiable();
 

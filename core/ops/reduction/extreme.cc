@@ -26,20 +26,23 @@ void ExtremeGradient(Grad& g) {
   g.dx(0, axes.empty() ? g.dy() : share * Unreduced(g.dy(), shape, axes, g.Bool("keepdims")));
 }
 
+/// Two operators that differ in their kernels, which reduce any axes.
+template <typename K>
+Operator& Reduction(const std::string& name, const char* doc, const K& kernel) {
+  return DefineOp(name + "(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
+      .Doc(doc)
+      .Batches(Batching::kRows, "axis")
+      .Runs([&kernel](Run& r) { kernel(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); });
+}
+
 [[maybe_unused]] const auto& amax =
-    DefineOp("amax(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
-        .Doc("The largest element along axes, or of all; NaN if there is one.")
-        .Batches(Batching::kRows, "axis")
+    Reduction("amax", "The largest element along axes, or of all; NaN if there is one.", kernels::Amax)
         .Infers(InferExtreme)
-        .Runs([](Run& r) { kernels::Amax(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .Gradient("x, out", ExtremeGradient);
 
 [[maybe_unused]] const auto& amin =
-    DefineOp("amin(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
-        .Doc("The smallest element along axes, or of all; NaN if there is one.")
-        .Batches(Batching::kRows, "axis")
+    Reduction("amin", "The smallest element along axes, or of all; NaN if there is one.", kernels::Amin)
         .Infers(InferExtreme)
-        .Runs([](Run& r) { kernels::Amin(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
         .Gradient("x, out", ExtremeGradient);
 
 [[maybe_unused]] const auto& max =
@@ -71,12 +74,6 @@ void InferPlaced(Infer& i) {
   i.y(1, shape, DType::kInt64);
 }
 
-template <typename K>
-void RunPlaced(Run& r, const K& kernel) {
-  const Dims axes = OneAxis(r);
-  kernel(r.ctx(), r.dtype(), Kept(r.y(0), r.x(0).shape(), axes), Kept(r.y(1), r.x(0).shape(), axes), r.in(0));
-}
-
 /// dy goes to the places that the results were taken from.
 void PlacedGradient(Grad& g) {
   const Dims& shape = g.x_shape(0);
@@ -89,21 +86,22 @@ void PlacedGradient(Grad& g) {
   g.dx(0, Op<"scatter_add">(zeros, axes[0], Op<"reshape">(place, wide), Op<"reshape">(slope, wide)));
 }
 
+template <typename K>
+Operator& Placed(const std::string& name, const char* doc, const K& kernel) {
+  return DefineOp(name + "(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
+      .Doc(doc)
+      .Batches(Batching::kRows, "axis")
+      .Infers(InferPlaced)
+      .Runs([&kernel](Run& r) {
+        const Dims axes = OneAxis(r), &shape = r.x(0).shape();
+        kernel(r.ctx(), r.dtype(), Kept(r.y(0), shape, axes), Kept(r.y(1), shape, axes), r.in(0));
+      })
+      .Gradient("indices", PlacedGradient);
+}
 [[maybe_unused]] const auto& max_axis =
-    DefineOp("max_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
-        .Doc("The largest elements along an axis and the first places they stand at.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferPlaced)
-        .Runs([](Run& r) { RunPlaced(r, kernels::ArgMax); })
-        .Gradient("indices", PlacedGradient);
-
+    Placed("max_axis", "The largest elements along an axis and the first places they stand at.", kernels::ArgMax);
 [[maybe_unused]] const auto& min_axis =
-    DefineOp("min_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
-        .Doc("The smallest elements along an axis and the first places they stand at.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferPlaced)
-        .Runs([](Run& r) { RunPlaced(r, kernels::ArgMin); })
-        .Gradient("indices", PlacedGradient);
+    Placed("min_axis", "The smallest elements along an axis and the first places they stand at.", kernels::ArgMin);
 
 Dims PlaceAxes(const CallReader& c) {
   return c.Given("axis") ? OneAxis(c) : NormalizeAxes(c.name(), {}, c.x(0).ndim());
@@ -117,25 +115,19 @@ void InferPlace(Infer& i) {
 }
 
 template <typename K>
-void RunPlace(Run& r, const K& kernel) {
-  kernel(r.ctx(), r.dtype(), View{}, Kept(r.y(), r.x(0).shape(), PlaceAxes(r)), r.in(0));
+Operator& Place(const std::string& name, const char* doc, const K& kernel) {
+  return DefineOp(name + "(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
+      .Doc(doc)
+      .Batches(Batching::kRows, "axis")
+      .Infers(InferPlace)
+      .Runs(
+          [&kernel](Run& r) { kernel(r.ctx(), r.dtype(), View{}, Kept(r.y(), r.x(0).shape(), PlaceAxes(r)), r.in(0)); })
+      .NotDifferentiable();
 }
-
-[[maybe_unused]] const auto& argmax =
-    DefineOp("argmax(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
-        .Doc("The first place of the largest element along an axis, or in row-major order of all.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferPlace)
-        .Runs([](Run& r) { RunPlace(r, kernels::ArgMax); })
-        .NotDifferentiable();
-
-[[maybe_unused]] const auto& argmin =
-    DefineOp("argmin(Tensor x, int? axis=None, bool keepdims=False) -> Tensor")
-        .Doc("The first place of the smallest element along an axis, or in row-major order of all.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferPlace)
-        .Runs([](Run& r) { RunPlace(r, kernels::ArgMin); })
-        .NotDifferentiable();
+[[maybe_unused]] const auto& argmax = Place(
+    "argmax", "The first place of the largest element along an axis, or in row-major order of all.", kernels::ArgMax);
+[[maybe_unused]] const auto& argmin = Place(
+    "argmin", "The first place of the smallest element along an axis, or in row-major order of all.", kernels::ArgMin);
 
 // --- truth; PyTorch answers uint8 with uint8
 
@@ -144,21 +136,11 @@ void InferTruth(Infer& i) {
   i.y(0, ReducedShape(i.x(0).shape(), AxesOf(i), i.Bool("keepdims")), dtype);
 }
 
-[[maybe_unused]] const auto& any =
-    DefineOp("any(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
-        .Doc("Whether any element along axes is not zero.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferTruth)
-        .Runs([](Run& r) { kernels::Any(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
-        .NotDifferentiable();
-
+[[maybe_unused]] const auto& any = Reduction("any", "Whether any element along axes is not zero.", kernels::Any)
+                                       .Infers(InferTruth)
+                                       .NotDifferentiable();
 [[maybe_unused]] const auto& all =
-    DefineOp("all(Tensor x, int[1]? axis=None, bool keepdims=False) -> Tensor")
-        .Doc("Whether no element along axes is zero.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferTruth)
-        .Runs([](Run& r) { kernels::All(r.ctx(), r.dtype(), Kept(r.y(), r.x(0).shape(), AxesOf(r)), r.in(0)); })
-        .NotDifferentiable();
+    Reduction("all", "Whether no element along axes is zero.", kernels::All).Infers(InferTruth).NotDifferentiable();
 
 }  // namespace
 }  // namespace dragon

@@ -66,8 +66,8 @@ Tensor Conjugate(const Tensor& x) { return x.is_complex() ? Op<"conj">(x) : x; }
           i.y(0, i.x("a").shape(), i.x("a").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor a = r.Contiguous("a"), b = r.Contiguous("b");
-          kernels::LinearScan(r.ctx(), r.dtype(), r.out(), a.view(), b.view(), static_cast<int>(AxisOf(r, a.ndim())));
+          const int axis = static_cast<int>(AxisOf(r, r.x("a").ndim()));
+          kernels::LinearScan(r.ctx(), r.dtype(), r.out(), r.rows("a"), r.rows("b"), axis);
         })
         .Gradient("a, out", [](Grad& g) {
           const int64_t axis = AxisOf(g, g.x_shape("a").size());
@@ -140,25 +140,21 @@ void PlacedGradient(Grad& g) {
   g.dx(0, Op<"scatter_add">(zeros, AxisOf(g, g.x_shape(0).size()), g.y(1), g.dy()));
 }
 
-[[maybe_unused]] const auto& cummax = DefineOp("cummax(Tensor x, int axis) -> (Tensor values, Tensor indices)")
-                                          .Doc("Running maxima along an axis and where they stand.")
-                                          .Batches(Batching::kRows, "axis")
-                                          .Infers(InferPlaced)
-                                          .Runs([](Run& r) {
-                                            const int axis = static_cast<int>(AxisOf(r, r.x(0).ndim()));
-                                            kernels::CumMax(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), axis);
-                                          })
-                                          .Gradient("indices", PlacedGradient);
-
-[[maybe_unused]] const auto& cummin = DefineOp("cummin(Tensor x, int axis) -> (Tensor values, Tensor indices)")
-                                          .Doc("Running minima along an axis and where they stand.")
-                                          .Batches(Batching::kRows, "axis")
-                                          .Infers(InferPlaced)
-                                          .Runs([](Run& r) {
-                                            const int axis = static_cast<int>(AxisOf(r, r.x(0).ndim()));
-                                            kernels::CumMin(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), axis);
-                                          })
-                                          .Gradient("indices", PlacedGradient);
+template <typename K>
+Operator& Placed(const std::string& name, const char* doc, const K& kernel) {
+  return DefineOp(name + "(Tensor x, int axis) -> (Tensor values, Tensor indices)")
+      .Doc(doc)
+      .Batches(Batching::kRows, "axis")
+      .Infers(InferPlaced)
+      .Runs([&kernel](Run& r) {
+        kernel(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), static_cast<int>(AxisOf(r, r.x(0).ndim())));
+      })
+      .Gradient("indices", PlacedGradient);
+}
+[[maybe_unused]] const auto& cummax =
+    Placed("cummax", "Running maxima along an axis and where they stand.", kernels::CumMax);
+[[maybe_unused]] const auto& cummin =
+    Placed("cummin", "Running minima along an axis and where they stand.", kernels::CumMin);
 
 }  // namespace
 }  // namespace dragon

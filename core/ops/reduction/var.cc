@@ -49,30 +49,23 @@ Tensor SlopeOfRoot(const Tensor& dy, const Tensor& y) {
   return Op<"where">(Op<"eq">(y, Number(0)), Number(0.0), dy / (y * 2.0));
 }
 
+/// var and std of real numbers, alone or with the mean.
+Operator& RealVariance(const std::string& name, const char* results, const char* doc, bool root) {
+  return DefineOp(name + "(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> " + results)
+      .Doc(doc)
+      .Batches(Batching::kRows, "axis")
+      .Infers(InferVar)
+      .Runs([root](Run& r) { RunVar(r, root); });
+}
 [[maybe_unused]] const auto& real_var =
-    DefineOp("real_var(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
-        .Doc("The variance of real numbers over axes.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferVar)
-        .Runs([](Run& r) { RunVar(r, /*root=*/false); })
+    RealVariance("real_var", "Tensor", "The variance of real numbers over axes.", /*root=*/false)
         .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(), {}); });
-
 [[maybe_unused]] const auto& real_std =
-    DefineOp("real_std(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> Tensor")
-        .Doc("The standard deviation of real numbers over axes.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferVar)
-        .Runs([](Run& r) { RunVar(r, /*root=*/true); })
+    RealVariance("real_std", "Tensor", "The standard deviation of real numbers over axes.", /*root=*/true)
         .Gradient("x, out", [](Grad& g) { VarGradient(g, SlopeOfRoot(g.dy(), g.y()), {}); });
-
 [[maybe_unused]] const auto& real_var_mean =
-    DefineOp(
-        "real_var_mean(Tensor x, int[1]? axis=None, Scalar? correction=1, bool keepdims=False) -> (Tensor var, Tensor "
-        "mean)")
-        .Doc("The variance and the mean of real numbers over axes.")
-        .Batches(Batching::kRows, "axis")
-        .Infers(InferVar)
-        .Runs([](Run& r) { RunVar(r, /*root=*/false); })
+    RealVariance("real_var_mean", "(Tensor var, Tensor mean)", "The variance and the mean of real numbers over axes.",
+                 /*root=*/false)
         .Gradient("x", [](Grad& g) { VarGradient(g, g.dy(0), g.dy(1)); });
 
 /// The variance of complex numbers is that of the real parts plus that of the imaginary parts.

@@ -96,11 +96,10 @@ void InferSearch(Infer& i) {
 }
 
 void RunSearch(Run& r) {
-  const Tensor edges = r.Contiguous("sorted_sequence"), values = r.Contiguous("x"),
-               sorter = r.has("sorter") ? r.Contiguous("sorter") : Tensor();
+  const Tensor values = r.Contiguous("x");
   const Tensor places = r.Bool("out_int32") ? Tensor::Empty(values.shape(), DType::kInt64, values.device()) : r.y();
-  kernels::SearchSorted(r.ctx(), r.dtype(), places.mutable_view(), edges.view(), values.view(),
-                        sorter.defined() ? sorter.view() : View{}, RightOf(r));
+  kernels::SearchSorted(r.ctx(), r.dtype(), places.mutable_view(), r.rows("sorted_sequence"), values.view(),
+                        r.rows("sorter"), RightOf(r));
   if (r.Bool("out_int32")) OpInto<"copy">(r.y(), places);
 }
 
@@ -134,10 +133,8 @@ void RunSearch(Run& r) {
           if (i.x("x").is_complex()) throw TypeError("isin").Got(i.x("x").dtype()).Expected("real numbers");
           i.y(0, i.x("x").shape(), DType::kBool);
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous("x"), tests = r.Contiguous("tests");
-          kernels::IsIn(r.ctx(), r.dtype(), r.out(), x.view(), tests.view(), r.Bool("invert"));
-        });
+        .Runs(
+            [](Run& r) { kernels::IsIn(r.ctx(), r.dtype(), r.out(), r.rows("x"), r.rows("tests"), r.Bool("invert")); });
 
 /// More bins than this cannot be meant, and would only end in an error about memory.
 constexpr int64_t kMostBins = int64_t{1} << 40;
@@ -230,10 +227,8 @@ std::pair<double, double> BinRange(const char* who, const Tensor& x, double low,
           i.y(0, {bins.numel() - 1}, x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous("x"), edges = r.Contiguous("bins"),
-                       weight = r.has("weight") ? r.Contiguous("weight") : Tensor();
-          kernels::Histogram(r.ctx(), r.dtype(), r.out(), x.view(), edges.view(),
-                             weight.defined() ? weight.view() : View{});
+          const Tensor edges = r.Contiguous("bins");
+          kernels::Histogram(r.ctx(), r.dtype(), r.out(), r.rows("x"), edges.view(), r.rows("weight"));
           if (!r.Bool("density")) return;
           const int64_t bins = r.y().numel();
           const Tensor width = Op<"slice">(edges, 0, 1, bins + 1) - Op<"slice">(edges, 0, 0, bins);

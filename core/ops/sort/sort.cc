@@ -111,10 +111,18 @@ struct Kept {
   }
 };
 
-void PickedOneGradient(Grad& g, int64_t axis, bool keepdims) {
+/// Run `kernel(values, indices, axis)`.
+template <typename F>
+void RunPicked(Run& r, F kernel) {
+  const int64_t axis = KernelAxis(r, r.Int("axis"));
+  const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")), indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
+  kernel(values.view, indices.view, static_cast<int>(axis));
+}
+
+void PickedOneGradient(Grad& g) {
   const int ndim = g.x_shape(0).size();
-  axis = NormalizeAxis(g.name(), axis, ndim);
-  const bool widen = !keepdims && ndim > 0;
+  const int64_t axis = NormalizeAxis(g.name(), g.Int("axis"), ndim);
+  const bool widen = !g.Bool("keepdims") && ndim > 0;
   PickedGradient(g, axis, widen ? Op<"unsqueeze">(g.y(1), axis) : g.y(1),
                  widen ? Op<"unsqueeze">(g.dy(), axis) : g.dy());
 }
@@ -130,20 +138,18 @@ void PickedOneGradient(Grad& g, int64_t axis, bool keepdims) {
           InferPicked(i, axis, i.Bool("keepdims"));
         })
         .Runs([](Run& r) {
-          const int64_t axis = KernelAxis(r, r.Int("axis"));
-          const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")),
-              indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
-          kernels::KthValue(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis, r.Int("k"));
+          RunPicked(r, [&](View values, View indices, int axis) {
+            kernels::KthValue(r.ctx(), r.dtype(), values, indices, r.in(0), axis, r.Int("k"));
+          });
         })
-        .Gradient("indices", [](Grad& g) { PickedOneGradient(g, g.Int("axis"), g.Bool("keepdims")); });
+        .Gradient("indices", PickedOneGradient);
 
 void InferMedian(Infer& i) { InferPicked(i, KernelAxis(i, i.Int("axis")), i.Bool("keepdims")); }
 void RunMedian(Run& r, bool ignore_nan) {
-  const int64_t axis = KernelAxis(r, r.Int("axis"));
-  const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")), indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
-  kernels::Median(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis, ignore_nan);
+  RunPicked(r, [&](View values, View indices, int axis) {
+    kernels::Median(r.ctx(), r.dtype(), values, indices, r.in(0), axis, ignore_nan);
+  });
 }
-void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int("axis"), g.Bool("keepdims")); }
 
 [[maybe_unused]] const auto& median_axis =
     DefineOp("median_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
@@ -151,14 +157,14 @@ void MedianGradient(Grad& g) { PickedOneGradient(g, g.Int("axis"), g.Bool("keepd
         .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) { RunMedian(r, /*ignore_nan=*/false); })
-        .Gradient("indices", MedianGradient);
+        .Gradient("indices", PickedOneGradient);
 [[maybe_unused]] const auto& nanmedian_axis =
     DefineOp("nanmedian_axis(Tensor x, int axis, bool keepdims=False) -> (Tensor values, Tensor indices)")
         .Doc("The lower median along an axis that passes over NaN, and where it is.")
         .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) { RunMedian(r, /*ignore_nan=*/true); })
-        .Gradient("indices", MedianGradient);
+        .Gradient("indices", PickedOneGradient);
 
 /// Without an axis, the median of all elements; of none, NaN.
 template <OpName along_axis>
@@ -186,12 +192,11 @@ Tensors MedianOf(const CallReader& c) {
         .Batches(Batching::kRows, "axis")
         .Infers(InferMedian)
         .Runs([](Run& r) {
-          const int64_t axis = KernelAxis(r, r.Int("axis"));
-          const Kept values(r.out(0), r.x(0), axis, r.Bool("keepdims")),
-              indices(r.out(1), r.x(0), axis, r.Bool("keepdims"));
-          kernels::Mode(r.ctx(), r.dtype(), values.view, indices.view, r.in(0), axis);
+          RunPicked(r, [&](View values, View indices, int axis) {
+            kernels::Mode(r.ctx(), r.dtype(), values, indices, r.in(0), axis);
+          });
         })
-        .Gradient("indices", MedianGradient);
+        .Gradient("indices", PickedOneGradient);
 
 }  // namespace
 }  // namespace dragon

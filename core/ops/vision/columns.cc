@@ -79,10 +79,7 @@ void CheckFloat(const CallReader& c) {
           const int64_t height = Times(i, "channels and windows", x.size(1), ElementsOf(i, spec));
           i.y(0, Dims{x.size(0), height, Times(i, "places", rows, columns)}, x.dtype());
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::Im2Col(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r));
-        })
+        .Runs([](Run& r) { kernels::Im2Col(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r)); })
         .Gradient("", [](Grad& g) {
           const Dims& shape = g.x_shape(0);
           g.dx(0, Op<"col2im">(g.dy(), Dims{shape[2], shape[3]}, g.attr("kernel_size"), g.attr("dilation"),
@@ -126,10 +123,7 @@ void CheckFloat(const CallReader& c) {
           }
           i.y(0, Dims{x.size(0), x.size(1) / elements, size[0], size[1]}, x.dtype());
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::Col2Im(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r));
-        })
+        .Runs([](Run& r) { kernels::Col2Im(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r)); })
         .Gradient("", [](Grad& g) {
           g.dx(0, Op<"im2col">(g.dy(), g.attr("kernel_size"), g.attr("dilation"), g.attr("padding"), g.attr("stride")));
         });

@@ -57,9 +57,8 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
           i.y(0, shape, x.dtype());
         })
         .Runs([](Run& r) {
-          const Tensor x = r.Contiguous("x"), grid = r.Contiguous("grid");
-          kernels::GridSample(r.ctx(), r.dtype(), r.out(), x.view(), grid.view(), ModeOf(r, x.ndim() - 2), PaddingOf(r),
-                              r.Bool("align_corners"));
+          kernels::GridSample(r.ctx(), r.dtype(), r.out(), r.rows("x"), r.rows("grid"), ModeOf(r, r.x("x").ndim() - 2),
+                              PaddingOf(r), r.Bool("align_corners"));
         })
         .Gradient("x, grid", [](Grad& g) {
           const Tensors grads = OpN<"grid_sample_backward">(g.dy(), g.x("x"), g.x("grid"), g.attr("mode"),
@@ -79,9 +78,8 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
           i.y(1, i.x("grid").shape(), i.x("grid").dtype());
         })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous("dy"), x = r.Contiguous("x"), grid = r.Contiguous("grid");
-          kernels::GridSampleBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), dy.view(), x.view(), grid.view(),
-                                      ModeOf(r, x.ndim() - 2), PaddingOf(r), r.Bool("align_corners"));
+          kernels::GridSampleBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.rows("dy"), r.rows("x"), r.rows("grid"),
+                                      ModeOf(r, r.x("x").ndim() - 2), PaddingOf(r), r.Bool("align_corners"));
         });
 
 /// n coordinates from -1 to 1: of the corners' centers, or of all centers within the borders.

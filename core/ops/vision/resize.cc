@@ -69,10 +69,23 @@ void CheckSizes(const CallReader& c, const Tensor& x, const Dims& sizes) {
   }
 }
 
-Dims ImageShape(const Dims& shape, const Dims& sizes) {
-  Dims image{shape[0], shape[1]};
-  for (int64_t size : sizes) image.push_back(size);
-  return image;
+/// Images in the sizes that the call gives, on the way there as on the way back.
+void InferResized(Infer& i, bool bytes_too) {
+  const Tensor& x = i.x(0);
+  CheckImage(i, x, bytes_too);
+  CheckSizes(i, x, i.Ints("size"));
+  SpecOf(i, x.ndim() - 2);
+  Dims image{x.size(0), x.size(1)};
+  for (int64_t size : i.Ints("size")) image.push_back(size);
+  i.y(0, image, x.dtype());
+}
+
+/// The operation is linear: either way's gradient is the other way, back to the sizes that came.
+template <OpName other>
+void ResizeBack(Grad& g) {
+  const Dims& shape = g.x_shape(0);
+  const Dims sizes(shape.data() + 2, shape.size() - 2);
+  g.dx(0, Op<other>(g.dy(), sizes, g.attr("scales"), g.attr("mode"), g.Bool("align_corners"), g.Bool("antialias")));
 }
 
 [[maybe_unused]] const auto& resample =
@@ -81,46 +94,21 @@ Dims ImageShape(const Dims& shape, const Dims& sizes) {
         "antialias=False) -> Tensor")
         .Doc("Images resized to `size`; a scale that is not 0 says how far apart the results are.")
         .Batches(Batching::kSamples)
-        .Infers([](Infer& i) {
-          const Tensor& x = i.x(0);
-          CheckImage(i, x, /*bytes_too=*/true);
-          CheckSizes(i, x, i.Ints("size"));
-          SpecOf(i, x.ndim() - 2);
-          i.y(0, ImageShape(x.shape(), i.Ints("size")), x.dtype());
-        })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          kernels::Interpolate(r.ctx(), r.dtype(), r.out(), x.view(), SpecOf(r, x.ndim() - 2));
-        })
-        .Gradient("", [](Grad& g) {
-          const Dims& shape = g.x_shape(0);
-          const Dims sizes(shape.data() + 2, shape.size() - 2);
-          g.dx(0, Op<"resample_backward">(g.dy(), sizes, g.attr("scales"), g.attr("mode"), g.Bool("align_corners"),
-                                          g.Bool("antialias")));
-        });
+        .Infers([](Infer& i) { InferResized(i, /*bytes_too=*/true); })
+        .Runs(
+            [](Run& r) { kernels::Interpolate(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r, r.x(0).ndim() - 2)); })
+        .Gradient("", ResizeBack<"resample_backward">);
 
 [[maybe_unused]] const auto& resample_backward =
     DefineOp(
         "resample_backward(Tensor dy, int[] size, float[] scales, str mode, bool align_corners, bool antialias) -> "
         "Tensor")
         .Doc("The gradient of resample's input, whose images had sizes `size`.")
-        .Infers([](Infer& i) {
-          const Tensor& dy = i.x(0);
-          CheckImage(i, dy, /*bytes_too=*/false);
-          CheckSizes(i, dy, i.Ints("size"));
-          SpecOf(i, dy.ndim() - 2);
-          i.y(0, ImageShape(dy.shape(), i.Ints("size")), dy.dtype());
-        })
+        .Infers([](Infer& i) { InferResized(i, /*bytes_too=*/false); })
         .Runs([](Run& r) {
-          const Tensor dy = r.Contiguous(0);
-          kernels::InterpolateBackward(r.ctx(), r.dtype(), r.out(), dy.view(), SpecOf(r, dy.ndim() - 2));
+          kernels::InterpolateBackward(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r, r.x(0).ndim() - 2));
         })
-        .Gradient("", [](Grad& g) {  // the operation is linear: its gradient's gradient is itself
-          const Dims& shape = g.x_shape(0);
-          const Dims sizes(shape.data() + 2, shape.size() - 2);
-          g.dx(0, Op<"resample">(g.dy(), sizes, g.attr("scales"), g.attr("mode"), g.Bool("align_corners"),
-                                 g.Bool("antialias")));
-        });
+        .Gradient("", ResizeBack<"resample">);
 
 /// Sizes from `size` or from `scale_factor`, one for all axes or one each.
 struct Target {
