@@ -1,5 +1,11 @@
 """What holds for every test."""
+import os
+
 import pytest
+
+# Kernels that know all layouts of images, and sum in one order. By itself genuine TensorFlow takes them only where the
+# processor has AVX-512, and answers otherwise on others.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
 def pytest_collection_modifyitems(items):
