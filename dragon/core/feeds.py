@@ -42,8 +42,10 @@ def read_sizes(who, graph, tensors):
 
     Parameters
     ----------
-    who, graph
-        As for `check_feeds`.
+    who : str
+        Who speaks in the errors.
+    graph : dragon.Graph
+        The graph to be run.
     tensors : Sequence[dragon.Tensor]
         What `check_feeds` returned.
 

@@ -34,8 +34,10 @@ def grad(ys, xs, grads=None, retain_graph=None, create_graph=False, allow_unused
         With respect to what.
     grads : Union[Tensor, Sequence[Optional[Tensor]]], optional
         Gradients of something with respect to `ys`; 1 for one of a single element.
-    retain_graph, create_graph
-        As for `backward`.
+    retain_graph : bool, optional
+        Keep what was saved for another backward pass; by default the value of `create_graph`.
+    create_graph : bool, optional, default=False
+        Record the computation of the gradients, so that they can be differentiated.
     allow_unused : bool, optional, default=False
         Return None for an `x` that no `y` depends on; otherwise that is an error.
 
