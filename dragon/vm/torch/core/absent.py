@@ -175,9 +175,9 @@ def make_decorator(module, name):
 MAKERS = {"*": make_class, "@": make_decorator}
 
 
-def fill(namespace, module, names):
-    """Put the stand-ins of a line of the table into a module."""
-    for word in names:
+def fill(namespace, module, names=None):
+    """Put stand-ins into a module, beside what it has: of the table's line for it unless they are named here."""
+    for word in MODULES[module] if names is None else names:
         name = word.rstrip("*@")
         namespace.setdefault(name, MAKERS.get(word[-1], make_function)(module, name))
 
@@ -199,7 +199,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Fill a module."""
         name = module.__name__[len(ROOT):]
         module.__doc__ = f"`torch.{name}`: what Dragon does not have (yet), by name."
-        fill(vars(module), name, MODULES[name])
+        fill(vars(module), name)
         module.__getattr__, module.__dir__ = lookup(vars(module))
 
 

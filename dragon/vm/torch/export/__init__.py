@@ -1,4 +1,5 @@
 """`torch.export`: names of dynamic sizes; exported programs there are none, and asking says so."""
+from dragon.vm.torch.core.absent import fill
 
 
 class DimHint:
@@ -53,3 +54,6 @@ class ExportedProgram:
 def export(*args, **kwargs):
     """Raise: code is not traced."""
     raise NotImplementedError("torch.export.export: Dragon traces no Python code into graphs")
+
+
+fill(globals(), "export")

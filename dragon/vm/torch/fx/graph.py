@@ -1,2 +1,5 @@
 """`torch.fx.graph`, for those who import from there."""
-from dragon.vm.torch.fx import Graph  # noqa: F401
+from dragon.vm.torch.core.absent import fill
+from dragon.vm.torch.fx import CodeGen, Graph  # noqa: F401
+
+fill(globals(), "fx.graph")

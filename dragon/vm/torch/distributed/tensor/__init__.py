@@ -2,4 +2,4 @@
 from dragon.vm.torch.core import absent
 from dragon.vm.torch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 
-absent.fill(globals(), "distributed.tensor", absent.MODULES["distributed.tensor"])
+absent.fill(globals(), "distributed.tensor")

@@ -1,0 +1,21 @@
+"""Modules of PyTorch that Dragon cannot serve: every name of theirs is there, and using it says so."""
+import importlib
+
+import pytest
+
+from dragon.vm.torch.core import absent
+
+
+@pytest.mark.parametrize("name", absent.MODULES)
+def test_every_name_can_be_imported(name):
+    module = importlib.import_module(f"dragon.vm.torch.{name}")
+    assert not [word for word in absent.MODULES[name] if word.rstrip("*@") not in vars(module)]
+
+
+def test_stand_ins_stand_beside_what_a_module_has():
+    proxy = importlib.import_module("dragon.vm.torch.fx.proxy")
+    assert not isinstance(1, proxy.TracerBase) and proxy.Proxy is importlib.import_module("dragon.vm.torch.fx").Proxy
+    with pytest.raises(NotImplementedError, match=r"^torch\.fx\.proxy\.GraphAppendingTracer: Dragon does not have it"):
+        proxy.GraphAppendingTracer(None)
+    with pytest.raises(NotImplementedError, match=r"^torch\.export\.draft_export: Dragon does not have it"):
+        importlib.import_module("dragon.vm.torch.export").draft_export(None, ())
