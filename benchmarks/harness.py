@@ -25,11 +25,12 @@ a call must do; they give the machine's limit. `ratio_to` names what the aim spe
 
 
 class Worker:
-    """The process of one engine, of Dragon's in this checkout or in another one."""
+    """The process of one engine; of the Dragon that was built in a checkout, if one is given."""
 
-    def __init__(self, engine, priority, checkout=HERE.parent):
-        environment = dict(os.environ, OMP_NUM_THREADS=str(THREADS), DRAGON_NUM_THREADS=str(THREADS),
-                           PYTHONPATH=str(checkout))
+    def __init__(self, engine, priority, checkout=None):
+        environment = dict(os.environ, OMP_NUM_THREADS=str(THREADS), DRAGON_NUM_THREADS=str(THREADS))
+        if checkout:
+            environment["PYTHONPATH"] = str(checkout.resolve())
         self.engine = engine
         self.process = subprocess.Popen(["nice", "-n", str(priority), sys.executable, HERE / "worker.py", engine],
                                         env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

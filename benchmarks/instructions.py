@@ -14,8 +14,6 @@ import subprocess
 import sys
 import tempfile
 
-import harness
-
 CALLS = {
     "add": "ops.add(a, b)",
     "relu": "ops.relu(a)",
@@ -36,10 +34,12 @@ for _ in range({times}):
 FEW, MANY = 1000, 6000
 
 
-def count(checkout, call, times, folder):
+def count(call, times, folder, checkout=None):
     """Return the instructions of a process that makes a call so many times."""
-    environment = dict(os.environ, PYTHONPATH=str(checkout), PYTHONHASHSEED="0", DRAGON_CPU_LEVEL="v3",
-                       OMP_NUM_THREADS="1", DRAGON_NUM_THREADS="1")
+    environment = dict(os.environ, PYTHONHASHSEED="0", DRAGON_CPU_LEVEL="v3", OMP_NUM_THREADS="1",
+                       DRAGON_NUM_THREADS="1")
+    if checkout:
+        environment["PYTHONPATH"] = str(checkout.resolve())
     done = subprocess.run(
         ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts", sys.executable, "-c",
          PROGRAM.format(times=times, call=call)],
@@ -47,9 +47,9 @@ def count(checkout, call, times, folder):
     return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 
 
-def count_calls(checkout, call, folder):
-    """Return the instructions of one call."""
-    return (count(checkout, call, MANY, folder) - count(checkout, call, FEW, folder)) / (MANY - FEW)
+def count_call(call, folder, checkout=None):
+    """Return the instructions of one call, of the Dragon that was built in a checkout, if one is given."""
+    return (count(call, MANY, folder, checkout) - count(call, FEW, folder, checkout)) / (MANY - FEW)
 
 
 def main():
@@ -60,10 +60,10 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name in args.calls or CALLS:
-            mine = count_calls(harness.HERE.parent, CALLS[name], folder)
+            mine = count_call(CALLS[name], folder)
             line = f"{CALLS[name]}  {mine:,.0f}"
             if args.against:
-                other = count_calls(args.against.resolve(), CALLS[name], folder)
+                other = count_call(CALLS[name], folder, args.against)
                 line += f"  {other:,.0f}  {mine / other:.3f}"
             print(line, flush=True)
 
