@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dnnl.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <bit>
@@ -22,9 +23,19 @@ using OneDnnTypes = TypeList<bfloat16, float>;
 
 namespace dragon::onednn {
 
+/// Whether there is room for code that is written at run time. Where there is none, oneDNN speaks of errors at run
+/// time, or says that nothing implements the primitive.
+inline bool HasRoomForCode() {
+  constexpr size_t kRoom = 4 << 20;
+  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return false;
+  munmap(room, kRoom);
+  return true;
+}
+
 inline void Check(dnnl_status_t status, const char* what) {
   if (DRAGON_LIKELY(status == dnnl_success)) return;
-  if (status == dnnl_out_of_memory) throw MemoryError(what).Says("oneDNN is out of memory");
+  if (status == dnnl_out_of_memory || !HasRoomForCode()) throw MemoryError(what).Says("oneDNN is out of memory");
   throw RuntimeError(what).Says("oneDNN failed with status ", static_cast<int>(status));
 }
 
