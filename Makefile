@@ -38,6 +38,7 @@ $(VENV)/.%: $(VENV)/.tools
 
 install: $(VENV)/.tools
 	$(PIP) install --no-build-isolation .
+	$(BIN)/python tools/share_libraries.py
 
 demo: install $(VENV)/.demo
 	$(BIN)/python examples/digits.py

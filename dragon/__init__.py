@@ -1,5 +1,9 @@
 """The front door of Dragon: tensors in NumPy's dialect, one autograd, one engine."""
-from dragon import _C
+try:
+    from dragon import _C
+except ImportError as error:
+    from dragon.core.unbuilt import explain
+    raise explain(error) from None
 from dragon.core.capture.function import function
 from dragon.core.config import (cpu_level, empty_cache, get_num_threads, load_library, memory_stats, reset_peak_memory,
                                 set_default_dtype, set_memory_limit, set_num_threads, synchronize)
