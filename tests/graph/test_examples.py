@@ -17,6 +17,9 @@ QUICK = ("vae", "gcn")
 SECOND = "it differentiates gradients, and those of compiled calls have none, as in PyTorch"
 LEFT_OUT = {"maml": SECOND, "wgan_gp": SECOND}
 NO_NET = ("custom_function",)
+# How far numbers may be apart, relative to those of eager calls. Where steps are divided by the size of tiny gradients,
+# the last bits grow: fused kernels round at other places, which ones depends on the processor.
+USUAL, LOOSER = 5e-3, {"digits_classifier": 0.02}
 
 pytestmark = pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does not trace")
 
@@ -30,11 +33,12 @@ def run(folder, *arguments):
     return done.stdout.splitlines(), done.stderr
 
 
-def differ(mine, theirs):
+def differ(mine, theirs, tolerance):
     """Return whether two lines differ in words, or in numbers by more than rounding does after some steps."""
     numbers = zip(NUMBER.findall(mine), NUMBER.findall(theirs))
     return NUMBER.sub("#", mine) != NUMBER.sub("#", theirs) or any(
-        abs(float(a) - float(b)) > 5e-3 * abs(float(b)) + 1.5 * 10.0 ** -len(b.partition(".")[2]) for a, b in numbers)
+        abs(float(a) - float(b)) > tolerance * abs(float(b)) + 1.5 * 10.0 ** -len(b.partition(".")[2])
+        for a, b in numbers)
 
 
 @pytest.mark.parametrize("name", [
@@ -45,7 +49,8 @@ def test_prints_the_same_when_compiled(name, tmp_path):
     eager, _ = run(tmp_path, script)
     compiled, report = run(tmp_path, COMPILE_ALL, script)
     assert len(compiled) == len(eager) > 0
-    apart = [(a, b) for a, b in zip(compiled, eager) if differ(a, b)]
+    tolerance = LOOSER.get(name, USUAL)
+    apart = [(a, b) for a, b in zip(compiled, eager) if differ(a, b, tolerance)]
     assert not apart, "\n".join(f"compiled: {a}\neager:    {b}" for a, b in apart[:5])
     graphs = int(re.search(r"compiled: \d+ functions, (\d+) graphs", report)[1])
     assert graphs or name in NO_NET, report[-2000:]

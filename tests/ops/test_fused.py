@@ -141,8 +141,8 @@ def letters(layout):
 def test_packed_weights_of_a_convolution(geometry, dtype):
     (x, w, b, r), attributes, y = conv_case(geometry, dtype)
     packed, layout = ops.pack_conv_weight(w, *attributes, list(x.shape), True, True, "relu")
-    if not letters(layout):
-        assert packed.numpy().size == 0
+    if not letters(layout):  # 16 bits are for processors that have products of them
+        assert 0 in packed.shape
         return
     check(ops.conv_fused(x, packed, b, r, *attributes, "relu", weight_shape=list(w.shape),
                          weight_layout=letters(layout)), compose(y, r, "relu"), dtype)

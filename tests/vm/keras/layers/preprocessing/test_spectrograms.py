@@ -23,7 +23,7 @@ def test_stft(mode, more):
     """All modes, whose kernels are weights."""
     check_layer("STFTSpectrogram", SOUND[..., None], {"mode": mode, "frame_length": 64, "frame_step": 32, **more},
                 weights=False, mixed=False, gradients=mode in ("psd", "real"), rtol=1e-3,
-                atol=2e-2 if mode == "angle" else 1e-3)  # the angle of hardly anything is hardly known
+                atol=1e-1 if mode == "angle" else 1e-3)  # the angle of hardly anything is hardly known
 
 
 def test_channels_first():
