@@ -10,8 +10,8 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' '
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs bench wheel cuda \
-  clean
+.PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs site-check bench wheel sdist \
+  cuda clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -24,10 +24,13 @@ help:
 	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
 	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
-	@echo "make wheel     a self-contained wheel, into dist;  make cuda: compile the CUDA library (no GPU needed)"
+	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
+	@echo "make wheel     a self-contained wheel, into dist;  make sdist: the sources, for pip to install"
+	@echo "make cuda      compile the CUDA library (no GPU needed)"
 
 # The build tools are installed into the environment, not into a throw-away one, so that the next build is incremental.
 $(VENV)/.tools: pyproject.toml
+	@sh tools/check_machine.sh $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet $$($(BIN)/python tools/requirements.py)
 	touch $@
@@ -40,6 +43,9 @@ install: $(VENV)/.tools
 	$(PIP) install --no-build-isolation .
 	$(BIN)/python tools/share_libraries.py
 
+# For this machine alone: the other levels of processors are most of what there is to compile. `make install`, `make test`
+# and `make wheel` compile those as well, and what is compiled by then is kept.
+demo: export DRAGON_CPU_LEVELS ?= $(shell sh tools/cpu_level.sh)
 demo: install $(VENV)/.demo
 	$(BIN)/python examples/digits.py
 
@@ -98,18 +104,34 @@ hunt-files: install $(VENV)/.test
 	  $(PYTEST) tests/files -m slow
 
 docs: install $(VENV)/.docs
-	rm -rf docs/api/generated
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+	$(BIN)/python tools/check_links.py docs/_build
+
+# Barriers are looked for where npm is there to fetch axe-core.
+site-check: docs $(VENV)/.site
+	if command -v npm >/dev/null; then mkdir -p build/axe && cd build/axe && \
+	  tar xzf $$(npm pack --silent axe-core@4.14.1); fi
+	$(BIN)/python tools/check_site.py docs/_build $(if $(shell command -v npm),--axe build/axe/package/axe.min.js) \
+	  $(if $(PICTURES),--pictures $(PICTURES))
 
 bench: install $(VENV)/.test
 	$(BIN)/python benchmarks/run.py
 
-wheel: $(VENV)/.tools
-	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir dist .
+# For machines of 2018 and later, whatever this one has: see tools/old_linux. DRAGON_OLDEST_GLIBC= in the environment, with
+# nothing after it, links for machines as new as this one, and auditwheel finds the tag.
+wheel: export DRAGON_OLDEST_GLIBC ?= $(if $(filter x86_64,$(shell uname -m)),2.28)
+wheel: $(VENV)/.tools $(VENV)/.wheel
+	rm -rf build/wheel
+	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/wheel .
+	$(BIN)/python tools/repair_wheel.py build/wheel/*.whl dist $(DRAGON_OLDEST_GLIBC)
 	$(BIN)/python tools/check_wheel.py dist/*.whl
+
+sdist: $(VENV)/.tools
+	$(BIN)/python -c "from scikit_build_core.build import build_sdist; print(build_sdist('dist'))"
 
 cuda: $(VENV)/.tools
 	bash tools/cuda_build.sh $(BIN)
 
 clean:
-	rm -rf build build-* dist docs/_build dragon/lib dragon/_C*.so
+	rm -rf build build-* dist docs/_build docs/.jupyter_cache docs/jupyter_execute dragon/lib dragon/_C*.so dragon/py.typed
+	find dragon -name '*.pyi' -delete

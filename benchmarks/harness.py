@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import pathlib
+import platform
 import signal
 import statistics
 import subprocess
@@ -74,6 +75,14 @@ def measure(case, group, workers, rounds, seconds):
     for worker in workers:
         worker.ask(forget=True)
     return results
+
+
+def describe_processor():
+    """Return the processor's name as Linux tells it."""
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return platform.processor()
 
 
 def format_time(seconds):

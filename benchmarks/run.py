@@ -10,7 +10,6 @@ import importlib
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
@@ -49,14 +48,6 @@ def measure_machine(program, args):
     return {name: max(run[name] for run in runs) for name in ("bandwidth", "flops")}
 
 
-def describe_processor():
-    """Return the processor's name as Linux tells it."""
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
-
-
 def sum_up(group, module, measured):
     """Return a sentence on the total of a group that has weights, else nothing."""
     if not hasattr(module, "WEIGHTS"):
@@ -92,7 +83,7 @@ def run_group(group, args, program):
     return "\n".join([
         f"# {GROUPS[group]}", "", module.__doc__, "",
         f"{versions[0]}; {versions[1]}; {harness.THREADS} threads each.",
-        f"{describe_processor()}, measured limit {limit}.",
+        f"{harness.describe_processor()}, measured limit {limit}.",
         f"Medians of {args.rounds} interleaved rounds. Made by", "",
         f"    python benchmarks/run.py {group} --rounds {args.rounds} --seconds {args.seconds}", "",
         harness.make_table(rows), sum_up(group, module, measured)])

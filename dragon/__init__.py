@@ -4,11 +4,13 @@ try:
 except ImportError as error:
     from dragon.core.unbuilt import explain
     raise explain(error) from None
+from dragon._C import EngineError, InvalidIndex, InvalidType, InvalidValue, LinAlgError, OutOfMemory, Unsupported
 from dragon.core.capture.function import function
 from dragon.core.config import (cpu_level, empty_cache, get_num_threads, load_library, memory_stats, reset_peak_memory,
                                 set_default_dtype, set_memory_limit, set_num_threads, synchronize)
 from dragon.core.device import Device, current_device, device
 from dragon.core.custom_function import Function
+from dragon.core.distribution import VERSION as __version__
 from dragon.core.gradients import backward, grad
 from dragon.core.graph import Graph
 from dragon.core.profile import profile
@@ -20,6 +22,5 @@ from dragon.tensor import (Tensor, asarray, bfloat16, bool_, complex64, complex1
 from dragon.creation import (arange, empty, empty_like, eye, full, full_like, linspace, logspace, ones, ones_like,
                              zeros, zeros_like)
 from dragon.tape import GradientTape
-from dragon import graph, losses, math, nn, ops, optimizers, random
-
-__version__ = "0.1.0"
+from dragon.seeing import show, summary
+from dragon import graph, losses, math, nn, ops, optimizers, random, seeing

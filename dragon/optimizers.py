@@ -120,7 +120,35 @@ def given(arguments, *others):
 
 
 class SGD(Optimizer):
-    """Gradient descent, with momentum (Nesterov's or plain) and weight decay."""
+    """Gradient descent, with momentum (Nesterov's or plain) and weight decay.
+
+    Parameters
+    ----------
+    params : Iterable[Tensor]
+        Leaves that gather gradients.
+    lr : float
+        The learning rate.
+    momentum : float, optional, default=0.0
+        How much of the last step is kept.
+    dampening : float, optional, default=0.0
+        How much of the gradient does not enter the momentum.
+    weight_decay : float, optional, default=0.0
+        How much of the parameter is added to its gradient.
+    nesterov : bool, optional, default=False
+        Whether to look ahead along the momentum.
+    maximize : bool, optional, default=False
+        Whether to step upwards.
+
+    Examples
+    --------
+    >>> weight = dragon.tensor([1.0], requires_grad=True)
+    >>> optimizer = dragon.optimizers.SGD([weight], lr=0.25)
+    >>> (weight ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    Tensor([0.5])
+
+    """
 
     def __init__(self, params, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, maximize=False):
         super().__init__(params, "sgd_step", [like_if(momentum != 0, "momentum_buffer")],
@@ -159,7 +187,35 @@ class Rprop(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam; weight decay is part of the gradient."""
+    """Adam; weight decay is part of the gradient.
+
+    Parameters
+    ----------
+    params : Iterable[Tensor]
+        Leaves that gather gradients.
+    lr : float, optional, default=0.001
+        The learning rate.
+    betas : Tuple[float, float], optional, default=(0.9, 0.999)
+        How much of the running means is kept at each step.
+    eps : float, optional, default=1e-08
+        Added to the denominator.
+    weight_decay : float, optional, default=0.0
+        How much of the parameter is added to its gradient.
+    amsgrad : bool, optional, default=False
+        Whether to scale by the largest mean square so far.
+    maximize : bool, optional, default=False
+        Whether to step upwards.
+
+    Examples
+    --------
+    >>> weight = dragon.tensor([1.0], requires_grad=True)
+    >>> optimizer = dragon.optimizers.Adam([weight], lr=0.1)
+    >>> (weight ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    Tensor([0.9])
+
+    """
 
     decoupled = False
 

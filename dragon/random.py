@@ -1,12 +1,23 @@
 """Random tensors: PyTorch's streams on the CPU, so that equal seeds give PyTorch's numbers."""
 from dragon.core.random import Generator, default_generator, get_rng_state, manual_seed, set_rng_state  # noqa: F401
-from dragon.creation import empty, on_current_device
+from dragon.creation import SHAPE, empty, on_current_device
 from dragon.tensor import ops
 
-rand = on_current_device("rand")
-randn = on_current_device("randn")
-randint = on_current_device("randint")
-randperm = on_current_device("randperm")
+STREAM = "generator : Generator, optional\n    The stream of numbers; the current one by default."
+rand = on_current_device(
+    "rand", "Return uniform numbers in [0, 1).", f"{SHAPE}\n{STREAM}", "Of that shape.",
+    ">>> x = dragon.random.rand((2, 3))\n>>> x.shape, bool((x >= 0).all()), bool((x < 1).all())\n"
+    "((2, 3), True, True)")
+randn = on_current_device(
+    "randn", "Return normal numbers with mean 0 and standard deviation 1.", f"{SHAPE}\n{STREAM}", "Of that shape.",
+    ">>> dragon.random.randn((2, 3)).shape\n(2, 3)")
+randint = on_current_device(
+    "randint", "Return integers from `low` up to `high`, which is not among them.",
+    f"low, high : int\n    The bounds.\n{SHAPE}\n{STREAM}", "Of that shape.",
+    ">>> x = dragon.random.randint(1, 7, (100,))\n>>> bool((x >= 1).all()), bool((x <= 6).all())\n(True, True)")
+randperm = on_current_device(
+    "randperm", "Return the integers below `n` in random order.", f"n : int\n    How many.\n{STREAM}",
+    "Of shape `(n,)`.", ">>> sorted(dragon.random.randperm(4).tolist())\n[0, 1, 2, 3]")
 rand_like = ops.rand_like
 randn_like = ops.randn_like
 randint_like = ops.randint_like

@@ -1,6 +1,9 @@
 """`dragon.Tensor`: strided numbers in NumPy's dialect. Its methods are the operators themselves."""
+import os
+
 from dragon import _C
 from dragon.core import config, gradients
+from dragon.core.descriptions import Descriptions
 from dragon.core.device import Device, current_device
 from dragon.core.dtypes import NATIVE
 from dragon.core.printing import format_tensor
@@ -18,6 +21,10 @@ class Tensor(_C.Tensor):
 
     def __repr__(self):
         return format_tensor(self, None if self.device.type == "meta" else host_array(self))
+
+    def _repr_html_(self):
+        from dragon.core.pictures.card import tensor_card
+        return tensor_card(self, "dragon.Tensor")
 
     def __format__(self, spec):
         return format(self.item(), spec) if spec else str(self)
@@ -121,6 +128,7 @@ float16, bfloat16, float32, float64 = (NATIVE[name] for name in ("float16", "bfl
 complex64, complex128 = NATIVE["complex64"], NATIVE["complex128"]
 ops = _C.Ops(Tensor, NATIVE, Device)
 ops.set_refusal(refused)
+ops.set_describer(Descriptions(os.path.join(os.path.dirname(gradients.__file__), "examples")))
 guard_methods(ops, Tensor)
 
 
@@ -180,6 +188,14 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
     Tensor
         A leaf.
 
+    Examples
+    --------
+    >>> dragon.tensor([[1, 2], [3, 4]])
+    Tensor([[1, 2],
+            [3, 4]])
+    >>> dragon.tensor([1.0, 2.0]).dtype
+    dragon.float32
+
     """
     made = _C.tensor(data, dtype, current_device() if device is None else Device(device), Tensor)
     made.requires_grad = requires_grad
@@ -187,7 +203,31 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
 
 
 def asarray(data, dtype=None, device=None):
-    """Return data as a tensor: the tensor itself, or one over an array's memory, if dtype and device allow it."""
+    """Return data as a tensor: the tensor itself, or one over an array's memory, if dtype and device allow it.
+
+    Parameters
+    ----------
+    data : Union[number, Sequence, numpy.ndarray, Tensor]
+        The data.
+    dtype : Union[dtype, str], optional
+        That of the data by default.
+    device : Union[str, Device], optional
+        That of the data by default.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of the data.
+
+    Examples
+    --------
+    >>> a = np.array([1, 2, 3])
+    >>> x = dragon.asarray(a)
+    >>> a[0] = 10
+    >>> x
+    Tensor([10,  2,  3])
+
+    """
     if not isinstance(data, _C.Tensor):
         if not hasattr(data, "__array_interface__"):
             return tensor(data, dtype, device)
@@ -198,7 +238,24 @@ def asarray(data, dtype=None, device=None):
 
 
 def from_numpy(array):
-    """Return a tensor over the memory of a NumPy array. Read-only memory is copied."""
+    """Return a tensor over the memory of a NumPy array. Read-only memory is copied.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        The array.
+
+    Returns
+    -------
+    Tensor
+        Of its shape and dtype.
+
+    Examples
+    --------
+    >>> dragon.from_numpy(np.array([[1.0, 2.0]])).dtype
+    dragon.float64
+
+    """
     return _C.from_buffer(array, Tensor)
 
 

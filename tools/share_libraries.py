@@ -1,4 +1,4 @@
-"""Let the checkout use the compiled part of the Dragon that was just installed: `import dragon` works in both places.
+"""Let the checkout use what was built of the Dragon that was just installed: its libraries, and stubs for editors.
 
 The files are hard links where the file system has them, so they take no room, and a build in place leaves the
 installed ones alone: a linker writes its result anew.
@@ -24,12 +24,19 @@ def share(source, target):
         old.unlink()
     shutil.rmtree(target / "lib", ignore_errors=True)
     (target / "lib").mkdir(parents=True)
-    found = [*source.glob("_C.*so"), *(path for path in (source / "lib").iterdir() if path.is_file())]
+    for old in target.rglob("*.pyi"):
+        old.unlink()
+    found = [*source.glob("_C.*so"), *(path for path in (source / "lib").iterdir() if path.is_file()),
+             *source.glob("py.typed"), *source.rglob("*.pyi")]
     for path in found:
+        copy = target / path.relative_to(source)
+        copy.unlink(missing_ok=True)
+        if not copy.parent.exists():
+            continue  # of a module that the checkout has no longer
         try:
-            os.link(path, target / path.relative_to(source))
+            os.link(path, copy)
         except OSError:  # another file system
-            shutil.copy2(path, target / path.relative_to(source))
+            shutil.copy2(path, copy)
     return sorted(str(path.relative_to(source)) for path in found)
 
 

@@ -35,6 +35,19 @@ DRAGON_FN float BFloat16ToFloat(uint16_t half) { return Cast<float>(static_cast<
 #if defined(__CUDA_ARCH__)
 DRAGON_FN uint16_t FloatToFloat16(float value) { return __half_as_ushort(__float2half_rn(value)); }
 DRAGON_FN float Float16ToFloat(uint16_t half) { return __half2float(__ushort_as_half(half)); }
+#elif defined(__aarch64__) && !defined(__CUDACC__)
+// Of C++ compilers for ARM only young ones know _Float16; all of them know ARM's own name, and the instructions.
+DRAGON_FN uint16_t FloatToFloat16(float value) {
+  const __fp16 half = static_cast<__fp16>(value);
+  uint16_t word;
+  memcpy(&word, &half, sizeof(word));
+  return word;
+}
+DRAGON_FN float Float16ToFloat(uint16_t word) {
+  __fp16 half;
+  memcpy(&half, &word, sizeof(half));
+  return half;
+}
 #elif defined(__FLT16_MANT_DIG__) && !defined(__CUDACC__)
 DRAGON_FN uint16_t FloatToFloat16(float value) { return Cast<uint16_t>(static_cast<_Float16>(value)); }
 DRAGON_FN float Float16ToFloat(uint16_t half) { return static_cast<float>(Cast<_Float16>(half)); }

@@ -12,7 +12,9 @@ namespace dragon::python {
 namespace {
 
 /// The struct-module code of each dtype; null where the buffer protocol has none.
-const char* const kFormats[kDTypeCount] = {"?", "B", "b", "h", "i", "q", "e", nullptr, "f", "d", "Zf", "Zd"};
+/// Of C's integers of 64 bits NumPy takes `long` for its own int64 where that is one, and shows the other by name.
+const char* const kInt64Format = sizeof(long) == 8 ? "l" : "q";
+const char* const kFormats[kDTypeCount] = {"?", "B", "b", "h", "i", kInt64Format, "e", nullptr, "f", "d", "Zf", "Zd"};
 
 /// The dtype of a buffer's format, by kind and size, since 'l' has a platform's width.
 bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {
@@ -23,7 +25,7 @@ bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {
   for (int i = 0; i < kDTypeCount; ++i) {
     if (kFormats[i] && code == kFormats[i] && size == kItemSizes[i]) return *dtype = static_cast<DType>(i), true;
   }
-  if (code == "l" && size == 8) return *dtype = DType::kInt64, true;
+  if ((code == "l" || code == "q") && size == 8) return *dtype = DType::kInt64, true;
   if (code == "l" && size == 4) return *dtype = DType::kInt32, true;
   if (code == "c" && size == 1) return *dtype = DType::kUInt8, true;
   return false;
@@ -196,7 +198,7 @@ bool IsSequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check
   throw ValueError(who).Got("lists that changed while they were read").Expected("a box of numbers");
 }
 
-void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
+void WalkNested(PyObject* object, int depth, Survey* survey, const char* who) {
   if (depth > kDeepest) throw ValueError(who).Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
   const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
   if (!IsSequence(object)) {
@@ -231,7 +233,7 @@ void Walk(PyObject* object, int depth, Survey* survey, const char* who) {
       throw TypeError(who).Got("numbers beside lists at depth ", depth).Expected("a box of numbers");
     }
     sequences = IsSequence(item);
-    Walk(item, depth + 1, survey, who);
+    WalkNested(item, depth + 1, survey, who);
   });
 }
 
@@ -278,7 +280,7 @@ py::object DeepList(PyObject* object, int depth) {
 Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
   Survey survey;
   try {
-    Walk(data, 0, &survey, who);
+    WalkNested(data, 0, &survey, who);
   } catch (const NeedsLists&) {
     const py::object lists = DeepList(data, 0);
     return FromSequence(lists.ptr(), wanted, who);

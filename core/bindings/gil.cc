@@ -59,6 +59,19 @@ WithoutGil::~WithoutGil() {
   g_outside.fetch_sub(1, std::memory_order_relaxed);
 }
 
+std::function<std::string()> Asking(pybind11::function function) {
+  // A thread may end, and let go of what it holds, without the lock.
+  const std::shared_ptr<PyObject> kept(function.release().ptr(), [](PyObject* object) {
+    if (!Py_IsInitialized() || LockIsGone()) return;
+    WithGil gil;
+    Py_DECREF(object);
+  });
+  return [kept] {
+    WithGil gil;
+    return pybind11::cast<std::string>(pybind11::reinterpret_borrow<pybind11::function>(kept.get())());
+  };
+}
+
 void RegisterEnd() { Py_AtExit(&AwaitThreads); }
 
 }  // namespace dragon::python

@@ -6,7 +6,9 @@
 #include <cxxabi.h>
 #include <pybind11/pybind11.h>
 
+#include <functional>
 #include <optional>
+#include <string>
 
 namespace dragon::python {
 
@@ -42,6 +44,9 @@ class WithGil {
  private:
   std::optional<pybind11::gil_scoped_acquire> gil_;
 };
+
+/// What asks a function of Python's for a text, whoever holds the lock; it may be let go of without the lock.
+std::function<std::string()> Asking(pybind11::function function);
 
 /// Wait, once the interpreter is gone, until no thread is in the engine: its libraries are about to go as well.
 void RegisterEnd();

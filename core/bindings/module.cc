@@ -30,9 +30,11 @@ PYBIND11_MODULE(_C, m) {
   RegisterDoor(m);
   RegisterGuard(m);
   RegisterSymbolic(m);
+  RegisterSizes(m);
   RegisterBatching(m);
   RegisterShared(m);
   RegisterTrace(m);
+  RegisterProcedure(m);
   RegisterGraph(m);
   RegisterFusion(m);
   RegisterPasses(m);

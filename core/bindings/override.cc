@@ -94,8 +94,15 @@ PyObject* FunctionField(PyObject* self, void* name) {
   return PyObject_GetAttrString(Me(self)->function, static_cast<const char*>(name));
 }
 
+/// What the frontend says of the function, or else the function itself.
+PyObject* Docstring(PyObject* self, void*) {
+  PyObject* describer = Me(self)->frontend->describer;
+  if (!describer) return FunctionField(self, const_cast<char*>("__doc__"));
+  return PyObject_CallMethod(describer, "describe_function", "O", Me(self)->function);
+}
+
 PyGetSetDef overridable_fields[] = {
-    {"__doc__", FunctionField, nullptr, nullptr, const_cast<char*>("__doc__")},
+    {"__doc__", Docstring, nullptr, nullptr, nullptr},
     {"__module__", FunctionField, nullptr, nullptr, const_cast<char*>("__module__")},
     {"__wrapped__", [](PyObject* self, void*) -> PyObject* { return Py_NewRef(Me(self)->function); }, nullptr, nullptr,
      nullptr},

@@ -4,6 +4,7 @@
 #include "core/bindings/python.h"
 #include "core/framework/number.h"
 #include "core/framework/promotion.h"
+#include "core/framework/scribe.h"
 #include "core/framework/trace.h"
 
 namespace dragon::python {
@@ -127,6 +128,11 @@ Value ParseNumber(PyObject* object, const Place& place) {
 }
 
 Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
+  if (const NumberId number = NumberOf(object); DRAGON_UNLIKELY(number >= 0)) {
+    const Tensor tensor = NumberLike(HintOf(number).ptr(), like, place);
+    Scribe::Current()->NoteNumber(tensor, number);
+    return tensor;
+  }
   Value value;
   if (PyLong_Check(object) && !PyBool_Check(object) && like && like->defined() && IsInexact(like->dtype())) {
     value = Value(ParseReal(object, place));  // integers beyond 64 bits are fine beside floats
@@ -155,7 +161,7 @@ Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
 Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like) {
   if (IsTensor(object)) return AsTensor(object);
   if (object == Py_None && place.argument && place.argument->optional) return {};
-  if (IsNumber(object)) return NumberLike(object, like, place);
+  if (IsNumber(object) || NumberOf(object) >= 0) return NumberLike(object, like, place);
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object)) {
     return FromBuffer(object, place.op);
   }
@@ -172,19 +178,28 @@ py::object ItemsOf(PyObject* object, const Place& place) {
   throw py::error_already_set();
 }
 
+int64_t ParseElement(PyObject* object, const Place& place, int element) {
+  const NumberId number = place.argument ? NumberOf(object) : -1;
+  if (DRAGON_LIKELY(number < 0)) return ParseInt(object, place);
+  FollowNumber(number, place, element);
+  return ParseInt(HintOf(number).ptr(), place);
+}
+
 Dims ParseDims(PyObject* object, const Place& place) {
   Dims dims;
   const int repeat = place.argument ? place.argument->repeat : 0;
   if (IsInteger(object) || (IsTensor(object) && AsTensor(object).ndim() == 0)) {
-    return Dims::Filled(std::max(repeat, 1), ParseInt(object, place));
+    for (int i = 0; i < std::max(repeat, 1); ++i) dims.push_back(ParseElement(object, place, i));
+    return dims;
   }
   if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object)) Refuse(object, place);
   const py::object fast = ItemsOf(object, place);
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(fast.ptr());
   EachItem(fast.ptr(), [&](PyObject* item) {
     if (!PyIndex_Check(item) && !IsTensor(item)) Refuse(item, place, "integers");
-    dims.push_back(ParseInt(item, place));
+    dims.push_back(ParseElement(item, place, dims.size()));
+    for (int i = 1; repeat > 1 && i < repeat && count == 1; ++i) dims.push_back(ParseElement(item, place, i));
   });
-  if (repeat > 1 && dims.size() == 1) return Dims::Filled(repeat, dims[0]);
   return dims;
 }
 
@@ -249,14 +264,26 @@ Device ParseDevice(PyObject* object, const Place& place) {
 namespace {
 
 /// A float with an attribute `symbol` is asked for anew whenever the graph that is being traced runs.
-void NoteSymbol(PyObject* object, int attr) {
+void NoteSymbol(PyObject* object, const Place& place) {
   py::object symbol = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "symbol"));
   PyErr_Clear();
   auto* trace = dynamic_cast<Trace*>(Door().tracer);
   if (!trace || !symbol || !PyLong_Check(symbol.ptr())) return;
+  const auto entry = static_cast<int32_t>(PyLong_AsLong(symbol.ptr()));
   Expression value;
-  value.terms.push_back({static_cast<int32_t>(PyLong_AsLong(symbol.ptr())), 1});
-  trace->NoteSymbol(attr, -1, std::move(value));
+  value.terms.push_back({entry, 1});
+  trace->NoteSymbol(place.argument->slot, -1, std::move(value));
+  if (Scribe* scribe = Scribe::Current()) {
+    const NumberId number =
+        scribe->sizes().Note(NumberKind::kSymbol, entry, -1, scribe->Position(), Value(PyFloat_AsDouble(object)));
+    FollowNumber(number, place, -1);
+  }
+}
+
+/// The number as it is now, which the next call is to follow.
+py::object Followed(NumberId number, const Place& place) {
+  FollowNumber(number, place, -1);
+  return HintOf(number);
 }
 
 }  // namespace
@@ -267,11 +294,16 @@ Value ParseAttribute(PyObject* object, const Place& place) {
     if (argument.optional) return Value();
     Refuse(object, place);
   }
+  const bool one = argument.type == ArgumentType::kInt || argument.type == ArgumentType::kFloat ||
+                   argument.type == ArgumentType::kScalar;
+  if (const NumberId number = one ? NumberOf(object) : -1; DRAGON_UNLIKELY(number >= 0)) {
+    return ParseAttribute(Followed(number, place).ptr(), place);
+  }
   switch (argument.type) {
     case ArgumentType::kInt:
       return Value(ParseInt(object, place));
     case ArgumentType::kFloat:
-      if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !PyFloat_CheckExact(object)) NoteSymbol(object, argument.slot);
+      if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !PyFloat_CheckExact(object)) NoteSymbol(object, place);
       return Value(ParseReal(object, place));
     case ArgumentType::kBool:
       if (PyBool_Check(object)) return Value(object == Py_True);

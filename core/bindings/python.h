@@ -3,12 +3,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "core/bindings/gil.h"
 #include "core/framework/apply.h"
 #include "core/framework/op.h"
+#include "core/framework/sizes.h"
 
 PYBIND11_DECLARE_HOLDER_TYPE(T, dragon::Ref<T>, true)
 
@@ -36,6 +38,7 @@ struct Frontend {
   bool resizes_destinations = false;       ///< an `out=` of another shape takes on the result's
   bool waits_to_be_asked = false;          ///< its users expect calls to be recorded only where a scope says so
   mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
+  PyObject* describer = nullptr;           ///< makes docstrings, as `set_describer` tells
 };
 
 struct PyTensor {
@@ -66,11 +69,34 @@ PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* fr
 PyObject* WrapDType(DType dtype, const Frontend* frontend);
 PyObject* WrapDevice(Device device, const Frontend* frontend);
 PyObject* WrapShape(const Dims& shape, const Frontend* frontend);
-/// A size as an int, or what this thread's maker of sizes makes of it: a capture looks on at what sizes decide.
-PyObject* WrapSize(int64_t size);
-extern thread_local PyObject* t_size_maker;
-/// The same for `len`, which must be an int: the maker only hears of it, as -1 - length.
-Py_ssize_t TellLength(int64_t length);
+
+/// Whose argument is being read.
+struct Place {
+  const char* op;
+  const Argument* argument;
+};
+
+// --- sizes.cc: sizes as ints, or as what they are while a recorder writes down what they decide
+PyObject* WrapShapeOf(const Tensor& tensor, const Frontend* frontend);
+PyObject* WrapStridesOf(const Tensor& tensor);
+PyObject* WrapSizeOf(const Tensor& tensor, int axis);
+PyObject* WrapCountOf(const Tensor& tensor, int64_t times = 1);
+/// The same for who must have an int or a bool.
+Py_ssize_t LengthOf(const Tensor& tensor);
+bool IsDenseTold(const Tensor& tensor);
+/// A number that is told in another way, which cannot be followed.
+void FixSizes(const Tensor& tensor);
+/// How many threads write calls down. As a rule none does, and nobody has to look for his own.
+extern std::atomic<int> g_scribes;
+inline bool IsAnyWrittenDown() { return DRAGON_UNLIKELY(g_scribes.load(std::memory_order_relaxed) != 0); }
+NumberId FollowedNumberOf(PyObject* object);
+/// Whether it is one of those numbers, of this thread's scribe: which one. -1 if it is none.
+inline NumberId NumberOf(PyObject* object) { return IsAnyWrittenDown() ? FollowedNumberOf(object) : -1; }
+/// The int or float that it is at the moment.
+py::object HintOf(NumberId number);
+/// Attribute `attr` of the next call (or element `element` of its list) is that number.
+void FollowNumber(NumberId number, const Place& place, int element);
+void RegisterSizes(py::module_& m);
 /// Numbers, strings, lists, None.
 PyObject* WrapValue(const Value& value);
 
@@ -118,10 +144,6 @@ Tensors ApplyFromPython(const Call& call, const Frontend* frontend, std::span<co
 
 // --- parse.cc: Python objects to what a schema asks for. Errors name the operator and the argument.
 
-struct Place {
-  const char* op;
-  const Argument* argument;
-};
 /// Call `visit(item)` with the items of a list or tuple. An item's own methods may change the list meanwhile: each one
 /// is held while it is looked at, and the length is asked anew.
 template <typename Visitor>
@@ -138,6 +160,8 @@ Value ParseNumber(PyObject* object, const Place& place);
 Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like);
 Value ParseAttribute(PyObject* object, const Place& place);
 int64_t ParseInt(PyObject* object, const Place& place);
+/// An element of a list of integers.
+int64_t ParseElement(PyObject* object, const Place& place, int element);
 Dims ParseDims(PyObject* object, const Place& place);
 DType ParseDType(PyObject* object, const Place& place);
 Device ParseDevice(PyObject* object, const Place& place);
@@ -176,6 +200,7 @@ void RegisterDoor(py::module_& m);
 void RegisterGraph(py::module_& m);
 void RegisterShared(py::module_& m);
 void RegisterTrace(py::module_& m);
+void RegisterProcedure(py::module_& m);
 void RegisterPasses(py::module_& m);
 extern PyNumberMethods TensorNumber;
 extern PyMappingMethods TensorMapping;

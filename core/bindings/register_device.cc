@@ -17,6 +17,7 @@ void RegisterDevices(py::module_& m) {
       "Load operators, kernels or a device from a shared library.", py::arg("path"));
   m.def("library_folder", &LibraryFolder, "Where libdragon lies.");
   m.def("cpu_level", &CpuLevel, "The instruction-set level of the CPU kernels in use.");
+  m.def("has_onednn", &HasOneDnn, "Whether CPU kernels have oneDNN to do large products and convolutions.");
   m.def(
       "device_count",
       [](const std::string& type) {

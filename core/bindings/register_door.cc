@@ -19,7 +19,7 @@ py::tuple EventTuple(const ProfileEvent& event) {
   for (const Dims& shape : event.shapes) {
     shapes.append(py::reinterpret_steal<py::object>(WrapShape(shape, nullptr)));
   }
-  return py::make_tuple(event.name, event.start, event.end, event.is_node, event.bytes, shapes);
+  return py::make_tuple(event.name, event.start, event.end, event.is_node, event.bytes, shapes, event.where);
 }
 
 }  // namespace
@@ -34,7 +34,13 @@ void RegisterDoor(py::module_& m) {
   m.def("set_autocast_cache", &SetAutocastCache, "Keep the casts of leaves; returns whether they were kept.",
         py::arg("enabled"));
   m.def("clear_autocast_cache", &ClearAutocastCache, "Forget the casts that are kept.");
-  m.def("start_profile", &StartProfile, "Note the calls of this thread from now on.", py::arg("with_shapes") = false);
+  m.def(
+      "start_profile",
+      [](bool with_shapes, const py::object& where) {
+        StartProfile(with_shapes, where.is_none() ? nullptr : Asking(py::function(where)));
+      },
+      "Note the calls of this thread from now on, and what `where()` says of the place in the program.",
+      py::arg("with_shapes") = false, py::arg("where") = py::none());
   m.def(
       "stop_profile",
       [] {
@@ -42,7 +48,8 @@ void RegisterDoor(py::module_& m) {
         for (const ProfileEvent& event : StopProfile()) events.append(EventTuple(event));
         return events;
       },
-      "Return what was noted: (name, start in ns, end in ns, is a backward node, bytes of results, input shapes).");
+      "Return what was noted: (name, start in ns, end in ns, is a backward node, bytes of results, input shapes, "
+      "where).");
   m.def("is_profiling", &IsProfiling, "Whether this thread's calls are noted.");
 }
 

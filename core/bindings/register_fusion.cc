@@ -1,10 +1,31 @@
-// Bodies of fused calls seen from Python.
+// Graphs as arguments seen from Python, and Ctrl-C while they run in loops.
+#include <chrono>
+
+#include "core/bindings/gil.h"
 #include "core/bindings/python.h"
-#include "core/framework/graph_body.h"
+#include "core/framework/bodies.h"
 
 namespace dragon::python {
 
+namespace {
+
+/// Often enough for people, and seldom enough for loops of small rounds.
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+
+void RaiseSignals() {
+  thread_local std::chrono::steady_clock::time_point last;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last < kBetweenLooks) return;
+  last = now;
+  if (PyGILState_Check()) const WithoutGil others;  // have their turn
+  WithGil gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+}  // namespace
+
 void RegisterFusion(py::module_& m) {
+  Bodies().interrupt = &RaiseSignals;
   py::class_<GraphBody, Object, Ref<GraphBody>>(m, "GraphBody", "A graph that an argument of an operator holds.")
       .def(py::init([](const Graph& graph) {
              graph.Verify();

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "core/bindings/guard.h"
@@ -14,14 +15,14 @@ namespace dragon::python {
 namespace {
 
 /// What an argument looks like: a tensor's form, a constant, or a structure of such.
-struct Argument {
+struct Watched {
   enum Kind { kTensor, kConstant, kTuple, kList, kDict, kFields };
   Kind kind;
   std::string path;
   PyObject* type = nullptr;
   Check check{};
   std::vector<PyObject*> keys;
-  std::vector<Argument> children;
+  std::vector<Watched> children;
   std::unique_ptr<ObjectForm> form;
 };
 
@@ -110,19 +111,20 @@ class Guards {
     }
   }
 
-  /// The first size of these tensor arguments (by number) may be any from `low` to `high`, the same for all of them.
-  void FreeBatch(const std::vector<int>& positions, int64_t low, int64_t high) {
+  /// These axes of tensor arguments (number, axis), and no others, may have any size.
+  void OpenSizes(const std::vector<std::pair<int, int>>& axes) {
     EachForm([&](TensorForm& form, int position) {
-      form.any_batch = std::find(positions.begin(), positions.end(), position) != positions.end();
-      form.low = low;
-      form.high = high;
+      form.open_axes = 0;
+      for (const auto& [number, axis] : axes) {
+        if (number == position) form.open_axes |= uint64_t{1} << axis;
+      }
     });
   }
 
   /// The tensors among the arguments, or None where something differs.
   py::object Run(py::handle args, py::handle kwargs) {
     explicit_.clear();
-    batch_ = 0;
+    sizes_.clear();
     failure_ = {kSwitches, 0};
     if (!(switches_ == Now())) return py::none();
     failure_ = {kArguments, 0};
@@ -163,7 +165,7 @@ class Guards {
   /// The tensors among the arguments, or how these differ from what they were.
   py::object CheckArguments(py::handle args, py::handle kwargs) {
     explicit_.clear();
-    batch_ = 0;
+    sizes_.clear();
     if (Collect(args.ptr(), kwargs.ptr())) return Collected();
     failure_ = {kArguments, 0};
     return Failure(args, kwargs).cast<py::tuple>()[1];
@@ -188,7 +190,8 @@ class Guards {
     return switches_ == now ? py::object(py::none()) : py::str(switches_.Difference(now));
   }
   size_t size() const { return places_.size(); }
-  int64_t batch() const { return batch_; }
+  /// The sizes that the open axes had in the last check.
+  py::tuple sizes() const { return py::tuple(py::cast(sizes_)); }
 
  private:
   /// The switches, apart from a difference that none of the captured calls has noticed.
@@ -219,22 +222,22 @@ class Guards {
     return tensors;
   }
 
-  static std::vector<Argument> ParseAll(py::tuple specs) {
-    std::vector<Argument> parsed;
+  static std::vector<Watched> ParseAll(py::tuple specs) {
+    std::vector<Watched> parsed;
     for (py::handle spec : specs) parsed.push_back(Parse(spec.cast<py::tuple>()));
     return parsed;
   }
 
   /// (kind, path, tensor) | (kind, path, mode, value) | (kind, path, type, children) | (kind, path, type, children,
   /// keys)
-  static Argument Parse(py::tuple spec) {
-    Argument argument;
-    argument.kind = static_cast<Argument::Kind>(spec[0].cast<int>());
+  static Watched Parse(py::tuple spec) {
+    Watched argument;
+    argument.kind = static_cast<Watched::Kind>(spec[0].cast<int>());
     argument.path = spec[1].cast<std::string>();
     PyObject* third = PyTuple_GET_ITEM(spec.ptr(), 2);
-    if (argument.kind == Argument::kTensor) {
+    if (argument.kind == Watched::kTensor) {
       argument.form = std::make_unique<ObjectForm>(third);
-    } else if (argument.kind == Argument::kConstant) {
+    } else if (argument.kind == Watched::kConstant) {
       argument.check = {static_cast<Mode>(spec[2].cast<int>()), PyTuple_GET_ITEM(spec.ptr(), 3)};
     } else {
       argument.type = third;
@@ -246,7 +249,7 @@ class Guards {
     return argument;
   }
 
-  bool Say(const Argument& argument, const std::string& difference) {
+  bool Say(const Watched& argument, const std::string& difference) {
     if (explaining_ && difference_.empty()) difference_ = argument.path + ": " + difference;
     return false;
   }
@@ -277,23 +280,21 @@ class Guards {
     return true;
   }
 
-  bool CollectOne(const Argument& argument, PyObject* now) {
+  bool CollectOne(const Watched& argument, PyObject* now) {
     switch (argument.kind) {
-      case Argument::kTensor:
+      case Watched::kTensor:
         if (!IsTensor(now) || !argument.form->Fits(now)) {
           return Say(argument, explaining_ ? argument.form->Difference(now) : "");
         }
-        if (argument.form->any_batch) {
-          const int64_t size = AsTensor(now).size(0);
-          if (batch_ && batch_ != size) return Say(argument, "another first size than the other tensors'");
-          batch_ = size;
+        for (uint64_t open = argument.form->open_axes; open; open &= open - 1) {
+          sizes_.push_back(AsTensor(now).shape()[std::countr_zero(open)]);
         }
         explicit_.push_back(now);
         return true;
-      case Argument::kConstant:
+      case Watched::kConstant:
         if (Matches(argument.check, now)) return true;
         return Say(argument, explaining_ ? "was " + Text(argument.check.expected) + ", now " + Text(now) : "");
-      case Argument::kFields:
+      case Watched::kFields:
         break;
       default:
         if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) {
@@ -306,23 +307,23 @@ class Guards {
     return CollectChildren(argument, now);
   }
 
-  bool CollectChildren(const Argument& argument, PyObject* now) {
+  bool CollectChildren(const Watched& argument, PyObject* now) {
     const Py_ssize_t count = static_cast<Py_ssize_t>(argument.children.size());
     py::object fields;
-    if (argument.kind == Argument::kFields) {
+    if (argument.kind == Watched::kFields) {
       if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) return Say(argument, "is of another class");
       fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
       if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), Say(argument, "has no fields");
       now = fields.ptr();
     }
-    const bool keyed = argument.kind == Argument::kDict || argument.kind == Argument::kFields;
-    const Py_ssize_t size = keyed                               ? PyDict_GET_SIZE(now)
-                            : argument.kind == Argument::kTuple ? PyTuple_GET_SIZE(now)
-                                                                : PyList_GET_SIZE(now);
+    const bool keyed = argument.kind == Watched::kDict || argument.kind == Watched::kFields;
+    const Py_ssize_t size = keyed                              ? PyDict_GET_SIZE(now)
+                            : argument.kind == Watched::kTuple ? PyTuple_GET_SIZE(now)
+                                                               : PyList_GET_SIZE(now);
     if (size != count) return Say(argument, "had " + std::to_string(count) + " entries, now " + std::to_string(size));
     if (!keyed) {
       for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject* item = argument.kind == Argument::kTuple ? PyTuple_GET_ITEM(now, i) : PyList_GET_ITEM(now, i);
+        PyObject* item = argument.kind == Watched::kTuple ? PyTuple_GET_ITEM(now, i) : PyList_GET_ITEM(now, i);
         if (!CollectOne(argument.children[i], item)) return false;
       }
       return true;
@@ -342,13 +343,13 @@ class Guards {
   template <typename Visit>
   void EachForm(Visit visit) {
     int position = 0;
-    for (Argument& argument : positional_) EachFormIn(argument, visit, &position);
+    for (Watched& argument : positional_) EachFormIn(argument, visit, &position);
     for (auto& [name, argument] : named_) EachFormIn(argument, visit, &position);
   }
   template <typename Visit>
-  static void EachFormIn(Argument& argument, Visit& visit, int* position) {
+  static void EachFormIn(Watched& argument, Visit& visit, int* position) {
     if (argument.form) visit(*argument.form, (*position)++);
-    for (Argument& child : argument.children) EachFormIn(child, visit, position);
+    for (Watched& child : argument.children) EachFormIn(child, visit, position);
   }
 
   /// How the arguments share memory, with each other and with tensors from outside.
@@ -359,19 +360,21 @@ class Guards {
   }
 
   std::vector<GuardPlace> places_;
-  std::vector<Argument> positional_;
-  std::vector<std::pair<PyObject*, Argument>> named_;
+  std::vector<Watched> positional_;
+  std::vector<std::pair<PyObject*, Watched>> named_;
   Switches switches_;
   int64_t times_asked_ = TimesAsked();
   bool heeds_scopes_ = false;  ///< whether a call depended on a scope having said that it is to be recorded
   std::vector<Tensor> implicit_;
   std::vector<int> aliases_;
-  std::vector<PyObject*> explicit_;  ///< borrowed from the arguments of the call that is checked
-  int64_t batch_ = 0;
+  std::vector<PyObject*> explicit_;                 ///< borrowed from the arguments of the call that is checked
+  static thread_local std::vector<int64_t> sizes_;  ///< of the open axes, in this thread's last check
   std::pair<int, int> failure_{kNothing, 0};
   bool explaining_ = false;
   std::string difference_;
 };
+
+thread_local std::vector<int64_t> Guards::sizes_;
 
 }  // namespace
 
@@ -402,9 +405,8 @@ void RegisterGuard(py::module_& m) {
            py::arg("positions"))
       .def("fix_places", &Guards::FixPlaces, "Have tensors begin where they do now in their memory.",
            py::arg("positions"), py::arg("tensors"))
-      .def("free_batch", &Guards::FreeBatch,
-           "Let the first size of these tensor arguments, and of no others, be anything between two bounds.",
-           py::arg("positions"), py::arg("low"), py::arg("high"))
+      .def("open_sizes", &Guards::OpenSizes, "Let these axes (number, axis) of tensor arguments have any size.",
+           py::arg("axes"))
       .def("release", &Guards::Release, "Let an entry be whatever it is.", py::arg("place"), py::arg("check") = -1)
       .def("check", &Guards::Run, "Return the tensors among the arguments, or None where something differs.",
            py::arg("args"), py::arg("kwargs") = py::none())
@@ -414,7 +416,7 @@ void RegisterGuard(py::module_& m) {
       .def("changes", &Guards::Changes, "Every (place, check) that is not as it was.")
       .def("tensor_difference", &Guards::TensorDifference, "How a tensor differs from what it was.", py::arg("place"))
       .def_property_readonly("switches_changed", &Guards::SwitchesChanged)
-      .def_property_readonly("batch", &Guards::batch)
+      .def_property_readonly("sizes", &Guards::sizes, "Those that the open axes had in the last check.")
       .def("__len__", &Guards::size);
 }
 

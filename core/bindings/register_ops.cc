@@ -3,6 +3,7 @@
 
 #include "core/bindings/recording.h"
 #include "core/bindings/words.h"
+#include "core/framework/scribe.h"
 
 namespace dragon::python {
 
@@ -81,7 +82,7 @@ void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* 
     }
     const Place place{me->op->name().c_str(), &me->op->schema.arguments()[list]};
     Dims spread;
-    for (Py_ssize_t i = list; i < count; ++i) spread.push_back(ParseInt(args[i], place));
+    for (Py_ssize_t i = list; i < count; ++i) spread.push_back(ParseElement(args[i], place, spread.size()));
     into->spread = Value(std::move(spread));
     into->spread_at = list;
     for (int i = 0; i <= list; ++i) into->slots[i] = args[i];
@@ -180,6 +181,7 @@ struct ParsedCall {
 
 void Parse(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords, ParsedCall* call) {
   Arguments& given = call->given;
+  if (Scribe* scribe = IsAnyWrittenDown() ? Scribe::Current() : nullptr) scribe->ForgetFollowed();
   Collect(me, args, count, keywords, &given);
   const auto& arguments = me->op->schema.arguments();
   const Tensor* like = nullptr;
@@ -295,13 +297,22 @@ PyObject* OpRepr(PyObject* self) {
   return PyUnicode_FromFormat("<operator %s%s>", LineFor(*me->op, *me->names).c_str(), me->in_place ? " in place" : "");
 }
 
-PyObject* OpName(PyObject* self, void*) { return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str()); }
+PyObject* NameAsText(PyObject* self, void*) {
+  return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
+}
 
 PyObject* OpDoc(PyObject* self, void*) {
   const auto* me = reinterpret_cast<PyOp*>(self);
   if (me->fallback) return PyObject_GetAttrString(me->fallback, "__doc__");
-  return PyUnicode_FromFormat("%s\n\n%s", LineFor(*me->op, *me->names).c_str(),
-                              InWordsOf(me->frontend, me->op, *me->names, me->op->doc).c_str());
+  const std::string sentence = InWordsOf(me->frontend, me->op, *me->names, me->op->doc);
+  if (me->frontend->describer) {
+    PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(me->names->size()));
+    if (!names) return nullptr;
+    for (size_t i = 0; i < me->names->size(); ++i) PyTuple_SET_ITEM(names, i, Py_NewRef((*me->names)[i]));
+    return PyObject_CallMethod(me->frontend->describer, "describe_operator", "sONs", me->op->name().c_str(),
+                               me->in_place ? Py_True : Py_False, names, sentence.c_str());
+  }
+  return PyUnicode_FromFormat("%s\n\n%s", LineFor(*me->op, *me->names).c_str(), sentence.c_str());
 }
 
 PyObject* OpSignature(PyObject* self, void*) {
@@ -322,8 +333,8 @@ PyObject* OpSchema(PyObject* self, void*) {
   return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
 }
 
-PyGetSetDef op_fields[] = {{"__name__", OpName, nullptr, nullptr, nullptr},
-                           {"__qualname__", OpName, nullptr, nullptr, nullptr},
+PyGetSetDef op_fields[] = {{"__name__", NameAsText, nullptr, nullptr, nullptr},
+                           {"__qualname__", NameAsText, nullptr, nullptr, nullptr},
                            {"__doc__", OpDoc, nullptr, nullptr, nullptr},
                            {"__text_signature__", OpSignature, nullptr, nullptr, nullptr},
                            {"__wrapped__", OpWrapped, nullptr, nullptr, nullptr},
@@ -421,6 +432,11 @@ void RegisterFrontends(py::module_& m) {
       .def(
           "set_refusal", [](Ops& self, py::object handler) { self.frontend.refusal_handler = handler.release().ptr(); },
           "Have `handler(function, args, kwargs, error)` say what is raised instead of an AttributeError from inside.",
+          py::arg("handler"))
+      .def(
+          "set_describer", [](Ops& self, py::object handler) { self.frontend.describer = handler.release().ptr(); },
+          "Have `handler.describe_operator(operator, in_place, names, sentence)` make the docstrings of operators, and "
+          "`handler.describe_function(function)` those of overridable functions.",
           py::arg("handler"))
       .def(
           "with_fallback",

@@ -28,7 +28,7 @@ void DescribeFacts(const Operator& op, py::dict* description) {
   (*description)["batches"] = batchings[static_cast<int>(op.batching)];
 }
 
-py::dict Describe(const std::string& name) {
+py::dict DescribeOperator(const std::string& name) {
   const Operator& op = GetOp(name);
   py::dict description;
   py::list arguments, returns;
@@ -60,7 +60,7 @@ void RegisterSchema(py::module_& m) {
         return names;
       },
       "All operators' names, sorted.");
-  m.def("schema", &Describe, "What is told of an operator: a dict.", py::arg("name"));
+  m.def("schema", &DescribeOperator, "What is told of an operator: a dict.", py::arg("name"));
 }
 
 }  // namespace dragon::python

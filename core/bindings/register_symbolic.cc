@@ -1,4 +1,4 @@
-// Graphs whose sizes are known only at run time, and how captures look on at sizes, seen from Python.
+// Graphs whose sizes are known only at run time, seen from Python.
 #include <pybind11/stl.h>
 
 #include "core/bindings/python.h"
@@ -13,15 +13,6 @@ void RegisterSymbolic(py::module_& m) {
         return std::make_shared<Graph>(Specialise(graph, sizes));
       },
       "The graph with numbers in the places of symbols.", py::arg("graph"), py::arg("sizes"));
-  m.def(
-      "set_size_maker",
-      [](const py::object& maker) {
-        PyObject* previous = t_size_maker;
-        t_size_maker = maker.is_none() ? nullptr : maker.inc_ref().ptr();
-        return previous ? py::reinterpret_steal<py::object>(previous) : py::object(py::none());
-      },
-      "Have this thread's tensors tell their sizes through a function of ints; None: as ints. Returns what was.",
-      py::arg("maker"));
   m.def(
       "evaluate_graph",
       [](const Graph& graph, const py::sequence& inputs, py::type tensor_class) {

@@ -5,6 +5,7 @@
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/batching.h"
+#include "core/framework/scribe.h"
 #include "core/framework/trace.h"
 
 namespace dragon::python {
@@ -29,7 +30,7 @@ bool Operand(PyObject* object, const Tensor* other, const Place& place, Tensor* 
     *tensor = AsTensor(object);
     return true;
   }
-  if (!IsNumber(object)) {
+  if (!IsNumber(object) && NumberOf(object) < 0) {
     // An array on the right of a tensor is read as one; on the left, NumPy decides.
     if (!other || std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") != 0) return false;
     *tensor = FromBuffer(object, place.op);
@@ -50,7 +51,8 @@ PyObject* Binary(PyObject* a, PyObject* b) {
       return CallSlotOverride(frontend, op.name().c_str(), a, b);
     }
     Tensor inputs[2];
-    if ((!IsTensor(a) && !IsNumber(a)) || !Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
+    if ((!IsTensor(a) && !IsNumber(a) && NumberOf(a) < 0) ||
+        !Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
         !Operand(b, IsTensor(a) ? &AsTensor(a) : nullptr, place, &inputs[1])) {
       Py_RETURN_NOTIMPLEMENTED;
     }
@@ -174,19 +176,19 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 int Init(PyObject*, PyObject*, PyObject*) { return 0; }
 
-int Traverse(PyObject* self, visitproc visit, void* arg) {
+int TraverseTensor(PyObject* self, visitproc visit, void* arg) {
   const auto* me = reinterpret_cast<PyTensor*>(self);
   Py_VISIT(me->dict);
   return VisitHeld(me->impl, visit, arg);
 }
 
-int Clear(PyObject* self) {
+int ClearTensor(PyObject* self) {
   Py_CLEAR(reinterpret_cast<PyTensor*>(self)->dict);
   ClearHeld(reinterpret_cast<PyTensor*>(self)->impl);
   return 0;
 }
 
-void Dealloc(PyObject* self) {
+void DeallocTensor(PyObject* self) {
   auto* me = reinterpret_cast<PyTensor*>(self);
   PyObject_GC_UnTrack(self);
   if (me->impl) {
@@ -243,26 +245,27 @@ PyObject* GradFn(const Tensor& tensor) {
   Py_RETURN_NONE;
 }
 
-Tensor UnversionedAlias(const Tensor& tensor) {
+/// The same memory without history; `unversioned`: writes are none of autograd's business either.
+Tensor DetachedAlias(const Tensor& tensor, bool unversioned) {
   tensor.Settle();
   Tensor alias = tensor.Detach();
-  alias.impl()->own_version = MakeRef<VersionCounter>();
+  if (unversioned) alias.impl()->own_version = MakeRef<VersionCounter>();
+  if (Scribe* scribe = IsAnyWrittenDown() ? Scribe::Current() : nullptr)
+    scribe->NoteDetached(tensor, alias, unversioned);
   return alias;
 }
 
 PyGetSetDef fields[] = {
-    {"shape", DRAGON_FIELD(WrapShape(x.shape(), f)), nullptr, "Sizes of the axes.", nullptr},
-    {"strides", DRAGON_FIELD((x.Settle(), WrapShape(x.strides(), nullptr))), nullptr, "Steps of the axes, in elements.",
-     nullptr},
+    {"shape", DRAGON_FIELD(WrapShapeOf(x, f)), nullptr, "Sizes of the axes.", nullptr},
+    {"strides", DRAGON_FIELD((x.Settle(), WrapStridesOf(x))), nullptr, "Steps of the axes, in elements.", nullptr},
     {"storage_offset", DRAGON_FIELD((NotePlace(x), PyLong_FromLongLong(x.offset()))), nullptr,
      "Place of the first element.", nullptr},
     {"ndim", DRAGON_FIELD(PyLong_FromLong(x.ndim())), nullptr, "Number of axes.", nullptr},
-    {"size", DRAGON_FIELD(WrapSize(x.numel())), nullptr, "Number of elements.", nullptr},
+    {"size", DRAGON_FIELD(WrapCountOf(x)), nullptr, "Number of elements.", nullptr},
     {"dtype", DRAGON_FIELD(WrapDType(x.dtype(), f)), nullptr, "Type of the elements.", nullptr},
     {"device", DRAGON_FIELD(WrapDevice(DeviceOfNumbers(x), f)), nullptr, "Where the elements are.", nullptr},
     {"itemsize", DRAGON_FIELD(PyLong_FromLongLong(x.item_size())), nullptr, "Bytes per element.", nullptr},
-    {"nbytes", DRAGON_FIELD(PyLong_FromLongLong(x.numel() * x.item_size())), nullptr, "Bytes of all elements.",
-     nullptr},
+    {"nbytes", DRAGON_FIELD(WrapCountOf(x, x.item_size())), nullptr, "Bytes of all elements.", nullptr},
     {"requires_grad", DRAGON_FIELD(PyBool_FromLong(RequiresGrad(x))), SetRequiresGrad, "Gradients are wanted.",
      nullptr},
     {"is_leaf", DRAGON_FIELD((RefuseHistory(x, "is_leaf"), PyBool_FromLong(x.is_leaf()))), nullptr,
@@ -271,15 +274,15 @@ PyGetSetDef fields[] = {
      nullptr},
     {"grad_fn", DRAGON_FIELD((RefuseHistory(x, "grad_fn"), GradFn(x))), nullptr,
      "The node that made the tensor, or None.", nullptr},
-    {"data", DRAGON_FIELD(Wrap(UnversionedAlias(x), f)), SetData, "The same memory without autograd.", nullptr},
+    {"data", DRAGON_FIELD(Wrap(DetachedAlias(x, true), f)), SetData, "The same memory without autograd.", nullptr},
     {"is_view", DRAGON_FIELD(PyBool_FromLong(static_cast<bool>(x.impl()->base))), nullptr,
      "Shares another tensor's memory.", nullptr},
     {"base", DRAGON_FIELD(Wrap(Tensor(x.impl()->base), f)), nullptr, "The tensor that this is a view of, or None.",
      nullptr},
     {"retains_grad", DRAGON_FIELD(PyBool_FromLong(x.impl()->autograd && x.impl()->autograd->retain_grad)), nullptr,
      "Keeps its gradient.", nullptr},
-    {"storage_nbytes", DRAGON_FIELD(PyLong_FromSize_t(x.impl()->storage ? x.impl()->storage->bytes : 0)), nullptr,
-     "Bytes of the memory that the tensor looks at.", nullptr},
+    {"storage_nbytes", DRAGON_FIELD((FixSizes(x), PyLong_FromSize_t(x.impl()->storage ? x.impl()->storage->bytes : 0))),
+     nullptr, "Bytes of the memory that the tensor looks at.", nullptr},
     {"storage_ptr",
      DRAGON_FIELD((x.Settle(), PyLong_FromVoidPtr(x.impl()->storage ? x.impl()->storage->Write() : nullptr))), nullptr,
      "Address of that memory.", nullptr},
@@ -304,30 +307,47 @@ PyObject* Extent(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
     const Tensor& x = me->tensor();
     const Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
     if (total > 1) throw TypeError("size").Got(total, " arguments").Expected("one axis or none");
-    if (total == 0 || args[0] == Py_None) return WrapShape(x.shape(), me->frontend);
+    if (total == 0 || args[0] == Py_None) return WrapShapeOf(x, me->frontend);
     const int64_t axis = ParseInt(args[0], Place{"size", nullptr});
     if (axis < -x.ndim() || axis >= x.ndim()) {
       throw IndexError("size").Got("axis ", axis).Expected(-x.ndim(), " to ", x.ndim() - 1, " for ", x.ndim(), " axes");
     }
-    return WrapSize(x.size(axis));
+    return WrapSizeOf(x, static_cast<int>(axis < 0 ? axis + x.ndim() : axis));
   });
 }
 
 PyMethodDef methods[] = {
     {"extent", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Extent)), METH_FASTCALL | METH_KEYWORDS,
-     "Return the shape, or the size of one axis."},
-    {"item", Item, METH_NOARGS, "Return the only element as a Python number."},
-    {"tolist", DRAGON_METHOD(ToList(x)), METH_NOARGS, "Return nested lists of Python numbers."},
+     "extent($self, dim=None)\n--\n\n"
+     "Return the shape, or the size of one axis.\n\n"
+     "Parameters\n----------\ndim : int, optional\n    The axis; the shape is returned without it.\n\n"
+     "Returns\n-------\nUnion[Size, int]\n    `Size` is a tuple.\n\n"
+     "Examples\n--------\n>>> torch.zeros(2, 3).size()\ntorch.Size([2, 3])\n>>> torch.zeros(2, 3).size(1)\n3\n"},
+    {"item", Item, METH_NOARGS,
+     "item($self)\n--\n\n"
+     "Return the only element as a Python number.\n\n"
+     "Returns\n-------\nUnion[bool, int, float, complex]\n    An error, if there are more elements than one.\n\n"
+     "Examples\n--------\n>>> torch.tensor([[7]]).item()\n7\n"},
+    {"tolist", DRAGON_METHOD(ToList(x)), METH_NOARGS,
+     "tolist($self)\n--\n\n"
+     "Return nested lists of Python numbers.\n\n"
+     "Returns\n-------\nUnion[list, number]\n    As many lists in each other as there are axes.\n\n"
+     "Examples\n--------\n>>> torch.tensor([[1, 2], [3, 4]]).tolist()\n[[1, 2], [3, 4]]\n"},
     {"numpy", [](PyObject* self, PyObject*) { return ToNumPy(self); }, METH_NOARGS,
      "Return a NumPy array over the same memory."},
-    {"detach", DRAGON_METHOD((x.Settle(), Wrap(x.Detach(), f))), METH_NOARGS, "Return an alias without history."},
+    {"detach", DRAGON_METHOD(Wrap(DetachedAlias(x, false), f)), METH_NOARGS,
+     "detach($self)\n--\n\n"
+     "Return an alias without history.\n\n"
+     "Returns\n-------\nTensor\n    Over the same memory; no gradient flows through it.\n\n"
+     "Examples\n--------\n>>> x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+     ">>> x.detach().requires_grad\nFalse\n"},
     {"data_ptr", DRAGON_METHOD((x.Observe("its address"), x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))),
      METH_NOARGS, "Return the address of the first element."},
-    {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(x.is_contiguous()))), METH_NOARGS,
+    {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(IsDenseTold(x)))), METH_NOARGS,
      "Whether elements are in row-major order."},
     {"retain_grad", DRAGON_METHOD((RetainGrad(x), Py_NewRef(Py_None))), METH_NOARGS,
      "Keep the gradient of a computed tensor."},
-    {"physical_strides", DRAGON_METHOD(WrapShape(x.strides(), nullptr)), METH_NOARGS,
+    {"physical_strides", DRAGON_METHOD((FixSizes(x), WrapShape(x.strides(), nullptr))), METH_NOARGS,
      "Return strides as they are, the engine's choice included."},
     {"set_storage", SetStorage, METH_VARARGS, "Become a window (shape, strides, offset) on another tensor's memory."},
     {"resize", Resize, METH_O, "Change the shape where it is, keeping the elements in order of memory."},
@@ -336,7 +356,7 @@ PyMethodDef methods[] = {
 
 Py_ssize_t Length(PyObject* self) {
   const Tensor& x = AsTensor(self);
-  if (x.ndim() > 0) return TellLength(x.shape()[0]);
+  if (x.ndim() > 0) return LengthOf(x);
   PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
   return -1;
 }
@@ -420,9 +440,9 @@ void RegisterTensor(py::module_& m) {
   TensorType.tp_weaklistoffset = offsetof(PyTensor, weakrefs);
   TensorType.tp_new = New;
   TensorType.tp_init = Init;
-  TensorType.tp_dealloc = Dealloc;
-  TensorType.tp_traverse = Traverse;
-  TensorType.tp_clear = Clear;
+  TensorType.tp_dealloc = DeallocTensor;
+  TensorType.tp_traverse = TraverseTensor;
+  TensorType.tp_clear = ClearTensor;
   TensorType.tp_as_number = &TensorNumber;
   TensorType.tp_as_mapping = &TensorMapping;
   TensorType.tp_as_buffer = &buffer;

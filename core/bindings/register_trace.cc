@@ -1,7 +1,7 @@
 // Tracing, compiling and running captured calls, seen from Python.
 #include <pybind11/stl.h>
 
-#include "core/bindings/python.h"
+#include "core/bindings/captures.h"
 #include "core/device/absent.h"
 #include "core/framework/autograd/meta.h"
 #include "core/passes/decompose.h"
@@ -12,63 +12,9 @@ namespace dragon::python {
 
 namespace {
 
-std::vector<Tensor> TensorsOf(const py::sequence& objects, const char* who) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(objects.size());
-  for (py::handle object : objects) {
-    if (!IsTensor(object.ptr())) {
-      throw TypeError(who).Got(Py_TYPE(object.ptr())->tp_name, " at ", tensors.size()).Expected("a tensor");
-    }
-    tensors.push_back(AsTensor(object.ptr()));
-  }
-  return tensors;
-}
-
-py::object Wrapped(const Tensor& tensor, const Frontend* frontend) {
-  return py::reinterpret_steal<py::object>(Wrap(tensor, frontend));
-}
-
-/// The object that shows the tensor already, whatever its class.
-py::object Shown(const Tensor& tensor) {
-  auto* living = static_cast<PyTensor*>(tensor.impl()->python.load());
-  return Wrapped(tensor, living ? living->frontend : FrontendOf(&TensorType));
-}
-
 /// A trace with what only Python knows: the classes of its results.
 struct TraceFace {
-  std::shared_ptr<Trace> trace = std::make_shared<Trace>();
-};
-
-/// A capture, and what Python knows of it.
-struct CaptureFace {
   std::shared_ptr<Trace> trace;
-  Capture capture;
-  std::vector<Tensor> outputs;
-  std::vector<const Frontend*> frontends;
-  bool differentiated = false;
-
-  /// The capture with its backward pass.
-  const Capture& Differentiated() {
-    if (!differentiated) capture.backward = trace->Differentiate(outputs, capture);
-    differentiated = true;
-    if (!capture.backward.failure.empty()) throw RuntimeError("backward").Says(capture.backward.failure);
-    return capture;
-  }
-  Capture With(bool differentiate) {
-    if (differentiate) return Differentiated();
-    Capture plain = capture;
-    plain.backward = {};
-    return plain;
-  }
-  /// Let go of what the traced call has computed.
-  void Forget() {
-    Differentiated();
-    trace.reset();
-    outputs.clear();
-    for (CapturedInput& input : capture.inputs) {
-      if (input.source == CapturedInput::Source::kArgument) input.tensor = Tensor();
-    }
-  }
 };
 
 struct ProgramFace {
@@ -147,14 +93,16 @@ FamilyFace Unify(const std::vector<std::pair<CaptureFace*, int64_t>>& samples, b
   return {std::make_shared<Family>(std::move(captures), sizes), samples.at(0).first->frontends};
 }
 
-py::object PhantomLike(const py::object& tensor, const py::object& shape) {
+py::object PhantomLike(const py::object& tensor, const py::object& shape, bool requires_grad) {
   const Tensor& x = AsTensor(tensor.ptr());
+  const Frontend* frontend = FrontendOf(Py_TYPE(tensor.ptr()));
   const Tensor phantom = Tensor::Phantom(ParseDims(shape.ptr(), {"phantom_like", nullptr}), {}, x.dtype(), x.device());
-  if (x.requires_grad()) {
+  if (x.requires_grad() || (requires_grad && IsInexact(x.dtype()))) {
     phantom.set_requires_grad(true);
-    AutogradMeta::Of(phantom).when_asked = !RecordsUnasked(x);
+    AutogradMeta::Of(phantom).when_asked =
+        x.requires_grad() ? !RecordsUnasked(x) : frontend && frontend->waits_to_be_asked;
   }
-  return Wrapped(phantom, FrontendOf(Py_TYPE(tensor.ptr())));
+  return Wrapped(phantom, frontend);
 }
 
 py::dict MemoryDict(const Plan& plan) {
@@ -164,6 +112,26 @@ py::dict MemoryDict(const Plan& plan) {
   dict["measured"] = plan.memory().measured;
   dict["buffers"] = plan.memory().buffers;
   return dict;
+}
+
+/// A piece of memory as Python is told of it.
+py::dict PieceDict(const PlanPiece& piece) {
+  static constexpr const char* kKinds[] = {"block", "input", "constant", "output"};
+  py::dict dict;
+  dict["kind"] = kKinds[static_cast<int>(piece.kind)];
+  dict["device"] = piece.device.str();
+  dict["offset"] = piece.life.offset;
+  dict["bytes"] = piece.life.bytes;
+  dict["first"] = piece.life.first;
+  dict["last"] = piece.life.last;
+  dict["values"] = piece.values;
+  return dict;
+}
+
+py::list Pieces(const Plan& plan) {
+  py::list list;
+  for (const PlanPiece& piece : plan.memory().pieces) list.append(PieceDict(piece));
+  return list;
 }
 
 py::list Events(const std::vector<PlanEvent>& events) {
@@ -196,7 +164,6 @@ void RegisterPlan(py::module_& m) {
           "run",
           [](const PlanFace& self, const py::sequence& inputs, const py::object& tensor_class) {
             const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
-            self.plan->CheckInputs(tensors);
             const Frontend* frontend = tensor_class.is_none()
                                            ? FrontendOfAny(inputs)
                                            : FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
@@ -213,7 +180,6 @@ void RegisterPlan(py::module_& m) {
           "profile",
           [](const PlanFace& self, const py::sequence& inputs) {
             const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
-            self.plan->CheckInputs(tensors);
             std::vector<PlanEvent> events;
             self.plan->Profile(tensors, &events);
             return Events(events);
@@ -227,6 +193,10 @@ void RegisterPlan(py::module_& m) {
           },
           "Run, and return bytes: naive, planned, measured; and the number of buffers.", py::arg("inputs"))
       .def_property_readonly("memory", [](const PlanFace& self) { return MemoryDict(*self.plan); })
+      .def_property_readonly(
+          "pieces", [](const PlanFace& self) { return Pieces(*self.plan); },
+          "Each piece of memory: its kind, device, offset and bytes, the calls between which it is needed, and the "
+          "values that lie there one after another.")
       .def_property_readonly("graph", [](const PlanFace& self) { return std::make_shared<Graph>(self.plan->graph()); })
       .def_property_readonly("step_count", [](const PlanFace& self) { return self.plan->step_count(); });
 }
@@ -308,7 +278,8 @@ void RegisterCapture(py::module_& m) {
 
 void RegisterTracing(py::module_& m) {
   py::class_<TraceFace>(m, "Trace", "Writes down the calls that come to this thread's door.")
-      .def(py::init<>())
+      .def(py::init([](bool branch, bool follows) { return TraceFace{std::make_shared<Trace>(branch, follows)}; }),
+           py::arg("branch") = false, py::arg("follows") = true)
       .def(
           "add_input",
           [](TraceFace& self, const py::object& tensor, const std::string& name) {
@@ -323,14 +294,11 @@ void RegisterTracing(py::module_& m) {
       .def(
           "give_up", [](TraceFace& self, const std::string& why) { self.trace->GiveUp(why); }, py::arg("why"))
       .def(
-          "set_place",
-          [](TraceFace& self, py::function place) {
-            self.trace->place = [place] {
-              WithGil gil;
-              return py::cast<std::string>(place());
-            };
-          },
+          "set_place", [](TraceFace& self, py::function place) { self.trace->place = Asking(std::move(place)); },
           "Have a function say where the program stands, for when the trace gives up.", py::arg("place"))
+      .def(
+          "set_scope", [](TraceFace& self, py::function scope) { self.trace->scope = Asking(std::move(scope)); },
+          "Have a function say where each call comes from.", py::arg("scope"))
       .def_property_readonly("failure",
                              [](const TraceFace& self) -> py::object {
                                return self.trace->failure().empty() ? py::object(py::none())
@@ -380,8 +348,19 @@ void RegisterFamily(py::module_& m) {
 
 /// Calls of which only the shapes are wanted, and what a graph is made of.
 void RegisterPhantoms(py::module_& m) {
-  m.def("phantom_like", &PhantomLike, "Return a tensor of a shape but without numbers, otherwise like another.",
-        py::arg("tensor"), py::arg("shape"));
+  m.def("phantom_like", &PhantomLike,
+        "Return a tensor of a shape but without numbers, otherwise like another; with `requires_grad`, recorded.",
+        py::arg("tensor"), py::arg("shape"), py::arg("requires_grad") = false);
+  m.def(
+      "is_open", [](const py::object& tensor) { return IsOpen(AsTensor(tensor.ptr())); },
+      "Whether this thread's calls are written down, and could not be if somebody looked at these numbers.",
+      py::arg("tensor"));
+  m.def(
+      "give_up",
+      [](const std::string& why) {
+        if (Door().tracer) Door().tracer->GiveUp(why);
+      },
+      "Have whoever writes down this thread's calls give up.", py::arg("why"));
   m.def("is_tracing", [] { return Door().tracer != nullptr; }, "Whether this thread's calls are written down.");
   m.def(
       "set_phantom",

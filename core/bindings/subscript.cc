@@ -3,6 +3,7 @@
 
 #include "core/base/inline_vector.h"
 #include "core/bindings/recording.h"
+#include "core/framework/scribe.h"
 
 namespace dragon::python {
 
@@ -10,7 +11,26 @@ namespace {
 
 using Items = InlineVector<SubscriptItem, 4>;
 
-SubscriptItem IntegerItem(PyObject* object) {
+/// A bound of an item that follows a size: which item, which of its words, which number.
+struct Followed {
+  int item, word;
+  NumberId number;
+};
+/// Those of the subscript that is being read.
+thread_local InlineVector<Followed, 4> t_followed;
+thread_local int t_item = 0;
+
+/// The integer that an object is at the moment, where it follows a size.
+py::object Plain(PyObject* object, int word) {
+  const NumberId number = NumberOf(object);
+  if (number < 0) return py::reinterpret_borrow<py::object>(object);
+  t_followed.push_back({t_item, word, number});
+  return HintOf(number);
+}
+
+SubscriptItem IntegerItem(PyObject* given) {
+  const py::object plain = Plain(given, kSubscriptStart);
+  PyObject* object = plain.ptr();
   // Integers beyond 64 bits are beyond any axis.
   const Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_IndexError);
   if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
@@ -20,6 +40,14 @@ SubscriptItem IntegerItem(PyObject* object) {
 /// None for a bound arrives as the bound it stands for.
 SubscriptItem SliceItem(PyObject* object) {
   Py_ssize_t start, stop, step;
+  py::object plain;
+  if (IsAnyWrittenDown() && Scribe::Current()) {
+    const auto* slice = reinterpret_cast<PySliceObject*>(object);
+    plain = py::reinterpret_steal<py::object>(PySlice_New(Plain(slice->start, kSubscriptStart).ptr(),
+                                                          Plain(slice->stop, kSubscriptStart + 1).ptr(),
+                                                          Plain(slice->step, kSubscriptStart + 2).ptr()));
+    object = plain.ptr();
+  }
   if (PySlice_Unpack(object, &start, &stop, &step) < 0) throw py::error_already_set();
   SubscriptItem item = SubscriptItem::Slice();
   item.has_start = item.has_stop = true;
@@ -63,16 +91,32 @@ bool StandsForTuple(PyObject* key) {
 
 Items ItemsOf(PyObject* key, const Tensor& x) {
   Items items;
+  if (IsAnyWrittenDown()) t_followed.clear();
+  const auto take = [&](PyObject* item) {
+    if (IsAnyWrittenDown()) t_item = static_cast<int>(items.size());
+    items.push_back(ItemOf(item, x));
+  };
   if (StandsForTuple(key)) {
-    EachItem(key, [&](PyObject* item) { items.push_back(ItemOf(item, x)); });
-    return items;
+    EachItem(key, take);
+  } else if (!PyTuple_Check(key)) {
+    take(key);
+  } else {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) take(PyTuple_GET_ITEM(key, i));
   }
-  if (!PyTuple_Check(key)) {
-    items.push_back(ItemOf(key, x));
-    return items;
-  }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) items.push_back(ItemOf(PyTuple_GET_ITEM(key, i), x));
   return items;
+}
+
+/// While calls are written down the subscript is one of them, with bounds as the program wrote them.
+Tensor ThroughTheDoor(const Operator& op, const Tensor& x, const Tensor* value, const Items& items) {
+  std::vector<Tensor> tensors;
+  const Value attrs[] = {WordsOf(items, &tensors)};
+  const std::array<int32_t, 1> sizes{static_cast<int32_t>(tensors.size())};
+  if (value) tensors.insert(tensors.begin(), *value);
+  tensors.insert(tensors.begin(), x);
+  for (const Followed& followed : t_followed) {
+    Scribe::Current()->Follow(op.name(), 0, followed.item * kSubscriptWords + followed.word, followed.number);
+  }
+  return Apply(Call{&op, tensors, attrs, sizes})[0];
 }
 
 }  // namespace
@@ -84,6 +128,9 @@ PyObject* GetItem(PyObject* self, PyObject* key) {
     if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) return CallSlotOverride(frontend, "__getitem__", self, key);
     const Items items = ItemsOf(key, x);
     const HeldBack held(frontend, std::span<const Tensor>(&x, 1));
+    if (IsAnyWrittenDown() && Scribe::Current()) {
+      return Wrap(ThroughTheDoor(OpNamed<"subscript">(), x, nullptr, items), frontend);
+    }
     return Wrap(dragon::GetItem(x, items), frontend);
   });
 }
@@ -96,12 +143,16 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
     Tensor source;
     if (IsTensor(value)) {
       source = AsTensor(value);
-    } else if (IsNumber(value)) {
+    } else if (IsNumber(value) || NumberOf(value) >= 0) {
       source = NumberLike(value, &x, Place{"index", nullptr});
     } else {
       source = FromData(value, nullptr, x.device(), "index");
     }
-    dragon::SetItem(x, items, source);
+    if (IsAnyWrittenDown() && Scribe::Current()) {
+      ThroughTheDoor(OpNamed<"subscript_write">(), x, &source, items);
+    } else {
+      dragon::SetItem(x, items, source);
+    }
     return 0;
   });
 }

@@ -87,23 +87,11 @@ PyObject* WrapShape(const Dims& shape, const Frontend* frontend) {
   PyObject* tuple = type ? type->tp_alloc(type, shape.size()) : PyTuple_New(shape.size());
   if (!tuple) return nullptr;
   for (int i = 0; i < shape.size(); ++i) {
-    PyObject* size = WrapSize(shape[i]);
+    PyObject* size = PyLong_FromLongLong(shape[i]);
     if (!size) return Py_DECREF(tuple), nullptr;
     PyTuple_SET_ITEM(tuple, i, size);
   }
   return tuple;
-}
-
-thread_local PyObject* t_size_maker = nullptr;
-
-PyObject* WrapSize(int64_t size) {
-  if (DRAGON_LIKELY(!t_size_maker)) return PyLong_FromLongLong(size);
-  return PyObject_CallFunction(t_size_maker, "L", static_cast<long long>(size));
-}
-
-Py_ssize_t TellLength(int64_t length) {
-  if (t_size_maker && !py::reinterpret_steal<py::object>(WrapSize(-1 - length))) return -1;
-  return length;
 }
 
 PyObject* WrapValue(const Value& value) {

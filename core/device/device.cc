@@ -78,6 +78,11 @@ Backend& BackendOf(DeviceType type) {
   if (type == DeviceType::kMeta) {
     throw RuntimeError("device").Got("meta, which has shapes but no memory").Expected("a device that holds numbers");
   }
+  if (type == DeviceType::kCUDA) {
+    throw RuntimeError("device")
+        .Got("cuda, for which nothing is loaded: this build has no kernels for it, or no device was found")
+        .Expected("'cpu', or an answer to torch.cuda.is_available() first (`dragon doctor` tells what is missing)");
+  }
   throw RuntimeError("device")
       .Got(Name(type), ", for which nothing is loaded")
       .Expected("its library to be loaded first (dragon.load_library)");

@@ -1,7 +1,6 @@
 // DRAGON_ALLOCATOR=guard: every block ends where a page without access begins, and freed blocks have no access at all,
 // so that the very instruction that reads or writes where it must not ends the process.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <deque>
@@ -9,6 +8,7 @@
 #include <unordered_set>
 
 #include "core/device/checked_allocator.h"
+#include "core/device/pages.h"
 
 namespace dragon {
 
@@ -20,11 +20,6 @@ constexpr size_t kMostGuarded = 24000;
 /// Freed blocks keep their addresses, not their memory: as many as these, or as much.
 constexpr size_t kQuarantineBlocks = 8192;
 constexpr size_t kQuarantineBytes = size_t{16} << 30;
-
-size_t PageBytes() {
-  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 size_t RoundUp(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
 
 #include "core/base/error.h"
 
@@ -13,24 +12,34 @@ namespace dragon {
 
 namespace {
 
+// The levels of this kind of processor, best first, as tools/levels.cmake compiles them.
+#if defined(__x86_64__)
+constexpr const char* kLevels[] = {"v4", "v3", "v2"};
+
 std::string BestLevel() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4")) return "v4";
   if (__builtin_cpu_supports("x86-64-v3")) return "v3";
   return "v2";
 }
+#elif defined(__aarch64__)
+constexpr const char* kLevels[] = {"generic"};
+
+std::string BestLevel() { return kLevels[0]; }  // NEON and fused multiply-add are in all of them
+#else
+#error "Dragon has kernels for x86-64 and aarch64"
+#endif
 
 bool Exists(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
-std::string g_level;
-
-void LoadCpuKernelsOnce() {
+/// Load kernels, and return their level.
+std::string LoadKernels() {
   const char* wish = std::getenv("DRAGON_CPU_LEVEL");
   const std::string prefix = LibraryFolder() + "/libdragon_cpu";
   std::string level = wish && *wish ? wish : BestLevel();
   if (!(wish && *wish)) {
     // A developer's build may hold fewer levels: take the best one that is there.
-    for (const char* lower : {"v4", "v3", "v2"}) {
+    for (const char* lower : kLevels) {
       if (level >= lower && Exists(prefix + "_" + lower + ".so")) {
         level = lower;
         break;
@@ -43,7 +52,7 @@ void LoadCpuKernelsOnce() {
   }
   LoadLibrary(prefix + ".so");
   LoadLibrary(path);
-  g_level = level;
+  return level;
 }
 
 }  // namespace
@@ -52,14 +61,20 @@ void LoadLibrary(const std::string& path) {
   if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) throw RuntimeError("LoadLibrary").Says(dlerror());
 }
 
-void LoadCpuKernels() {
-  static std::once_flag once;
-  std::call_once(once, LoadCpuKernelsOnce);
-}
+void LoadCpuKernels() { CpuLevel(); }
 
 std::string CpuLevel() {
+  static const std::string level = LoadKernels();  // std::call_once would hang before glibc 2.34, once this threw
+  return level;
+}
+
+bool HasOneDnn() {
   LoadCpuKernels();
-  return g_level;
+  void* const kernels = dlopen((LibraryFolder() + "/libdragon_cpu.so").c_str(), RTLD_NOLOAD | RTLD_LAZY);
+  if (!kernels) return false;
+  const bool found = dlsym(kernels, "dnnl_version") != nullptr;  // searches what the library has brought along, too
+  dlclose(kernels);
+  return found;
 }
 
 std::string LibraryFolder() {

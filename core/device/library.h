@@ -10,10 +10,12 @@ namespace dragon {
 /// Load a shared library; what it registers is available on return. A failure is a RuntimeError with the loader's
 /// words.
 DRAGON_API void LoadLibrary(const std::string& path);
-/// Load the CPU kernels for the best instruction set this machine has, once. DRAGON_CPU_LEVEL (v2, v3, v4) overrides.
+/// Load the CPU kernels for the best instruction set this machine has, once. DRAGON_CPU_LEVEL overrides.
 DRAGON_API void LoadCpuKernels();
-/// The level whose kernels are loaded: "v2", "v3" or "v4".
+/// The level whose kernels are loaded: "v2", "v3" or "v4" of x86-64, "generic" of aarch64.
 DRAGON_API std::string CpuLevel();
+/// Whether the CPU kernels have oneDNN, which is the build's choice. Dragon's own do its work elsewhere.
+DRAGON_API bool HasOneDnn();
 /// The folder that libdragon was loaded from.
 DRAGON_API std::string LibraryFolder();
 

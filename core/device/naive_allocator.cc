@@ -20,8 +20,8 @@ constexpr size_t kGuardBytes = kBlockAlignment;
 constexpr uint64_t kLive = 0x6472616761646C69, kDead = 0x6472616761646561;
 
 /// Freed blocks wait here, so that writing to one is noticed.
-constexpr size_t kQuarantineBlocks = 256;
-constexpr size_t kQuarantineBytes = 64 << 20;
+constexpr size_t kWaitingBlocks = 256;
+constexpr size_t kWaitingBytes = 64 << 20;
 
 /// Stands in the last 64 bytes before the block; the guard fills the rest of them.
 struct Header {
@@ -77,7 +77,7 @@ class NaiveAllocator : public CheckedAllocator {
     std::lock_guard<std::mutex> lock(mutex_);
     quarantine_.push_back(header);
     waiting_ += Total(bytes);
-    while (quarantine_.size() > kQuarantineBlocks || waiting_ > kQuarantineBytes) DropOldest();
+    while (quarantine_.size() > kWaitingBlocks || waiting_ > kWaitingBytes) DropOldest();
   }
 
   void EmptyCache() override {

@@ -6,22 +6,23 @@
 #include <algorithm>
 #include <new>
 
+#include "core/device/pages.h"
+
 namespace dragon {
 
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = 2 << 20;
 /// The first region's size; each later one is as large as all before it, so that there are few.
 constexpr size_t kFirstRegion = size_t{256} << 20;
 /// Below this much reserved memory nothing is given back.
-constexpr int64_t kFreeRein = int64_t{256} << 20;
+constexpr int64_t kHeapFreeRein = int64_t{256} << 20;
 /// How many hollow extents are looked at for one in front of them that may grow.
 constexpr int kLooks = 64;
 
-size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+size_t RoundToUnit(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-size_t WholePages(size_t bytes) { return std::max(kPage, RoundUp(bytes, kPage)); }
+size_t WholePages(size_t bytes) { return std::max(PageBytes(), RoundToUnit(bytes, PageBytes())); }
 
 /// `bytes` of addresses at a multiple of a huge page, or nullptr.
 char* MapRegion(size_t bytes) {
@@ -140,7 +141,7 @@ void PageHeap::Hollow(Extent* extent) {
 
 void PageHeap::Trim(size_t bytes) {
   const int64_t peak = ledger_->peak.load(std::memory_order_relaxed);
-  const int64_t ceiling = std::max(kFreeRein, peak + peak / 2);
+  const int64_t ceiling = std::max(kHeapFreeRein, peak + peak / 2);
   while (ledger_->reserved.load(std::memory_order_relaxed) + static_cast<int64_t>(bytes) > ceiling) {
     Extent* const largest = resident_.Largest();
     if (!largest) break;
@@ -164,7 +165,7 @@ void PageHeap::EmptyLocked() {
 Extent* PageHeap::NewRegion(size_t bytes) {
   size_t mapped = 0;
   for (const Region& region : regions_) mapped += region.bytes;
-  const size_t least = RoundUp(bytes, kHugePage);
+  const size_t least = RoundToUnit(bytes, kHugePage);
   try {
     regions_.reserve(regions_.size() + 1);
   } catch (const std::bad_alloc&) {  // no room to remember it

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/framework/operator.h"
 #include "core/framework/promotion.h"
@@ -20,6 +21,8 @@ class DRAGON_API Interpreter {
  public:
   virtual ~Interpreter() = default;
   virtual Tensors Handle(const Call& call, std::span<const Tensor> outs) = 0;
+  /// Whether calls are passed on with the attributes that they came with, whatever becomes of operands.
+  virtual bool passes_whole() const { return false; }
 
  protected:
   /// Stand below all others at this thread's door.
@@ -28,6 +31,8 @@ class DRAGON_API Interpreter {
   Tensors Below(const Call& call, std::span<const Tensor> outs);
   /// The same, but calls made in turn (the parts of a composition) come to the top of the door again.
   Tensors Through(const Call& call, std::span<const Tensor> outs);
+  /// Whether all who stand above pass calls on whole.
+  bool CallsComeWhole() const;
   /// Stand above all at this thread's door; leave it, wherever one stands.
   void Enter();
   void Leave();
@@ -49,23 +54,37 @@ class DRAGON_API InterpreterGuard {
   Interpreter* interpreter_;
 };
 
-/// What a trace must hear of although it is no call that comes to the door.
-class DRAGON_API Tracer {
+struct BackwardOptions;  // core/framework/autograd/backward.h
+
+/// What happens beside the calls that come to the door.
+class DRAGON_API Listener {
  public:
-  virtual ~Tracer() = default;
-  /// Somebody looks at numbers, so what follows may depend on them.
-  virtual void Observe(const Tensor& tensor, const char* how) = 0;
+  virtual ~Listener() = default;
   /// A tensor was made of numbers that the program holds.
   virtual void Made(const Tensor& tensor) = 0;
+  /// The gradient slot of a leaf is read, or gets something else.
+  virtual void GradRead(const Tensor& leaf) = 0;
+  virtual void GradWritten(const Tensor& leaf, const Tensor& grad) = 0;
+  /// What is called from here to the end is part of a backward pass: gradients are accumulated into leaves, or are
+  /// results. It may end without them, on the way out of an error.
+  virtual void BackwardBegins(bool accumulates, const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
+                              const std::vector<Tensor>& wanted, const BackwardOptions& options) = 0;
+  virtual void BackwardEnds(std::span<const Tensor> results) = 0;
+};
+
+/// What a trace must hear of although it is no call.
+class DRAGON_API Tracer : public Listener {
+ public:
+  /// Somebody looks at numbers, so what follows may depend on them.
+  virtual void Observe(const Tensor& tensor, const char* how) = 0;
   /// to_row_major on behalf of somebody who looks at the strides, wherever in the engine he stands.
   virtual Tensor Settle(const Tensor& tensor) = 0;
   /// A copy of what is about to be written and whose present numbers a gradient needs.
   virtual Tensor Keep(const Tensor& tensor) = 0;
-  /// The gradient slot of a leaf is read, or gets something else.
-  virtual void GradRead(const Tensor& leaf) = 0;
-  virtual void GradWritten(const Tensor& leaf) = 0;
   /// Something happens that a graph cannot say; `what` names it.
   virtual void GiveUp(const std::string& what) = 0;
+  /// Somebody wants to see the gradient of a tensor.
+  virtual void Hooked() = 0;
 };
 
 /// Whether calls are recorded for gradients. It reads as a bool: where nobody has said so, the engine records as well,

@@ -15,6 +15,7 @@ class Autocast final : public Interpreter {
     if (dtype_) Leave();
   }
   Tensors Handle(const Call& call, std::span<const Tensor> outs) override;
+  bool passes_whole() const override { return true; }
   std::optional<DType> dtype() const { return dtype_; }
   void Set(std::optional<DType> dtype);
   void Clear() { kept_.clear(); }

@@ -50,7 +50,18 @@ bool GraphCall::is_random() const {
   for (const Argument& argument : op->schema.arguments()) {
     if (argument.type == ArgumentType::kGenerator) return true;
   }
+  for (const Value& attr : attrs) {
+    const auto* body = dynamic_cast<const GraphBody*>(attr.object());
+    if (!body) continue;
+    const std::vector<GraphCall>& inner = body->graph().calls;
+    if (std::any_of(inner.begin(), inner.end(), [](const GraphCall& call) { return call.is_random(); })) return true;
+  }
   return false;
+}
+
+bool GraphCall::has_body() const {
+  return std::any_of(attrs.begin(), attrs.end(),
+                     [](const Value& attr) { return dynamic_cast<const GraphBody*>(attr.object()) != nullptr; });
 }
 
 Tensor Graph::Phantom(ValueId id) const {

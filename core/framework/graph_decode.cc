@@ -14,7 +14,7 @@ namespace {
 using wire::Reader;
 
 /// Graphs hold graphs; deeper than this is nobody's program.
-constexpr int kMostNested = 8;
+constexpr int kMostNested = 32;
 
 DType ReadDType(Reader& reader) {
   const int32_t number = reader.Integer32() - 1;

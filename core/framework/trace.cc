@@ -6,13 +6,13 @@
 #include "core/framework/autograd/meta.h"
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
+#include "core/framework/writes.h"
 
 namespace dragon {
 
 namespace {
 
 std::atomic<uint64_t> g_traces{0};
-constexpr int kMarkBits = 32;
 
 /// Every element of the tensor's memory belongs to the tensor, once.
 bool FillsMemory(const Tensor& tensor) {
@@ -20,7 +20,7 @@ bool FillsMemory(const Tensor& tensor) {
          static_cast<size_t>(tensor.numel() * tensor.item_size()) == tensor.impl()->storage->bytes;
 }
 
-bool IsRandom(const Operator& op) {
+bool DrawsNumbers(const Operator& op) {
   GraphCall call;
   call.op = &op;
   return call.is_random();
@@ -28,7 +28,8 @@ bool IsRandom(const Operator& op) {
 
 }  // namespace
 
-Trace::Trace() : epoch_(++g_traces << kMarkBits) {}
+Trace::Trace(bool branch, bool follows)
+    : epoch_((++g_traces << 1 | branch) << kMarkBits), branch_(branch), follows_(branch && follows) {}
 
 Trace::~Trace() {
   if (running_) Stop();
@@ -56,10 +57,15 @@ void Trace::AddInput(const Tensor& tensor, std::string name) {
   Cell& cell = cells_[place->second];
   cell.inputs.push_back(static_cast<int>(inputs_.size()) - 1);
   cell.views.push_back({Geometry(tensor), id});
+  if (follows_) SetFlow(id, tensor.requires_grad());
 }
 
 void Trace::Start() {
-  if (Door().tracer) throw RuntimeError("trace").Says("this thread's calls are being traced already");
+  outer_ = dynamic_cast<Trace*>(Door().tracer);
+  if (Door().tracer && !(branch_ && outer_)) {
+    throw RuntimeError("trace").Says("this thread's calls are being traced already");
+  }
+  if (outer_) outer_->Leave();
   EnterBelow();
   Door().tracer = this;
   mark_before_ = std::exchange(Storage::Mark(), epoch_);
@@ -70,8 +76,10 @@ void Trace::Stop() {
   if (!running_) return;
   running_ = false;
   Storage::Mark() = mark_before_;
-  Door().tracer = nullptr;
+  Door().tracer = outer_;
   Leave();
+  if (outer_) outer_->EnterBelow();
+  outer_ = nullptr;
 }
 
 void Trace::GiveUp(const std::string& what) {
@@ -85,6 +93,10 @@ void Trace::GiveUp(const std::string& what) {
 int Trace::AddSymbol(const std::string& name) {
   graph_.symbols.push_back(name);
   return static_cast<int>(graph_.symbols.size()) - 1;
+}
+
+bool Trace::IsOurs(const Tensor& tensor) const {
+  return tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
 }
 
 Trace::Cell* Trace::Known(const Tensor& tensor) {
@@ -113,6 +125,7 @@ Trace::Cell& Trace::CellOf(const Tensor& tensor) {
 }
 
 void Trace::Made(const Tensor& tensor) {
+  if (listener) listener->Made(tensor);
   if (Known(tensor)) return;
   Cell& cell = CellOf(tensor);
   cell.made = tensor.Detach();
@@ -148,6 +161,7 @@ ValueId Trace::AddOutside(Cell& cell, const Tensor& tensor) {
     cell.whole = Geometry(tensor);
   }
   cell.views.push_back({Geometry(tensor), id});
+  if (follows_) SetFlow(id, tensor.requires_grad());
   return id;
 }
 
@@ -155,11 +169,17 @@ ValueId Trace::Emit(const char* op, std::vector<ValueId> inputs, std::vector<Val
   const bool constant = IsConstant(inputs);
   const ValueId id = graph_.AddCall(GetOp(op), std::move(inputs), std::move(attrs)).outputs[0];
   constant_.resize(graph_.values.size(), constant);
+  if (follows_) SetFlow(id, Flows(graph_.calls.back().inputs));
   return id;
 }
 
 ValueId Trace::Read(const Tensor& tensor) {
   if (!tensor.defined()) return kNoValue;
+  const ValueId value = ReadValue(tensor);
+  return follows_ && failure_.empty() ? WithFlowOf(tensor, value) : value;
+}
+
+ValueId Trace::ReadValue(const Tensor& tensor) {
   if (tensor.impl()->weak && !Known(tensor)) {
     const ValueId id = graph_.AddConstant(Tensor::Scalar(tensor.Item(), tensor.dtype()));
     graph_.constants[id].impl()->weak = true;
@@ -170,7 +190,7 @@ ValueId Trace::Read(const Tensor& tensor) {
     GiveUp("a tensor without memory (a meta tensor)");
     return kNoValue;
   }
-  const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
+  const bool ours = IsOurs(tensor);
   if (ours && !Known(tensor)) {
     GiveUp("memory that was filled without a call of an operator");
     return kNoValue;
@@ -188,10 +208,13 @@ ValueId Trace::Read(const Tensor& tensor) {
   const Geometry geometry(tensor);
   for (const auto& [seen, value] : cell.views) {
     if (!(seen == geometry)) continue;
+    if (follows_ && tensor.requires_grad() && !Flows({value})) continue;  // it was seen without its history before
     for (int input : cell.inputs) {  // an alias without history came by first: the one with it is the owner
       Tensor& owner = inputs_[input].tensor;
       const bool outside = inputs_[input].source == CapturedInput::Source::kOutside;
-      if (outside && graph_.inputs[input] == value && !owner.requires_grad() && tensor.requires_grad()) owner = tensor;
+      const bool is_owner =
+          outside && graph_.inputs[input] == value && !owner.requires_grad() && tensor.requires_grad();
+      if (is_owner && !branch_) owner = tensor;
     }
     return value;
   }
@@ -250,7 +273,7 @@ bool Trace::WriteWhole(Cell& cell, const Tensor& tensor, ValueId value) {
 
 void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
   if (tensor.numel() == 0) return;
-  const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
+  const bool ours = IsOurs(tensor);
   Cell* known = Known(tensor);
   if (known && known->made.defined()) Read(tensor), known = Known(tensor);
   const ValueInfo& info = graph_.values[value];
@@ -315,7 +338,7 @@ bool Trace::RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors*
 
 void Trace::NotePlace(const Tensor& tensor) {
   if (!failure_.empty() || backward_ || !tensor.impl()->storage) return;
-  if (tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits) return;
+  if (IsOurs(tensor)) return;
   Read(tensor);
   if (!failure_.empty()) return;
   const std::vector<int>& inputs = Known(tensor)->inputs;
@@ -349,8 +372,26 @@ void Trace::MakeRelative(const Tensor& x, GraphCall* call) {
   call->attr("x_offset") = Value(x_offset);
 }
 
+/// Where the call comes from; of a call of the backward pass, where its forward call did.
+std::string Trace::ScopeOfCall() {
+  const uint64_t node = RunningSequence();
+  if (node) {
+    auto after = std::upper_bound(scopes_.begin(), scopes_.end(), node,
+                                  [](uint64_t sequence, const auto& entry) { return sequence < entry.first; });
+    if (after != scopes_.begin()) {
+      const std::string& forward = std::prev(after)->second;  // "Net.layer at net.py:3", or without a module
+      return (forward.rfind("at ", 0) == 0 ? "backward " : "backward.") + forward;
+    }
+  }
+  if (backward_) return {};
+  std::string found = scope();
+  scopes_.emplace_back(NextSequence(), found);
+  return found;
+}
+
 Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
+  RefuseLeaked(original);
   if (!failure_.empty()) return Through(original, outs);
   if (op.compose && op.name() == "as_strided" && !original.attrs[2].is_none()) NotePlace(original.inputs[0]);
   if (op.compose || (op.view && !outs.empty())) {
@@ -366,7 +407,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
     return Through(original, outs);
   }
   if (op.view) original.inputs[0].Settle();
-  if (IsRandom(op)) {  // numbers are drawn in the order in which the user sees the elements
+  if (DrawsNumbers(op)) {  // numbers are drawn in the order in which the user sees the elements
     for (const Tensor& x : original.inputs) {
       if (x.defined()) x.Settle();
     }
@@ -378,7 +419,9 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   record.attrs.assign(call.attrs.begin(), call.attrs.end());
   record.list_sizes.assign(call.list_sizes.begin(), call.list_sizes.end());
   record.symbolic = std::move(symbolic);
+  if (scope) record.scope = ScopeOfCall();
   for (const Tensor& x : call.inputs) record.inputs.push_back(Read(x));
+  if (branch_) RefuseEffects(call, outs);
   if (op.view && op.name() == "as_strided_of" && failure_.empty()) MakeRelative(call.inputs[0], &record);
   InlineVector<OutputSpec, 2> specs;
   if (!op.view) {
@@ -394,7 +437,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
 
 void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
                    std::span<const OutputSpec> specs) {
-  const bool random = IsRandom(*call.op);
+  const bool random = record.is_random();
   const std::vector<int> written = record.Written();
   const bool constant = !random && written.empty() && IsConstant(record.inputs);
   const Device device = call.op->view ? call.inputs[0].device() : results.empty() ? Device{} : results[0].device();
@@ -411,8 +454,9 @@ void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors
     record.outputs.push_back(graph_.AddValue(std::move(after)));
   }
   constant_.resize(graph_.values.size(), constant);
-  const std::vector<ValueId> outputs = record.outputs;
+  std::vector<ValueId> outputs = record.outputs;
   graph_.calls.push_back(std::move(record));
+  if (follows_) NoteFlows(results, &outputs);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined()) continue;
     if (i < outs.size() && outs[i].defined()) {
@@ -427,15 +471,12 @@ void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors
       Begin(results[i], outputs[i], constant);
     }
   }
+  if (branch_ && !Writes(*call.op, call.attrs)) return;
   for (size_t k = 0; k < written.size(); ++k) Write(call.inputs[written[k]], outputs[results.size() + k], false);
 }
 
 void Trace::Observe(const Tensor& tensor, const char* how) {
-  if (!failure_.empty() || !tensor.impl()->storage) return;
-  Cell* cell = Known(tensor);
-  const bool ours = tensor.impl()->storage->mark >> kMarkBits == epoch_ >> kMarkBits;
-  const bool there = tensor.impl()->storage->memory.state() != UnifiedMemory::State::kUninitialized;
-  if (there && (cell ? cell->constant : ours)) return;
+  if (!IsOpen(tensor)) return;
   GiveUp(std::string("the program looks at a tensor's numbers (") + how + ")");
   if (Door().phantom) throw RuntimeError("trace").Says(failure_);
 }
@@ -450,26 +491,6 @@ Tensor Trace::Keep(const Tensor& tensor) {
   const Tensor plain = tensor.Detach();
   const Call call{&OpNamed<"clone">(), std::span<const Tensor>(&plain, 1), {}, {}};
   return Handle(call, {})[0];
-}
-
-void Trace::TouchGrad(const Tensor& leaf, bool read) {
-  if (backward_) throw RuntimeError("trace").Says("a tensor keeps its gradient (retain_grad)");
-  if (!failure_.empty()) return;
-  auto [place, fresh] = grads_.try_emplace(leaf.impl());
-  if (!fresh) return;
-  const AutogradMeta* meta = leaf.impl()->autograd.get();
-  const Tensor before = meta ? meta->grad : Tensor();
-  place->second = {leaf, before, read};
-  touched_.push_back(leaf.impl());
-  if (before.defined() && before.impl()->storage) gradient_of_.emplace(before.impl()->storage.get(), leaf);
-}
-
-std::vector<Tensor> Trace::Outside() const {
-  std::vector<Tensor> outside;
-  for (const CapturedInput& input : inputs_) {
-    if (input.source == CapturedInput::Source::kOutside) outside.push_back(input.tensor);
-  }
-  return outside;
 }
 
 }  // namespace dragon

@@ -84,11 +84,17 @@ struct Capture {
 
 class DRAGON_API Trace final : public Interpreter, public Tracer {
  public:
-  Trace();
+  /// With `branch`, of a part of what another trace of this thread writes down, for a graph that is an argument (see
+  /// core/framework/bodies.h): the other one stands aside meanwhile. What it writes outside, its graph
+  /// updates.
+  /// `follows`: gradients will flow through it, so the graph must say where they do not.
+  explicit Trace(bool branch = false, bool follows = true);
   ~Trace() override;
 
   /// Called for the place in the program when the trace gives up.
   std::function<std::string()> place;
+  /// Called for where each call comes from, if it is there.
+  std::function<std::string()> scope;
 
   /// An argument of the traced function, in order. Before Start.
   void AddInput(const Tensor& tensor, std::string name = "");
@@ -114,9 +120,17 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void Made(const Tensor& tensor) override;
   Tensor Settle(const Tensor& tensor) override;
   Tensor Keep(const Tensor& tensor) override;
-  void GradRead(const Tensor& leaf) override { TouchGrad(leaf, true); }
-  void GradWritten(const Tensor& leaf) override { TouchGrad(leaf, false); }
+  void GradRead(const Tensor& leaf) override;
+  void GradWritten(const Tensor& leaf, const Tensor& grad) override;
+  void BackwardBegins(bool accumulates, const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
+                      const std::vector<Tensor>& wanted, const BackwardOptions& options) override;
+  void BackwardEnds(std::span<const Tensor> results) override;
+  /// Who hears of it as well.
+  Listener* listener = nullptr;
   void GiveUp(const std::string& what) override;
+  void Hooked() override;
+  /// Whether what looks at these numbers cannot be a graph: they may be others the next time.
+  bool IsOpen(const Tensor& tensor);
   /// The program has looked at where a tensor begins in its memory.
   void NotePlace(const Tensor& tensor);
   /// A number that is asked for anew before each run: attribute `attr` of the next call.
@@ -174,6 +188,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   bool RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results);
   void Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
               std::span<const OutputSpec> specs);
+  std::string ScopeOfCall();
   void TouchGrad(const Tensor& leaf, bool read);
   void TakeGradients(const std::vector<Tensor>& outputs, Differentiation* result);
   void FindSpentRoots(const std::vector<Tensor>& outputs, Differentiation* result);
@@ -186,23 +201,42 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void CheckHistory(const Tensor& tensor, const Cell& cell);
   CapturedOutput DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known);
   bool IsConstant(const std::vector<ValueId>& values) const;
+  bool Flows(const std::vector<ValueId>& values) const;
+  void SetFlow(ValueId value, bool flows);
+  void NoteFlows(const Tensors& results, std::vector<ValueId>* outputs);
+  bool IsOurs(const Tensor& tensor) const;
+  ValueId WithFlowOf(const Tensor& tensor, ValueId value);
+  void RefuseEffects(const Call& call, std::span<const Tensor> outs);
+  [[noreturn]] void Refuse(const std::string& what);
+  static void RefuseLeaked(const Call& call);
+  ValueId ReadValue(const Tensor& tensor);
   ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);
+
+  /// The upper half of a storage's mark says in which trace it was made, its lowest bit whether that was of a branch.
+  static constexpr int kMarkBits = 32;
 
   Graph graph_;
   std::vector<CapturedInput> inputs_;
   std::vector<Tensor> arguments_;
   std::vector<char> constant_;  ///< by value: depends on nothing that may change
+  std::vector<char> flows_;     ///< of a branch, by value: gradients flow through the calls in the graph that make it
   std::deque<Cell> cells_;
   std::unordered_map<Storage*, int> outside_;
   std::unordered_map<Storage*, Tensor> gradient_of_;
   std::unordered_map<TensorImpl*, GradSlot> grads_;
-  std::vector<TensorImpl*> touched_;  ///< the keys of `grads_`, in the order of the program
+  std::vector<TensorImpl*> touched_;                      ///< the keys of `grads_`, in the order of the program
+  std::vector<std::pair<uint64_t, std::string>> scopes_;  ///< of forward calls, by the nodes that they could make
   std::vector<GraphCall::Symbolic> pending_;
   std::vector<int32_t> placed_;
   std::string failure_;
   uint64_t epoch_, mark_before_ = 0;
   bool running_ = false, backward_ = false;
+  const bool branch_, follows_;
+  Trace* outer_ = nullptr;
 };
+
+/// Whether this thread is traced, and to look at these numbers would be the end of the trace.
+DRAGON_API bool IsOpen(const Tensor& tensor);
 
 /// Tell this thread's trace, if there is one, that the program looks at where a tensor begins in its memory.
 DRAGON_API void NotePlace(const Tensor& tensor);

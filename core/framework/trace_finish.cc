@@ -8,6 +8,46 @@
 
 namespace dragon {
 
+void Trace::GradRead(const Tensor& leaf) {
+  if (listener) listener->GradRead(leaf);
+  TouchGrad(leaf, true);
+}
+
+void Trace::GradWritten(const Tensor& leaf, const Tensor& grad) {
+  if (listener) listener->GradWritten(leaf, grad);
+  TouchGrad(leaf, false);
+}
+
+void Trace::TouchGrad(const Tensor& leaf, bool read) {
+  if (backward_) throw RuntimeError("trace").Says("a tensor keeps its gradient (retain_grad)");
+  if (!failure_.empty()) return;
+  if (branch_) Refuse("the gradient that a tensor keeps, within a branch or loop");
+  auto [place, fresh] = grads_.try_emplace(leaf.impl());
+  if (!fresh) return;
+  const AutogradMeta* meta = leaf.impl()->autograd.get();
+  const Tensor before = meta ? meta->grad : Tensor();
+  place->second = {leaf, before, read};
+  touched_.push_back(leaf.impl());
+  if (before.defined() && before.impl()->storage) gradient_of_.emplace(before.impl()->storage.get(), leaf);
+}
+
+void Trace::BackwardBegins(bool accumulates, const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
+                           const std::vector<Tensor>& wanted, const BackwardOptions& options) {
+  if (listener) listener->BackwardBegins(accumulates, roots, grads, wanted, options);
+}
+
+void Trace::BackwardEnds(std::span<const Tensor> results) {
+  if (listener) listener->BackwardEnds(results);
+}
+
+std::vector<Tensor> Trace::Outside() const {
+  std::vector<Tensor> outside;
+  for (const CapturedInput& input : inputs_) {
+    if (input.source == CapturedInput::Source::kOutside) outside.push_back(input.tensor);
+  }
+  return outside;
+}
+
 CapturedOutput Trace::DescribeOutput(const Tensor& tensor, Capture* capture, std::unordered_map<Storage*, int>* known) {
   CapturedOutput output;
   const Geometry geometry(tensor);
@@ -226,7 +266,16 @@ void Trace::Restore(const Snapshot& snapshot) {
 std::string Trace::TryGradients(const std::vector<Tensor>& outputs, Differentiation* result) {
   const size_t inputs = inputs_.size();
   std::string failure;
-  backward_ = true;
+  // Python's errors go through here as they are: Ctrl-C in somebody's own gradient, say. The door must not stay closed.
+  struct Opening {
+    explicit Opening(Trace& trace) : trace(trace) { trace.backward_ = true; }
+    ~Opening() {
+      if (trace.running_) trace.Stop();
+      Door().phantom = false;
+      trace.backward_ = false;
+    }
+    Trace& trace;
+  } opening(*this);
   try {
     TakeGradients(outputs, result);
     if (inputs_.size() != inputs + result->roots.size()) {
@@ -236,9 +285,6 @@ std::string Trace::TryGradients(const std::vector<Tensor>& outputs, Differentiat
   } catch (const Error& error) {
     failure = error.what();
   }
-  if (running_) Stop();
-  Door().phantom = false;
-  backward_ = false;
   return failure;
 }
 

@@ -5,6 +5,9 @@
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
 #endif
 
 namespace dragon {
@@ -44,6 +47,20 @@ __attribute__((target("sse4.2"))) uint32_t QuickCrc(const uint8_t* data, size_t 
   for (; size; ++data, --size) rest = _mm_crc32_u8(rest, *data);
   return ~rest;
 }
+#elif defined(__aarch64__)
+__attribute__((target("+crc"))) uint32_t QuickCrc(const uint8_t* data, size_t size) {
+  uint32_t state = ~0u;
+  for (; size >= 8; data += 8, size -= 8) {
+    uint64_t word;
+    std::memcpy(&word, data, 8);
+    state = __crc32cd(state, word);
+  }
+  for (; size; ++data, --size) state = __crc32cb(state, *data);
+  return ~state;
+}
+
+/// Every processor since ARMv8.1 has the instructions; the Raspberry Pi 3's has them, too.
+constexpr unsigned long kHasCrc32 = 1 << 7;  // NOLINT: HWCAP_CRC32, of the type of getauxval
 #endif
 
 }  // namespace
@@ -51,6 +68,9 @@ __attribute__((target("sse4.2"))) uint32_t QuickCrc(const uint8_t* data, size_t 
 uint32_t Crc32c(const uint8_t* data, size_t size) {
 #if defined(__x86_64__)
   static const bool quick = __builtin_cpu_supports("sse4.2");
+  if (quick) return QuickCrc(data, size);
+#elif defined(__aarch64__)
+  static const bool quick = getauxval(AT_HWCAP) & kHasCrc32;
   if (quick) return QuickCrc(data, size);
 #endif
   return PortableCrc(data, size);

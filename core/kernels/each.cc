@@ -191,7 +191,7 @@ struct DenseRun {
         StreamCopy(Address(k, i), buffers[k], n * ItemSize(loop.dtypes[k]));
       }
     }
-    if (streams) _mm_sfence();
+    if (streams) StreamEnd();
   }
 };
 
@@ -207,7 +207,7 @@ bool ShouldStream(const Loop& loop, const View* const* views) {
 }
 
 /// From here on an operand that runs across the output's direction is first copied straight.
-constexpr int64_t kWorthStraightening = 1 << 16;
+constexpr int64_t kLoopWorthStraightening = 1 << 16;
 
 /// Copy operand k tile by tile into memory in the plan's order, and let the plan read that.
 Scratch Straighten(Plan& plan, int k) {
@@ -290,7 +290,7 @@ void RunEach(const Loop& loop, const void* functor, const View* const* views) {
     return;
   }
   std::vector<Scratch> straightened;
-  for (int k = loop.outputs; k < loop.count && loop.count > 1 + loop.outputs && plan.numel >= kWorthStraightening;
+  for (int k = loop.outputs; k < loop.count && loop.count > 1 + loop.outputs && plan.numel >= kLoopWorthStraightening;
        ++k) {
     const Plan::Operand& operand = plan.operands[k];
     if (!RunsAcross(plan.ndim, plan.shape, operand.strides, operand.item_size)) continue;

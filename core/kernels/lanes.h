@@ -9,7 +9,7 @@
 #include "core/base/types.h"
 #include "core/kernels/exponent.h"
 
-#if !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(__CUDACC__)
 // glibc has vector variants of these; the attribute lets a simd loop call them (at most 4 ulp).
 extern "C" {
 __attribute__((simd("notinbranch"))) double exp(double) noexcept;

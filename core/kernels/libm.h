@@ -1,8 +1,8 @@
 // The C library's functions under one name for float and double, declared so that loops over them become vector code.
 //
-// glibc (from 2.35) brings vector versions within 4 ulp that treat NaN, infinities and signed zeros as the scalar ones
-// do; the attribute tells the compiler they exist. A call must stand unconditionally in the loop for that: compute,
-// then `Select`, instead of calling in a branch.
+// glibc brings vector versions within 4 ulp that treat NaN, infinities and signed zeros as the scalar ones do; the
+// attribute tells the compiler they exist (vector/libmvec.cc has them where a machine's glibc is older than they are).
+// A call must stand unconditionally in the loop for that: compute, then `Select`, instead of calling in a branch.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,9 @@
 #include "core/base/half.h"
 #include "core/base/types.h"
 #include "core/kernels/exponent.h"
+#include "core/kernels/libmvec.h"
 
-#if defined(DRAGON_LIBMVEC) && defined(__x86_64__) && !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(__CUDACC__)
 #define DRAGON_VECTOR_FN __attribute__((simd("notinbranch")))
 extern "C" {
 #define DRAGON_DECLARE1(name)                     \
@@ -23,14 +24,10 @@ extern "C" {
 #define DRAGON_DECLARE2(name)                            \
   DRAGON_VECTOR_FN float name##f(float, float) noexcept; \
   DRAGON_VECTOR_FN double name(double, double) noexcept;
-// clang-format off: declarations without semicolons
-DRAGON_DECLARE1(exp) DRAGON_DECLARE1(exp2) DRAGON_DECLARE1(expm1)
-DRAGON_DECLARE1(log) DRAGON_DECLARE1(log2) DRAGON_DECLARE1(log10) DRAGON_DECLARE1(log1p)
-DRAGON_DECLARE1(sin) DRAGON_DECLARE1(cos) DRAGON_DECLARE1(tan) DRAGON_DECLARE1(asin) DRAGON_DECLARE1(acos)
-DRAGON_DECLARE1(atan) DRAGON_DECLARE1(sinh) DRAGON_DECLARE1(cosh) DRAGON_DECLARE1(tanh)
-DRAGON_DECLARE1(asinh) DRAGON_DECLARE1(acosh) DRAGON_DECLARE1(atanh) DRAGON_DECLARE2(pow) DRAGON_DECLARE2(atan2)
-DRAGON_DECLARE1(erf) DRAGON_DECLARE1(erfc) DRAGON_DECLARE1(cbrt) DRAGON_DECLARE2(hypot)
-// clang-format on
+DRAGON_VECTOR_FIRST1(DRAGON_DECLARE1)
+DRAGON_VECTOR_FIRST2(DRAGON_DECLARE2)
+DRAGON_VECTOR_LATER1(DRAGON_DECLARE1)
+DRAGON_VECTOR_LATER2(DRAGON_DECLARE2)
 #undef DRAGON_DECLARE1
 #undef DRAGON_DECLARE2
 }

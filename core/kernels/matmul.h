@@ -14,6 +14,13 @@ struct MatmulPost {
   Activation activation = Activation::kNone;
 };
 
+/// The build's choice: DRAGON_ONEDNN. Without it, Dragon's own products and convolutions do all of the work.
+#if defined(DRAGON_WITHOUT_ONEDNN)
+inline constexpr bool kHasOneDnn = false;
+#else
+inline constexpr bool kHasOneDnn = true;
+#endif
+
 }  // namespace dragon
 
 namespace dragon::kernels {

@@ -86,9 +86,7 @@ void* Load() {
 }
 
 void* Library() {
-  static std::once_flag once;
-  static void* handle = nullptr;
-  std::call_once(once, [] { handle = Load(); });
+  static void* const handle = Load();  // std::call_once would hang before glibc 2.34, once this threw
   return handle;
 }
 

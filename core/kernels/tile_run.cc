@@ -83,7 +83,7 @@ class TileWorker {
       }
       FetchAhead(position + count_, std::min(tile, end - position - count_));
     }
-    if (streamed_) _mm_sfence();
+    if (streamed_) StreamEnd();
   }
 
   std::vector<TileParts>& parts() { return parts_; }

@@ -104,6 +104,11 @@ class PlainWeight {
  public:
   PlainWeight(Run& r, int64_t groups) : given_(WeightOf(r)) {
     if (!IsPacked(r)) return;
+    if (!kernels::PackWeight.Has(r.ctx().device.type, r.dtype())) {
+      throw NotImplementedError(r.name())
+          .Got("weights in layout '", r.String("weight_layout"), "', which oneDNN arranged")
+          .Expected("weights as their shape says: this build is without oneDNN");
+    }
     scratch_.emplace(r.ctx().Allocate<char>(std::max<int64_t>(given_.view.numel, 1) * ItemSize(given_.view.dtype)));
     given_.view.data = scratch_->data();
     kernels::PackWeight(r.ctx(), r.dtype(), r.in("weight"), given_.view, groups, LayoutOf(r), /*back=*/true);

@@ -10,6 +10,9 @@
 
 namespace dragon {
 
+/// What gradients multiply by, over and over.
+inline Tensor Square(const Tensor& x) { return Op<"square">(x); }
+
 /// Call the kernel of the operator's own name on result 0, inputs 0 to kCount - 1 and further arguments.
 template <int kCount, typename... Args>
 void RunOwnKernel(Run& r, DType dtype, Args... args) {

@@ -10,9 +10,7 @@
 namespace dragon {
 namespace {
 
-size_t Mix(size_t seed, size_t value) { return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2)); }
-
-bool IsOne(const Value& value) {
+bool IsNumberOne(const Value& value) {
   return value.is_number() && value.kind() != Value::Kind::kComplex && value.real() == 1;
 }
 
@@ -44,7 +42,7 @@ class Merging {
   static std::vector<ValueId> Operands(const GraphCall& call) {
     std::vector<ValueId> operands = call.inputs;
     const int factor = call.op->commutes_factor;
-    const bool commutes = call.op->commutes && (factor < 0 || IsOne(call.attrs[factor]));
+    const bool commutes = call.op->commutes && (factor < 0 || IsNumberOne(call.attrs[factor]));
     if (commutes && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
     return operands;
   }

@@ -1,14 +1,45 @@
 // A graph is evaluated on shapes alone, while a trace writes down the calls that reach the ground floor.
 #include "core/passes/decompose.h"
 
+#include <algorithm>
+
+#include "core/framework/graph_body.h"
 #include "core/framework/op.h"
 #include "core/framework/trace.h"
 
 namespace dragon {
 
-Graph Decompose(const Graph& graph) {
-  bool composed = false;
-  for (const GraphCall& call : graph.calls) composed |= static_cast<bool>(call.op->compose);
+namespace {
+
+bool HasCompositions(const Graph& graph) {
+  return std::any_of(graph.calls.begin(), graph.calls.end(), [](const GraphCall& call) {
+    if (call.op->compose) return true;
+    return std::any_of(call.attrs.begin(), call.attrs.end(), [](const Value& attr) {
+      const auto* body = dynamic_cast<const GraphBody*>(attr.object());
+      return body && HasCompositions(body->graph());
+    });
+  });
+}
+
+/// The same with the compositions in graphs that are arguments taken apart.
+Graph WithPlainBodies(Graph graph) {
+  for (GraphCall& call : graph.calls) {
+    for (Value& attr : call.attrs) {
+      const auto* body = dynamic_cast<const GraphBody*>(attr.object());
+      if (!body || !HasCompositions(body->graph())) continue;
+      attr = Value(Ref<Object>(MakeRef<GraphBody>(Decompose(body->graph()))));
+    }
+  }
+  return graph;
+}
+
+}  // namespace
+
+Graph Decompose(const Graph& whole) {
+  if (!HasCompositions(whole)) return whole;
+  const Graph graph = WithPlainBodies(whole);
+  const bool composed = std::any_of(graph.calls.begin(), graph.calls.end(),
+                                    [](const GraphCall& call) { return static_cast<bool>(call.op->compose); });
   if (!composed) return graph;
   Trace trace;
   std::vector<Tensor> values(graph.values.size());

@@ -100,7 +100,7 @@ bool Norm(Simplifier& s, GraphCall* call) {
 }
 
 /// A weight times a norm without one, or a bias on top of one with a weight.
-bool Affine(Simplifier& s, GraphCall* call) {
+bool JoinAffine(Simplifier& s, GraphCall* call) {
   const bool adds = call->op->name() == "add";
   if (adds && !IsOne(call->attr("alpha"))) return false;
   for (int k = 0; k < 2; ++k) {
@@ -122,7 +122,7 @@ bool Affine(Simplifier& s, GraphCall* call) {
 }
 
 void FindNorms(Graph& graph) {
-  static const SimplifyRules rules = {{"div", Norm}, {"mul", Norm}, {"mul", Affine}, {"add", Affine}};
+  static const SimplifyRules rules = {{"div", Norm}, {"mul", Norm}, {"mul", JoinAffine}, {"add", JoinAffine}};
   Simplifier(graph).Run({&rules});
 }
 

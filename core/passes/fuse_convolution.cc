@@ -5,7 +5,7 @@
 namespace dragon {
 namespace {
 
-std::optional<GraphCall> Begin(Graph& graph, const GraphCall& call) {
+std::optional<GraphCall> BeginConvolution(Graph& graph, const GraphCall& call) {
   if (call.op->name() != "conv_forward" || !tails::IsFast(graph, call.inputs[0])) return std::nullopt;
   GraphCall fused = call;
   fused.op = &GetOp("conv_fused");
@@ -17,7 +17,7 @@ std::optional<GraphCall> Begin(Graph& graph, const GraphCall& call) {
   return fused;
 }
 
-void FuseConvolution(Graph& graph) { tails::Fuse(graph, {Begin, 1}); }
+void FuseConvolution(Graph& graph) { tails::Fuse(graph, {BeginConvolution, 1}); }
 
 DRAGON_PASS(FuseConvolution, 3, 250, "Let convolutions add biases and residuals and activate what they store.");
 

@@ -5,7 +5,7 @@
 namespace dragon {
 namespace {
 
-std::optional<GraphCall> Begin(Graph& graph, const GraphCall& call) {
+std::optional<GraphCall> BeginLinear(Graph& graph, const GraphCall& call) {
   if (call.op->name() != "linear" || !tails::IsFast(graph, call.inputs[0])) return std::nullopt;
   if (graph.values[call.inputs[1]].shape.size() != 2) return std::nullopt;
   GraphCall fused = call;
@@ -48,7 +48,7 @@ void AsLinear(Graph& graph) {
 
 void FuseLinear(Graph& graph) {
   AsLinear(graph);
-  tails::Fuse(graph, {Begin, -1});
+  tails::Fuse(graph, {BeginLinear, -1});
 }
 
 DRAGON_PASS(FuseLinear, 3, 251, "Let products with matrices add biases and residuals and activate what they store.");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/framework/apply.h"
+#include "core/framework/graph_body.h"
 
 namespace dragon {
 
@@ -75,6 +76,20 @@ class Aside {
   DoorState door_;
 };
 
+/// Graphs that are arguments are optimised as the whole is; those of pointwise calls are a pass's own work already.
+void OptimizeBodies(Graph& graph, const PassOptions& options) {
+  for (GraphCall& call : graph.calls) {
+    if (call.op->pointwise) continue;
+    for (Value& attr : call.attrs) {
+      const auto* body = dynamic_cast<const GraphBody*>(attr.object());
+      if (!body) continue;
+      Graph inner = body->graph();
+      Optimize(inner, options);
+      attr = Value(Ref<Object>(MakeRef<GraphBody>(std::move(inner))));
+    }
+  }
+}
+
 }  // namespace
 
 bool EnterPass(const char* function, int level, int order, const char* doc, void (*run)(Graph&)) {
@@ -104,6 +119,7 @@ std::vector<PassReport> Optimize(Graph& graph, const PassOptions& options) {
     const bool phase_ends = i + 1 == chosen.size() || chosen[i + 1]->order / kPhase != chosen[i]->order / kPhase;
     if (phase_ends && prune) reports.push_back(RunPass(*prune, graph, verify));
   }
+  OptimizeBodies(graph, options);
   return reports;
 }
 

@@ -15,8 +15,6 @@ namespace {
 
 bool SameBits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 
-size_t Mix(size_t seed, size_t value) { return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2)); }
-
 }  // namespace
 
 bool SameAttribute(const Value& a, const Value& b) {

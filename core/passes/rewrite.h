@@ -10,6 +10,9 @@ namespace dragon {
 
 /// Shape, strides, dtype, device and symbolic sizes agree, so that readers cannot tell the two apart by form.
 bool SameForm(const ValueInfo& a, const ValueInfo& b);
+/// Join the hash of one more thing to those before it.
+inline size_t Mix(size_t seed, size_t value) { return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2)); }
+
 /// Equal to the bit: 0.0 is not -0.0, and NaN is itself.
 bool SameAttribute(const Value& a, const Value& b);
 size_t HashAttribute(const Value& value);

@@ -171,6 +171,20 @@ std::vector<int64_t> NumbersOf(Capture capture, std::vector<std::string>* places
 
 }  // namespace
 
+std::string Difference(const Capture& one, const Capture& other) {
+  try {
+    CheckAlike(one, other);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  std::vector<std::string> places;
+  const std::vector<int64_t> mine = NumbersOf(one, &places), others = NumbersOf(other, nullptr);
+  for (size_t i = 0; i < mine.size() && i < others.size(); ++i) {
+    if (mine[i] != others[i]) return places[i] + " is " + std::to_string(mine[i]) + " and " + std::to_string(others[i]);
+  }
+  return mine.size() == others.size() ? "" : "a number of sizes";
+}
+
 Family::Family(std::vector<Capture> captures, const std::vector<int64_t>& sizes) {
   if (captures.size() < 3) throw ValueError("batch").Got(captures.size(), " captures").Expected("three or more");
   if (sizes.size() != captures.size()) throw ValueError("batch").Got(sizes.size(), " sizes").Expected(captures.size());

@@ -9,6 +9,9 @@
 
 namespace dragon {
 
+/// Where two captures differ, backward passes and numbers included; empty if they do not.
+DRAGON_API std::string Difference(const Capture& one, const Capture& other);
+
 class DRAGON_API Family {
  public:
   /// Captures of one call at three sizes or more, with their backward passes. A ValueError names the first thing that

@@ -53,17 +53,18 @@ void Plan::CheckInputs(std::span<const Tensor> inputs) const {
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ValueInfo& info = graph_.values[graph_.inputs[i]];
-    const std::string who = info.name.empty() ? "input " + std::to_string(i) : "input '" + info.name + "'";
-    if (!inputs[i].defined()) throw ValueError(graph_.name).Got("nothing for ", who).Expected("a tensor");
+    const auto who = [&] { return info.name.empty() ? "input " + std::to_string(i) : "input '" + info.name + "'"; };
     const Tensor& x = inputs[i];
+    if (!x.defined()) throw ValueError(graph_.name).Got("nothing for ", who()).Expected("a tensor");
     if (x.shape() != info.shape || x.dtype() != info.dtype || x.device() != info.device) {
       throw ValueError(graph_.name)
-          .Got(who, " of shape ", x.shape(), ", ", x.dtype(), " on ", x.device())
+          .Got(who(), " of shape ", x.shape(), ", ", x.dtype(), " on ", x.device())
           .Expected("shape ", info.shape, ", ", info.dtype, " on ", info.device);
     }
-    const Dims strides = info.strides.empty() ? ContiguousStrides(info.shape) : info.strides;
-    if (x.numel() > 1 && !WalksAlike(x, strides)) {
-      throw ValueError(graph_.name).Got(who, " with strides ", x.strides()).Expected("strides ", strides);
+    const bool fits = info.strides.empty() ? x.is_contiguous() : WalksAlike(x, info.strides);
+    if (x.numel() > 1 && !fits) {
+      const Dims strides = info.strides.empty() ? ContiguousStrides(info.shape) : info.strides;
+      throw ValueError(graph_.name).Got(who(), " with strides ", x.strides()).Expected("strides ", strides);
     }
   }
 }
@@ -154,6 +155,7 @@ void Unbind(Plan::Instance* instance) {
 
 std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
                                   std::vector<PlanEvent>* events) {
+  CheckInputs(inputs);
   std::unique_ptr<Instance> instance = Borrow();
   std::vector<Tensor> results = Bind(inputs, instance.get());
   {
@@ -182,7 +184,11 @@ std::vector<Tensor> Plan::Run(std::span<const Tensor> inputs, std::span<const do
   if (DRAGON_UNLIKELY(IsProfiling())) {
     std::vector<PlanEvent> events;
     std::vector<Tensor> results = RunWith(inputs, symbols, &events);
-    for (PlanEvent& event : events) AddProfileEvent({event.name, event.start, event.end, false, event.bytes, {}});
+    const std::string around = ProfilePlace();
+    for (PlanEvent& event : events) {
+      const char* const between = around.empty() || event.scope.empty() ? "" : ";";
+      AddProfileEvent({event.name, event.start, event.end, false, event.bytes, {}, around + between + event.scope});
+    }
     return results;
   }
   return RunWith(inputs, symbols, nullptr);
@@ -193,6 +199,7 @@ std::vector<Tensor> Plan::Profile(std::span<const Tensor> inputs, std::vector<Pl
 }
 
 std::vector<Tensor> Plan::Measure(std::span<const Tensor> inputs) {
+  CheckInputs(inputs);  // before the first one is asked for its device
   const Device device = inputs.empty() ? Device{} : inputs[0].device();
   ResetPeak(device);
   const int64_t before = MemoryStatsOf(device).current;

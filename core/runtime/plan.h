@@ -17,11 +17,21 @@ struct PlanOptions {
   bool in_place = true;  ///< a result may overwrite an operand that nobody reads any more
 };
 
+/// A piece of memory that one value after another lives in.
+struct PlanPiece {
+  enum class Kind : uint8_t { kBlock, kInput, kConstant, kOutput };  ///< blocks lie in the memory that a plan owns
+  Kind kind = Kind::kBlock;
+  Device device;
+  BufferLifetime life;
+  std::vector<ValueId> values;
+};
+
 struct PlanMemory {
   int64_t naive = 0;     ///< bytes if every value had its own place
   int64_t planned = 0;   ///< bytes of the block and of the results
   int64_t measured = 0;  ///< the peak above what there was before, of the last run that was measured
   int32_t buffers = 0;   ///< how many pieces of memory the values share
+  std::vector<PlanPiece> pieces;
 };
 
 /// One call of a profiled run; times in nanoseconds of the monotonic clock.
@@ -36,15 +46,16 @@ class DRAGON_API Plan {
   explicit Plan(Graph graph, PlanOptions options = {});
   ~Plan();
 
-  /// Run over these inputs, which must fit the graph's (shape, dtype, device; strides where the graph's are not
-  /// row-major). The inputs that the graph updates are written; the results are fresh. Any number of threads may call.
+  /// Run over these inputs, which must fit the graph's (see `CheckInputs`). The inputs that the graph updates are
+  /// written; the results are fresh. Any number of threads may call.
   /// `symbols` are the values of the graph's symbols, for numbers that change from run to run.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, std::span<const double> symbols = {});
   /// The same, and note every call's time.
   std::vector<Tensor> Profile(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
   /// The same, and note the peak of memory in `memory().measured`.
   std::vector<Tensor> Measure(std::span<const Tensor> inputs);
-  /// A ValueError that names the first input that does not fit.
+  /// A ValueError that names the first input that does not fit in shape, dtype, device, or strides where the graph's
+  /// are not row-major. Every run asks.
   void CheckInputs(std::span<const Tensor> inputs) const;
 
   const Graph& graph() const { return graph_; }

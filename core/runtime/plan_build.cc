@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/framework/apply.h"
-#include "core/framework/graph_body.h"
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/runtime/plan_instance.h"
@@ -10,13 +9,6 @@
 namespace dragon {
 
 namespace {
-
-/// Whether the call's work is told by a graph, as that of fused calls is.
-bool HasBody(const GraphCall& call) {
-  return std::any_of(call.attrs.begin(), call.attrs.end(), [](const Value& attr) {
-    return attr.kind() == Value::Kind::kObject && dynamic_cast<const GraphBody*>(attr.object());
-  });
-}
 
 /// A piece of memory that one value after another lives in.
 struct Slot {
@@ -64,6 +56,7 @@ class PlanBuilder {
     PlaceOutputs();
     PlaceUpdates();
     LayOut();
+    Tell();
     return std::move(instance);
   }
 
@@ -257,7 +250,7 @@ class PlanBuilder {
       return;
     }
     // A fused call looks itself whether a result lies over an operand; other calls write their first result last.
-    const bool elementwise = call.op->pointwise && (k == 0 || HasBody(call));
+    const bool elementwise = call.op->pointwise && (k == 0 || call.has_body());
     if (elementwise || (call.op->edits && k == 0)) {
       for (ValueId x : call.inputs) {
         if (MayTake(call, t, id, tensor, x, elementwise)) return Occupy(slot_of[x], id, std::move(tensor));
@@ -381,11 +374,31 @@ class PlanBuilder {
       memory.planned += arena.bytes;
       memory.buffers += CountPlaces(lifetimes);
       for (size_t i = 0; i < lifetimes.size(); ++i) {
+        slots[by_arena[a][i]].life.offset = lifetimes[i].offset;
         for (TensorImpl* impl : slots[by_arena[a][i]].tensors) {
           impl->offset += lifetimes[i].offset / ItemSize(impl->dtype);
           arena.tensors.push_back(impl);
         }
       }
+    }
+  }
+
+  /// Note what lies where, for people.
+  void Tell() {
+    std::vector<std::vector<ValueId>> values(slots.size());
+    for (size_t id = 0; id < slot_of.size(); ++id) {
+      if (slot_of[id] >= 0) values[slot_of[id]].push_back(static_cast<ValueId>(id));
+    }
+    for (size_t s = 0; s < slots.size(); ++s) {
+      const Slot& slot = slots[s];
+      PlanPiece piece{static_cast<PlanPiece::Kind>(slot.kind), slot.device, slot.life, std::move(values[s])};
+      if (slot.kind == Slot::Kind::kInput || slot.kind == Slot::Kind::kConstant) {
+        const ValueId id = slot.kind == Slot::Kind::kInput ? graph.inputs[slot.index] : slot.occupant;
+        piece.life.bytes = instance->values[id].numel() * instance->values[id].item_size();
+        piece.life.last = Calls();
+      }
+      if (slot.kind == Slot::Kind::kOutput) piece.life.last = Calls();
+      memory.pieces.push_back(std::move(piece));
     }
   }
 

@@ -30,8 +30,7 @@ struct DRAGON_API TensorForm {
   bool records_unasked;       ///< of one that requires grad and is no leaf
   bool watches_grad = false;  ///< whether somebody reads or writes `.grad`
   bool fixed_place = false;   ///< whether somebody looks at the offset
-  bool any_batch = false;     ///< the first size may be any from `low` to `high`
-  int64_t low = 2, high = 0;
+  uint64_t open_axes = 0;     ///< bit i: the size of axis i may be any; then the tensor must be row-major
 
  private:
   static size_t Hooks(const TensorImpl& impl) {
@@ -39,12 +38,16 @@ struct DRAGON_API TensorForm {
   }
   static bool HasGrad(const TensorImpl& impl) { return impl.autograd && impl.autograd->grad.defined(); }
   bool FitsSizes(const TensorImpl& impl) const {
-    if (!any_batch) return impl.shape == shape;
-    if (impl.shape.size() != shape.size() || impl.shape[0] < low || impl.shape[0] > high) return false;
-    return std::equal(shape.begin() + 1, shape.end(), impl.shape.begin() + 1);
+    if (!open_axes) return impl.shape == shape;
+    if (impl.shape.size() != shape.size()) return false;
+    for (int i = 0; i < shape.size(); ++i) {
+      if (impl.shape[i] != shape[i] && !(open_axes >> i & 1)) return false;
+    }
+    return true;
   }
   bool FitsShape(const TensorImpl& impl) const {
     if (!FitsSizes(impl)) return false;
+    if (open_axes) return impl.contiguous;
     for (int i = 0; i < shape.size(); ++i) {
       if (impl.strides[i] != strides[i] && shape[i] != 1) return false;  // a size of 1 is never stepped over
     }

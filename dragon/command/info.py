@@ -3,6 +3,8 @@ import json
 import os
 import platform
 
+from dragon.command.parser import Mistake, add_json
+
 
 def collect():
     """Return a dict of facts about the build, the machine and the guests."""
@@ -47,10 +49,28 @@ def version_of(package):
         return None
 
 
-def main(arguments):
-    """Print the facts, as lines or as JSON."""
+EXAMPLES = (("dragon info", "the facts, a line each: for reports of faults"),
+            ("dragon info --json", "the same for programs"),
+            ("cmake -S . -B build -Ddragon_DIR=$(dragon info --cmake-dir)", "a program in C++ finds the engine"))
+
+
+def describe(parser):
+    """Tell the parser the command's words."""
+    add_json(parser)
+    parser.add_argument("--cmake-dir", action="store_true", help="print the folder that find_package(dragon) reads")
+
+
+def main(options):
+    """Print the facts, as lines or as JSON, or where CMake finds the engine."""
+    if options.cmake_dir:
+        from dragon.core.distribution import find_cmake
+        try:
+            print(find_cmake())
+        except FileNotFoundError as error:
+            raise Mistake(str(error).removeprefix("dragon: ")) from None
+        return 0
     facts = collect()
-    if "--json" in arguments:
+    if options.json:
         print(json.dumps(facts, indent=2))
         return 0
     width = max(map(len, facts))

@@ -5,20 +5,41 @@ import sys
 import types
 from importlib.machinery import BuiltinImporter, PathFinder, SourceFileLoader
 
-from dragon import vm
-from dragon.command import USAGE, fail
+from dragon.command import table
+from dragon.command.parser import fail, make, nearest
+from dragon.vm import alias
+
+EXAMPLES = (
+    ("dragon run train.py --epochs 3", "a script, with its own arguments"),
+    ("dragon run -m package.train", "a module, as `python -m` does"),
+    ("dragon run --as torch train.py", "torch and torchvision are Dragon's; tensorflow and keras the genuine ones"),
+)
+WORDS = {"usage": "dragon run [--as FRAMEWORK] (script.py | -m module | -c code | -) [arguments ...]",
+         "description": "Run a program that imports torch, tensorflow or keras, unmodified, on Dragon. The program has "
+                        "the rest of the line,\nand its exit status is the command's: all is as `python` does it."}
+
+
+def describe(parser):
+    """Tell the parser the command's words; `read_options` reads them, and stops where the program's own begin."""
+    parser.add_argument("--as", dest="guests", action="append", choices=tuple(alias.VERSIONS), metavar="FRAMEWORK",
+                        help="what Dragon stands for: torch (with torchvision), tensorflow or keras; all unless it is "
+                             "said; may be repeated")
+    parser.add_argument("-m", metavar="MODULE", help="run a module")
+    parser.add_argument("-c", metavar="CODE", help="run code given on the command line")
+    parser.add_argument("program", nargs="?", metavar="script.py", help="a script, or a folder or archive with a "
+                                                                        "__main__.py; - is the standard input")
 
 
 def main(arguments):
     """Run the program that the rest of a command line names."""
     guests, arguments = read_options(arguments)
-    vm.install(*guests)
+    alias.install(*guests)
     if not arguments:
         arguments = ["-"]
     what, rest = arguments[0], arguments[1:]
     if what in ("-m", "-c"):
         if not rest:
-            fail(f"run: got {what} alone, expected {'a module' if what == '-m' else 'code'} after it")
+            mistake(f"got {what} alone, expected {'a module' if what == '-m' else 'code'} after it")
         run_module(rest[0], rest[1:]) if what == "-m" else run_code(rest[0], rest[1:])
     elif what == "-":
         run_stdin(arguments if sys.argv[-1] == "-" or rest else [""])
@@ -32,20 +53,25 @@ def read_options(arguments):
     while arguments and arguments[0].startswith("-") and arguments[0] not in ("-", "-m", "-c"):
         option, equals, value = arguments[0].partition("=")
         if option in ("-h", "--help"):
-            print(USAGE)
+            make(table.find("run"), sys.modules[__name__]).print_help()
             sys.exit(0)
         if option != "--as":
-            fail(f"run: got {option!r}, expected --as, -m, -c, - or the path of a script")
+            mistake(f"got {option!r}, expected --as, -m, -c, - or the path of a script{nearest(option, ['--as'])}")
         if not equals:
             if len(arguments) < 2:
-                fail("run: got --as alone, expected a framework after it")
+                mistake("got --as alone, expected a framework after it")
             value, arguments = arguments[1], arguments[1:]
-        if value not in vm.alias.VERSIONS:
-            fail(f"run: got --as {value}, expected one of {', '.join(vm.alias.VERSIONS)}")
+        if value not in alias.VERSIONS:
+            mistake(f"got --as {value}, expected one of {', '.join(alias.VERSIONS)}{nearest(value, alias.VERSIONS)}")
         # torchvision is part of what a script that imports torch means.
-        guests += [name for name in vm.alias.VERSIONS if name.startswith(value)]
+        guests += [name for name in alias.VERSIONS if name.startswith(value)]
         arguments = arguments[1:]
     return guests, arguments
+
+
+def mistake(message):
+    """End with the letter for a mistake in the command line."""
+    fail(message, "dragon run")
 
 
 def run_file(path, rest):
@@ -56,19 +82,19 @@ def run_file(path, rest):
             with open(path, "rb") as file:
                 source = file.read()
         except OSError as error:
-            fail(f"run: can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}")
+            mistake(f"can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}")
         whole = os.path.abspath(path)
         start(source, whole, [path, *rest], __file__=whole, __cached__=None,
               __loader__=SourceFileLoader("__main__", whole))
     elif os.path.exists(path):
         spec = PathFinder.find_spec("__main__", [path])
         if spec is None or not hasattr(spec.loader, "get_code"):
-            fail(f"run: can't find '__main__' module in {path!r}")
+            mistake(f"can't find '__main__' module in {path!r}")
         set_path(os.path.abspath(path))
         start(lambda: spec.loader.get_code("__main__"), spec.origin, [path, *rest], __file__=spec.origin,
               __cached__=spec.cached, __loader__=spec.loader, __package__="", __spec__=spec)
     else:
-        fail(f"run: can't open file {os.path.abspath(path)!r}: [Errno 2] No such file or directory")
+        mistake(f"can't open file {os.path.abspath(path)!r}: [Errno 2] No such file or directory")
 
 
 def is_archive(path):
@@ -107,7 +133,7 @@ def run_code(code, rest):
 def run_stdin(words):
     """Run what comes on the standard input."""
     if sys.stdin is None or sys.stdin.isatty():
-        fail("run: got no script, expected a path, -m module, -c code or a program on the standard input")
+        mistake("got no script, expected a path, -m module, -c code or a program on the standard input")
     set_path("")
     start(sys.stdin.buffer.read(), "<stdin>", words, __loader__=BuiltinImporter)
 

@@ -179,8 +179,8 @@ def asks_for_names(test):
     return False
 
 
-def read_uses(source, path, roots, gives_tensor):
-    """Return (uses, the attributes that the program has itself) of a file's text."""
+def read_uses(tree, roots, gives_tensor):
+    """Return (uses, the attributes that the program has itself) of a file's syntax tree."""
     reader = Reader(roots, gives_tensor)
-    reader.visit(ast.parse(source, path))
+    reader.visit(tree)
     return reader.uses, reader.own

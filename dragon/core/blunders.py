@@ -13,7 +13,11 @@ def is_ours(error):
         What was raised.
 
     """
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
+    place, file = error.__traceback__, ""
+    while place is not None:
+        code = place.tb_frame.f_code
+        # A name that is not there is the fault of who asked for it, not of what answers.
+        if code.co_name != "__getattr__" or not code.co_filename.startswith(FOLDER):
+            file = code.co_filename
         place = place.tb_next
-    return place is not None and place.tb_frame.f_code.co_filename.startswith(FOLDER)
+    return file.startswith(FOLDER)

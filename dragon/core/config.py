@@ -21,8 +21,13 @@ def set_default_dtype(dtype):
 
 
 def cpu_level():
-    """Return the instruction-set level of the CPU kernels in use, e.g. "v4"."""
+    """Return the instruction-set level of the CPU kernels in use, e.g. "v4", or "generic" on ARM."""
     return _C.cpu_level()
+
+
+def has_onednn():
+    """Return whether this build has oneDNN, which does large products and convolutions on x86-64."""
+    return _C.has_onednn()
 
 
 def load_library(path):
@@ -49,6 +54,11 @@ def memory_stats(device="cpu"):
     -------
     dict
         Numbers by name.
+
+    Examples
+    --------
+    >>> isinstance(dragon.memory_stats(), dict)
+    True
 
     """
     return _C.memory_stats(device)

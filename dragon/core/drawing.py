@@ -2,6 +2,7 @@
 import html
 
 from dragon import _C
+from dragon.core.capture.scopes import split_scope
 
 _WIDTH_OF_LETTER, _LINE, _PADDING = 6.7, 15, 8
 _GAP_ACROSS, _GAP_DOWN, _MARGIN, _SWEEPS = 18, 34, 16, 6
@@ -12,8 +13,8 @@ _FILLS = {"input": "#e3edf7", "output": "#e3edf7", "view": "#f4f4f1", "pointwise
 class _Node:
     """A box of the picture, or a bend of a line that passes a layer (no text)."""
 
-    def __init__(self, kind, lines, hint=""):
-        self.kind, self.lines, self.hint = kind, lines, hint
+    def __init__(self, kind, lines, hint="", scope=""):
+        self.kind, self.lines, self.hint, self.scope = kind, lines, hint, scope
         self.layer, self.x = 0, 0.0
         self.above, self.below = [], []
         self.width = 2 * _PADDING + _WIDTH_OF_LETTER * max(map(len, lines)) if lines else 4
@@ -38,6 +39,27 @@ def draw_graph(graph):
     layers = _arrange(_assign_layers(nodes, edges), edges)
     _place(layers)
     return _write(graph.name, layers, edges)
+
+
+def list_boxes(graph):
+    """Return what a picture of a graph shows.
+
+    Parameters
+    ----------
+    graph : dragon._C.Graph
+        The graph.
+
+    Returns
+    -------
+    Tuple[List[Tuple[str, List[str], str, str]], List[Tuple[int, int]]]
+        Of each box its kind, lines of text, what hovering tells and the scope of its call; and which box stands above
+        which.
+
+    """
+    nodes, edges = _make_nodes(graph)
+    places = {id(node): place for place, node in enumerate(nodes)}
+    return ([(node.kind, node.lines, node.hint, node.scope) for node in nodes],
+            [(places[id(source)], places[id(target)]) for source, target in edges])
 
 
 class Picture:
@@ -123,7 +145,9 @@ def _explain(call, values, constants):
     told = [f"{name} = {value!r}" for name, value in call.attrs.items()]
     told += [f"{name}: {_describe(values[number])} {values[number].name}".rstrip()
              for name, number in call.tensors.items() if isinstance(number, int) and number in constants]
-    where = [f"in {call.scope}"] if call.scope else []
+    module, line = split_scope(call.scope)
+    where = [f"in {module}"] if module else []
+    where += [f"at {line}"] if line else []
     return "\n".join([f"%{', %'.join(map(str, call.outputs))} = {call.op}"] + told + where)
 
 
@@ -144,7 +168,7 @@ def _make_nodes(graph):
     for call in graph.calls:
         first = next((number for number in call.outputs if number is not None), None)
         lines = [call.op] + _list_bodies(call) + ([_describe(values[first])] if first is not None else [])
-        node = _Node(_kind_of(call), lines, _explain(call, values, constants))
+        node = _Node(_kind_of(call), lines, _explain(call, values, constants), call.scope)
         nodes.append(node)
         sources = dict.fromkeys(made[number] for number in call.inputs if number in made)
         edges += [(source, node) for source in sources]

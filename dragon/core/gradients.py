@@ -18,6 +18,13 @@ def backward(roots, grads=None, retain_graph=None, create_graph=False, inputs=No
     inputs : Union[Tensor, Sequence[Tensor]], optional
         Accumulate into these only.
 
+    Examples
+    --------
+    >>> x = dragon.tensor([2.0, 3.0], requires_grad=True)
+    >>> dragon.backward((x ** 2).sum())
+    >>> x.grad
+    Tensor([4., 6.])
+
     """
     retain_graph = create_graph if retain_graph is None else retain_graph
     _C.backward(as_list(roots), as_list(grads), retain_graph, create_graph, as_list(inputs))
@@ -45,6 +52,12 @@ def grad(ys, xs, grads=None, retain_graph=None, create_graph=False, allow_unused
     -------
     Tuple[Optional[Tensor], ...]
         One for each of `xs`.
+
+    Examples
+    --------
+    >>> x = dragon.tensor(3.0, requires_grad=True)
+    >>> [gradient.item() for gradient in dragon.grad(x ** 2, [x])]
+    [6.0]
 
     """
     retain_graph = create_graph if retain_graph is None else retain_graph

@@ -6,6 +6,8 @@ from dragon import _C
 from dragon.core import files
 from dragon.core.drawing import draw_graph
 
+_DRAWN_UNASKED = 1000  # calls; larger graphs become drawings when they are asked to
+
 
 def _numbers(values):
     """Return the numbers of values given as numbers or snapshots."""
@@ -57,8 +59,46 @@ class Graph(_C.Graph):
     def __reduce__(self):
         return Graph.from_bytes, (self.to_bytes(),)
 
+    def _repr_html_(self):
+        return self.explore()._repr_html_()
+
     def _repr_svg_(self):
-        return self.svg()
+        return self.svg() if len(self) <= _DRAWN_UNASKED else None
+
+    def explore(self):
+        """Return a drawing to look around in: modules fold and unfold at a click, pointing at a box tells of its call.
+
+        Returns
+        -------
+        dragon.core.pictures.explorer.GraphPicture
+            Its `show()`, `save(path)`, `html()`, `svg()` and `text`.
+
+        """
+        from dragon.core.pictures.explorer import GraphPicture
+        return GraphPicture(self)
+
+    def show(self):
+        """Show the drawing to look around in: in the notebook, in a browser, or as text where there is no screen."""
+        self.explore().show()
+
+    def memory(self, level=3, skip=()):
+        """Return a picture of the memory of the graph's plan: when each piece is needed, and who holds the peak.
+
+        Parameters
+        ----------
+        level : int, optional, default=3
+            How much the graph is optimised.
+        skip : Sequence[str], optional
+            Names of passes to leave out.
+
+        Returns
+        -------
+        dragon.core.pictures.memory.MemoryPicture
+            Its `show()`, `save(path)`, `html()` and `text`.
+
+        """
+        from dragon.core.pictures.memory import MemoryPicture
+        return MemoryPicture(self.name, [("graph", self.compile(level, skip))])
 
     def svg(self):
         """Return a drawing of the graph as an SVG document.

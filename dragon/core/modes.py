@@ -12,7 +12,6 @@ push_saved_tensor_hooks, pop_saved_tensor_hooks = _C.push_saved_tensor_hooks, _C
 autocast_dtype, set_autocast = _C.autocast_dtype, _C.set_autocast
 set_autocast_cache, clear_autocast_cache = _C.set_autocast_cache, _C.clear_autocast_cache
 set_override_disabled, set_override_modes = _C.set_override_disabled, _C.set_override_modes
-set_size_maker = _C.set_size_maker
 
 
 class _Switch(contextlib.ContextDecorator):
@@ -57,7 +56,22 @@ class set_grad_enabled(_Switch):
 
 
 def no_grad():
-    """Record nothing within a `with` block or a decorated function."""
+    """Record nothing within a `with` block or a decorated function.
+
+    Returns
+    -------
+    ContextManager
+        Also a decorator.
+
+    Examples
+    --------
+    >>> x = dragon.tensor([1.0], requires_grad=True)
+    >>> with dragon.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+
+    """
     return _Switch(False)
 
 

@@ -30,7 +30,19 @@ class Module:
     # --- modules
 
     def children(self):
-        """Yield the direct submodules, each once."""
+        """Yield the direct submodules, each once.
+
+        Yields
+        ------
+        Module
+            In the order in which they were added.
+
+        Examples
+        --------
+        >>> list(nn.Sequential(nn.ReLU(), nn.Tanh()).children())
+        [ReLU(), Tanh()]
+
+        """
         for _, module in self.named_children():
             yield module
 
@@ -43,12 +55,50 @@ class Module:
                 yield name, module
 
     def modules(self, remove_duplicate=True):
-        """Yield this module and all below it."""
+        """Yield this module and all below it.
+
+        Parameters
+        ----------
+        remove_duplicate : bool, optional, default=True
+            Whether a module with two names comes once.
+
+        Yields
+        ------
+        Module
+            This one first.
+
+        Examples
+        --------
+        >>> [type(module).__name__ for module in nn.Sequential(nn.ReLU(), nn.Tanh()).modules()]
+        ['Sequential', 'ReLU', 'Tanh']
+
+        """
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        """Yield this module and all below it with their dotted names."""
+        """Yield this module and all below it with their dotted names.
+
+        Parameters
+        ----------
+        memo : Set[Module], optional
+            Modules that are passed over.
+        prefix : str, optional, default=""
+            Put in front of the names.
+        remove_duplicate : bool, optional, default=True
+            Whether a module with two names comes once.
+
+        Yields
+        ------
+        Tuple[str, Module]
+            This one first, as "".
+
+        Examples
+        --------
+        >>> [name for name, _ in nn.Sequential(nn.ReLU(), nn.Tanh()).named_modules()]
+        ['', '0', '1']
+
+        """
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -75,12 +125,50 @@ class Module:
                 yield f"{path}.{name}" if path else name, member
 
     def parameters(self, recurse=True):
-        """Yield the parameters, each once; of this module alone unless `recurse`."""
+        """Yield the parameters, each once; of this module alone unless `recurse`.
+
+        Parameters
+        ----------
+        recurse : bool, optional, default=True
+            Whether those of submodules are among them.
+
+        Yields
+        ------
+        Parameter
+            Each once.
+
+        Examples
+        --------
+        >>> [tuple(parameter.shape) for parameter in nn.Linear(3, 2).parameters()]
+        [(2, 3), (2,)]
+
+        """
         for _, param in self.named_parameters(recurse=recurse):
             yield param
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yield the parameters with their dotted names."""
+        """Yield the parameters with their dotted names.
+
+        Parameters
+        ----------
+        prefix : str, optional, default=""
+            Put in front of the names.
+        recurse : bool, optional, default=True
+            Whether those of submodules are among them.
+        remove_duplicate : bool, optional, default=True
+            Whether a parameter with two names comes once.
+
+        Yields
+        ------
+        Tuple[str, Parameter]
+            Such as `("0.weight", ...)`.
+
+        Examples
+        --------
+        >>> [name for name, _ in nn.Sequential(nn.Linear(3, 2), nn.ReLU()).named_parameters()]
+        ['0.weight', '0.bias']
+
+        """
         yield from self._named_members(lambda module: self._members_of(module, module._parameters, True), prefix,
                                        recurse, remove_duplicate)
 
@@ -104,7 +192,25 @@ class Module:
     # --- all of them at once
 
     def train(self, mode=True):
-        """Set this module and those below it to training, or to evaluation with False."""
+        """Set this module and those below it to training, or to evaluation with False.
+
+        Parameters
+        ----------
+        mode : bool, optional, default=True
+            Whether it is training.
+
+        Returns
+        -------
+        Module
+            This one.
+
+        Examples
+        --------
+        >>> layer = nn.Dropout()
+        >>> layer.train(False).training
+        False
+
+        """
         if not isinstance(mode, bool):
             raise ValueError(f"train: got {mode!r}, expected a bool")
         self.training = mode
@@ -113,11 +219,44 @@ class Module:
         return self
 
     def eval(self):
-        """Set this module and those below it to evaluation."""
+        """Set this module and those below it to evaluation.
+
+        Returns
+        -------
+        Module
+            This one.
+
+        Examples
+        --------
+        >>> nn.Dropout().eval().training
+        False
+
+        """
         return self.train(False)
 
     def apply(self, fn):
-        """Call a function with every module below this one, then with this one; returns it."""
+        """Call a function with every module below this one, then with this one; returns it.
+
+        Parameters
+        ----------
+        fn : Callable
+            Called with each module.
+
+        Returns
+        -------
+        Module
+            This one.
+
+        Examples
+        --------
+        >>> def tell(module):
+        ...     print(type(module).__name__)
+        >>> model = nn.Sequential(nn.Linear(2, 1), nn.ReLU()).apply(tell)
+        Linear
+        ReLU
+        Sequential
+
+        """
         for module in self.children():
             module.apply(fn)
         fn(self)

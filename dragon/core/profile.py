@@ -7,6 +7,7 @@ import typing
 
 from dragon._C import start_profile, stop_profile
 from dragon.core import files
+from dragon.core.capture.scopes import stack
 
 
 class Event(typing.NamedTuple):
@@ -19,6 +20,7 @@ class Event(typing.NamedTuple):
     bytes: int = 0  # of the results
     shapes: tuple = ()  # of the inputs, if they were asked for
     scope: str = ""  # where in the program a plan's call came from
+    where: str = ""  # the user's functions around the call, "main (train.py:30);forward (net.py:8)", if asked for
 
 
 class Line(typing.NamedTuple):
@@ -125,10 +127,48 @@ class Profile:
         """Return the calls in the form that chrome://tracing and Perfetto read, as a dict."""
         process, thread = os.getpid(), threading.get_ident()
         first = min((event.start for event in self.events), default=0)
-        return {"displayTimeUnit": "ms", "traceEvents": [
-            {"ph": "X", "name": event.name, "cat": "backward" if event.is_node else "operator", "pid": process,
-             "tid": thread, "ts": (event.start - first) / 1e3, "dur": (event.end - event.start) / 1e3,
-             "args": _details(event)} for event in self.events]}
+
+        def slice_of(name, category, start, end, details):
+            return {"ph": "X", "name": name, "cat": category, "pid": process, "tid": thread,
+                    "ts": (start - first) / 1e3, "dur": (end - start) / 1e3, "args": details}
+        slices = [slice_of(event.name, "backward" if event.is_node else "operator", event.start, event.end,
+                           _details(event)) for event in self.events]
+        slices += [slice_of(name, "python", start, end, {}) for name, start, end in self._callers()]
+        return {"displayTimeUnit": "ms", "traceEvents": slices}
+
+    def _callers(self):
+        """Yield (name, start, end) of the user's functions, from their first noted call to the last in a row."""
+        running, end = [], 0  # (name, start), the outermost first
+        for event in sorted(self.events, key=lambda event: (event.start, -event.end)):
+            if event.end <= end:
+                continue  # within the call before
+            callers = event.where.split(";") if event.where else []
+            same = next((place for place, (one, other) in enumerate(zip(running, callers)) if one[0] != other),
+                        min(len(running), len(callers)))
+            yield from ((name, start, end) for name, start in reversed(running[same:]))
+            running[same:] = [(name, event.start) for name in callers[same:]]
+            end = event.end
+        yield from ((name, start, end) for name, start in reversed(running))
+
+    def flame(self, title="Where the time goes"):
+        """Return a flame graph: the user's functions, within them operators, within those what they call.
+
+        Parameters
+        ----------
+        title : str, optional, default="Where the time goes"
+            What stands above.
+
+        Returns
+        -------
+        dragon.core.pictures.flame.FlamePicture
+            Its `show()`, `save(path)`, `html()`, `svg()` and `text`.
+
+        """
+        from dragon.core.pictures.flame import FlamePicture
+        return FlamePicture(self.events, title)
+
+    def _repr_html_(self):
+        return self.flame()._repr_html_()
 
     def save_chrome_trace(self, path):
         """Write the calls as a JSON file for chrome://tracing and Perfetto.
@@ -155,7 +195,7 @@ def _details(event):
     """Return what a trace shows of an event besides its times."""
     shapes = [list(shape) for shape in event.shapes]
     return {"bytes": event.bytes, **({"shapes": shapes} if shapes else {}),
-            **({"scope": event.scope} if event.scope else {})}
+            **({"scope": event.scope} if event.scope else {}), **({"where": event.where} if event.where else {})}
 
 
 class profile(Profile):
@@ -165,23 +205,55 @@ class profile(Profile):
     ----------
     shapes : bool, optional, default=False
         Whether to note the shapes of the inputs.
+    lines : bool, optional, default=False
+        Whether to note the user's functions around each call, for flame graphs. It takes some microseconds a call,
+        which count for the functions, not for the operators.
 
     Examples
     --------
+    >>> x, w = dragon.ones((2, 3)), dragon.ones((3, 4))
     >>> with dragon.profile() as found:
-    ...     (x @ w).relu().sum()
-    >>> print(found.table())
+    ...     y = (x @ w).relu().sum()
+    >>> [event.name for event in found.events]
+    ['matmul', 'relu', 'sum']
+
+    `print(found.table())` shows how often each was called and how long it took.
 
     """
 
-    def __init__(self, shapes=False):
+    def __init__(self, shapes=False, lines=False):
         super().__init__()
-        self.shapes = shapes
+        self.shapes, self.lines_noted = shapes, lines
 
     def __enter__(self):
-        start_profile(self.shapes)
+        start_profile(self.shapes, stack if self.lines_noted else None)
         return self
 
     def __exit__(self, *_):
-        self.events += [Event(name, start, end, is_node, size, tuple(shapes))
-                        for name, start, end, is_node, size, shapes in stop_profile()]
+        self.events += [Event(name, start, end, is_node, size, tuple(shapes), where=where)
+                        for name, start, end, is_node, size, shapes, where in stop_profile()]
+
+
+def profile_calls(call, where):
+    """Call a function, and return what was noted meanwhile.
+
+    Parameters
+    ----------
+    call : Callable[[], Any]
+        The function.
+    where : Callable[[], str]
+        Says, before each call of an operator, where it stands.
+
+    Returns
+    -------
+    List[tuple]
+        Name, start, end, whether it is a backward node, bytes of the results, shapes of the tensors, and what `where`
+        said, of each.
+
+    """
+    start_profile(True, where)
+    try:
+        call()
+    finally:
+        noted = stop_profile()
+    return noted

@@ -3,6 +3,8 @@ import functools
 import pathlib
 import re
 
+from dragon.core.distribution import install_words
+
 _HERE = pathlib.Path(__file__).resolve().parent
 _TOKEN = re.compile(r"//[^\n]*|\"[^\"]*\"|[A-Za-z_][\w.]*|\d+|[{}=;]|\S")
 _SCALARS = {"double": 1, "int64": 3, "int32": 5, "bool": 8, "string": 9, "bytes": 12, "sint32": 17}
@@ -36,7 +38,7 @@ def messages():
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError:
         raise ImportError("dragon.core.proto: got no package 'protobuf', expected one; "
-                          "`pip install dragon[proto]` brings it") from None
+                          f"`{install_words('proto')}` brings it") from None
     file = descriptor_pb2.FileDescriptorProto(name="dragon.proto", syntax="proto3")
     _Parser(read_source()).fill(file)
     pool = descriptor_pool.DescriptorPool()

@@ -22,6 +22,14 @@ def manual_seed(seed):
     Generator
         The generator that was seeded.
 
+    Examples
+    --------
+    >>> _ = dragon.manual_seed(7)
+    >>> a = dragon.random.normal(0, 1, (3,))
+    >>> _ = dragon.manual_seed(7)
+    >>> a.tolist() == dragon.random.normal(0, 1, (3,)).tolist()
+    True
+
     """
     return current_generator().manual_seed(seed)
 

@@ -23,6 +23,11 @@ class Linear(Module):
     bias : bool, optional, default=True
         Whether to add one.
 
+    Examples
+    --------
+    >>> nn.Linear(3, 2)(dragon.zeros((5, 3))).shape
+    (5, 2)
+
     """
 
     def __init__(self, in_features, out_features, bias=True):
@@ -60,6 +65,11 @@ class Conv2d(Module):
         How many groups of channels are convolved apart.
     bias : bool, optional, default=True
         Whether to add one.
+
+    Examples
+    --------
+    >>> nn.Conv2d(3, 16, 3, stride=2, padding=1)(dragon.zeros((8, 3, 32, 32))).shape
+    (8, 16, 16, 16)
 
     """
 
@@ -184,7 +194,20 @@ class Sigmoid(Module):
 
 
 class Sequential(Module):
-    """Call modules one after the other."""
+    """Call modules one after the other.
+
+    Parameters
+    ----------
+    *layers : Module
+        The modules.
+
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+    >>> model(dragon.zeros((3, 4))).shape
+    (3, 2)
+
+    """
 
     def __init__(self, *layers):
         for index, layer in enumerate(layers):

@@ -13,6 +13,20 @@ class Module(AnyModule):
     """Own what is assigned to its attributes: leaves that gather gradients are parameters, modules are children.
 
     Subclass it, assign parameters and modules in `__init__`, and write `forward`.
+
+    Examples
+    --------
+    >>> class Net(nn.Module):
+    ...     def __init__(self):
+    ...         self.linear = nn.Linear(4, 2)
+    ...     def forward(self, x):
+    ...         return self.linear(x).relu()
+    >>> net = Net()
+    >>> net(dragon.zeros((8, 4))).shape
+    (8, 2)
+    >>> [name for name, _ in net.named_parameters()]
+    ['linear.weight', 'linear.bias']
+
     """
 
     def forward(self, *args):
@@ -42,7 +56,24 @@ class Module(AnyModule):
         return tensor if isinstance(tensor, Tensor) else _C.as_class(tensor, Tensor)
 
     def parameters(self, recurse=True):
-        """Return the list of all parameters."""
+        """Return the list of all parameters.
+
+        Parameters
+        ----------
+        recurse : bool, optional, default=True
+            Whether those of submodules are among them.
+
+        Returns
+        -------
+        List[Tensor]
+            Each once.
+
+        Examples
+        --------
+        >>> [tuple(parameter.shape) for parameter in nn.Linear(3, 2).parameters()]
+        [(2, 3), (2,)]
+
+        """
         return list(super().parameters(recurse))
 
     def __repr__(self):

@@ -8,7 +8,7 @@ from dragon.onnx.table import maps
 from dragon.onnx.writer import LARGEST, SMALLEST, numpy_dtype
 
 
-@maps("clone", "copy", "to_row_major", "to_device", "conj_physical")
+@maps("clone", "copy", "stop_gradient", "to_row_major", "to_device", "conj_physical")
 def same(w, x, **arguments):
     return x
 

@@ -1,37 +1,33 @@
 """Captures of a function for the exporter: once as it was called, and at other sizes where axes are dynamic."""
+import re
 
 import numpy
 
 from dragon import _C
+from dragon.core.capture.export import Sketch
+from dragon.core.capture.lines import user_line
+from dragon.core.capture.scopes import Scopes
+from dragon.core.capture.settings import captures, eager
+from dragon.core.capture.structure import Template
 from dragon.core.modes import shapes_only
-from dragon.core.capture.settings import eager
+from dragon.core.module import Module
 from dragon.onnx.errors import ExportError, HardCodedError
-from dragon.onnx.source import Plain, Program, ops, overlay, read_graph
+from dragon.onnx.source import Plain, Program, evaluate, ops, overlay, read_graph
 
-ACTIVE = []  # captures in progress: what `torch.onnx.is_in_onnx_export` asks
-
-
-def leaves(structure):
-    """Return the tensors in nested tuples, lists and dictionaries, in order."""
-    if isinstance(structure, _C.Tensor):
-        return [structure]
-    if isinstance(structure, dict):
-        structure = structure.values()
-    elif not isinstance(structure, (tuple, list)):
-        return []
-    return [leaf for item in structure for leaf in leaves(item)]
+WORDS, EXPRESSION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+(\s*[-+*]\s*\w+)+")
 
 
-def rebuild(structure, tensors):
-    """Return a structure with its tensors replaced by those of an iterator."""
-    if isinstance(structure, _C.Tensor):
-        return next(tensors)
-    if isinstance(structure, dict):
-        return {key: rebuild(item, tensors) for key, item in structure.items()}
-    if isinstance(structure, (tuple, list)):
-        made = [rebuild(item, tensors) for item in structure]
-        return type(structure)(*made) if hasattr(structure, "_fields") else type(structure)(made)
-    return structure
+def structure_of(value):
+    """Return the structure of arguments or results; objects other than modules are looked into.
+
+    What an object keeps under names with an underscore is its own business, unless it has tensors nowhere else.
+    """
+    return Template(value, merge=False, known=(), whole=(Module,), private=False)
+
+
+def leaves(value):
+    """Return the tensors in nested tuples, lists, dictionaries and objects, in order."""
+    return structure_of(value).tensors
 
 
 def address_of(tensor):
@@ -71,16 +67,18 @@ def trace(function, args, kwargs):
 
     """
     tracer = _C.Trace()
+    tracer.set_place(user_line)
+    tracer.set_scope(Scopes())
     for tensor in leaves((args, kwargs)):
         tracer.add_input(tensor)
-    ACTIVE.append(function)
+    captures().append(Sketch(tracer, exports=True))
     try:
         with shapes_only(), eager():
             tracer.start()
             try:
+                found = structure_of(function(*args, **kwargs))
                 # Fresh row-major results, so that each of them is a value of the graph.
-                results = [ops.to_row_major(_C.as_class(tensor, Plain)) for tensor in
-                           leaves(function(*args, **kwargs))]
+                results = [ops.to_row_major(_C.as_class(tensor, Plain)) for tensor in found.tensors]
             finally:
                 tracer.stop()
     except Exception as error:
@@ -88,9 +86,9 @@ def trace(function, args, kwargs):
             raise ExportError(f"the calls cannot be captured: {tracer.failure}") from error
         raise
     finally:
-        ACTIVE.pop()
-    if tracer.failure:
-        raise ExportError(f"the calls cannot be captured: {tracer.failure}")
+        captures().pop()
+    if tracer.failure or found.refusal:
+        raise ExportError(f"the calls cannot be captured: {tracer.failure or found.refusal}")
     if not results:
         raise ExportError("the function returns no tensors")
     return tracer.finish(results)
@@ -142,6 +140,19 @@ def assignments(triples):
     return plans + [{name: triples[name][place] for name in names} for place in (1, 2)]
 
 
+def take_following(given):
+    """Take the sizes that follow others, as "past + 1" does, out of {symbol: size}; return their texts."""
+    following = [text for text in given if EXPRESSION.fullmatch(text) and set(WORDS.findall(text)) <= given.keys()]
+    sizes = {text: given.pop(text) for text in following}
+    for text, size in sizes.items():
+        if not set(WORDS.findall(text)) <= given.keys():
+            raise ValueError(f"onnx.export: got size '{text}', expected names of sizes of inputs in it")
+        if evaluate(text, given) != size:
+            raise ValueError(f"onnx.export: got size {size} for '{text}', expected {evaluate(text, given)} where "
+                             + ", ".join(f"{name} is {given[name]}" for name in WORDS.findall(text)))
+    return following
+
+
 def capture_dynamic(function, args, kwargs, names, axes):
     """Return the program of a function whose inputs have dynamic axes.
 
@@ -167,20 +178,25 @@ def capture_dynamic(function, args, kwargs, names, axes):
         With Sizes where the captures differ.
 
     """
-    inputs = leaves((args, kwargs))
+    arguments = structure_of((args, kwargs))
+    inputs = arguments.tensors
     given = {symbol: inputs[place].shape[axis] for place, named in enumerate(axes) for axis, symbol in named.items()}
     if not given:
-        return capture(function, args, kwargs, names)
+        return capture(function, *arguments.fill(inputs), names)
+    following = take_following(given)
     error = None
     for triples in zip(*map(choices, given.values())):
         plans = assignments(dict(zip(given, triples)))
         try:
             programs = []
             for plan in plans:
-                tensors = [resize(tensor, {axis: plan[symbol] for axis, symbol in named.items()})
+                sizes = {**plan, **{text: evaluate(text, plan) for text in following}}
+                tensors = [resize(tensor, {axis: sizes[symbol] for axis, symbol in named.items()})
                            for tensor, named in zip(inputs, axes)]
-                programs.append(capture(function, *rebuild((args, kwargs), iter(tensors)), names))
-            return overlay(programs, {symbol: tuple(plan[symbol] for plan in plans) for symbol in given})
+                programs.append(capture(function, *arguments.fill(tensors), names))
+            program = overlay(programs, {symbol: tuple(plan[symbol] for plan in plans) for symbol in given})
+            program.following = {text: tuple(evaluate(text, plan) for plan in plans) for text in following}
+            return program
         except HardCodedError as failure:
             raise failure
         except (ExportError, IndexError, RuntimeError, TypeError, ValueError) as failure:

@@ -1,12 +1,14 @@
 """Errors of an export."""
 import importlib
 
+from dragon.core.distribution import install_words
+
 
 class ExportError(RuntimeError):
     """A model, or a part of it, has no ONNX expression."""
 
 
-def load_package(name, install="dragon[onnx]"):
+def load_package(name, install=install_words("onnx")):
     """Return a package that exports need and Dragon does not, or raise ModuleNotFoundError with how to get it."""
     try:
         return importlib.import_module(name)
@@ -14,7 +16,7 @@ def load_package(name, install="dragon[onnx]"):
         if error.name != name:
             raise
         raise ModuleNotFoundError(f"export: got no package '{name}', expected it to be installed: "
-                                  f"pip install {install}", name=name) from None
+                                  f"{install}", name=name) from None
 
 
 class UnsupportedOperatorError(ExportError):

@@ -35,18 +35,20 @@ def axes_of_input(named, ndim, name):
     return found
 
 
-def argument_names(function, args, kwargs):
-    """Return the name of the parameter that each tensor argument is given to."""
+def given_arguments(function, args, kwargs):
+    """Return [(parameter, how many tensors it is given)], in the order of the tensors; None if nobody knows."""
     function = getattr(function, "forward", function)
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        given = inspect.signature(function).bind_partial(*args).arguments
     except (TypeError, ValueError):
-        return []
-    names = []
-    for name, value in bound.arguments.items():
-        count = len(leaves(value))
-        names += [name] if count == 1 else [f"{name}_{index}" for index in range(count)]
-    return names
+        return None
+    counted = [(name, len(leaves(value))) for name, value in [*given.items(), *kwargs.items()]]
+    return [(name, count) for name, count in counted if count]
+
+
+def names_of_tensors(arguments):
+    """Return the names of all tensors: their argument's, with a number where it has several."""
+    return [name if count == 1 else f"{name}_{index}" for name, count in arguments or () for index in range(count)]
 
 
 def spread_names(given, count, what, hints=()):
@@ -61,16 +63,54 @@ def spread_names(given, count, what, hints=()):
     return names
 
 
+def is_axes(said):
+    """Return whether something says which axes of one tensor are dynamic, rather than holding several that do."""
+    if isinstance(said, dict):
+        return all(isinstance(axis, int) for axis in said)
+    return not isinstance(said, (list, tuple)) or not any(isinstance(item, (dict, list, tuple)) for item in said)
+
+
+def spread_axes(said, count, name):
+    """Return what is said of each tensor of an argument, from lists and dictionaries nested as the argument is."""
+    if count == 1 and is_axes(said):
+        return [said]
+    if said is None:
+        return [None] * count
+
+    def flat(item):
+        if is_axes(item):
+            return [item]
+        return [leaf for part in (item.values() if isinstance(item, dict) else item) for leaf in flat(part)]
+    found = flat(said)
+    if len(found) != count:
+        raise ValueError(f"onnx.export: got dynamic shapes of {len(found)} tensors for argument '{name}'; expected "
+                         f"{count}, nested as the argument is")
+    return found
+
+
+def axes_of_arguments(dynamic_shapes, names, arguments):
+    """Return what `dynamic_shapes` says of each tensor: by argument, nested as it is, or by input."""
+    arguments = arguments or [(name, 1) for name in names]
+    numbered = names_of_tensors(arguments)
+    if isinstance(dynamic_shapes, (tuple, list)):
+        if len(dynamic_shapes) > max(len(arguments), len(names)):
+            raise ValueError(f"onnx.export: got dynamic shapes of {len(dynamic_shapes)} arguments; expected at most "
+                             f"{len(names)}")
+        if len(dynamic_shapes) > len(arguments) or not any(count > 1 for _, count in arguments):
+            return [*dynamic_shapes, *[None] * (len(names) - len(dynamic_shapes))]
+        dynamic_shapes = dict(zip((name for name, _ in arguments), dynamic_shapes))
+    known = {*names, *numbered, *(name for name, _ in arguments)}
+    unknown = [name for name, said in dynamic_shapes.items() if name not in known and said]
+    if unknown:
+        raise ValueError(f"onnx.export: got dynamic shapes of {unknown}; expected names among {sorted(known)}")
+    whole = [said for name, count in arguments for said in spread_axes(dynamic_shapes.get(name), count, name)]
+    return [dynamic_shapes.get(name, dynamic_shapes.get(number, said))
+            for name, number, said in zip(names, numbered, whole)]
+
+
 def input_axes(dynamic_axes, dynamic_shapes, tensors, names, arguments):
     """Return {axis: symbol} for each input from either way of saying so."""
-    said = [None] * len(tensors)
-    if dynamic_shapes:
-        shapes = list(dynamic_shapes) if isinstance(dynamic_shapes, (tuple, list)) else None
-        for place, (name, argument) in enumerate(zip(names, arguments or names)):
-            if shapes is not None:
-                said[place] = shapes[place] if place < len(shapes) else None
-            else:
-                said[place] = dynamic_shapes.get(name, dynamic_shapes.get(argument))
+    said = axes_of_arguments(dynamic_shapes, names, arguments) if dynamic_shapes else [None] * len(tensors)
     for name, named in (dynamic_axes or {}).items():
         if name in names:
             said[names.index(name)] = named
@@ -105,9 +145,11 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
     input_names, output_names : List[str], optional
         Names of the model's inputs and outputs, in order.
     dynamic_axes : dict, optional
-        {input or output: {axis: name}} or {input: [axes]}: sizes that are known at run time only.
+        {input or output: {axis: name}} or {input: [axes]}: sizes that are known at run time only. Instead of a name,
+        "past + length" says that a size follows others.
     dynamic_shapes : Union[dict, tuple], optional
-        The same by argument: {argument: {axis: name}}, or one entry per input.
+        The same by argument: {argument: {axis: name}}, or one entry per argument; of an argument that holds several
+        tensors, nested as it is. Of inputs by their names, too.
     opset : int, optional, default=18
         The version of ONNX's operators.
     embed : bool, optional, default=True
@@ -133,8 +175,8 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
             args, kwargs = args[:-1], args[-1]
         kwargs = kwargs or {}
         tensors = leaves((args, kwargs))
-        arguments = argument_names(target, args, kwargs)
-        inputs = spread_names(input_names, len(tensors), "input", arguments)
+        arguments = given_arguments(target, args, kwargs)
+        inputs = spread_names(input_names, len(tensors), "input", names_of_tensors(arguments))
         axes = input_axes(dynamic_axes, dynamic_shapes, tensors, inputs, arguments)
         program = capture_dynamic(target, args, kwargs, names_of(target), axes)
     else:

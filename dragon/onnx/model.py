@@ -5,8 +5,10 @@ import onnx
 from onnx import helper
 
 from dragon.core import files
+from dragon.core.progress import Progress
 from dragon.onnx import families  # noqa: F401: fills the table
-from dragon.onnx.errors import HardCodedError, UnsupportedOperatorError
+from dragon.onnx.calls import live_calls, producers, readers, write_call
+from dragon.onnx.errors import UnsupportedOperatorError
 from dragon.onnx.size import Size
 from dragon.onnx.source import Value
 from dragon.onnx.table import Inexpressible, find_mapping
@@ -14,52 +16,6 @@ from dragon.onnx.writer import ELEMENTS, Writer, make_value_info, prune
 
 OPSETS = range(18, 24)
 LARGE_TENSOR, DATA_ALIGNMENT = 1024, 64  # bytes: what goes beside the model, and where it may begin
-
-
-def readers(program):
-    """Return the ids of all values that a call or the program's end reads."""
-    read = {id(value) for call in program.calls for value in call.inputs}
-    return read | {id(value) for value in program.outputs} | {id(value) for _, value in program.updates}
-
-
-def live_calls(program):
-    """Return the calls that lead to outputs."""
-    needed, kept = {id(value) for value in program.outputs}, []
-    for call in reversed(program.calls):
-        if any(id(output) in needed for output in call.outputs if output is not None):
-            kept.append(call)
-            needed.update(id(value) for value in call.inputs)
-    return kept[::-1]
-
-
-def refuse_complex(call):
-    """Raise Inexpressible for a call that reads or makes complex numbers."""
-    for value in [*call.inputs, *filter(None, call.outputs)]:
-        if value.dtype not in ELEMENTS:
-            raise Inexpressible(f"ONNX has no operators on {value.dtype}")
-
-
-def write_call(w, call):
-    """Write one call and bind its results."""
-    refuse_complex(call)
-    mapping = find_mapping(call.op)
-    if mapping is None:
-        raise Inexpressible("ONNX has nothing that computes it")
-    w.call, w.scope = call, call.scope.replace(".", "/")
-    arguments = dict(call.arguments)
-    try:
-        made = mapping(w, **arguments)
-    except HardCodedError as error:
-        raise HardCodedError(f"{call.op} ({call.scope or 'no scope'}): {error}") from None
-    made = list(made) if isinstance(made, (list, tuple)) else [made]
-    for index, output in enumerate(call.outputs):
-        if output is None:
-            continue
-        result = w.resolve(made[index]) if index < len(made) and made[index] is not None else None
-        if result is not None:
-            w.bind(output, w.cast(result, output.dtype))
-        elif w.wants(index):
-            raise Inexpressible(f"its result number {index} has none")
 
 
 def name_outputs(w, program, names):
@@ -75,13 +31,21 @@ def name_outputs(w, program, names):
             w.nodes.append(helper.make_node("Identity", [result], [name], name=f"output/{name}"))
         w.taken.add(name)
         made.append(name)
-    for node in w.nodes:
-        for place, name in enumerate(node.input):
-            node.input[place] = renamed.get(name, name)
+    rename_inputs(w.nodes, renamed)
     return made
 
 
-def bind_inputs(w, program, names, axes):
+def rename_inputs(nodes, renamed):
+    """Let nodes, and those of graphs within them, read values under their new names."""
+    for node in nodes:
+        for place, name in enumerate(node.input):
+            node.input[place] = renamed.get(name, name)
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                rename_inputs(attribute.g.node, renamed)
+
+
+def bind_inputs(w, program, names, axes, following):
     """Write the model's inputs; a symbol is told by the first axis that it is the size of."""
     for value, name in zip(program.inputs, names):
         w.taken.add(name)
@@ -92,6 +56,9 @@ def bind_inputs(w, program, names, axes):
                 if isinstance(size, Size) and size.samples == samples:
                     w.sources.setdefault(symbol, (given, axis))
                     axes.setdefault(name, {}).setdefault(axis, symbol)
+            for text, samples in following.items():
+                if isinstance(size, Size) and size.samples == samples:
+                    axes.setdefault(name, {}).setdefault(axis, text)
 
 
 def make_model(program, input_names, output_names, opset=18, axes=None, embed=True):
@@ -121,8 +88,8 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
     axes = {name: dict(named) for name, named in (axes or {}).items()}
     w = Writer(opset, program.symbols)
     w.read = readers(program)
-    w.producers = {id(output): call for call in program.calls for output in call.outputs if output is not None}
-    bind_inputs(w, program, input_names, axes)
+    w.producers = producers(program)
+    bind_inputs(w, program, input_names, axes, program.following)
     parameters = []
     reasons = {}
     for value in program.constants:
@@ -132,7 +99,7 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
         parameters.append((value, made))
         w.bind(value, made)
     missing = set()
-    for call in live_calls(program):
+    for call in Progress(live_calls(program), what="export", unit="calls"):
         try:
             write_call(w, call)
         except Inexpressible as why:
@@ -150,7 +117,7 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
         held = {made.name: value for value, made in parameters if not isinstance(value.tensor, Size)}
         inputs += [make_value_info(value, name) for name, value in held.items()]
         initializers = [tensor for tensor in initializers if tensor.name not in held]
-    results = [make_value_info(value, name, output_axes(value, axes.get(name), w.symbols))
+    results = [make_value_info(value, name, output_axes(value, axes.get(name), {**w.symbols, **program.following}))
                for value, name in zip(program.outputs, output_names)]
     graph = helper.make_graph(nodes, program.name or "graph", inputs, results, initializers)
     versions = [helper.make_opsetid("", opset)]

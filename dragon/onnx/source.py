@@ -62,6 +62,7 @@ class Program:
         self.name, self.inputs, self.outputs = name, inputs, outputs
         self.constants, self.calls, self.updates = constants, calls, updates
         self.symbols = symbols or {}  # {name: what it is in each capture}
+        self.following = {}  # the same of sizes that follow them
 
 
 def array_of(tensor):
@@ -109,7 +110,8 @@ def read_graph(graph):
     calls = []
     for face in graph.calls:
         arguments = {name: find(argument) for name, argument in face.tensors.items()}
-        arguments.update((name, list(value) if isinstance(value, (tuple, list)) else value)
+        arguments.update((name, list(value) if isinstance(value, (tuple, list)) else
+                          read_graph(value.graph) if isinstance(value, _C.GraphBody) else value)
                          for name, value in face.attrs.items())
         calls.append(Call(face.op, arguments, find(face.outputs), face.scope))
     return Program(graph.name, find(graph.inputs), find(graph.outputs), [values[n] for n in graph.constants], calls,
@@ -155,6 +157,8 @@ class Overlay:
         """Return one argument for what corresponds in each capture."""
         if isinstance(found[0], Value):
             return self.value(found)
+        if isinstance(found[0], Program):  # a graph within the call
+            return overlay(found, {})
         if isinstance(found[0], list):
             lengths = [len(items) for items in found]
             if len(set(lengths)) == 1:

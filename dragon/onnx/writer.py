@@ -28,7 +28,7 @@ TELLING = {"Where": 1, "OneHot": 2}
 MOVING = {"Reshape", "Transpose", "Concat", "Slice", "Gather", "GatherElements", "GatherND", "ScatterND", "Cast",
           "ScatterElements", "Identity", "Squeeze", "Unsqueeze", "Shape", "Size", "Split", "ConstantOfShape",
           "RandomUniformLike", "RandomNormalLike", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
-          "BitwiseNot", "Range", "Scan", "NonZero"}
+          "BitwiseNot", "Range", "If", "Loop", "Scan", "NonZero"}
 # ONNX Runtime computes in few dtypes: narrow integers wrap the same way in int32, and bfloat16 is the rounding of
 # float32 after each operator, as the engine does it.
 WIDER = {"int8": "int32", "int16": "int32", "uint8": "int32", "bfloat16": "float32"}
@@ -340,6 +340,15 @@ def make_value_info(value, name, axes=None):
     return helper.make_tensor_value_info(name, ELEMENTS[value.dtype], shape)
 
 
+def names_read(graph):
+    """Yield the names that a graph within a node reads, and those within its nodes."""
+    for node in graph.node:
+        yield from node.input
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from names_read(attribute.g)
+
+
 def prune(nodes, outputs, initializers):
     """Return the nodes that lead to outputs, and the initializers they read."""
     needed, kept = set(outputs), []
@@ -349,5 +358,5 @@ def prune(nodes, outputs, initializers):
             needed.update(node.input)
             for attribute in node.attribute:
                 if attribute.type == onnx.AttributeProto.GRAPH:
-                    needed.update(name for inner in attribute.g.node for name in inner.input)
+                    needed.update(names_read(attribute.g))
     return kept[::-1], [tensor for name, tensor in initializers.items() if name in needed]

@@ -4,6 +4,7 @@ A docstring says what is its own. What else the signature names and the family's
 is put in when the module has been read, in the order of the signature, with the defaults that the signature has; so is
 the result.
 This is done where there is a section of parameters already, or where the docstring ends with " ...": and so on.
+What no word tells of a class's arguments, the docstrings of the classes above it do.
 A method without a docstring has that of the method which it overrides, less what is said there to subclasses.
 """
 import inspect
@@ -59,11 +60,15 @@ class Words:
         The guest's name.
     table : str
         A line for each word, below the names of packages and modules: `[torch.optim]`.
+    examples : str, optional
+        Examples of what is made by rows and has no docstring to hold them, each below its name, and that below its
+        module's.
 
     """
 
-    def __init__(self, guest, table):
+    def __init__(self, guest, table, examples=""):
         self.guest, self.families, self.found = guest, {}, {}
+        self.examples = read_examples(examples)
         for line in table.strip().splitlines():
             if line.startswith("["):
                 words = self.families.setdefault(line[1:-1].removeprefix(guest).removeprefix("."), [])
@@ -79,6 +84,13 @@ class Words:
 
     def finish(self, module):
         """Complete the docstrings of what a module defines; where no words hold they are left as they are."""
+        self.complete(module)
+        for name, example in self.examples.get(name_of(module.__name__), {}).items():
+            thing = vars(module)[name]
+            thing.__doc__ = f"{inspect.cleandoc(thing.__doc__)}\n\nExamples\n--------\n{example}"
+
+    def complete(self, module):
+        """Put in what the words know."""
         words = self.of(name_of(module.__name__).removeprefix(self.guest).removeprefix("."))
         for name, value in list(vars(module).items()) if words else ():
             if getattr(value, "__module__", None) != module.__name__:
@@ -89,9 +101,22 @@ class Words:
                 continue
             if isinstance(value, type):
                 if isinstance(value.__init__, FunctionType) and value.__doc__:
-                    tell(value, value.__init__, words)
+                    tell(value, value.__init__, words, value.__mro__[1:])
             elif isinstance(value, FunctionType) and value.__doc__:
                 tell(value, value, words)
+
+
+def read_examples(table):
+    """Return the examples of a table, by module and name."""
+    found, names, name = {}, {}, ""
+    for line in table.strip().splitlines():
+        if line.startswith("[") and line.endswith("]") and "." in line and " " not in line:
+            names = found[line[1:-1]] = {}
+        elif line.isidentifier():
+            name = line
+        else:
+            names[name] = names.get(name, "") + line + "\n"
+    return found
 
 
 def complete(doc, parameters, defaults, words):
@@ -147,12 +172,29 @@ def read_signature(function):
     return names, defaults
 
 
-def tell(thing, function, words):
-    """Complete the docstring of a function, or of a class whose `__init__` is given."""
+def tell(thing, function, words, above=()):
+    """Complete the docstring of a function, or of a class whose `__init__` is given, with the classes above it."""
     if HEAD[:10] in thing.__doc__ or REST in thing.__doc__:
         parameters, defaults = read_signature(function)
+        if above:
+            words = {**words_above(above, set(parameters)), **words}
         if not words.keys().isdisjoint(parameters):
             thing.__doc__ = complete(inspect.cleandoc(thing.__doc__), parameters, defaults, words)
+
+
+def words_above(classes, parameters):
+    """Return what the docstrings of classes tell of arguments; the first class goes before the others."""
+    found = {}
+    for cls in reversed(classes):
+        for section in SECTION.split(inspect.cleandoc(cls.__doc__ or "")):
+            for entry in ENTRY.split(section[len(HEAD):]) if section.startswith(HEAD) else ():
+                head, _, text = entry.partition("\n")
+                names, _, kind = head.partition(" : ")
+                if parameters.issuperset(names.split(", ")):
+                    text = " ".join(line.strip() for line in text.split("\n"))
+                    word = Word(f"{names} : {kind.partition(', optional')[0]} : {text}")
+                    found[word.names[0]] = word
+    return found
 
 
 def tell_methods(cls, words):

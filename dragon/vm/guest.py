@@ -5,14 +5,17 @@ guest's view needs no line for it: whoever asks for a name that it lacks reads w
 that there is, and where coverage is listed. A module that takes names from elsewhere when they are first asked for says
 so by `__getattr__, __dir__ = lookup(globals(), {...})`. Packages know their modules; workshops (`core/`) are plain.
 """
+import functools
 import importlib
 import inspect
+import os
 import pkgutil
 from importlib.machinery import SourceFileLoader
 from types import FunctionType
 
 ROOM = "dragon.vm."
 WORKSHOP = "core"
+GENUINE = {"torch": "PyTorch", "torchvision": "torchvision", "keras": "Keras", "tensorflow": "TensorFlow"}
 COVERED = ("torch", "tensorflow", "keras")  # whose coverage has a page
 FINISHED = {}  # guests that have something to do with each module that has been read, and what it is
 
@@ -43,11 +46,22 @@ def explain(module, name, known):
     import difflib
 
     near = difflib.get_close_matches(name, [item for item in known if not item.startswith("_")], 1, 0.6)
-    hint = f"; the nearest name is '{module}.{near[0]}'" if near else ""
     guest = module.partition(".")[0]
+    if not name.startswith("_") and module in genuine_names() and name not in genuine_names()[module]:
+        hint = f"; did you mean '{module}.{near[0]}'?" if near else ""
+        return AttributeError(f"module '{module}' has no attribute '{name}': {GENUINE[guest]} has no such name either"
+                              f"{hint}", name=name)
+    hint = f"; the nearest name is '{module}.{near[0]}'" if near else ""
     page = f"; what is covered is listed in docs/{guest}/coverage" if guest in COVERED else ""
     return AttributeError(f"module '{module}' has no attribute '{name}': Dragon does not have it (yet){hint}{page}",
                           name=name)
+
+
+@functools.cache
+def genuine_names():
+    """Return {module: names that the genuine one has and Dragon lacks}, of the modules that both have."""
+    with open(os.path.join(os.path.dirname(__file__), "absent.txt"), encoding="utf-8") as file:
+        return {module: frozenset(names) for module, *names in map(str.split, file)}
 
 
 def lookup(namespace, places=None):
@@ -73,7 +87,7 @@ def lookup(namespace, places=None):
             name, _, other = word.partition("=")
             later[name] = place, other or name
 
-    def find(name):
+    def __getattr__(name):
         if name in later:
             place, other = later[name]
             module = import_or_none(full_name(place, namespace["__name__"]))
@@ -91,7 +105,7 @@ def lookup(namespace, places=None):
     def list_names():
         modules = {module.name for module in pkgutil.iter_modules(namespace.get("__path__", ()))} - {WORKSHOP}
         return sorted({*namespace, *later, *modules})
-    return find, list_names
+    return __getattr__, list_names
 
 
 def gather(namespace, *modules):

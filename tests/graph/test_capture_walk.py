@@ -1,5 +1,7 @@
 """What a capture looks at before a call: what the function can reach by name, and nothing of it by foreign code."""
 import collections
+import collections.abc
+import itertools
 import types
 import warnings
 
@@ -63,6 +65,77 @@ def test_arguments_and_results_are_read_as_they_are():
     for _ in range(2):
         assert dict.__getitem__(captured(Mapping(x=torch.ones(2))), "y").tolist() == [2.0, 2.0]
     assert len(captured.variants) == 1
+
+
+class Loading(collections.abc.Mapping):
+    """A mapping that loads what it has when it is asked, and knows nothing else: no dictionary, no list."""
+
+    scale = 2.0
+
+    def __init__(self):
+        self.places = {"model": "library.model"}
+
+    def load(self, *_):
+        raise AssertionError("loaded")
+
+    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __repr__ = keys = items = load
+    __hash__ = None
+
+
+class LoadingModule(types.ModuleType):
+    scale = 2.0
+    __getattr__ = __dir__ = Loading.load
+
+
+class LoadingTable(dict):
+    scale = 2.0
+    __getitem__ = __iter__ = __len__ = __contains__ = __bool__ = __repr__ = get = keys = items = Loading.load
+
+
+@pytest.mark.parametrize("make", [Loading, lambda: LoadingModule("loading"), lambda: LoadingTable(model=1)],
+                         ids=["mapping", "module", "table"])
+def test_what_loads_on_access_is_not_loaded(make):
+    """Neither by the walk, wherever the thing stands, nor by reports on guards that hold or fail."""
+    table = make()
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.factor = table, 1.0
+
+        def forward(self, x):
+            return x * type(self.table).scale * self.factor
+
+    net = Net()
+    for captured, args in ((function(lambda x: x * type(table).scale), ()), (function(net), ()),
+                           (function(lambda x, thing: x * type(thing).scale), (table,))):
+        for _ in range(2):
+            assert captured(torch.ones(2), *args).tolist() == [2.0, 2.0]
+        assert len(captured.variants) == 1 and "guards" in captured.explain()
+    captured, net.factor = function(net), 3.0
+    captured(torch.ones(2))
+    net.table = make()
+    assert captured(torch.ones(2)).tolist() == [6.0, 6.0]
+    assert captured.retraces[0].startswith(f"self.table: was {'<' * (type(table) is not LoadingTable)}")
+    if isinstance(table, dict):
+        dict.__setitem__(net.table, "other", 2)
+        assert captured(torch.ones(2)).tolist() == [6.0, 6.0]
+        assert captured.retraces[1] == "self.table: had 1 entries, now with new 'other'"
+
+
+COUNTER = itertools.count()
+
+
+@pytest.mark.parametrize("takes", [False, True])
+def test_a_counter_matters_where_a_number_is_taken(takes):
+    def scale(x):
+        return x * (1 + next(COUNTER) if takes else 1)
+    captured = function(scale)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        first, second = captured(torch.ones(1)).item(), captured(torch.ones(1)).item()
+    assert second - first == takes and len(captured.variants) == (not takes)
+    assert not takes or "takes numbers from global COUNTER" in str(caught[0].message)
 
 
 def lazy(name, count=300):

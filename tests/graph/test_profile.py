@@ -4,7 +4,7 @@ import json
 import pytest
 
 import dragon
-from dragon.core.profile import Event, Profile
+from dragon.core.profile import Event, Profile, profile_calls
 
 
 def test_operators_and_nodes_are_counted():
@@ -66,3 +66,22 @@ def test_two_profiles_at_once_are_refused():
     with dragon.profile() as found:
         pass
     assert not len(found)
+
+
+@pytest.mark.parametrize("good", range(6))
+def test_an_error_on_the_way_to_the_place_is_the_caller_s(good):
+    """Python may raise one anywhere: Ctrl-C, too deep a recursion. Backward passes and plans end with it, too."""
+    x = dragon.ones((2,), requires_grad=True)
+    double = dragon.function(lambda y: (y * 2).sin())
+    double(x)
+    asked = []
+
+    def where():
+        asked.append(1)
+        if len(asked) > good:
+            raise KeyboardInterrupt
+        return "here"
+    with pytest.raises(KeyboardInterrupt):
+        profile_calls(lambda: double((x * 3).exp()).sum().backward(), where)
+    assert len(asked) == good + 1
+    assert profile_calls(lambda: double(x), lambda: "here")[0][-1].startswith("here;")

@@ -10,14 +10,15 @@ LEFT = set()
 ABOVE = {"initializers", "ops", "read_policy", "wrap_module", "serialize_keras_object"}
 # Who imports by a name that is computed, and where the name comes from.
 BY_NAME = {
-    "dragon.command": "a command line", "dragon.command.coverage": "a command line",
+    "dragon.command.table": "a command line", "dragon.command.coverage": "a command line",
     "dragon.onnx.errors": "a caller, the name of another's package",
     "dragon.vm.alias": "an import of a guest", "dragon.vm.guest": "a table of places, read as arrows",
     "dragon.vm.keras.saving.public_names": "a file", "dragon.vm.keras.wrappers": "a name below the package",
     "dragon.vm.shared.data": "a table of places, read as arrows",
     "dragon.vm.torch._utils": "a caller", "dragon.vm.torch.core.containers": "a file",
     "dragon.vm.torch.core.files.plain": "a file", "dragon.vm.torch.core.files.trusted": "a file",
-    "dragon.vm.torch.core.functions.settings": "the type of a device", "dragon.vm.torchvision.datasets.utils": "a file",
+    "dragon.vm.torch.core.functions.settings": "the type of a device",
+    "dragon.vm.torch.fx.graph_module": "a pickle", "dragon.vm.torchvision.datasets.utils": "a file",
     "dragon.vm.torchvision.models._api": "a caller",
 }
 

@@ -33,12 +33,13 @@ FLOORS = [
     {"value"},
     {"schema", "generator"},
     {"tensor", "promotion"},
-    {"operator", "infer", "writes"},
+    {"operator", "infer", "writes", "sizes"},
     {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching"},
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},
-    {"trace", "trace_finish"},
+    {"trace", "trace_branch", "trace_finish"},
+    {"bodies", "procedure", "scribe"},
 ]
 # A stair in that house: who makes a TensorImpl must see the books of autograd, which it owns.
 STAIRS = {("tensor.cc", "autograd/meta.h")}
@@ -56,7 +57,7 @@ PACKAGE = {
     "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared", "vm.keras"},
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
     "vm": {"vm.guest"},
-    "command": {"core", "native", "vm", "vm.torch"},
+    "command": {"core", "native", "onnx", "vm", "vm.guest", "vm.torch"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
 PYTHON_HEADERS = re.compile(r'^\s*#\s*include\s+[<"](Python\.h|pybind11/)', re.MULTILINE)

@@ -181,3 +181,10 @@ def test_printing():
     empty = dragon.empty((2, 0))
     assert repr(empty) == "Tensor([], shape=(2, 0), dtype=float32)"
     assert f"{dragon.tensor(1.25):.1f}" == "1.2"
+
+
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64"])
+def test_arrays_have_numpys_own_dtype(name):
+    array = dragon.tensor([1, 2], dtype=name).numpy()
+    assert array.dtype.char == np.dtype(name).char and repr(array) == repr(np.array([1, 2], name))
+    assert dragon.from_numpy(np.array([1, 2], "longlong")).dtype == dragon.int64

@@ -1,5 +1,6 @@
 """Threads that share tensors, children that inherit them, and memory that has an end."""
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import dragon
+from dragon import _C
 
 THREADS = 8
 
@@ -157,3 +159,27 @@ assert loss.isfinite().item()
 """
     subprocess.run([sys.executable, "-c", program], check=True, cwd="/",
                    env=dict(os.environ, DRAGON_ALLOCATOR="naive"))
+
+
+ERRORS = {
+    "InvalidValue": lambda: dragon.ops.cat([dragon.ones((2, 3)), dragon.ones((4, 3))], 1),
+    "InvalidType": lambda: dragon.ops.matmul(dragon.ones((2, 2)), "two"),
+    "InvalidIndex": lambda: dragon.ones((2, 3)).sum(4),
+    "Unsupported": lambda: dragon.ops.logsumexp(dragon.ones((2,), dtype="complex64"), 0),
+    "EngineError": lambda: dragon.ones((2,)).sum().backward(),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_cross_processes(name):
+    with pytest.raises(Exception) as raised:
+        ERRORS[name]()
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is type(raised.value) and str(again) == str(raised.value)
+
+
+@pytest.mark.parametrize("name", [name for name, value in vars(_C).items()
+                                  if isinstance(value, type) and issubclass(value, Exception)])
+def test_errors_are_found_by_the_name_that_they_say(name):
+    error = getattr(_C, name)
+    assert f"{error.__module__}.{error.__name__}" == f"dragon.{name}" and getattr(dragon, name) is error

@@ -13,7 +13,8 @@ PROGRAMS = pathlib.Path(__file__).parent / "programs"
 PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torchvision"], "transformers": [],
             "lightning": [], "accelerate": [], "diffusers": [], "vit_pytorch": ["einops"], "torchdiffeq": [],
             "segmentation_models_pytorch": ["timm"], "pytorch_metric_learning": [], "torch_geometric": [],
-            "peft": ["transformers"], "kornia": [], "gpytorch": [], "x_transformers": []}
+            "peft": ["transformers"], "kornia": [], "gpytorch": [], "x_transformers": [],
+            "transformers_onnx": ["transformers", "onnxruntime"]}
 # By the last word of a place: differences allowed, relative to the largest number there.
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 
@@ -49,7 +50,7 @@ def differences(mine, theirs, place=""):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_package(name, tmp_path):
     pytest.importorskip("torch", reason="PyTorch itself is what the numbers are compared with")
-    for package in [name, *PACKAGES[name]]:
+    for package in [name.removesuffix("_onnx"), *PACKAGES[name]]:
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     import dragon

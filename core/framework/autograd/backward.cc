@@ -222,6 +222,7 @@ void Engine::Process(const Ref<Node>& node) {
   if (state.needed && any && (!node->is_accumulator() || accumulates)) {
     try {
       ProfileScope scope([&] { return node->name(); });
+      RunningNode running(*node);
       results = node->Backward(grads, Unwanted(*node));
       if (ChecksNan() && !node->is_accumulator()) CheckNan(*node, results);
     } catch (const Error& error) {
@@ -267,10 +268,29 @@ void AddRoots(Engine& engine, const std::vector<Tensor>& roots, const std::vecto
   for (size_t i = 0; i < roots.size(); ++i) engine.AddRoot(roots[i], i < grads.size() ? grads[i] : Tensor());
 }
 
+/// Tells who listens when a backward pass begins and ends.
+class ToldPass {
+ public:
+  ToldPass(bool accumulates, const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
+           const std::vector<Tensor>& wanted, const BackwardOptions& options)
+      : listener_(Door().tracer) {
+    if (listener_) listener_->BackwardBegins(accumulates, roots, grads, wanted, options);
+  }
+  ~ToldPass() {
+    if (listener_) listener_->BackwardEnds(results_);
+  }
+  const std::vector<Tensor>& Keep(const std::vector<Tensor>& results) { return results_ = results; }
+
+ private:
+  Listener* listener_;
+  std::vector<Tensor> results_;
+};
+
 }  // namespace
 
 void Backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, const BackwardOptions& options,
               const std::vector<Tensor>& only_into) {
+  const ToldPass told(true, roots, grads, only_into, options);
   Engine engine(options);
   AddRoots(engine, roots, grads);
   for (const Tensor& leaf : only_into) engine.WantInto(leaf);
@@ -279,6 +299,7 @@ void Backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads
 
 std::vector<Tensor> Gradients(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                               const std::vector<Tensor>& inputs, const BackwardOptions& options) {
+  ToldPass told(false, roots, grads, inputs, options);
   Engine engine(options);
   AddRoots(engine, roots, grads);
   engine.captured.resize(inputs.size());
@@ -292,6 +313,7 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& roots, const std::vecto
           .Expected("allow_unused=True if that is meant");
     }
   }
+  told.Keep(engine.captured);
   return std::move(engine.captured);
 }
 
@@ -299,6 +321,7 @@ void RegisterHook(const Tensor& tensor, Ref<TensorHook> hook) {
   if (!tensor.requires_grad()) {
     throw RuntimeError("register_hook").Got("a tensor that does not require grad").Expected("one that does");
   }
+  if (Door().tracer) Door().tracer->Hooked();
   if (const Ref<Node> node = GradNode(tensor)) {
     node->extras().tensor_hooks.emplace_back(tensor.impl()->autograd->output, std::move(hook));
   } else {

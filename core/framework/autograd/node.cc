@@ -414,6 +414,18 @@ Ref<Node> GradNode(const Tensor& tensor) {
 
 uint64_t NextSequence() { return g_sequence.load(std::memory_order_relaxed); }
 
+namespace {
+
+thread_local uint64_t t_running = 0;
+
+}  // namespace
+
+uint64_t RunningSequence() { return t_running; }
+
+RunningNode::RunningNode(const Node& node) : before_(std::exchange(t_running, node.sequence)) {}
+
+RunningNode::~RunningNode() { t_running = before_; }
+
 HistoryFloor ExchangeHistoryFloor(HistoryFloor floor) { return std::exchange(t_floor, floor); }
 
 Edge GradEdge(const Tensor& tensor) {
@@ -473,7 +485,7 @@ void Tensor::set_grad(Tensor grad) const {
     throw RuntimeError("grad").Got("a tensor of shape ", grad.shape()).Expected("shape ", shape());
   }
   if (grad.is_same(*this)) throw RuntimeError("grad").Got("the tensor itself").Expected("another one");
-  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->GradWritten(*this);
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->GradWritten(*this, grad);
   AutogradMeta::Of(*this).grad = std::move(grad);
 }
 

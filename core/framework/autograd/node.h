@@ -171,6 +171,20 @@ DRAGON_API Edge GradEdge(const Tensor& tensor);
 DRAGON_API bool RecordsUnasked(const Tensor& tensor);
 /// The number that the next node will have.
 DRAGON_API uint64_t NextSequence();
+/// The sequence of the node whose backward pass this thread is in; 0 if it is in none.
+DRAGON_API uint64_t RunningSequence();
+
+/// Says so for a scope.
+class RunningNode {
+ public:
+  explicit RunningNode(const Node& node);
+  ~RunningNode();
+  RunningNode(const RunningNode&) = delete;
+  RunningNode& operator=(const RunningNode&) = delete;
+
+ private:
+  uint64_t before_;
+};
 /// Numbers of nodes; 0 for none. What older ones made is constant to a thread.
 struct HistoryFloor {
   uint64_t unasked = 0;

@@ -12,6 +12,8 @@ namespace dragon::DRAGON_DEVICE {
 inline constexpr int kBlockVectorBytes = 64, kBlockRows = 6, kBlockVectors = 4;
 #elif defined(__AVX__)
 inline constexpr int kBlockVectorBytes = 32, kBlockRows = 6, kBlockVectors = 2;
+#elif defined(__aarch64__)
+inline constexpr int kBlockVectorBytes = 16, kBlockRows = 6, kBlockVectors = 4;
 #else
 inline constexpr int kBlockVectorBytes = 16, kBlockRows = 6, kBlockVectors = 2;
 #endif

@@ -249,7 +249,7 @@ void AddBias(const View& y, const View& bias, Activation activation) {
 template <typename T>
 void Conv(Context& ctx, View y, View x, View w, View bias, const ConvGeometry& geometry, Activation activation) {
   if (y.numel == 0) return;
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>) {
+  if constexpr (kHasOneDnn && (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)) {
     bool done = x.numel == 0 || w.numel == 0;
     if (!done) kernels::ConvOneDnn(ctx, kDTypeOf<T>, ConvPass::kForward, y, x, w, bias, geometry, activation, &done);
     if (done && x.numel != 0 && w.numel != 0) return;
@@ -275,7 +275,7 @@ template <typename T>
 void ConvBackwardData(Context& ctx, View dx, View dy, View w, View bias, const ConvGeometry& geometry) {
   if (dx.numel == 0) return;
   bool done = false;
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>) {
+  if constexpr (kHasOneDnn && (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)) {
     if (dy.numel != 0 && w.numel != 0) {
       kernels::ConvOneDnn(ctx, kDTypeOf<T>, ConvPass::kBackwardData, dy, dx, w, View{}, geometry, Activation::kNone,
                           &done);
@@ -324,7 +324,7 @@ void ConvBackwardWeights(Context& ctx, View dw, View dbias, View dy, View x, con
     if (dbias) SumOverPositions<T>(dbias, dy);
     return;
   }
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>) {
+  if constexpr (kHasOneDnn && (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)) {
     bool done = false;
     kernels::ConvOneDnn(ctx, kDTypeOf<T>, ConvPass::kBackwardWeights, dy, x, dw, dbias, geometry, Activation::kNone,
                         &done);

@@ -23,7 +23,7 @@ struct Plan {
 };
 
 /// Weights as oneDNN has them: (groups, O / groups, C / groups, window...) if there are groups.
-void WeightLayout(const View& w, int64_t groups, Dims* shape, Dims* strides) {
+void LayOutWeight(const View& w, int64_t groups, Dims* shape, Dims* strides) {
   *shape = ShapeOf(w);
   *strides = StridesOf(w);
   if (groups == 1) return;
@@ -93,7 +93,7 @@ Plan MakePlan(ConvPass pass, const View& y, const View& x, const View& w, const 
               const ConvGeometry& geometry, Activation activation) {
   Plan plan;
   Dims w_shape, w_strides;
-  WeightLayout(w, geometry.groups, &w_shape, &w_strides);
+  LayOutWeight(w, geometry.groups, &w_shape, &w_strides);
   int64_t pad_after[kMaxSpatial] = {0, 0, 0};
   for (int i = 0; i < geometry.spatial; ++i) {
     const int64_t reach = (w.shape[2 + i] - 1) * geometry.dilation[i] + 1;
@@ -167,7 +167,7 @@ class Binding {
 };
 
 /// oneDNN describes tensors that do not overlap themselves and are not walked backwards.
-bool Describable(const View& x) {
+bool IsDescribable(const View& x) {
   for (int axis = 0; axis < x.ndim; ++axis) {
     if (x.shape[axis] > 1 && x.strides[axis] <= 0) return false;
   }
@@ -177,7 +177,7 @@ bool Describable(const View& x) {
 /// What oneDNN computes, and computes right.
 bool IsForOneDnn(ConvPass pass, const View& y, const View& x, const View& w, const View& bias,
                  const ConvGeometry& geometry, Activation activation) {
-  if (!Describable(x) || !Describable(y) || !Describable(w)) return false;
+  if (!IsDescribable(x) || !IsDescribable(y) || !IsDescribable(w)) return false;
   if (bias && bias.numel > 1 && bias.strides[0] != 1) return false;
   if (activation != Activation::kNone && activation != Activation::kRelu) return false;
   // oneDNN 3.2 sums uninitialised memory into bfloat16 weights' gradients when a step is wider than the image.

@@ -130,6 +130,8 @@ void FftR2C(Context& ctx, View y, View x, int64_t axis, bool forward, double sca
   const auto plan = FftPlan<T>::Of(even ? half : n);
   const C* roots = even ? plan->Joining().data() : nullptr;
   const T re_scale = static_cast<T>(scale), im_scale = forward ? re_scale : -re_scale;
+  // Elements that are their own mirror images have no imaginary part: not even what rounding leaves.
+  const auto imaginary = [&](int64_t k, T value) { return k == 0 || (even && k == half) ? 0 * im_scale : value; };
   ForGroups<T>(ctx, in, plan->size(), *plan, [&](int64_t first, int64_t lanes, Split<T> z, T* scratch) {
     if (even) {
       VisitPairs(x.as<T>(), in, first, lanes, [&](int64_t k, int64_t lane, const T& re, const T& im) {
@@ -144,7 +146,7 @@ void FftR2C(Context& ctx, View y, View x, int64_t axis, bool forward, double sca
     const Split<T> w = plan->Run(z, scratch, lanes);
     if (!even) {
       Visit(y.as<C>(), out, first, lanes, [&](int64_t k, int64_t lane, C& value) {
-        value = {w.re[k * lanes + lane] * re_scale, w.im[k * lanes + lane] * im_scale};
+        value = {w.re[k * lanes + lane] * re_scale, imaginary(k, w.im[k * lanes + lane] * im_scale)};
       });
       return;
     }
@@ -154,7 +156,7 @@ void FftR2C(Context& ctx, View y, View x, int64_t axis, bool forward, double sca
       const int64_t at = (k == half ? 0 : k) * lanes + lane, mirror = (k == 0 ? 0 : half - k) * lanes + lane;
       const T odd_re = w.im[at] + w.im[mirror], odd_im = w.re[mirror] - w.re[at];
       value = {(w.re[at] + w.re[mirror] + odd_re * roots[k].re - odd_im * roots[k].im) * re_half,
-               (w.im[at] - w.im[mirror] + odd_re * roots[k].im + odd_im * roots[k].re) * im_half};
+               imaginary(k, (w.im[at] - w.im[mirror] + odd_re * roots[k].im + odd_im * roots[k].re) * im_half)};
     });
   });
 }

@@ -181,13 +181,16 @@ std::shared_ptr<const FftPlan<T>> FftPlan<T>::Of(int64_t n) {
 
 template <typename T>
 const std::vector<Complex<T>>& FftPlan<T>::Joining() const {
-  std::call_once(joining_once_, [this] {
+  std::lock_guard<std::mutex> lock(joining_mutex_);
+  if (joining_.empty()) {
+    std::vector<Complex<T>> made;
     const Roots roots(2 * n_);
     for (int64_t k = 0; k <= n_; ++k) {
       const auto root = roots(k);
-      joining_.push_back({static_cast<T>(root.re), static_cast<T>(root.im)});
+      made.push_back({static_cast<T>(root.re), static_cast<T>(root.im)});
     }
-  });
+    joining_ = std::move(made);
+  }
   return joining_;
 }
 

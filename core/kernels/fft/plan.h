@@ -57,7 +57,7 @@ class FftPlan {
   /// For lengths with a large prime factor (L. Bluestein, 1970): the transform as a convolution with a chirp.
   std::shared_ptr<const FftPlan> convolution_;
   std::vector<T> chirp_re_, chirp_im_, filter_re_, filter_im_;
-  mutable std::once_flag joining_once_;
+  mutable std::mutex joining_mutex_;
   mutable std::vector<Complex<T>> joining_;
 };
 

@@ -17,7 +17,7 @@ MemoryDesc DescribeRows(const View& x) {
 }
 
 /// The fastest product with weights so described; null if there is none.
-PrimitiveDesc Describe(const Problem& p, const_dnnl_memory_desc_t weights) {
+PrimitiveDesc DescribeProduct(const Problem& p, const_dnnl_memory_desc_t weights) {
   const MemoryDesc x = DescribeRows(p.x), y = DescribeRows(p.y);
   MemoryDesc bias, residual;
   if (p.bias) bias = onednn::Describe(p.bias.dtype, Dims{1, p.bias.numel}, Dims{p.bias.numel, 1});
@@ -35,8 +35,8 @@ FusedPrimitive MakePrimitive(const Problem& p, const WeightLayout& layout) {
   FusedPrimitive fused;
   const WeightShape weights(p.w, kTurnedProduct);
   const MemoryDesc given = weights.DescribeGiven("linear_fused", p.w.dtype, layout);
-  PrimitiveDesc desc = Describe(p, given.get());
-  if (!desc && layout) desc = Describe(p, weights.DescribeAny(p.w.dtype).get());
+  PrimitiveDesc desc = DescribeProduct(p, given.get());
+  if (!desc && layout) desc = DescribeProduct(p, weights.DescribeAny(p.w.dtype).get());
   if (!desc) return fused;
   fused.Arrange(given.get(), dnnl_primitive_desc_query_md(desc.get(), dnnl_query_weights_md, 0));
   fused.x = MakeMemory(dnnl_primitive_desc_query_md(desc.get(), dnnl_query_src_md, 0));
@@ -82,7 +82,7 @@ void LinearLayout(Context&, View y, View x, View w, View bias, const FusedTail& 
   if (y.numel == 0 || x.numel == 0 || !IsReadable(w)) return;
   const Team team(Work(y, x));
   const WeightShape weights(w, kTurnedProduct);
-  const PrimitiveDesc desc = Describe({y, x, w, bias, tail}, weights.DescribeAny(w.dtype).get());
+  const PrimitiveDesc desc = DescribeProduct({y, x, w, bias, tail}, weights.DescribeAny(w.dtype).get());
   if (!desc) return;
   *layout = weights.NameOf(w.dtype, dnnl_primitive_desc_query_md(desc.get(), dnnl_query_weights_md, 0));
 }

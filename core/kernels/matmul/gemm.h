@@ -42,6 +42,8 @@ struct GemmType<Complex<R>> {
 inline constexpr int kVectorBytes = 64, kTileRows = 8, kTileVectors = 3;
 #elif defined(__AVX__)
 inline constexpr int kVectorBytes = 32, kTileRows = 4, kTileVectors = 3;
+#elif defined(__aarch64__)  // 32 registers, of which 24 sum
+inline constexpr int kVectorBytes = 16, kTileRows = 8, kTileVectors = 3;
 #else
 inline constexpr int kVectorBytes = 16, kTileRows = 4, kTileVectors = 3;
 #endif

@@ -90,7 +90,7 @@ void Matmul(Context& ctx, View y, View a, View b, View bias, const MatmulPost& p
   if (batch > 1 && FoldBatch(y, a, b, &rows)) m = rows, batch = 1;
   const auto ym = MatrixOf<T>(y, m);
   const auto am = MatrixOf<const T>(a, m), bm = MatrixOf<const T>(b, k);
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>) {
+  if constexpr (kHasOneDnn && (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)) {
     if (m >= kThin && n > 1 && m * n * k > kSmall) {
       bool done = false;
       if (batch == 1 && m != y.dim(-2)) {

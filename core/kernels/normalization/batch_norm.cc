@@ -128,7 +128,7 @@ void StreamRows(int64_t channels, T* out, int64_t begin, int64_t end, Row& row) 
     for (int64_t k = 0; k < count; ++k) row((i + k) * channels, reinterpret_cast<T*>(buffer + k * bytes));
     StreamCopy(out + i * channels, buffer, count * bytes);
   }
-  _mm_sfence();
+  StreamEnd();
 }
 
 /// Call plane(offset, n, channel) for every plane, or row(offset, to) for every row of channels of `out`.

@@ -95,7 +95,7 @@ void RunThreshold(Run& r) {
   kernels::Copy(r.ctx(), r.dtype(), r.out(), y.view());
 }
 
-[[maybe_unused]] const bool defined = [] {
+[[maybe_unused]] const bool gated_defined = [] {
   DefinePrelu();
   DefineOp(
       "rrelu(Tensor x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? "

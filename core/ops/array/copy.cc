@@ -26,6 +26,13 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                          .Runs(RunCopy)
                                          .Gradient("", PassGrad);
 
+[[maybe_unused]] const auto& stop_gradient = DefineOp("stop_gradient(Tensor x) -> Tensor")
+                                                 .Doc("Return a copy through which no gradient flows.")
+                                                 .Pointwise()
+                                                 .Infers(InferSame)
+                                                 .Runs(RunCopy)
+                                                 .NotDifferentiable();
+
 [[maybe_unused]] const auto& to_row_major = DefineOp("to_row_major(Tensor x) -> Tensor")
                                                 .Doc("Return a copy in row-major order.")
                                                 .Pointwise()

@@ -233,7 +233,7 @@ void DefineMatrices() {
   });
 }
 
-[[maybe_unused]] const bool defined = (DefineConstants(), DefineRamps(), DefineMatrices(), true);
+[[maybe_unused]] const bool creation_defined = (DefineConstants(), DefineRamps(), DefineMatrices(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -6,6 +6,19 @@ namespace dragon {
 
 namespace {
 
+/// What was written over gets nothing, and what was written gets what lies in its places.
+void WriteViewGradient(Grad& g) {
+  const Tensor& x = g.x("x");
+  const Dims lies = IsDense(x.shape(), x.strides()) ? x.strides() : ContiguousStrides(x.shape());
+  const Dims &shape = g.Ints("shape"), &strides = g.Ints("strides");
+  const int64_t offset = g.Int("offset");
+  if (g.needs("y")) g.dx("y", Op<"restride">(g.dy(), lies, int64_t{0}, shape, strides, offset));
+  if (!g.needs("x")) return;
+  const Tensor ones = Op<"ones">(shape, g.dy().dtype(), g.dy().device());
+  const Tensor written = Op<"restride">(ones, strides, offset, x.shape(), lies, int64_t{0});
+  g.dx("x", Op<"masked_fill">(g.dy(), Op<"cast">(written, DType::kBool), Number(0.0)));
+}
+
 [[maybe_unused]] const auto& write_view =
     DefineOp("write_view(Tensor x, Tensor y, int[] shape, int[] strides, int offset) -> Tensor")
         .Doc("x with y's elements at those strides of the result, which lies as x does without gaps, or row-major.")
@@ -42,7 +55,8 @@ namespace {
           if (!x.impl()->storage || x.data() != y.data()) OpInto<"copy">(y.Detach(), x);
           OpInto<"copy">(y.Alias(r.Ints("shape"), r.Ints("strides"), y.offset() + r.Int("offset")), r.x("y"));
         })
-        .Edits();
+        .Edits()
+        .Gradient("x", WriteViewGradient);
 
 }  // namespace
 }  // namespace dragon

@@ -29,7 +29,8 @@ void InferForward(Infer& i) {
   const int spatial = SpatialRank(i.name(), x);
   CheckGeometry(i, spatial);
   const int64_t groups = i.Int("groups");
-  if (w.ndim() != x.ndim() || w.size(1) * groups != x.size(1) || w.size(0) % groups != 0) {
+  if (w.ndim() == x.ndim()) CheckChannels(i.name(), x.shape(), w.shape(), w.size(1) * groups);
+  if (w.ndim() != x.ndim() || w.size(0) % groups != 0) {
     throw ValueError(i.name())
         .Got("x ", x.shape(), ", weight ", w.shape(), " and groups ", groups)
         .Expected("weight (O, C / groups, window...) for x (N, C, spatial...), groups dividing both");
@@ -67,7 +68,8 @@ void InferForward(Infer& i) {
           CheckDTypes(i);
           const int spatial = SpatialRank(i.name(), dy);
           CheckGeometry(i, spatial);
-          if (w.ndim() != dy.ndim() || w.size(0) != dy.size(1) || w.size(0) % i.Int("groups") != 0) {
+          if (w.ndim() == dy.ndim()) CheckChannels(i.name(), dy.shape(), w.shape(), w.size(0));
+          if (w.ndim() != dy.ndim() || w.size(0) % i.Int("groups") != 0) {
             throw ValueError(i.name())
                 .Got("x ", dy.shape(), ", weight ", w.shape(), " and groups ", i.Int("groups"))
                 .Expected("weight (C, O / groups, window...) for x (N, C, spatial...), groups dividing C");

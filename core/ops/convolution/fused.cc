@@ -15,7 +15,8 @@ void InferConvFused(Infer& i) {
   fused::CheckTail(i, x.ndim());
   const Dims& w = fused::WeightShapeOf(i);
   const int64_t groups = i.Int("groups");
-  if (w[1] * groups != x.size(1) || w[0] % groups != 0) {
+  CheckChannels(i.name(), x.shape(), w, w[1] * groups);
+  if (w[0] % groups != 0) {
     throw ValueError(i.name())
         .Got("x ", x.shape(), ", weight ", w, " and groups ", groups)
         .Expected("weight (O, C / groups, window...) for x (N, C, spatial...), groups dividing both");

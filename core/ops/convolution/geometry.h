@@ -43,6 +43,16 @@ inline void CheckBias(const CallReader& c, int64_t channels) {
   throw ValueError(c.name()).Got("bias ", c.x("bias").shape()).Expected("shape (", channels, ",)");
 }
 
+/// Refuse an x whose channels, in its second axis, are not those that the weight is for.
+inline void CheckChannels(const char* who, const Dims& x, const Dims& weight, int64_t channels) {
+  if (x[1] == channels) return;
+  const bool last = x[x.size() - 1] == channels;
+  throw ValueError(who)
+      .Got("x ", x, " with ", x[1], " channels (axis 1) and weight ", weight, ", which takes ", channels)
+      .Expected("x (N, ", channels, ", spatial...)",
+                last ? "; its last axis has as many: it may be stored channels last, and wants a permute" : "");
+}
+
 /// 16-bit and 32-bit floats run channels-last inside; the rest as it is written.
 inline bool LikesChannelsLast(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kBFloat16; }
 

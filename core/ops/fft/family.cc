@@ -81,7 +81,7 @@ bool Define(const std::string& name, const char* doc, Precision many = Precision
   return true;
 }
 
-[[maybe_unused]] const bool defined[] = {
+[[maybe_unused]] const bool family_defined[] = {
     Define<Kind::kComplex, true>("fft", "The Fourier transform."),
     Define<Kind::kComplex, false>("ifft", "The inverse Fourier transform."),
     Define<Kind::kFromReal, true>("rfft", "The Fourier transform of reals: half of it determines the rest."),

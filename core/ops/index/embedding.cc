@@ -249,6 +249,28 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
           r.set_y(0, places);
         });
 
+/// Whether an argument is a number of the program's, rather than a tensor's that nobody may look at in a capture.
+bool IsPlainNumber(const Tensor& x) { return x.impl()->weak && x.ndim() == 0; }
+
+/// Every element of an axis as often: a shape that is known without a look at numbers of tensors.
+Tensor RepeatAll(const Tensor& x, int64_t axis, int64_t count, const CallReader& c) {
+  if (count < 0) throw ValueError("repeat_interleave").Got("repeats ", count).Expected("none below 0");
+  int64_t total = 0;
+  if (__builtin_mul_overflow(x.size(axis), count, &total)) {
+    throw ValueError("repeat_interleave").Got("repeats whose sum overflows").Expected("a sum that an int64 can hold");
+  }
+  if (c.Given("output_size") && c.Int("output_size") != total) {
+    throw ValueError("repeat_interleave")
+        .Got("output_size ", c.Int("output_size"))
+        .Expected("the sum of repeats, ", total);
+  }
+  Dims wide = x.shape();
+  Dims shape = x.shape();
+  wide.insert(axis + 1, count);
+  shape[axis] = total;
+  return Op<"reshape">(Op<"expand">(Op<"unsqueeze">(x, axis + 1), wide), shape);
+}
+
 [[maybe_unused]] const auto& repeat_interleave =
     DefineOp("repeat_interleave(Tensor x, Tensor repeats, int? axis=None, *, int? output_size=None) -> Tensor")
         .Doc("Every element of an axis repeated: all as often, or each as its entry of repeats says.")
@@ -265,6 +287,9 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
             throw ValueError("repeat_interleave")
                 .Got("x ", x.shape(), " and repeats ", c.x("repeats").shape())
                 .Expected("an axis to repeat, and at most a vector of repeats");
+          }
+          if (IsPlainNumber(c.x("repeats"))) {
+            return {RepeatAll(x, axis, static_cast<int64_t>(c.x("repeats").Item().real()), c)};
           }
           if (repeats.numel() == 1) repeats = Op<"expand">(repeats, Dims{x.size(axis)});
           if (repeats.numel() != x.size(axis)) {

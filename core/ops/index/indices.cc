@@ -7,7 +7,7 @@ namespace dragon {
 
 namespace {
 
-bool IsMask(const Tensor& index) {
+bool MasksElements(const Tensor& index) {
   return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
 }
 
@@ -36,7 +36,7 @@ void CopyUnlessSame(Run& r, const Tensor& y, const Tensor& x) {
 std::vector<Tensor> WithoutMasks(const char* who, Tensor* x, std::span<const Tensor> indices) {
   std::vector<Tensor> plain;
   for (const Tensor& index : indices) {
-    if (!IsMask(index)) {
+    if (!MasksElements(index)) {
       plain.push_back(index);
       continue;
     }

@@ -252,4 +252,57 @@ void SetItem(const Tensor& x, std::span<const SubscriptItem> items, const Tensor
   OpInto<"index_write">(target, target, places, Fit(value, shape));
 }
 
+Dims WordsOf(std::span<const SubscriptItem> items, std::vector<Tensor>* tensors) {
+  Dims words;
+  for (const SubscriptItem& item : items) {
+    const int64_t bounds = item.has_start + 2 * item.has_stop;
+    for (int64_t word : {static_cast<int64_t>(item.kind), bounds, item.start, item.stop, item.step}) {
+      words.push_back(word);
+    }
+    if (item.kind == Kind::kTensor) tensors->push_back(item.tensor);
+  }
+  return words;
+}
+
+namespace {
+
+InlineVector<SubscriptItem, 4> ItemsOf(const CallReader& c) {
+  const Dims& words = c.Ints("items");
+  const std::span<const Tensor> tensors = c.list("indices");
+  InlineVector<SubscriptItem, 4> items;
+  size_t used = 0;
+  if (words.size() % kSubscriptWords != 0) {
+    throw ValueError(c.name()).Got(words.size(), " words").Expected("a multiple of ", kSubscriptWords);
+  }
+  for (int i = 0; i < words.size(); i += kSubscriptWords) {
+    SubscriptItem item;
+    if (words[i] < 0 || words[i] > static_cast<int64_t>(Kind::kTensor)) {
+      throw ValueError(c.name()).Got("item of kind ", words[i]).Expected("0 to ", static_cast<int>(Kind::kTensor));
+    }
+    item.kind = static_cast<Kind>(words[i]);
+    item.has_start = words[i + 1] & 1, item.has_stop = words[i + 1] & 2;
+    item.start = words[i + 2], item.stop = words[i + 3], item.step = words[i + 4];
+    if (item.kind == Kind::kTensor) {
+      if (used == tensors.size()) throw ValueError(c.name()).Got(used, " tensors").Expected("one for each such item");
+      item.tensor = tensors[used++];
+    }
+    items.push_back(item);
+  }
+  return items;
+}
+
+[[maybe_unused]] const auto& subscript =
+    DefineOp("subscript(Tensor x, Tensor[] indices, *, int[] items) -> Tensor y")
+        .Doc("x[...]: what stands between the brackets, as five integers for each item and the tensors among them.")
+        .As([](const CallReader& c) -> Tensors { return {GetItem(c.x(0), ItemsOf(c))}; });
+[[maybe_unused]] const auto& subscript_write =
+    DefineOp("subscript_write(Tensor! x, Tensor value, Tensor[] indices, *, int[] items) -> Tensor y")
+        .Doc("x[...] = value, with items as of `subscript`; the result is x.")
+        .As([](const CallReader& c) -> Tensors {
+          SetItem(c.x(0), ItemsOf(c), c.x("value"));
+          return {c.x(0)};
+        });
+
+}  // namespace
+
 }  // namespace dragon

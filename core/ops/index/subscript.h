@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "core/framework/tensor.h"
 
@@ -53,5 +54,11 @@ struct SubscriptItem {
 DRAGON_API Tensor GetItem(const Tensor& x, std::span<const SubscriptItem> items);
 /// x[items] = value, where value broadcasts and is cast to x's dtype.
 DRAGON_API void SetItem(const Tensor& x, std::span<const SubscriptItem> items, const Tensor& value);
+
+/// Items as a list of integers, kSubscriptWords for each, and their tensors: the arguments of the operators `subscript`
+/// and `subscript_write`, which are these functions for whoever has to write them down.
+inline constexpr int kSubscriptWords = 5;  // kind, which bounds there are, start, stop, step
+inline constexpr int kSubscriptStart = 2;  // where the numbers begin
+DRAGON_API Dims WordsOf(std::span<const SubscriptItem> items, std::vector<Tensor>* tensors);
 
 }  // namespace dragon

@@ -56,7 +56,7 @@ Tensor Lengths(const CallReader& c, const Tensor& lengths, int64_t batch) {
         });
 
 /// ctc_loss prepares probabilities, targets and lengths.
-void CheckTerms(const CallReader& c) {
+void CheckAlignment(const CallReader& c) {
   const int64_t blank = c.Int("blank");
   RequireRank(c, "log_probs", 3);
   const Tensor &log_probs = c.x("log_probs"), &targets = c.x("targets");
@@ -89,7 +89,7 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
         .Infers([](Infer& i) {
           const Dims& shape = i.x("log_probs").shape();
           const DType dtype = i.x("log_probs").dtype();
-          CheckTerms(i);
+          CheckAlignment(i);
           const int64_t longest = i.x("targets").size(-1);
           i.y(0, Dims{shape[1]}, dtype);
           i.y(1, Dims{shape[1]}, dtype);
@@ -119,7 +119,7 @@ Tensor Starts(const Tensor& targets, const Tensor& target_lengths) {
         "input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor")
         .Doc("The gradient of connectionist temporal classification by the log probabilities.")
         .Infers([](Infer& i) {
-          CheckTerms(i);
+          CheckAlignment(i);
           const Tensor& x = i.x("log_probs");
           RequireTensor(i, "dy", Dims{x.size(1)}, x.dtype());
           RequireTensor(i, "likelihood", Dims{x.size(1)}, x.dtype());

@@ -237,7 +237,7 @@ void DefineExtremes() {
   Binary("nextafter", "The next number from x towards y.").NotDifferentiable();
 }
 
-[[maybe_unused]] const bool defined = (DefineSums(), DefineProducts(), DefineExtremes(), true);
+[[maybe_unused]] const bool arithmetic_defined = (DefineSums(), DefineProducts(), DefineExtremes(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -136,7 +136,7 @@ void DefineChoices() {
       .Gradient("x, min, max", ClampGrad);
 }
 
-[[maybe_unused]] const bool defined = (DefineComparisons(), DefineBits(), DefineChoices(), true);
+[[maybe_unused]] const bool compare_defined = (DefineComparisons(), DefineBits(), DefineChoices(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -13,7 +13,7 @@ void InferComplex(Infer& i, ArgumentName second) {
   InferPointwiseAs(i, ComplexDType(dtype));
 }
 
-[[maybe_unused]] const bool defined = [] {
+[[maybe_unused]] const bool complex_defined = [] {
   const Value i(complex128(0, 1));
   DefineOp("complex(Tensor real, Tensor imag) -> Tensor")
       .Doc("real + i imag.")

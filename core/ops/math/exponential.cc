@@ -8,8 +8,6 @@ namespace {
 constexpr double kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
 
-Tensor Square(const Tensor& x) { return Op<"square">(x); }
-
 /// Gradients of y = f(x) from a function (g) -> 1 / f'(x): a steep slope by itself may leave 16 bits.
 template <typename F>
 Operator::GradFn SlopeOver(F divisor) {
@@ -25,7 +23,7 @@ Tensor LogitSlope(Grad& g) {
   return Op<"where">(inside, slope, Number(g.Given("eps") ? 0.0 : std::numeric_limits<double>::quiet_NaN()));
 }
 
-[[maybe_unused]] const bool defined = [] {
+[[maybe_unused]] const bool exponential_defined = [] {
   Unary("exp", "e to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y(); }));
   Unary("exp2", "2 to the power of x.").Gradient("out", Slope([](Grad& g) { return g.y() * kLn2; }));
   Unary("expm1", "exp(x) - 1, exact near 0.").Gradient("out", Slope([](Grad& g) { return g.y() + 1.0; }));

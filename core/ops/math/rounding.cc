@@ -125,7 +125,7 @@ void DefineTests() {
   });
 }
 
-[[maybe_unused]] const bool defined = (DefineSigns(), DefineRoundings(), DefineTests(), true);
+[[maybe_unused]] const bool rounding_defined = (DefineSigns(), DefineRoundings(), DefineTests(), true);
 
 }  // namespace
 }  // namespace dragon

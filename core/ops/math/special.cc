@@ -6,7 +6,6 @@ namespace {
 
 constexpr double kSqrtTwoPi = 2.50662827463100050242, kSqrtTwoOverPi = 0.79788456080286535588;
 
-Tensor Square(const Tensor& x) { return Op<"square">(x); }
 Tensor Exp(const Tensor& x) { return Op<"exp">(x); }
 Tensor IsNonzero(const Tensor& x) { return Op<"ne">(x, Number(0)); }
 /// x with 1 in place of 0: a divisor whose own gradient stays a number.
@@ -128,7 +127,8 @@ void DefineLogarithms() {
   });
 }
 
-[[maybe_unused]] const bool defined = (DefineGammas(), DefineBessels(), DefineNormals(), DefineLogarithms(), true);
+[[maybe_unused]] const bool special_defined =
+    (DefineGammas(), DefineBessels(), DefineNormals(), DefineLogarithms(), true);
 
 }  // namespace
 }  // namespace dragon

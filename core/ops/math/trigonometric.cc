@@ -6,8 +6,6 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-Tensor Square(const Tensor& x) { return Op<"square">(x); }
-
 /// (cos(pi x) - sinc(x)) / x. Near 0, where all digits of it cancel, its series; 16 bits are too few even elsewhere.
 Tensor SincSlope(Grad& g) {
   const DType dtype = g.x(0).dtype();
@@ -23,7 +21,7 @@ Tensor SincSlope(Grad& g) {
   return half ? Op<"cast">(slope, dtype) : slope;
 }
 
-[[maybe_unused]] const bool defined = [] {
+[[maybe_unused]] const bool trigonometric_defined = [] {
   Unary("sin", "Sine.").Gradient("x", Slope([](Grad& g) { return Op<"cos">(g.x(0)); }));
   Unary("cos", "Cosine.").Gradient("x", Slope([](Grad& g) { return -Op<"sin">(g.x(0)); }));
   Unary("tan", "Tangent.").Gradient("out", Slope([](Grad& g) { return Square(g.y()) + 1.0; }));

@@ -66,7 +66,7 @@ void RunMatmul(Run& r) {
 }
 
 /// The gradients of a batched product with respect to a plain matrix: one tall product instead of a batch to sum over.
-Tensor Flat(const Tensor& x) {
+Tensor FlatRows(const Tensor& x) {
   int64_t rows = 1;  // not -1: the last axis may be empty
   for (int axis = 0; axis < x.ndim() - 1; ++axis) rows *= x.size(axis);
   return Op<"reshape">(x, Dims{rows, x.size(-1)});
@@ -88,7 +88,7 @@ void GradMatmul(Grad& g) {
   if (g.needs("x")) g.dx("x", Op<"matmul">(dy, Adjoint(y)));
   if (g.needs("y")) {
     const bool tall = g.x_shape("y").size() <= 2 && x.ndim() > 2 && x.numel() > 0;
-    const Tensor grad = tall ? Op<"matmul">(Adjoint(Flat(x)), Flat(dy)) : Op<"matmul">(Adjoint(x), dy);
+    const Tensor grad = tall ? Op<"matmul">(Adjoint(FlatRows(x)), FlatRows(dy)) : Op<"matmul">(Adjoint(x), dy);
     g.dx("y", y_vector ? Op<"squeeze">(grad, -1) : grad);
   }
 }

@@ -49,7 +49,7 @@ void RunForward(Run& r, const K& kernel) {
 
 // --- backward: of dy and y.
 
-void InferBackward(Infer& i) {
+void InferSlope(Infer& i) {
   if (i.x("dy").shape() != i.x("y").shape()) {
     throw ValueError(i.name()).Got(i.x("dy").shape(), " and ", i.x("y").shape()).Expected("equal shapes");
   }
@@ -86,7 +86,7 @@ void LogSoftmaxSecond(Grad& g) {
                                                     .Doc("The gradient of softmax, from its result.")
                                                     .Batches(Batching::kRows, "axis")
                                                     .Promotes(Promotion::kCommon)
-                                                    .Infers(InferBackward)
+                                                    .Infers(InferSlope)
                                                     .Runs([](Run& r) { RunBackward(r, kernels::SoftmaxBackward); })
                                                     .Gradient("dy, y", SoftmaxSecond);
 
@@ -95,7 +95,7 @@ void LogSoftmaxSecond(Grad& g) {
         .Doc("The gradient of log_softmax, from its result.")
         .Batches(Batching::kRows, "axis")
         .Promotes(Promotion::kCommon)
-        .Infers(InferBackward)
+        .Infers(InferSlope)
         .Runs([](Run& r) { RunBackward(r, kernels::LogSoftmaxBackward); })
         .Gradient("dy, y", LogSoftmaxSecond);
 

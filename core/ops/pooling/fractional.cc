@@ -76,7 +76,7 @@ Tensors FractionalOf(const CallReader& c, int spatial) {
   });
 }
 
-[[maybe_unused]] const bool defined = [] {
+[[maybe_unused]] const bool fractional_defined = [] {
   for (int spatial = 2; spatial <= kMaxSpatial; ++spatial) {
     const std::string n = std::to_string(spatial);
     const std::string arguments = "(Tensor x, int[" + n + "] kernel_size, int[" + n +

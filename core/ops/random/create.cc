@@ -101,7 +101,7 @@ void DefineIntegers() {
       });
 }
 
-[[maybe_unused]] const bool defined = (DefineReals(), DefineIntegers(), true);
+[[maybe_unused]] const bool create_defined = (DefineReals(), DefineIntegers(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -180,7 +180,7 @@ void DefineFeatures() {
   DefineChannels("dropout3d", 5, false, "Dropout of whole channels of volumes.");
 }
 
-[[maybe_unused]] const bool defined = (DefineMasked(), DefineElements(), DefineFeatures(), true);
+[[maybe_unused]] const bool dropout_defined = (DefineMasked(), DefineElements(), DefineFeatures(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -37,7 +37,7 @@ void DrawIntegers(Run& r, int64_t low, std::optional<int64_t> high) {
   Draw(r, [&](View y, RandomState* state, bool) { kernels::RandomIntegers(r.ctx(), dtype, y, state, low, range); });
 }
 
-void DefineReals() {
+void DefineRealsLike() {
   Sampler("uniform(Tensor x, float low=0.0, float high=1.0", "Uniform numbers in [low, high), in the shape of x.")
       .Infers(InferFloating)
       .Runs([](Run& r) {
@@ -112,7 +112,7 @@ void DefineCounts() {
       });
 }
 
-[[maybe_unused]] const bool defined = (DefineReals(), DefineCounts(), true);
+[[maybe_unused]] const bool like_defined = (DefineRealsLike(), DefineCounts(), true);
 
 }  // namespace
 }  // namespace dragon

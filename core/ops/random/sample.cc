@@ -133,7 +133,7 @@ void DefineAmounts() {
       });
 }
 
-[[maybe_unused]] const bool defined = (DefineCoins(), DefineCategories(), DefineAmounts(), true);
+[[maybe_unused]] const bool sample_defined = (DefineCoins(), DefineCategories(), DefineAmounts(), true);
 
 }  // namespace
 }  // namespace dragon

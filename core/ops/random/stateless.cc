@@ -49,7 +49,7 @@ void InferFloats(Infer& i) {
   i.y(0, i.Ints("shape"), dtype);
 }
 
-void DefineReals() {
+void DefineStatelessReals() {
   OfSeed("stateless_uniform", "float low=0.0, float high=1.0",
          "Uniform numbers in [low, high), by a seed of two integers.")
       .Infers(InferFloats)
@@ -144,7 +144,7 @@ void DefineSamples() {
       });
 }
 
-[[maybe_unused]] const bool defined = (DefineReals(), DefineSamples(), true);
+[[maybe_unused]] const bool stateless_defined = (DefineStatelessReals(), DefineSamples(), true);
 
 }  // namespace
 }  // namespace dragon

@@ -240,7 +240,7 @@ bool DefineCells() {
   return true;
 }
 
-[[maybe_unused]] const bool defined = DefineNetworks() && DefineCells();
+[[maybe_unused]] const bool networks_defined = DefineNetworks() && DefineCells();
 
 }  // namespace
 }  // namespace dragon

@@ -127,34 +127,34 @@ void LogCumSumExpGradient(Grad& g) {
                                                 })
                                                 .Gradient("x, out", LogCumSumExpGradient);
 
-void InferPlaced(Infer& i) {
+void InferRunningPlaces(Infer& i) {
   if (i.x(0).is_complex()) throw TypeError(i.name()).Got(i.x(0).dtype()).Expected("a dtype with an order");
   AxisOf(i, i.x(0).ndim());
   i.y(0, i.x(0).shape(), i.x(0).dtype());
   i.y(1, i.x(0).shape(), DType::kInt64);
 }
 
-void PlacedGradient(Grad& g) {
+void RunningGradient(Grad& g) {
   if (g.x_shape(0).empty()) return g.dx(0, g.dy());
   const Tensor zeros = Op<"zeros">(g.x_shape(0), g.x_dtype(0), g.dy().device());
   g.dx(0, Op<"scatter_add">(zeros, AxisOf(g, g.x_shape(0).size()), g.y(1), g.dy()));
 }
 
 template <typename K>
-Operator& Placed(const std::string& name, const char* doc, const K& kernel) {
+Operator& Running(const std::string& name, const char* doc, const K& kernel) {
   return DefineOp(name + "(Tensor x, int axis) -> (Tensor values, Tensor indices)")
       .Doc(doc)
       .Batches(Batching::kRows, "axis")
-      .Infers(InferPlaced)
+      .Infers(InferRunningPlaces)
       .Runs([&kernel](Run& r) {
         kernel(r.ctx(), r.dtype(), r.out(0), r.out(1), r.in(0), static_cast<int>(AxisOf(r, r.x(0).ndim())));
       })
-      .Gradient("indices", PlacedGradient);
+      .Gradient("indices", RunningGradient);
 }
 [[maybe_unused]] const auto& cummax =
-    Placed("cummax", "Running maxima along an axis and where they stand.", kernels::CumMax);
+    Running("cummax", "Running maxima along an axis and where they stand.", kernels::CumMax);
 [[maybe_unused]] const auto& cummin =
-    Placed("cummin", "Running minima along an axis and where they stand.", kernels::CumMin);
+    Running("cummin", "Running minima along an axis and where they stand.", kernels::CumMin);
 
 }  // namespace
 }  // namespace dragon

@@ -226,7 +226,7 @@ void DefineAdaptive() {
       });
 }
 
-[[maybe_unused]] const bool defined =
+[[maybe_unused]] const bool optimizers_defined =
     (DefineDescent(), DefineAdam(), DefineAdamKin(), DefineNAdam(), DefineAdaptive(), true);
 
 }  // namespace

@@ -15,15 +15,25 @@ class GraphError(RuntimeError):
     """A call that cannot be a graph."""
 
 
-class _Sketch:
-    """Stands where captures in progress stand, so that who asks is told."""
+class Sketch:
+    """Stands where captures in progress stand, so that who asks is told.
+
+    Parameters
+    ----------
+    trace : dragon._C.Trace
+        What is written down.
+    exports : bool, optional, default=False
+        Whether it becomes a model of another format.
+
+    """
 
     is_trace = True
 
-    def __init__(self, trace):
-        self.trace = trace
+    def __init__(self, trace, exports=False):
+        self.trace, self.exports = trace, exports
 
     def symbol(self, value, container, key):
+        """Return a number as it is: it is a part of the graph."""
         return value
 
 
@@ -85,7 +95,7 @@ def capture_graph(function, args, kwargs=None, names=None, name="graph"):
         trace.add_input(tensor, f"input{number}")
     args, kwargs = arguments.fill(inputs)
     previous = modes.set_recording(False)
-    captures().append(_Sketch(trace))
+    captures().append(Sketch(trace))
     trace.start()
     try:
         result = function(*args, **kwargs)
@@ -138,7 +148,7 @@ def _rehearse(function, arguments, tensors):
         trace.add_input(tensor)
     args, kwargs = arguments.fill(tensors)
     with modes.shapes_only():
-        captures().append(_Sketch(trace))
+        captures().append(Sketch(trace))
         trace.start()
         try:
             outputs = [tensor.clone() for tensor in Template(function(*args, **kwargs)).tensors]
@@ -169,7 +179,7 @@ def freeze(graph, outside):
 
     """
     frozen = graph.copy()
-    frozen.updates = [(position, value) for position, value in frozen.updates if not _is_idle(frozen, value)]
+    frozen.updates = [(position, value) for position, value in frozen.updates if not is_idle(frozen, value)]
     written = {position for position, _ in frozen.updates}
     names = [frozen.value(frozen.inputs[position]).name or f"number {position}" for position in sorted(written)]
     if written & set(outside):
@@ -189,7 +199,7 @@ def freeze(graph, outside):
     return frozen
 
 
-def _is_idle(graph, value):
+def is_idle(graph, value):
     """Return whether a written value is what was there before: running statistics that are only read."""
     call = graph.producer(value)
     return call is not None and "batch_norm" in call.op and call.attrs.get("training") is False

@@ -1,5 +1,4 @@
 """`dragon.function`: calls of a Python function that run as one optimised graph."""
-import contextlib
 import functools
 import inspect
 import threading
@@ -8,13 +7,15 @@ import types
 
 from dragon import _C
 from dragon.core.capture import report
-from dragon.core.capture.batch import batch_of, unify
 from dragon.core.capture.lines import definition
+from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
+from dragon.core.graph import Graph
 
 VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
 ATTEMPTS = 8  # captures in vain, before a function is left alone
+SIZED = 8  # graphs for all sizes of one function, each for sizes by which it decides otherwise
 RETRIES = 3  # calls that may change something in Python, or are no graph for one reason, before no more are tried
 
 
@@ -25,7 +26,8 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self.compiled = self.family = None
+        self.captured = self.compiled = self.sized = None
+        self.axes = []
         self.shapes = [tuple(tensor.shape) for tensor in recording.inputs]
         self._lock = threading.Lock()
         if reason is None:
@@ -41,30 +43,38 @@ class Variant:
         self.compiled = captured.compile(**options)
         self.seconds["compile"] = time.perf_counter() - begin
 
-    def serve_all_sizes(self, family, numbers, low, high):
-        """Be a graph for every size of the batch for which the family has a plan."""
-        self.family = family
-        self.guards.free_batch(numbers, low, high)
-        self.check = self._check_size
+    def serve_sizes(self, sized):
+        """Be a graph for all sizes at which the program does the same."""
+        self.sized, self.axes = sized, sized.axes
+        self.guards.open_sizes(sized.axes)
+        self.check = self._check_sizes
 
-    def _check_size(self, args, kwargs):
+    def _check_sizes(self, args, kwargs):
         tensors = self.guards.check(args, kwargs)
-        return tensors if tensors is None or self.family.plan(self.guards.batch) is not None else None
+        return tensors if tensors is None or self.sized.holds(self.guards.sizes, tensors) else None
+
+    def sizes_of(self, axes):
+        """Return the sizes of axes of arguments with which this was captured."""
+        return tuple(self.shapes[number][axis] for number, axis in axes)
 
     def failure(self, args, kwargs):
         """Return why a call does not fit."""
-        fits = self.guards.check(args, kwargs) is not None
-        if fits and self.family is not None:
-            return f"arguments: the graph for all sizes does not hold for a first size of {self.guards.batch}"
+        tensors = self.guards.check(args, kwargs)
+        if tensors is not None and self.sized is not None:
+            sizes = ", ".join(map(str, self.guards.sizes))
+            return f"arguments: the graph for all sizes does not hold for {sizes}: {self.sized.refusal_of(tensors)}"
         return self.guards.failure(args, kwargs)
 
     def run(self, tensors):
         """Return what the function would have."""
         self.calls += 1
-        compiled = self.compiled if self.family is None else self.family.plan(self.guards.batch)
-        if self._symbols:
-            compiled.set_symbols([float(container[key]) for container, key in self._symbols])
-        outputs = compiled.run(tensors)
+        symbols = [float(container[key]) for container, key in self._symbols]
+        if self.sized is not None:
+            outputs = self.sized.run(self.guards.sizes, tensors, symbols)
+        else:
+            if symbols:
+                self.compiled.set_symbols(symbols)
+            outputs = self.compiled.run(tensors)
         return outputs[0] if self._single else self._template.fill(outputs)
 
     @property
@@ -74,13 +84,7 @@ class Variant:
             argument["type"] == "Generator?" for argument in _C.schema(call.op)["arguments"])
             for call in self.captured.graph.calls)
 
-    @property
-    def graph(self):
-        """The graph as it was captured; of a family, with the size of the batch as a symbol."""
-        if self.family is not None:
-            with contextlib.suppress(NotImplementedError):  # a size is computed with as a number
-                return self.family.graph
-        return self.captured.graph
+    graph = property(lambda self: self.captured.graph, doc="The graph as it was captured.")
 
 
 class Function:
@@ -89,12 +93,12 @@ class Function:
     is_trace = False  # captured as an example of what is to come, rather than to be faster
     watches_draws = True  # whether draws from Python's and NumPy's random states mean that a call is no graph
 
-    def __init__(self, function, level=None, skip=(), dynamic_batch=True, name=None, effects="once", strict=False,
+    def __init__(self, function, level=None, skip=(), dynamic=None, name=None, effects="once", strict=False,
                  limit=VARIANTS):
         self._function = function
         self._level = check_level(level, "dragon.function")
         self._skip = tuple(skip)
-        self._dynamic_batch, self._effects, self._strict, self._limit = dynamic_batch, effects, strict, limit
+        self._dynamic, self._effects, self._strict, self._limit = dynamic, effects, strict, limit
         functools.update_wrapper(self, function, updated=())
         self.__name__ = name or getattr(function, "__name__", type(function).__name__)
         self._parameters = _parameters_of(function)
@@ -110,6 +114,7 @@ class Function:
             self._refusals = {}  # why a call was no graph: how often
             self._off = None  # why the function is left alone
             self._warned = set()
+            self._sizes_fixed = None  # why graphs are for one size each
 
     # --- calls
 
@@ -144,6 +149,10 @@ class Function:
                     raise RuntimeError(f"{self.__name__}: got a call that no graph fits, expected none: "
                                        f"{self._retraces.pop() if self._retraces else self.fallback}")
                 return self._function(*args, **kwargs)
+            if sum(variant.sized is not None for variant in self._variants) >= SIZED:
+                self._say_once("sizes", f"{self.__name__} ({definition(self._function)}) decides by sizes in more than "
+                               f"{SIZED} ways; at others it runs as plain Python: {self._retraces[-1]}")
+                return self._run_plainly(args, kwargs)
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
             recording.is_trace, recording.watches_draws = self.is_trace, self.watches_draws
             if recording.failure:
@@ -172,7 +181,7 @@ class Function:
             variant.compile(captured, **options)
         except Exception as error:  # a graph that cannot be compiled must not keep the function from running
             return self._give_up(recording, str(error))
-        merged = self._generalise(recording, variant, options, args, kwargs)
+        merged = self._open_sizes(recording, variant, options, args, kwargs)
         captured.forget()
         self._variants = [variant, *(other for other in self._variants if other is not merged)]
         if len(self._variants) > self._limit:
@@ -180,21 +189,39 @@ class Function:
             self._say_once("limit", f"{self.__name__} ({definition(self._function)}): more than {self._limit} graphs; "
                            f"the oldest are dropped. The last ones were made because of: {self._retraces[-1]}")
 
-    def _generalise(self, recording, variant, options, args, kwargs):
-        """Let a variant serve all sizes of the batch, if an older one differs in nothing else; return that one."""
-        if not self._dynamic_batch or recording.changes:
+    def _open_sizes(self, recording, variant, options, args, kwargs):
+        """Let a variant serve all sizes in which older ones differ from it; return one that it makes superfluous."""
+        if self._dynamic is False or recording.changes:
             return None
         for older in self.variants:
-            found = None if older.family else batch_of(older.shapes, variant.shapes)
-            if found is None:
+            differing = differing_axes(older.shapes, variant.shapes)
+            if not differing or older.signature != variant.signature:
                 continue
-            older.guards.free_batch(found[0])
-            fits = older.check(args, kwargs) is not None
-            older.guards.free_batch(())
-            unified = unify(older, recording, variant, options) if fits else None
-            if unified is not None:
-                variant.serve_all_sizes(*unified)
-                return older
+            axes = sorted({*older.axes, *differing})
+            older.guards.open_sizes(axes)
+            fits = older.guards.check(args, kwargs) is not None
+            older.guards.open_sizes(older.axes)
+            sized = make_sized(recording, variant.captured, axes, variant.signature, options) if fits else ""
+            if isinstance(sized, str):
+                self._sizes_fixed = sized or self._sizes_fixed
+                continue
+            covered = older.sized is None and set(differing) <= set(sized.axes)
+            sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
+            if covered:
+                sized.add_plan(older.sizes_of(sized.axes), older.compiled)
+            variant.serve_sizes(sized)
+            return older if covered else None
+        asked, bounds = asked_axes(recording.inputs, self._dynamic)
+        sized = make_sized(recording, variant.captured, asked, variant.signature, options) if asked else None
+        if isinstance(sized, str):
+            self._sizes_fixed = sized
+            if bounds:
+                self._say_once("marked", f"{self.__name__} ({definition(self._function)}) has a graph for one size of "
+                               f"what was marked as dynamic: {sized}")
+        elif sized is not None:
+            sized.bounds = bounds
+            sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
+            variant.serve_sizes(sized)
         return None
 
     # --- calls that are no graph
@@ -236,7 +263,7 @@ class Function:
     def _say_once(self, kind, message):
         if kind not in self._warned:
             self._warned.add(kind)
-            warn(message, stacklevel=5)
+            warn(message)
 
     def _note_retrace(self, args, kwargs):
         graphs = [variant for variant in self._variants if variant.reason is None]
@@ -247,7 +274,7 @@ class Function:
 
     variants = property(lambda self: [variant for variant in self._variants if variant.reason is None],
                         doc="List[Variant]: graphs and what they take for granted, the last used first.")
-    graphs = property(lambda self: [variant.graph for variant in self.variants],
+    graphs = property(lambda self: [Graph(variant.graph) for variant in self.variants],
                       doc="List[Graph]: the graphs, the last used first.")
 
     @property
@@ -256,7 +283,7 @@ class Function:
         if not self.variants:
             raise RuntimeError(f"{self.__name__}.graph: got no graph, expected a call before"
                                + (f"; it runs as plain Python: {self.fallback}" if self.fallback else ""))
-        return self.variants[0].graph
+        return Graph(self.variants[0].graph)
 
     @property
     def retraces(self):
@@ -310,7 +337,7 @@ def _positional(names, args, kwargs):
     return tuple(args), kwargs
 
 
-def function(fn=None, *, level=None, skip=(), dynamic_batch=True, name=None, effects="once", strict=False,
+def function(fn=None, *, level=None, skip=(), dynamic=None, name=None, effects="once", strict=False,
              limit=VARIANTS):
     """Have a function's calls run as one optimised graph.
 
@@ -326,8 +353,9 @@ def function(fn=None, *, level=None, skip=(), dynamic_batch=True, name=None, eff
         How much to optimise, from 0 to 3; without it, as `dragon.graph.set_level` says.
     skip : Sequence[str], optional, default=()
         Names of passes that are left out.
-    dynamic_batch : bool, optional, default=True
-        Whether one graph may serve all sizes of the first axis of the arguments.
+    dynamic : bool, optional
+        Whether one graph serves all sizes of its arguments: True, from the first call on; False, each graph is for one
+        size of each axis. Otherwise sizes that are seen to vary are left open.
     name : str, optional
         How reports call it.
     effects : str, optional, default="once"
@@ -350,7 +378,7 @@ def function(fn=None, *, level=None, skip=(), dynamic_batch=True, name=None, eff
     ...     return (x * 2).sum()
 
     """
-    options = {"level": level, "skip": skip, "dynamic_batch": dynamic_batch, "name": name, "effects": effects,
+    options = {"level": level, "skip": skip, "dynamic": dynamic, "name": name, "effects": effects,
                "strict": strict, "limit": limit}
     if fn is None:
         return functools.partial(function, **options)

@@ -1,10 +1,15 @@
 """Guards of a captured graph: checked before each run, and compared after the capture to see what the call changed."""
+import enum
 import random
 import sys
+import types
 
 from dragon import _C
-from dragon.core.capture.structure import ABSENT, ANY
-from dragon.core.capture.walk import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR, Place, Walk, is_array
+from dragon.core.capture.codes import is_library
+from dragon.core.capture.objects import is_filled
+from dragon.core.capture.structure import ABSENT, ANY, is_scalar
+from dragon.core.capture.walk import (ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR, Place, Walk, is_array,
+                                      plain_attribute)
 
 _MISSING, _GLOBAL = object(), object()
 
@@ -40,6 +45,7 @@ class Guards:
         self.refusal = walk.refusal
         self.places = walk.places
         self.tensors = walk.tensors
+        self.met = walk.met
         self._kept = walk.kept + [walk.positional, walk.named]  # the checker borrows all of these
         self._checker = _C.Guards()
         for place in walk.places:
@@ -51,6 +57,7 @@ class Guards:
         self._random_states.append((random, "random", random.getstate()))
         if "numpy" in sys.modules:
             self._random_states.append((_GLOBAL, "numpy.random", _state_of(_GLOBAL)))
+        self._counters = [(counter, path, repr(counter)) for counter, path in walk.counters]
         self.check = self._checker.check  # (args, kwargs) -> the tensors among them, or None
 
     def __len__(self):
@@ -64,6 +71,10 @@ class Guards:
             if not _same_state(_state_of(state), before):
                 return path
         return None
+
+    def counted(self):
+        """Return the name of an `itertools.count` that a number was taken from since, or None."""
+        return next((path for counter, path, before in self._counters if repr(counter) != before), None)
 
     def changes(self):
         """Return what is not as it was when these guards were made.
@@ -82,11 +93,18 @@ class Guards:
         """Return the tensors among the arguments, or how the arguments differ from what they were."""
         return self._checker.check_arguments(args, kwargs)
 
-    def free_batch(self, numbers, low=2, high=1 << 62):
-        """Let the first size of these tensor arguments, and of no others, be anything between two bounds."""
-        self._checker.free_batch(list(numbers), low, high)
+    def open_sizes(self, axes):
+        """Let these axes of tensor arguments, and no others, have any size.
 
-    batch = property(lambda self: self._checker.batch, doc="The size that these arguments had in the last check.")
+        Parameters
+        ----------
+        axes : Sequence[Tuple[int, int]]
+            The number of the tensor, and the axis.
+
+        """
+        self._checker.open_sizes(list(axes))
+
+    sizes = property(lambda self: self._checker.sizes, doc="Tuple[int, ...]: what these were in the last check.")
 
     def release(self, place, check=-1):
         """Let an entry be whatever it is from now on."""
@@ -119,6 +137,7 @@ class Guards:
             Those whose place in their memory it looks at.
 
         """
+        self.met = frozenset()  # the call is over
         used = {id(tensor) for tensor in implicit}
         self._kept += [list(implicit), list(watched_grads)]
         for tensor in implicit:
@@ -171,28 +190,29 @@ class Guards:
     def _structure_change(self, place):
         now = place.container
         if place.kind == DICT:
-            gone = [key for key in place.keys if key not in now]
-            new = [key for key in now if not any(key is known or key == known for known in place.keys)]
+            keys = list(dict.keys(now))  # whatever a subclass's own methods make of them
+            gone = [key for key in place.keys if not dict.__contains__(now, key)]
+            new = [key for key in keys if not any(key is known or key == known for known in place.keys)]
             parts = [f"{word} {', '.join(map(_text, keys))}"
                      for word, keys in (("without", gone), ("with new", new)) if keys]
             return f"had {len(place.keys)} entries, now {' and '.join(parts) or 'in another order'}"
         if place.kind == LIST:
-            return f"had {len(place.checks)} entries, now {len(now)}"
+            return f"had {len(place.checks)} entries, now {list.__len__(now)}"
         return f"was {_text(place.checks[0][1])}, now {_text(now)}"
 
     @staticmethod
     def _now(place, check):
         holder, kind = place.container, place.kind
         if kind == CELL:
-            return getattr(holder, "cell_contents", _MISSING) if _is_filled(holder) else _MISSING
+            return getattr(holder, "cell_contents", _MISSING) if is_filled(holder) else _MISSING
         if kind == CALL:
             return holder()
         if kind == LIST:
-            return holder[check]
+            return list.__getitem__(holder, check)
         if kind == ATTRIBUTE:
             return getattr(holder, place.keys[check], _MISSING)
         if kind in (DICT, KEYS, CLASS):
-            return (holder.__dict__ if kind == CLASS else holder).get(place.keys[check], _MISSING)
+            return dict.get(dict(holder.__dict__) if kind == CLASS else holder, place.keys[check], _MISSING)
         return holder
 
     def lines(self):
@@ -207,27 +227,33 @@ class Guards:
         return lines
 
 
-def _is_filled(cell):
-    try:
-        cell.cell_contents
-    except ValueError:
-        return False
-    return True
-
-
 def _text(value):
     """Return a short description of a value; tensors by their form, since their numbers are nobody's business."""
     if isinstance(value, _C.Tensor):
         return f"{type(value).__name__}{tuple(value.shape)}"
+    if isinstance(value, types.ModuleType):
+        return f"<module {value.__dict__.get('__name__')}>"
     if callable(value):
-        return getattr(value, "__qualname__", None) or type(value).__name__
-    if isinstance(value, (dict, list, tuple, set)) and len(value) > 8:
-        return f"{type(value).__name__} of {len(value)}"
+        name = plain_attribute(value.__func__ if isinstance(value, types.MethodType) else value, "__qualname__")
+        return name if isinstance(name, str) else type(value).__name__
+    for kind in (dict, list, tuple, set):
+        if isinstance(value, kind) and (type(value) is not kind or kind.__len__(value) > 8):
+            return f"{type(value).__name__} of {kind.__len__(value)}"
     try:
-        text = repr(value)
+        text = repr(value) if _tells_itself(value) else f"<{type(value).__name__}>"
     except Exception:  # a user's repr may do anything
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _tells_itself(value):
+    """Return whether a value's `repr` does nothing else; those of strangers' objects may load whole libraries."""
+    if isinstance(value, (list, tuple, set)):
+        return all(map(_tells_itself, value))
+    if isinstance(value, dict):
+        return all(map(_tells_itself, value)) and all(map(_tells_itself, value.values()))
+    return is_scalar(value) or isinstance(value, enum.Enum) or (
+        is_library(type(value).__module__))
 
 
 def _state_of(state):

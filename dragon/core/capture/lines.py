@@ -1,17 +1,16 @@
 """Places in the user's code where something happens: for warnings that name a line."""
 import linecache
-import os
 import sys
 
-_ENGINE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+from dragon.core.warnings import is_users
 
 
 def user_line():
-    """Return the innermost line that is not Dragon's own, as "file:line: source"."""
+    """Return the innermost line of the user's, as "file:line: source"."""
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_ENGINE) and not file.startswith("<frozen"):
+        if is_users(file):
             source = linecache.getline(file, frame.f_lineno).strip()
             return f"{file}:{frame.f_lineno}" + (f": {source}" if source else "")
         frame = frame.f_back

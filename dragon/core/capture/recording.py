@@ -4,6 +4,7 @@ import time
 from dragon import _C
 from dragon.core.capture.guards import Guards
 from dragon.core.capture.lines import user_line
+from dragon.core.capture.scopes import Scopes
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
@@ -29,13 +30,15 @@ class Recording:
         begin = time.perf_counter()
         self.trace = trace = _C.Trace()
         trace.set_place(user_line)
+        trace.set_scope(Scopes())
         for tensor in self.inputs:
             trace.add_input(tensor)
         captures().append(self)
         trace.start()
         try:
             result = self.function(*self.args, **self.kwargs)
-            self.template = Template(result)
+            self.met = self.guards.met  # objects that were there before the call
+            self.template = Template(result, known=self.met)
         finally:
             trace.stop()
             captures().pop()
@@ -53,10 +56,13 @@ class Recording:
 
     def _look_back(self):
         """Find out what the call did besides computing."""
-        self.failure = self.failure or self.trace.failure
+        self.failure = self.failure or self.trace.failure or self.template.refusal
         drawn = self.guards.drawn() if self.watches_draws else None
         if drawn and not self.failure:
             self.failure = f"it draws random numbers from {drawn}, which is not the engine's"
+        counted = self.guards.counted()
+        if counted and not self.failure:
+            self.failure = f"it takes numbers from {counted}, an iterator (count), which no guard can watch"
         for (container, key), number in zip(self.symbols, self._numbers):
             if not number.is_looked_at:  # else something may depend on what it was
                 self.guards.release_entry(container, key)
@@ -90,12 +96,12 @@ class Recording:
         A tensor that came in on another way might be replaced without any guard noticing.
         """
         watched = self.guards.tensors
-        self.owners = owners = {}
+        owners = {}
         for number, tensor in self.trace.outside_inputs:
             if id(tensor) in watched:
                 continue
             if not owners:
-                self.owners = owners = {_C.memory_key(known): known for known in watched.values()}
+                owners = {_C.memory_key(known): known for known in watched.values()}
             owner = owners.get(_C.memory_key(tensor))
             if owner is None:
                 self.failure = (f"it uses a tensor {tuple(tensor.shape)} held where no guard can watch: pass it "

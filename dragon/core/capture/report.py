@@ -2,14 +2,71 @@
 from dragon.core.capture.lines import definition
 
 
+class Report(str):
+    """What is known of a captured function: the text, and a picture of the memory of its plans."""
+
+    def __new__(cls, text, name, plans):
+        made = super().__new__(cls, text)
+        made._name, made._plans = name, plans
+        return made
+
+    def __reduce__(self):
+        return str, (str(self),)  # plans stay where they are
+
+    def memory(self):
+        """Return the picture of the memory of the graph that was used last.
+
+        Returns
+        -------
+        dragon.core.pictures.memory.MemoryPicture
+            Its `show()`, `save(path)`, `html()` and `text`.
+
+        """
+        from dragon.core.pictures.memory import MemoryPicture
+        if not self._plans:
+            raise RuntimeError(f"explain: got {self._name} without a graph, expected a call that became one before")
+        return MemoryPicture(self._name, self._plans)
+
+    def show(self):
+        """Show the memory of the plan: in the notebook, in a browser, or as text where there is no screen."""
+        self.memory().show()
+
+    def save(self, path):
+        """Write the picture of the memory to a file.
+
+        Parameters
+        ----------
+        path : Union[str, os.PathLike]
+            A file whose name ends in .html, .svg or .txt.
+
+        """
+        self.memory().save(path)
+
+    def _repr_html_(self):
+        from dragon.core.pictures.page import escape
+        picture = self.memory()._repr_html_() if self._plans else ""
+        return f"<pre>{escape(self)}</pre>{picture}"
+
+
 def explain(function):
     """Return a report on a captured function, for people."""
+    plans = [(title, plan) for variant in function.variants[:1] for title, plan in _plans(variant) if plan is not None]
+    return Report(_describe(function), function.__name__, plans)
+
+
+def _plans(variant):
+    return ("forward", variant.compiled.forward), ("backward", variant.compiled.backward)
+
+
+def _describe(function):
     lines = [f"{function.__name__} ({definition(function._function)})"]
     if function.fallback:
         lines.append(f"  runs as plain Python: {function.fallback}")
     lines.append(f"  {len(function.variants)} graphs")
     for number, reason in enumerate(function.retraces, start=2):
         lines.append(f"  capture {number} was made because of {reason}")
+    if function._sizes_fixed:
+        lines.append(f"  a graph is for one size each: {function._sizes_fixed}")
     for number, variant in enumerate(function.variants, start=1):
         lines += _explain_variant(number, variant)
     return "\n".join(lines)
@@ -19,6 +76,10 @@ def _explain_variant(number, variant):
     costs = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in variant.seconds.items())
     calls = variant.captured.graph.calls
     lines = [f"  graph {number}: {len(calls)} operators as captured, run {variant.calls} times; cost: {costs}"]
+    if variant.sized is not None:
+        axes = ", ".join(f"axis {axis} of argument {number}" for number, axis in variant.axes)
+        lines.append(f"    for all sizes of {axes}; plans for {len(variant.sized.sizes)} of them")
+        lines += [f"      where {condition}" for condition in variant.sized.conditions]
     for name, text in _reports(variant):
         lines += [f"    {name}:", *(f"      {line}" for line in text.splitlines())]
     lines.append(f"    guards ({len(variant.guards)}):")
@@ -35,7 +96,7 @@ def _reports(variant):
             for name, nanoseconds, before, after in variant.compiled.reports]
     if rows:
         yield "passes", "\n".join(rows)
-    for title, plan in (("forward", variant.compiled.forward), ("backward", variant.compiled.backward)):
+    for title, plan in _plans(variant):
         if plan is not None:
             memory = plan.memory
             yield title, (f"{plan.step_count} steps; memory {memory['planned']} bytes in {memory['buffers']} buffers, "

@@ -2,7 +2,8 @@
 import contextlib
 import os
 import threading
-import warnings
+
+from dragon.core import warnings
 
 _local = threading.local()
 
@@ -98,6 +99,11 @@ def is_capturing():
     return bool(getattr(_local, "captures", None))
 
 
-def warn(message, stacklevel=3):
+def is_exporting():
+    """Return whether this thread captures a function for a model of another format."""
+    return any(getattr(capture, "exports", False) for capture in captures())
+
+
+def warn(message):
     """Say once that something does not run as a graph."""
-    warnings.warn(message, CaptureWarning, stacklevel=stacklevel)
+    warnings.warn(message, CaptureWarning)

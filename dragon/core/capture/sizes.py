@@ -1,146 +1,172 @@
-"""Sizes that follow a batch: whole numbers that know how, and for which batches the program decides as it did."""
-import math
-
-BATCH = 10007  # of rehearsals: a prime, larger than what programs use
+"""Sizes that may be others another time: numbers that know how they came about, and tell what is decided by them."""
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 
-class Watch:
-    """For which sizes of the batch all decisions are those of the rehearsal.
+class _Number:
+    """A number of a call that is being written down.
+
+    It takes part in arithmetic as an int or float does, and the results are such numbers, too. Comparisons are noted,
+    since the program goes on by what they say; whoever needs an ordinary number gets one, which is noted as well.
 
     Parameters
     ----------
-    fixed : set
-        Sizes that do not follow the batch.
+    scribe : _C.Scribe
+        Who writes the call down.
+    number : int
+        Which of its numbers this is.
+    value : Union[int, float]
+        What it is now.
 
     """
 
-    def __init__(self, fixed):
-        self.fixed = fixed
-        self.low, self.high = 2, 1 << 62
-        self.escaped = False
+    __slots__ = ("scribe", "number", "value")
 
-    def __call__(self, value):
-        """Return an int of the engine as a `Size`, if it follows the batch; -1 - length: somebody asks for `len`."""
-        if value < 0:
-            if self._follows(-1 - value):
-                self.escaped = True
-            return value
-        if not self._follows(value):
-            return value
-        slope = (value + BATCH // 2) // BATCH
-        return Size(self, slope, value - slope * BATCH)
+    def __init__(self, scribe, number, value):
+        self.scribe, self.number, self.value = scribe, number, value
 
-    def _follows(self, value):
-        return value >= BATCH // 2 and value not in self.fixed
+    def _fixed(self):
+        """Return the ordinary number, which it must be from now on."""
+        self.scribe.fix(self.number)
+        return self.value
 
-    def decide(self, slope, offset):
-        """Note that the sign of slope * batch + offset has decided something."""
-        if slope == 0:
-            return
-        root = -offset / slope
-        if root < BATCH:
-            self.low = max(self.low, math.floor(root) + 1)
-        elif root > BATCH:
-            self.high = min(self.high, math.ceil(root) - 1)
-        else:
-            self.escaped = True
+    def _known(self, other):
+        """Return which number another operand is, or None where it is no number at all."""
+        if isinstance(other, _Number):
+            return other.number if other.scribe is self.scribe else self.scribe.constant(other.value)
+        plain = type(other) in (int, float, bool)
+        return self.scribe.constant(other) if plain else None
 
+    def _combined(self, how, a, b):
+        number, value = self.scribe.combine(how, a, b)
+        return (Quantity if isinstance(value, float) else Size)(self.scribe, number, value)
 
-class Size(int):
-    """slope * batch + offset."""
-
-    def __new__(cls, watch, slope, offset):
-        self = int.__new__(cls, slope * BATCH + offset)
-        self.watch, self.slope, self.offset = watch, slope, offset
-        return self
-
-    def _with(self, slope, offset):
-        return Size(self.watch, slope, offset) if slope else offset
-
-    def _combine(self, other, sign):
-        if isinstance(other, Size):
-            return self._with(self.slope + sign * other.slope, self.offset + sign * other.offset)
-        return self._with(self.slope, self.offset + sign * other) if isinstance(other, int) else self._lose(other)
-
-    def _lose(self, *_):
-        self.watch.escaped = True
-        return NotImplemented
-
-    def __add__(self, other):
-        return self._combine(other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        return self._combine(other, -1)
+    def _compared(self, how, a, b):
+        return self.scribe.decide(how, a, b)
 
     def __neg__(self):
-        return self._with(-self.slope, -self.offset)
-
-    def __rsub__(self, other):
-        return (-self)._combine(other, 1)
-
-    def __mul__(self, other):
-        if isinstance(other, int) and not isinstance(other, Size):
-            return self._with(self.slope * other, self.offset * other)
-        self.watch.escaped = True
-        return int(int.__mul__(self, other)) if isinstance(other, int) else NotImplemented
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other):
-        if isinstance(other, int) and not isinstance(other, Size) and other and self.slope % other == 0:
-            return self._with(self.slope // other, self.offset // other)
-        if isinstance(other, Size) and self.slope % other.slope == 0 and (
-                self.offset == self.slope // other.slope * other.offset):
-            return self.slope // other.slope
-        self.watch.escaped = True
-        return int.__floordiv__(self, other)
-
-    def __mod__(self, other):
-        if isinstance(other, int) and not isinstance(other, Size) and other and self.slope % other == 0:
-            return self.offset % other
-        self.watch.escaped = True
-        return int.__mod__(self, other)
-
-    def __divmod__(self, other):
-        return self // other, self % other
-
-    def __hash__(self):
-        self.watch.escaped = True
-        return int.__hash__(self)
-
-    def __bool__(self):
-        self.watch.decide(self.slope, self.offset)
-        return int.__bool__(self)
+        return self._combined("sub", self.scribe.constant(0), self.number)
 
     def __pos__(self):
         return self
 
+    def __abs__(self):
+        return -self if self < 0 else self
 
-def _comparison(name):
-    plain = getattr(int, name)
+    def __bool__(self):
+        return not self._compared("eq", self.number, self.scribe.constant(0))
 
+    def __hash__(self):
+        return hash(self._fixed())
+
+    def __repr__(self):
+        return repr(self._fixed())
+
+    def __str__(self):
+        return str(self._fixed())
+
+    def __format__(self, form):
+        return format(self._fixed(), form)
+
+    def __int__(self):
+        return int(self._fixed())
+
+    def __float__(self):
+        return float(self._fixed())
+
+    def __complex__(self):
+        return complex(self._fixed())
+
+    def __reduce__(self):
+        value = self._fixed()
+        return type(value), (value,)
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __getattr__(self, name):
+        if name in _Number.__slots__ or not hasattr(self.__class__, name):
+            raise AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
+        return getattr(self._fixed(), name)
+
+
+def _make_arithmetic(name):
+    def forward(self, other):
+        known = self._known(other)
+        return NotImplemented if known is None else self._combined(name, self.number, known)
+
+    def backward(self, other):
+        known = self._known(other)
+        return NotImplemented if known is None else self._combined(name, known, self.number)
+    return forward, backward
+
+
+def _make_comparison(how, swapped, negated):
     def compare(self, other):
-        if not isinstance(other, int):
-            return self._lose()
-        self.watch.decide(self.slope - getattr(other, "slope", 0),
-                          self.offset - (other.offset if isinstance(other, Size) else other))
-        return plain(self, other)
+        known = self._known(other)
+        if known is None:
+            return NotImplemented
+        first, second = (known, self.number) if swapped else (self.number, known)
+        return self._compared(how, first, second) != negated
     return compare
 
 
-def _escaping(name):
-    plain = getattr(int, name)
+for _name in _ARITHMETIC:
+    _forward, _backward = _make_arithmetic(_name)
+    setattr(_Number, f"__{_name}__", _forward)
+    setattr(_Number, f"__r{_name}__", _backward)
+_COMPARISONS = (("eq", "eq", False, False), ("ne", "eq", False, True), ("lt", "lt", False, False),
+                ("gt", "lt", True, False), ("le", "le", False, False), ("ge", "le", True, False))
+for _name, _how, _swapped, _negated in _COMPARISONS:
+    setattr(_Number, f"__{_name}__", _make_comparison(_how, _swapped, _negated))
 
-    def escape(self, *args):
-        self.watch.escaped = True
-        return plain(self, *args)
-    return escape
+
+def _make_fixed(name):
+    """Return a method that an ordinary number answers."""
+    def answer(self, *others):
+        return getattr(self._fixed(), name)(*(other._fixed() if isinstance(other, _Number) else other
+                                              for other in others))
+    return answer
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(Size, f"__{_name}__", _comparison(f"__{_name}__"))
-for _name in """truediv rtruediv rfloordiv rmod rdivmod pow rpow abs float round and rand or ror xor rxor lshift rlshift
-                rshift rrshift invert int trunc floor ceil format repr""".split():
-    setattr(Size, f"__{_name}__", _escaping(f"__{_name}__"))
+class Size(_Number):
+    """A whole number that follows sizes; whoever asks for its class is told that it is an int."""
+
+    __slots__ = ()
+    __class__ = property(lambda self: int)
+
+    def __index__(self):
+        return self._fixed()
+
+    def __trunc__(self):
+        return self
+
+    __floor__ = __ceil__ = __trunc__
+
+    def __round__(self, digits=None):
+        return self if digits is None or digits >= 0 else round(self._fixed(), digits)
+
+
+class Quantity(_Number):
+    """A real number that follows sizes; whoever asks for its class is told that it is a float."""
+
+    __slots__ = ()
+    __class__ = property(lambda self: float)
+
+    def __trunc__(self):
+        return self._combined("whole", self.number, -1)
+
+    def __floor__(self):
+        return (self // 1).__trunc__()
+
+    def __ceil__(self):
+        return -(-self // 1).__trunc__()
+
+
+for _name in ("and", "or", "xor", "lshift", "rshift"):
+    setattr(Size, f"__{_name}__", _make_fixed(f"__{_name}__"))
+    setattr(Size, f"__r{_name}__", _make_fixed(f"__r{_name}__"))
+Size.__invert__ = _make_fixed("__invert__")
+Quantity.__round__ = _make_fixed("__round__")

@@ -5,6 +5,8 @@ import enum
 import types
 
 from dragon import _C
+from dragon.core.capture.codes import is_library
+from dragon.core.capture.objects import blank, fields_of, is_iterator, is_opaque, reaches_tensors
 
 TENSOR, CONSTANT, TUPLE, LIST, DICT, FIELDS = range(6)  # kinds of arguments, as in register_guard.cc
 ANY, SAME, EQUAL, ABSENT, TYPE = range(5)  # what is expected of an entry
@@ -63,15 +65,34 @@ def describe(value, path, reach):
 
 
 class Template:
-    """A structure with numbers in the places of tensors; `merge`: the same one for the same tensor."""
+    """A structure with numbers in the places of tensors.
 
-    def __init__(self, value, merge=True):
+    Parameters
+    ----------
+    value : Any
+        The structure.
+    merge : bool, optional, default=True
+        Whether the same tensor has the same number wherever it is.
+    known : Container[int], optional
+        The ids of objects that are what they are, as they were there before; all others that hold tensors, however
+        deep, are made again. Without it, objects are looked into that hold tensors themselves.
+    whole : tuple, optional, default=()
+        Classes whose objects are never looked into.
+    private : bool, optional, default=True
+        Whether tensors count that an object has under names with an underscore beside others.
+
+    """
+
+    def __init__(self, value, merge=True, known=None, whole=(), private=True):
         self.tensors = []
+        self.refusal = None  # what the structure holds that cannot be made again
         self._seen = {} if merge else None
+        self._known, self._whole, self._private, self._objects = known, whole, private, {}
         self._root = self._pack(value)
-        del self._seen
+        self._shares = bool(self._objects)
+        del self._seen, self._known, self._whole, self._private, self._objects
 
-    def _pack(self, value):
+    def _pack(self, value, inside=False):
         if isinstance(value, _C.Tensor):
             number = len(self.tensors) if self._seen is None else self._seen.setdefault(id(value), len(self.tensors))
             if number == len(self.tensors):
@@ -80,12 +101,38 @@ class Template:
         if is_scalar(value):
             return _Constant(value)
         if isinstance(value, (tuple, list)):
-            return _Sequence(type(value), [self._pack(item) for item in value])
+            return _Sequence(type(value), [self._pack(item, inside) for item in value])
         if isinstance(value, dict):
-            return _Mapping(value, self._pack)
+            return _Mapping(value, lambda item: self._pack(item, inside))
+        if self._known is not None:
+            return self._pack_object(value, inside)
         if _may_hold_tensors(value):
-            return _Record(type(value), list(value.__dict__), [self._pack(item) for item in value.__dict__.values()])
+            return _Record(value, lambda item: self._pack(item, inside))
         return _Constant(value)
+
+    def _pack_object(self, value, inside):
+        """Return an object as it is, or how another one is made: where it holds tensors, or is a part of such a one."""
+        if id(value) in self._known or isinstance(value, self._whole):
+            return _Constant(value)
+        if id(value) in self._objects:
+            return self._objects[id(value)]
+        holds = reaches_tensors(value, self._known)
+        if is_opaque(value):
+            if holds:
+                self.refusal = f"the result holds {'' if is_iterator(value) else 'tensors in '}a {type(value).__name__}"
+            return _Constant(value)
+        if not holds and (not inside or is_library(type(value).__module__)):
+            return _Constant(value)
+        if blank(type(value)) is None:
+            self.refusal = f"the result holds a {type(value).__name__}, which cannot be made without its arguments"
+            return _Constant(value)
+        self._objects[id(value)] = made = _Record(value)
+        fields = fields_of(value)
+        everything = self._private or not any(not name.startswith("_") and reaches_tensors(item, self._known)
+                                              for name, item in fields.items())
+        made.parts = [self._pack(item, True) if everything or not name.startswith("_") else _Constant(item)
+                      for name, item in fields.items()]
+        return made
 
     def signature(self):
         """Return what two templates have in common that differ in nothing but tensors."""
@@ -105,7 +152,17 @@ class Template:
             New containers of the same classes.
 
         """
+        if self._shares:  # an object in several places is one object there too
+            tensors = _Shared(tensors)
         return _fill(self._root, tensors)
+
+
+class _Shared(list):
+    """Tensors, and the objects that were made of them."""
+
+    def __init__(self, tensors):
+        super().__init__(tensors)
+        self.made = {}
 
 
 class _Constant:
@@ -134,10 +191,14 @@ class _Mapping:
 
     def __init__(self, value, pack):
         plain = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
-        self.kind, self.keys = type(value), list(plain.keys(value))
-        self.parts = [pack(item) for item in plain.values(value)]
+        self.kind, items = type(value), dict(plain.items(value))
+        self.keys = list(items)
+        self.parts = [pack(item) for item in items.values()]
         self.factory = value.default_factory if isinstance(value, collections.defaultdict) else None
-        self.fields = {key: pack(item) for key, item in getattr(value, "__dict__", {}).items()}
+        same = {key: part for key, part in zip(self.keys, self.parts) if not isinstance(part, _Constant)}
+        # Some libraries' models have their results both as entries and as attributes.
+        self.fields = {key: same[key] if key in same and item is items[key] else pack(item)
+                       for key, item in getattr(value, "__dict__", {}).items()}
 
     def fill(self, tensors):
         made = self.kind.__new__(self.kind)
@@ -152,24 +213,40 @@ class _Mapping:
 
 
 class _Record:
-    def __init__(self, kind, keys, parts):
-        self.kind, self.keys, self.parts = kind, keys, parts
+    """Objects with fields."""
+
+    def __init__(self, value, pack=None):
+        fields = fields_of(value)
+        self.kind, self.keys = type(value), list(fields)
+        self.slots = frozenset(fields) - frozenset(getattr(value, "__dict__", ()))
+        self.parts = [pack(item) for item in fields.values()] if pack else []
 
     def fill(self, tensors):
-        made = self.kind.__new__(self.kind)
-        made.__dict__.update((key, _fill(part, tensors)) for key, part in zip(self.keys, self.parts))
+        known = getattr(tensors, "made", {})
+        made = known.get(id(self))
+        if made is None:
+            known[id(self)] = made = blank(self.kind)
+            for key, part in zip(self.keys, self.parts):
+                item = _fill(part, tensors)
+                if key in self.slots:
+                    object.__setattr__(made, key, item)
+                else:
+                    made.__dict__[key] = item
         return made
 
 
-def _signature(part):
+def _signature(part, outer=()):
     """Return nested tuples; a constant that cannot be compared is only equal to itself."""
     if isinstance(part, int):
         return part
     if isinstance(part, _Constant):
         return (type(part.value), part.value) if is_scalar(part.value) else (type(part.value), id(part.value))
+    if any(part is other for other in outer):  # an object that holds itself
+        return ("above", [part is other for other in outer].index(True))
+    outer = (*outer, part)
     fields = tuple(part.fields.items()) if isinstance(part, _Mapping) else ()
-    return (part.kind, tuple(getattr(part, "keys", ())), tuple(map(_signature, part.parts)),
-            tuple((key, _signature(item)) for key, item in fields))
+    return (part.kind, tuple(getattr(part, "keys", ())), tuple(_signature(item, outer) for item in part.parts),
+            tuple((key, _signature(item, outer)) for key, item in fields))
 
 
 def _fill(part, tensors):

@@ -19,7 +19,7 @@ LARGEST_ARRAY = 1 << 20  # bytes of a NumPy array that are compared before each 
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
 PLAIN = (types.SimpleNamespace, Namespace)
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
-UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.count, itertools.cycle, itertools.chain)
+UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.cycle, itertools.chain)
 
 
 def is_array(value):
@@ -66,7 +66,7 @@ class Walk:
     def __init__(self, function, args, kwargs, name="function"):
         self.places, self.tensors, self.kept = [], {}, [function]
         self.refusal = None
-        self.random_states = []
+        self.random_states, self.counters = [], []
         self._seen, self._names, self._computed, self._all = {}, set(), set(), False
         self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
         self._instances, self._classes = [], []
@@ -77,6 +77,9 @@ class Walk:
         self._drain()
         self._add_absent()
         self._add_switches()
+
+    met = property(lambda self: {key for key in self._seen if isinstance(key, int)},
+                   doc="Set[int]: the ids of all objects that were met, which were there before the call.")
 
     # --- what is expected of a value
 
@@ -151,6 +154,8 @@ class Walk:
             self._expect(value(), path)
         elif is_random_state(value):
             self.random_states.append((value, path))
+        elif isinstance(value, itertools.count):
+            self.counters.append((value, path))
         elif isinstance(value, UNSEEN):
             self.refusal = self.refusal or f"{path} is an iterator ({type(value).__name__}), which no guard can watch"
         else:
@@ -208,7 +213,7 @@ class Walk:
             if not isinstance(owner, (types.ModuleType, type, type(None))):
                 self._expect(owner, f"{path}.__self__")
         else:
-            wrapped = _plain_attribute(value, "__wrapped__")
+            wrapped = plain_attribute(value, "__wrapped__")
             if wrapped is None or isinstance(value, type):
                 return False
             self._expect(wrapped, path)
@@ -404,7 +409,7 @@ def _names_in_class(kind):
     return frozenset().union(*(codes.names_of(function.__code__).attributes for function in functions))
 
 
-def _plain_attribute(value, name):
+def plain_attribute(value, name):
     """Return an attribute that an object has, or None, without asking its own `__getattr__`, which may do much."""
     try:
         return object.__getattribute__(value, name)

@@ -3,6 +3,7 @@ from dragon.vm.docstrings import Words as _Words
 from dragon.vm.guest import FINISHED as _FINISHED
 from dragon.vm.guest import lookup
 from dragon.vm.keras.core.above import hand_down as _hand_down
+from dragon.vm.keras.core.examples_of_rows import EXAMPLES as _EXAMPLES
 from dragon.vm.keras.core.words import WORDS as _WORDS
 
 __version__ = "3.15.1"
@@ -33,7 +34,7 @@ _hand_down(lookup({"__name__": __name__, "__path__": __path__}, {
     ".layers.core.module_wrapper": "wrap_module",
     ".saving.serialization": "serialize_keras_object",
 })[0])
-_FINISHED["keras"] = _Words("keras", _WORDS).finish
+_FINISHED["keras"] = _Words("keras", _WORDS, _EXAMPLES).finish
 
 
 def version():

@@ -33,6 +33,14 @@ def set_seed(seed):
     seed : int
         The seed.
 
+    Examples
+    --------
+    >>> tf.random.set_seed(1)
+    >>> a = tf.random.uniform((3,)).numpy().tolist()
+    >>> tf.random.set_seed(1)
+    >>> a == tf.random.uniform((3,)).numpy().tolist()
+    True
+
     """
     seed = int(seed)
     _state.seed, _state.draws, _state.calls = seed, random.Random(seed), {}

@@ -7,6 +7,7 @@ from dragon.vm.guest import FINISHED as _FINISHED, lookup as _lookup
 from dragon.vm.shared.ragged import listeners as _listeners
 from dragon.vm.shared.tensors.dtypes import ALIASES as _ALIASES, OBJECTS as _OBJECTS
 from dragon.vm.tensorflow.core.names import PLACES as _PLACES
+from dragon.vm.tensorflow.core.examples_of_rows import EXAMPLES as _EXAMPLES
 from dragon.vm.tensorflow.core.words import WORDS as _WORDS
 
 __version__ = "2.21.0"
@@ -15,7 +16,7 @@ globals().update(_OBJECTS)
 globals().update((_alias, _OBJECTS[_name]) for _alias, _name in _ALIASES.items() if _alias != "float")
 
 __getattr__, __dir__ = _lookup(globals(), _PLACES)
-_FINISHED["tensorflow"] = _Words("tensorflow", _WORDS).finish
+_FINISHED["tensorflow"] = _Words("tensorflow", _WORDS, _EXAMPLES).finish
 
 
 def _know_ragged():

@@ -93,6 +93,19 @@ def normal(shape, mean=0.0, stddev=1.0, dtype="float32", seed=None, name=None):
         A floating one; float32 by default.
     seed : int, optional
         Together with `tf.random.set_seed` it fixes the numbers.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of that shape.
+
+    Examples
+    --------
+    >>> tf.random.normal((2, 3), mean=5.0, stddev=0.0).numpy()
+    array([[5., 5., 5.],
+           [5., 5., 5.]], dtype=float32)
 
     """
     return _normal(ops.stateless_normal, _stream(seed, ("normal", str(dtype)), shape), shape, mean, stddev, dtype)
@@ -105,7 +118,33 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype="float32", seed=None, na
 
 
 def uniform(shape, minval=0, maxval=None, dtype="float32", seed=None, name=None):
-    """Return uniform numbers in [minval, maxval): [0, 1) by default, integers for an integer dtype."""
+    """Return uniform numbers in [minval, maxval): [0, 1) by default, integers for an integer dtype.
+
+    Parameters
+    ----------
+    shape : Union[Sequence[int], Tensor]
+        The sizes of the axes.
+    minval, maxval : number, optional
+        The bounds; integers need the upper one.
+    dtype : DType, optional, default=tf.float32
+        The type of the numbers.
+    seed : int, optional
+        Of this draw.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of that shape.
+
+    Examples
+    --------
+    >>> x = tf.random.uniform((2, 3), minval=5, maxval=10)
+    >>> x.shape, bool(tf.reduce_all((x >= 5) & (x < 10)))
+    (TensorShape([2, 3]), True)
+
+    """
     return _uniform(_stream(seed, ("uniform", str(dtype)), shape), shape, minval, maxval, dtype)
 
 
@@ -374,6 +413,9 @@ class experimental:
     set_global_generator = staticmethod(set_global_generator)
     stateless_split = staticmethod(split)
     stateless_fold_in = staticmethod(fold_in)
-    stateless_shuffle = staticmethod(
-        lambda value, seed, alg="auto_select", name=None: ops.index_select(
-            convert_to_tensor(value), 0, permutation(_words(seed), convert_to_tensor(value).shape[0])))
+
+    @staticmethod
+    def stateless_shuffle(value, seed, alg="auto_select", name=None):
+        """Return the entries of a tensor's first axis in an order that a seed decides."""
+        value = convert_to_tensor(value)
+        return ops.index_select(value, 0, permutation(_words(seed), value.shape[0]))

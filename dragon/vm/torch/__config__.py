@@ -4,7 +4,8 @@ from dragon.core import config
 
 def show():
     """Return a text about the build."""
-    return f"Dragon, serving PyTorch's API\n  - kernels: {config.cpu_level()}\n  - oneDNN\n  - OpenMP\n"
+    products = "  - oneDNN\n" if config.has_onednn() else ""
+    return f"Dragon, serving PyTorch's API\n  - kernels: {config.cpu_level()}\n{products}  - OpenMP\n"
 
 
 def parallel_info():

@@ -15,7 +15,7 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, history, random as _random
-from dragon.vm.torch.core.functions import (convolution as _convolution, native as _native,
+from dragon.vm.torch.core.functions import (control as _control, convolution as _convolution, native as _native,
                                             spectral as _spectral)
 from dragon.vm.torch.core.functions import (foreach as _foreach, former as _former, index as _index, matrix as _matrix,
                                             pointwise as _pointwise, properties as _properties,

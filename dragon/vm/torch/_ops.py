@@ -3,9 +3,18 @@
 An aten name stands for the function or method of that name here; Dragon has no separate operators behind them.
 """
 from dragon.vm.torch.core.aten import ADAPTED, PRIMS
+from dragon.vm.torch.core.overrides import flat, handle
 from dragon.vm.torch.core.operators import REGISTERED
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
+
+
+def _call(operator, op, args, kwargs):
+    """Call an operator; what is no tensor and answers calls itself, as graphs' stand-ins do, is told of it."""
+    for value in flat(args, kwargs):
+        if hasattr(type(value), "__torch_function__") and not isinstance(value, Tensor):
+            return handle(operator, args, kwargs)
+    return op(*args, **kwargs)
 
 
 class OpOverload:
@@ -27,7 +36,7 @@ class OpOverload:
         self.__module__ = packet.__module__
 
     def __call__(self, *args, **kwargs):
-        return self.overloadpacket(*args, **kwargs)
+        return _call(self, self.overloadpacket.op, args, kwargs)
 
     def name(self):
         """Return the operator's full name."""
@@ -67,7 +76,7 @@ class OpOverloadPacket:
         self.__module__ = f"torch.ops.{namespace}"
 
     def __call__(self, *args, **kwargs):
-        return self.op(*args, **kwargs)
+        return _call(self, self.op, args, kwargs)
 
     def __getattr__(self, overload):
         if overload.startswith("__"):

@@ -9,6 +9,7 @@ import urllib.parse
 import urllib.request
 
 from dragon.core import files
+from dragon.core.progress import Progress, length_of
 
 # Libraries take these from here.
 urlparse, urlopen, Request = urllib.parse.urlparse, urllib.request.urlopen, urllib.request.Request
@@ -113,10 +114,12 @@ def load(repo_or_dir, model, *args, source="github", trust_repo=None, force_relo
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     """Fetch a file, verify the start of its SHA-256 and put it in its place at once."""
     path, digest = os.path.abspath(os.path.expanduser(dst)), hashlib.sha256()
-    with files.rewriting(path) as file, _opened(url) as source:
+    with files.rewriting(path) as file, _opened(url) as source, Progress(
+            total=length_of(source), what=os.path.basename(path), unit="B", shown=progress) as line:
         while chunk := source.read(READ_DATA_CHUNK):
             file.write(chunk)
             digest.update(chunk)
+            line.update(len(chunk))
         if hash_prefix is not None and not digest.hexdigest().startswith(hash_prefix):
             raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')
 

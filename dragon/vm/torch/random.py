@@ -1,7 +1,7 @@
 """The default stream of random numbers, and leaving it as it was: `torch.random`."""
 import contextlib
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.core.functions.random import (Generator, get_rng_state, initial_seed, manual_seed, seed,
                                                    set_rng_state)
@@ -33,8 +33,7 @@ def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="device
     if devices is None:
         devices = list(range(module.device_count())) if (device_type or "cuda") != "cpu" else []
         if len(devices) > _MANY:
-            warnings.warn(f"{_caller}: the states of {len(devices)} devices are kept; name fewer with {_devices_kw}=",
-                          stacklevel=3)
+            warnings.warn(f"{_caller}: the states of {len(devices)} devices are kept; name fewer with {_devices_kw}=")
     devices = list(devices)
     state, states = get_rng_state(), [module.get_rng_state(device) for device in devices]
     try:

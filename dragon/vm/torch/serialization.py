@@ -6,8 +6,8 @@ import os
 import pickle
 import pickletools
 import sys
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import files
 from dragon.vm.torch._weights_only_unpickler import Unpickler
@@ -55,6 +55,15 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         Whose `Pickler` to use.
     pickle_protocol : int, optional, default=2
         Of the pickle within.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save({"step": 3, "weight": torch.tensor([1.0, 2.0])}, file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file)["weight"]
+    tensor([1., 2.])
 
     """
     if not (isinstance(f, (str, os.PathLike)) or hasattr(f, "write")):
@@ -129,6 +138,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     -------
     Any
         The object.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save([torch.tensor([1, 2])], file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file, weights_only=True)
+    [tensor([1, 2])]
 
     """
     if pickle_module is not None and pickle_module is not pickle:
@@ -402,6 +420,6 @@ def check_module_version_greater_or_equal(module, req_version_tuple, error_if_ma
         if error_if_malformed:
             raise RuntimeError(f"got '{module.__version__}' as the version of {module.__name__}, expected "
                                "numbers") from error
-        warnings.warn(f"the version of {module.__name__} is no list of numbers: {module.__version__}", stacklevel=2)
+        warnings.warn(f"the version of {module.__name__} is no list of numbers: {module.__version__}")
         return True
     return version >= tuple(req_version_tuple)

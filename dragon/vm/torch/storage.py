@@ -1,7 +1,7 @@
 """Storages: the memory behind tensors, as bytes (`UntypedStorage`) and as elements of one dtype (`TypedStorage`)."""
 import io
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import config
 from dragon.vm.torch.core.device import as_device
@@ -114,9 +114,9 @@ class UntypedStorage(_Storage):
             mapping = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
         return cls._over(_C.from_buffer(memoryview(mapping), Tensor))
 
-    device = property(lambda self: self._memory.device)
-    is_cuda = property(lambda self: self._memory.device.type == "cuda")
-    is_hpu = is_sparse = is_sparse_csr = property(lambda self: False)
+    device = property(lambda self: self._memory.device, doc="The device that holds the bytes.")
+    is_cuda = property(lambda self: self._memory.device.type == "cuda", doc="Whether that is a CUDA device.")
+    is_hpu = is_sparse = is_sparse_csr = property(lambda self: False, doc="False: there are no such storages.")
     _cdata = property(lambda self: self.data_ptr())
 
     def data_ptr(self):
@@ -262,8 +262,8 @@ class TypedStorage(_Storage):
             made._untyped_storage.byteswap(made.dtype)
         return made
 
-    device = property(lambda self: self._untyped_storage.device)
-    is_cuda = property(lambda self: self._untyped_storage.is_cuda)
+    device = property(lambda self: self._untyped_storage.device, doc="The device that holds the elements.")
+    is_cuda = property(lambda self: self._untyped_storage.is_cuda, doc="Whether that is a CUDA device.")
     _cdata = property(lambda self: self._untyped_storage._cdata)
 
     def _elements(self):
@@ -430,7 +430,7 @@ def _warn_typed_storage_removal(stacklevel=2):
     if not _warned:
         _warned.append(True)
         warnings.warn("TypedStorage is deprecated: in PyTorch UntypedStorage will be the only storage class; use "
-                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel + 1)
+                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning)
 
 
 _warned = []

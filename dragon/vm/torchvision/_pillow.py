@@ -3,7 +3,8 @@ try:
     import PIL
     from PIL import Image, ImageColor, ImageDraw, ImageEnhance, ImageFont, ImageOps  # noqa: F401
 except ImportError as error:
-    raise ImportError("torchvision: found no Pillow, which images need; install it with `pip install dragon[vision]` "
-                      "or `pip install pillow`", name="PIL") from error
+    from dragon.core.distribution import install_words
+    raise ImportError("torchvision: found no Pillow, which images need; install it with "
+                      f"`{install_words('vision')}` or `pip install pillow`", name="PIL") from error
 
 __version__ = PIL.__version__

@@ -1,9 +1,9 @@
 """Pictures of tensors: grids, files, boxes, masks, keypoints, flows."""
 import collections.abc
 import math
-import warnings
 from itertools import repeat
 
+from dragon.core import warnings
 from dragon.core.files import save_picture
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image, ImageColor, ImageDraw, ImageFont

@@ -50,6 +50,25 @@ ADDS = [Sample((5, 3), [ints((9,), 5)], (9, 3), True), Sample((4, 3, 5), [ints((
                                                               True)]
 
 
+def key_of(indices, words):
+    """Return what stands between the brackets, of the integers and tensors that say it."""
+    key, indices = [], list(indices)
+    for kind, bounds, start, stop, step in zip(*[iter(words)] * 5):
+        key.append((start, slice(start if bounds & 1 else None, stop if bounds & 2 else None, step), None, Ellipsis,
+                    bool(start))[kind] if kind < 5 else indices.pop(0))
+    return tuple(key)
+
+
+def subscript_write_oracle(torch, x, value, indices, items):
+    """PyTorch writes where it lies."""
+    x = x.clone()
+    x[key_of(indices, items)] = value
+    return x
+
+
+SLICE, LAST, NEW, REST, PLACES = [1, 3, 1, 9, 2], [0, 0, -1, 0, 1], [2, 0, 0, 0, 1], [3, 0, 0, 0, 1], [5, 0, 0, 0, 1]
+
+
 def reduce_oracle(torch, x, axis, index, src, reduce, include_self=True):
     """PyTorch's scatter_reduce."""
     return torch.scatter_reduce(x, axis, index, src, reduce, include_self=include_self)
@@ -241,4 +260,19 @@ ROWS = [
         errors=[Wrong((3,), Given(values=[1, 2], dtype="int64"), says="repeats"), Wrong((3,), (), error=TypeError),
                 Wrong((3,), Given(values=[-1, 1, 1], dtype="int64"), says="repeats"),
                 Wrong((3,), Given(values=[2 ** 62, 2 ** 62, 1], dtype="int64"))]),
+    Row("subscript", [Sample((5, 3), [], items=SLICE), Sample((5, 3), [], items=LAST), Sample((5, 3), [], items=[]),
+                      Sample((2, 5, 3), [], items=[*LAST, *NEW, *SLICE]), Sample((5, 3), [], items=[*REST, *LAST]),
+                      Sample((5, 3), [ints((4,), 5)], items=PLACES),
+                      Sample((5, 3), [ints((2,), 5), ints((2,), 3)], items=[*PLACES, *PLACES]),
+                      Sample((3,), [], items=[1, 0, 0, 0, 2])],
+        dtypes=QUICK, torch=lambda torch, x, indices, items: x[key_of(indices, items)],
+        errors=[Wrong((5,), [], items=[0, 0, 5, 0, 1], error=IndexError), Wrong((5,), [], items=[7, 0, 0, 0, 1]),
+                Wrong((5,), [], items=[1, 3, 0, 2]), Wrong((5,), [], items=PLACES),
+                Wrong((5,), [], items=[*LAST, *LAST], error=IndexError)]),
+    Row("subscript_write", [Sample((5, 3), (2, 3), [], items=SLICE), Sample((5, 3), (), [], items=LAST),
+                            Sample((5, 3), (4, 3), [spread((4,), 5)], items=PLACES)],
+        dtypes=QUICK, torch=subscript_write_oracle,
+        gradient="it writes where it lies, which leaves refuse; test_subscript.py has the gradients of x[...] = value",
+        errors=[Wrong((5,), (2,), [], items=[0, 0, 5, 0, 1], error=IndexError),
+                Wrong((5,), (3,), [], items=[1, 3, 0, 2, 1])]),
 ]

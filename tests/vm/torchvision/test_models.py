@@ -133,5 +133,3 @@ def test_intermediate_layers():
     getter = models._utils.IntermediateLayerGetter(models.resnet18(), {"layer1": "a", "layer3": "b"})
     out = getter(dt.rand(1, 3, 32, 32))
     assert [(name, tuple(value.shape)) for name, value in out.items()] == [("a", (1, 64, 8, 8)), ("b", (1, 256, 2, 2))]
-    with pytest.raises(NotImplementedError, match="create_feature_extractor"):
-        models.feature_extraction.create_feature_extractor(None)

@@ -1,7 +1,7 @@
 """Images as networks of ImageNet want them, and their answers in words."""
 import json
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras import ops
 from dragon.vm.keras.core import config
 from dragon.vm.keras.core.convert import convert_to_numpy
@@ -123,7 +123,7 @@ def obtain_input_shape(input_shape, default_size, min_size, data_format, require
         channels = input_shape[0 if is_first else -1]
         if channels not in (1, 3):
             warnings.warn("This model usually expects 1 or 3 input channels. However, it was passed an input_shape "
-                          f"with {channels} input channels.", stacklevel=4)
+                          f"with {channels} input channels.")
         default = shape_of(channels, default_size)
     if weights == "imagenet" and require_flatten:
         if input_shape is not None and tuple(input_shape) != default:

@@ -12,6 +12,17 @@ class Callback:
     model : Model
         What is trained.
 
+    Examples
+    --------
+    >>> class Tell(keras.callbacks.Callback):
+    ...     def on_epoch_end(self, epoch, logs=None):
+    ...         print("epoch", epoch, sorted(logs))
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile(loss="mse")
+    >>> _ = model.fit(np.ones((4, 1)), np.ones((4, 1)), epochs=2, verbose=0, callbacks=[Tell()])
+    epoch 0 ['loss']
+    epoch 1 ['loss']
+
     """
 
     def __init__(self):

@@ -1,6 +1,6 @@
 """Stop where nothing gets better."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.callbacks.monitor_callback import MonitorCallback
 from dragon.vm.keras.core.messages import print_msg
 
@@ -16,6 +16,15 @@ class EarlyStopping(MonitorCallback):
         Whether the model ends with the weights of its best epoch.
     start_from_epoch : int, optional, default=0
         Epochs before this one do not count.
+
+    Examples
+    --------
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile(optimizer=keras.optimizers.SGD(0.0), loss="mse")
+    >>> stop = keras.callbacks.EarlyStopping(monitor="loss", patience=2)
+    >>> history = model.fit(np.ones((4, 1)), np.ones((4, 1)), epochs=50, verbose=0, callbacks=[stop])
+    >>> len(history.epoch)
+    3
 
     """
 
@@ -66,5 +75,5 @@ class EarlyStopping(MonitorCallback):
         logs = logs or {}
         if logs.get(self.monitor) is None:
             warnings.warn(f"Early stopping conditioned on metric `{self.monitor}` which is not available. "
-                          f"Available metrics are: {','.join(logs)}", stacklevel=2)
+                          f"Available metrics are: {','.join(logs)}")
         return logs.get(self.monitor)

@@ -12,6 +12,15 @@ class LearningRateScheduler(Callback):
     schedule : Callable[[int, float], float]
         Called with the epoch and the learning rate so far.
 
+    Examples
+    --------
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile(optimizer=keras.optimizers.SGD(0.5), loss="mse")
+    >>> halve = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    >>> _ = model.fit(np.ones((4, 1)), np.ones((4, 1)), epochs=2, verbose=0, callbacks=[halve])
+    >>> float(model.optimizer.learning_rate.value)
+    0.125
+
     """
 
     def __init__(self, schedule, verbose=0):

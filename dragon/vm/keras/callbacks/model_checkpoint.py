@@ -1,8 +1,8 @@
 """Models and weights saved while they are trained."""
 import os
 import re
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.callbacks.batch_counter import BatchCounter
 from dragon.vm.keras.callbacks.monitor_callback import MonitorCallback
 from dragon.vm.keras.core.messages import print_msg
@@ -23,6 +23,18 @@ class ModelCheckpoint(MonitorCallback):
         Whether only weights are saved, in a file that ends in ".weights.h5".
     initial_value_threshold : float, optional
         A value that must be beaten.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile(loss="mse")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "epoch-{epoch}.keras")
+    ...     _ = model.fit(np.ones((4, 1)), np.ones((4, 1)), epochs=2, verbose=0,
+    ...                   callbacks=[keras.callbacks.ModelCheckpoint(path)])
+    ...     print(sorted(os.listdir(folder)))
+    ['epoch-1.keras', 'epoch-2.keras']
 
     """
 
@@ -69,7 +81,7 @@ class ModelCheckpoint(MonitorCallback):
         current = (logs or {}).get(self.monitor)
         if current is None or getattr(current, "ndim", 0):
             reason = "available" if current is None else f"a scalar. Received: {current}"
-            warnings.warn(f"Can save best model only with {self.monitor} {reason}.", stacklevel=2)
+            warnings.warn(f"Can save best model only with {self.monitor} {reason}.")
             return True
         best = "None" if self.best is None else f"{self.best:.5f}"
         if not self._is_improvement(current, self.best):

@@ -1,7 +1,7 @@
 """The parts that callbacks that follow one metric have in common."""
 import operator
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.callbacks.callback import Callback
 
 
@@ -20,7 +20,7 @@ class MonitorCallback(Callback):
     def __init__(self, monitor="val_loss", mode="auto", baseline=None, min_delta=0):
         super().__init__()
         if mode not in ("auto", "min", "max"):
-            warnings.warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.", stacklevel=3)
+            warnings.warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.")
             mode = "auto"
         self.monitor, self.mode, self.best = monitor, mode, baseline
         self.min_delta = abs(min_delta)

@@ -1,6 +1,6 @@
 """Learn more slowly where nothing gets better."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.callbacks import learning_rate
 from dragon.vm.keras.callbacks.monitor_callback import MonitorCallback
 from dragon.vm.keras.core.messages import print_msg
@@ -46,7 +46,7 @@ class ReduceLROnPlateau(MonitorCallback):
         current = logs.get(self.monitor)
         if current is None:
             warnings.warn(f"Learning rate reduction is conditioned on metric `{self.monitor}` which is not available. "
-                          f"Available metrics are: {','.join(logs)}.", stacklevel=2)
+                          f"Available metrics are: {','.join(logs)}.")
             return
         if self.in_cooldown():
             self.cooldown_counter -= 1

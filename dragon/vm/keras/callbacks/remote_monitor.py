@@ -1,7 +1,7 @@
 """Epochs' metrics sent to a server."""
 import json
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.callbacks.callback import Callback
 
 
@@ -42,4 +42,4 @@ class RemoteMonitor(Callback):
             else:
                 requests.post(self.root + self.path, {self.field: json.dumps(send)}, headers=self.headers)
         except requests.exceptions.RequestException:
-            warnings.warn(f"Could not reach RemoteMonitor root server at {self.root}", stacklevel=2)
+            warnings.warn(f"Could not reach RemoteMonitor root server at {self.root}")

@@ -2,8 +2,8 @@
 import functools
 import inspect
 import sys
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core import dtype_policies, tree
 from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.call_spec import is_tensor_or_symbolic
@@ -141,8 +141,7 @@ class BaseLayer(Operation, LayerState):
         shape = shape if width is None else (width,)
         if shape is not None:
             warnings.warn("Do not pass an `input_shape`/`input_dim` argument to a layer. When using Sequential models, "
-                          "prefer using an `Input(shape)` object as the first layer in the model instead.",
-                          stacklevel=3)
+                          "prefer using an `Input(shape)` object as the first layer in the model instead.")
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if not isinstance(trainable, bool):

@@ -178,9 +178,9 @@ def traverse(func, structure, top_down=True):
 def assert_same_structure(a, b, check_types=None):
     """Raise ValueError unless two structures have the same kinds, sizes and keys; `check_types` has no effect."""
     if check_types is not None:
-        import warnings
+        from dragon.core import warnings
         warnings.warn("`check_types` has no effect any more; `keras.tree.assert_same_paths()` is a looser check. "
-                      f"Received: check_types={check_types}", DeprecationWarning, stacklevel=2)
+                      f"Received: check_types={check_types}", DeprecationWarning)
     if isinstance(a, PLAIN) != isinstance(b, PLAIN):
         raise ValueError("Structures don't have the same nested structure.")
     if isinstance(a, PLAIN):

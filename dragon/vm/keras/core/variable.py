@@ -37,6 +37,15 @@ class Variable(Base):
         When values from several devices meet.
     name : str, optional
         The name, without slashes.
+    layout : Any, optional
+        Not supported.
+
+    Examples
+    --------
+    >>> step = keras.Variable(3.0, name="step")
+    >>> _ = step.assign_add(1.0)
+    >>> float(step.value), step.shape, step.dtype
+    (4.0, TensorShape([]), 'float32')
 
     """
 
@@ -193,6 +202,13 @@ class Variable(Base):
         return f"<Variable path={self._path}, shape={tuple(self.shape)}, dtype={self.dtype}{value}>"
 
     __str__ = __repr__
+
+    def _repr_html_(self):
+        from dragon.core.pictures.card import draw_card, tensor_card
+        notes = [("path", self._path), ("trainable", self.trainable)]
+        if in_symbolic_scope() or not isinstance(self.value, _C.Tensor):
+            return draw_card("keras.Variable", [("shape", tuple(self.shape)), ("dtype", self.dtype), *notes])
+        return tensor_card(self.value, "keras.Variable", notes)
 
     def __format__(self, spec):
         return format(repr(self), spec)

@@ -58,6 +58,8 @@ name : str : The endpoint's name.
 [keras.initializers]
 seed : Optional[Union[int, SeedGenerator]] : What decides the numbers.
 [keras.layers]
+**kwargs :  : What all layers have, see `Layer`: `name`, `dtype`, `trainable`.
+quantization_config : Any : Not supported.
 activation : Union[str, Callable] : Applied to the result.
 activity_regularizer : Optional[Union[str, Regularizer]] : A penalty on the output.
 batch_shape : Sequence[Optional[int]] : The sizes with the batch's.
@@ -118,6 +120,9 @@ return_sequences, return_state, go_backwards, stateful, unroll :  : See RNN.
 dropout, recurrent_dropout : float : Fractions of the inputs and of the state that are dropped in training.
 seed : Optional[int] : Of the dropout.
 [keras.losses]
+name : str : What it is called in logs.
+dtype : str : What it computes in.
+ignore_class : int : A class that does not count.
 axis : int : Where the classes are.
 label_smoothing : float : How much of the true probability is spread over all classes.
 reduction : Optional[str] : As `Loss` has it.

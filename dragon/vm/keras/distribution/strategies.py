@@ -1,7 +1,7 @@
 """Rules for where variables and data lie; those that need one device are carried out."""
 import contextlib
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.distribution.devices import list_devices
@@ -106,7 +106,7 @@ class DataParallel(Distribution):
         super().__init__(device_mesh, device_mesh.axis_names[0], auto_shard_dataset)
         if device_mesh.devices.ndim != 1:
             warnings.warn("Expect the input mesh to be 1D: the first axis is the samples'. "
-                          f"Received: mesh.devices.ndim={device_mesh.devices.ndim}", stacklevel=2)
+                          f"Received: mesh.devices.ndim={device_mesh.devices.ndim}")
 
     num_model_replicas = property(lambda self: self.device_mesh.devices.size,
                                   doc="How many copies of the model there are.")

@@ -59,7 +59,7 @@ class ExportArchive:
     Parameters
     ----------
     format : str, default="saved_model"
-        What `write_out` writes if nothing else is said there; "onnx" is what can be written.
+        What `write_out` writes if nothing else is said there: that, or "onnx".
 
     Examples
     --------
@@ -173,7 +173,9 @@ class ExportArchive:
         self._collections[name] = list(variables)
 
     def write_out(self, filepath, options=None, verbose=True, format=None):
-        """Write the endpoints: one into a file, several into files `<endpoint>.onnx` of a folder.
+        """Write the endpoints into a folder that TensorFlow loads, or as ONNX.
+
+        Of ONNX's files there is one for one endpoint, and for several there are `<endpoint>.onnx` in a folder.
 
         Each file has every collection's variables, among its initializers as `<collection>/<number>/<name>`.
 
@@ -186,15 +188,18 @@ class ExportArchive:
         verbose : bool, default=True
             Whether to say what was written.
         format : str, optional
-            "onnx"; what the archive was made with, without it.
+            "saved_model" or "onnx"; what the archive was made with, without it.
 
         """
         if not self._endpoints:
             raise ValueError("No endpoints have been set yet. Call add_endpoint(). Received: no endpoints")
         format = format or self._format
-        if format != "onnx":
-            raise NotImplementedError("ExportArchive.write_out: 'onnx' is what can be written, TensorFlow's SavedModel "
-                                      f"is not. Received: format={format!r}")
+        if format not in ("saved_model", "onnx"):
+            raise NotImplementedError("ExportArchive.write_out: 'saved_model' and 'onnx' are what can be written. "
+                                      f"Received: format={format!r}")
+        if format == "saved_model":
+            self._write_saved_model(filepath, options, verbose)
+            return
         if options is not None:
             raise ValueError(f"There are no options for format='onnx'. Received: options={options}")
         target = pathlib.Path(filepath)
@@ -207,6 +212,18 @@ class ExportArchive:
         if verbose:
             from dragon.vm.keras.core.messages import print_msg
             print_msg(f"Saved artifact at '{filepath}'. The following endpoints are available:\n\n" + "\n\n".join(told))
+
+    def _write_saved_model(self, filepath, options, verbose):
+        """Write all endpoints into a folder that TensorFlow loads."""
+        from dragon.vm.keras.export.folders import write_endpoints
+        if options is not None:
+            raise NotImplementedError(f"ExportArchive.write_out: there are no options. Received: options={options}")
+        write_endpoints(self, {name: (function.python_function, self._signatures[name])
+                               for name, function in self._endpoints.items()}, str(filepath), self._collections)
+        if verbose:
+            from dragon.vm.keras.core.messages import print_msg
+            print_msg(f"Saved artifact at '{filepath}'. The following endpoints are available: "
+                      f"{', '.join(self._endpoints)}")
 
     def _write(self, name, path):
         """Write one endpoint and return what it takes, as text."""

@@ -143,7 +143,15 @@ class NamedScaling(VarianceScaling, rule=(1.0, "fan_in", "truncated_normal")):
 
 
 class GlorotUniform(NamedScaling, rule=(1.0, "fan_avg", "uniform")):
-    """Evenly within sqrt(6 / (inputs + outputs)); arguments as `VarianceScaling` has them."""
+    """Evenly within sqrt(6 / (inputs + outputs)). ...
+
+    Examples
+    --------
+    >>> weight = keras.initializers.GlorotUniform(seed=1)(shape=(3, 3))
+    >>> bool((np.abs(weight) <= 1).all())
+    True
+
+    """
 
 
 class GlorotNormal(NamedScaling, rule=(1.0, "fan_avg", "truncated_normal")):

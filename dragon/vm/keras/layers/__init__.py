@@ -43,8 +43,9 @@ PLACES = {
     "serialization": "deserialize serialize",
 }
 # What needs another framework at hand.
-ABSENT = {"FlaxLayer": "JAX and Flax", "JaxLayer": "JAX", "TFSMLayer": "TensorFlow's SavedModel format"}
-_find, __dir__ = lookup(globals(), {f".{place}": names for place, names in PLACES.items()})
+ABSENT = {"FlaxLayer": "JAX and Flax", "JaxLayer": "JAX"}
+_find, __dir__ = lookup(globals(), {**{f".{place}": names for place, names in PLACES.items()},
+                                    "dragon.vm.tensorflow.core.saved_model.layer": "TFSMLayer"})
 
 
 def __getattr__(name):

@@ -97,6 +97,16 @@ def assert_input_compatibility(input_spec, inputs, layer_name):
                              f"layer: {problem}")
 
 
+def hint_at_layout(axis, size, shape):
+    """Return a hint where the channels that a layer wants stand at the other end of a batch of images."""
+    other = 1 if axis in (-1, len(shape) - 1) else len(shape) - 1
+    if len(shape) < 3 or shape[other] != size:
+        return ""
+    layout = "channels_first" if other == 1 else "channels_last"
+    return (f". Axis {other} has {size}: if the channels stand there, the layer wants data_format='{layout}', or the "
+            "input a transpose")
+
+
 def _find_problem(spec, shape, x):
     """Return what is wrong with an input, or None."""
     ndim = len(shape)
@@ -110,7 +120,8 @@ def _find_problem(spec, shape, x):
         return f"expected dtype={spec.dtype}, found dtype={dtype}"
     for axis, size in spec.axes.items():
         if size is not None and shape[axis] not in (size, None):
-            return f"expected axis {axis} of input shape to have value {size}, but received input with shape {shape}"
+            return (f"expected axis {axis} of input shape to have value {size}, but received input with shape {shape}"
+                    + hint_at_layout(axis, size, shape))
     if spec.shape is None:
         return None
     wanted = spec.shape

@@ -1,7 +1,7 @@
 """`keras.Layer`: what makes tensors of tensors with weights of its own, and may be put together of other layers."""
 import contextlib
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
 from dragon.vm.keras.core import dtype_policies, global_state, tree
@@ -52,6 +52,21 @@ class Layer(BaseLayer):
         Whether float inputs are cast to the compute dtype.
     name : str, optional
         The name.
+    **kwargs : Any
+        `input_shape` and others of old.
+
+    Examples
+    --------
+    >>> class Scale(keras.layers.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight(shape=(), initializer="ones", name="factor")
+    ...     def call(self, x):
+    ...         return x * self.factor
+    >>> layer = Scale()
+    >>> np.asarray(layer(np.array([1.0, 2.0], "float32")))
+    array([1., 2.], dtype=float32)
+    >>> len(layer.weights)
+    1
 
     """
 
@@ -207,7 +222,7 @@ class Layer(BaseLayer):
         elif any(mask is not None for mask in tree.flatten(previous_mask)):
             warnings.warn(f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask "
                           "attached to it. However, this layer does not support masking and will therefore destroy "
-                          "the mask information. Downstream layers will not see the mask.", stacklevel=3)
+                          "the mask information. Downstream layers will not see the mask.")
 
     def _autocast_scope(self):
         """Return the scope in which variables are read: a new one if the open one does not fit."""
@@ -257,7 +272,7 @@ class Layer(BaseLayer):
                               "`call()` method of your layer may be crashing. Try to `__call__()` the layer eagerly "
                               "on some test input first to see if it works.\n2. If the `call()` method is correct, "
                               "then you may need to implement the `def build(self, input_shape)` method on your "
-                              f"layer.\nException encountered: ''{error}''", stacklevel=4)
+                              f"layer.\nException encountered: ''{error}''")
         self.build(first)
 
     def _build_by_run_for_single_pos_arg(self, input_shape):

@@ -1,6 +1,6 @@
 """Cross entropies: of one class and of many, focused on what is hard, and robust against wrong labels."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import set_keras_mask
@@ -18,7 +18,7 @@ def _classes(name, y_true, y_pred, label_smoothing, axis):
     if y_pred.shape[-1] == 1:
         warnings.warn(f"In loss {name}, expected y_pred.shape to be (batch_size, num_classes) with num_classes > 1; "
                       f"'binary_crossentropy' is for two classes. Received: y_pred.shape={tuple(y_pred.shape)}.",
-                      SyntaxWarning, stacklevel=4)
+                      SyntaxWarning)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_true.shape[-1]
     return y_true, y_pred
@@ -172,7 +172,15 @@ def categorical_generalized_cross_entropy(y_true, y_pred, q):
 
 
 class BinaryCrossentropy(NamedLoss, function=binary_crossentropy):
-    """The cross entropy of yes or no, with arguments as `binary_crossentropy` and `Loss` have them."""
+    """The cross entropy of yes or no. ...
+
+    Examples
+    --------
+    >>> loss = keras.losses.BinaryCrossentropy(from_logits=True)
+    >>> round(float(loss(np.array([[1.0]]), np.array([[0.0]]))), 4)
+    0.6931
+
+    """
 
 
 class BinaryFocalCrossentropy(NamedLoss):
@@ -186,7 +194,15 @@ class BinaryFocalCrossentropy(NamedLoss):
 
 
 class CategoricalCrossentropy(NamedLoss, function=categorical_crossentropy):
-    """The cross entropy of many classes, with arguments as `categorical_crossentropy` and `Loss` have them."""
+    """The cross entropy of many classes, targets being one and zeros. ...
+
+    Examples
+    --------
+    >>> loss = keras.losses.CategoricalCrossentropy()
+    >>> round(float(loss(np.array([[0.0, 1.0]]), np.array([[0.5, 0.5]]))), 4)
+    0.6931
+
+    """
 
 
 class CategoricalFocalCrossentropy(NamedLoss):
@@ -199,7 +215,15 @@ class CategoricalFocalCrossentropy(NamedLoss):
 
 
 class SparseCategoricalCrossentropy(NamedLoss):
-    """The cross entropy of classes by number; arguments as `sparse_categorical_crossentropy` and `Loss` have them."""
+    """The cross entropy of classes by number. ...
+
+    Examples
+    --------
+    >>> loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    >>> round(float(loss(np.array([1]), np.array([[0.0, 0.0]]))), 4)
+    0.6931
+
+    """
 
     _left_out = "axis"
 

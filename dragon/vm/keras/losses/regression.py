@@ -92,11 +92,27 @@ def poisson(y_true, y_pred):
 
 
 class MeanSquaredError(NamedLoss, function=mean_squared_error):
-    """The mean square of the difference between targets and predictions; arguments as `Loss` has them."""
+    """The mean square of the difference between targets and predictions. ...
+
+    Examples
+    --------
+    >>> loss = keras.losses.MeanSquaredError()
+    >>> float(loss(np.array([[1.0], [2.0]]), np.array([[1.0], [4.0]])))
+    2.0
+
+    """
 
 
 class MeanAbsoluteError(NamedLoss, function=mean_absolute_error):
-    """The mean magnitude of the difference between targets and predictions; arguments as `Loss` has them."""
+    """The mean magnitude of the difference between targets and predictions. ...
+
+    Examples
+    --------
+    >>> loss = keras.losses.MeanAbsoluteError()
+    >>> float(loss(np.array([[1.0], [2.0]]), np.array([[1.0], [4.0]])))
+    1.0
+
+    """
 
 
 class MeanAbsolutePercentageError(NamedLoss, function=mean_absolute_percentage_error):
@@ -108,7 +124,20 @@ class MeanSquaredLogarithmicError(NamedLoss, function=mean_squared_logarithmic_e
 
 
 class Huber(NamedLoss, function=huber, name="huber_loss", _left_out="delta"):
-    """Half the square of small differences, a line beyond `delta`; the other arguments as `Loss` has them."""
+    """Half the square of small differences, a line beyond `delta`.
+
+    Parameters
+    ----------
+    delta : float, optional, default=1.0
+        Where the square ends and the line begins.
+
+    Examples
+    --------
+    >>> loss = keras.losses.Huber(delta=1.0)
+    >>> float(loss(np.array([[0.0]]), np.array([[3.0]])))
+    2.5
+
+    """
 
 
 class LogCosh(NamedLoss, function=log_cosh):
@@ -116,7 +145,15 @@ class LogCosh(NamedLoss, function=log_cosh):
 
 
 class KLDivergence(NamedLoss, function=kl_divergence):
-    """The divergence of predicted distributions from true ones; arguments as `Loss` has them."""
+    """The divergence of predicted distributions from true ones. ...
+
+    Examples
+    --------
+    >>> loss = keras.losses.KLDivergence()
+    >>> round(float(loss(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))), 4)
+    0.6931
+
+    """
 
 
 class Poisson(NamedLoss, function=poisson):

@@ -104,19 +104,60 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
 
 
 class Accuracy(NamedMetric, function=accuracy, direction="up"):
-    """How often predictions equal targets; arguments as `Mean` has them."""
+    """How often predictions equal targets. ...
+
+    Examples
+    --------
+    >>> metric = keras.metrics.Accuracy()
+    >>> metric.update_state([1, 2, 3, 4], [1, 2, 3, 0])
+    >>> float(metric.result())
+    0.75
+
+    """
 
 
 class BinaryAccuracy(NamedMetric, function=binary_accuracy, direction="up"):
-    """How often being above `threshold` equals the target; the other arguments as `Mean` has them."""
+    """How often being above `threshold` equals the target.
+
+    Parameters
+    ----------
+    threshold : float, optional, default=0.5
+        What predictions of yes are above.
+
+    Examples
+    --------
+    >>> metric = keras.metrics.BinaryAccuracy(threshold=0.5)
+    >>> metric.update_state([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8])
+    >>> float(metric.result())
+    0.75
+
+    """
 
 
 class CategoricalAccuracy(NamedMetric, function=categorical_accuracy, direction="up"):
-    """How often the largest prediction is right, targets being one and zeros; arguments as `Mean` has them."""
+    """How often the largest prediction is right, targets being one and zeros. ...
+
+    Examples
+    --------
+    >>> metric = keras.metrics.CategoricalAccuracy()
+    >>> metric.update_state([[0, 1], [1, 0]], [[0.1, 0.9], [0.2, 0.8]])
+    >>> float(metric.result())
+    0.5
+
+    """
 
 
 class SparseCategoricalAccuracy(NamedMetric, function=sparse_categorical_accuracy, direction="up"):
-    """How often the largest prediction is right, targets being numbers; arguments as `Mean` has them."""
+    """How often the largest prediction is right, targets being numbers. ...
+
+    Examples
+    --------
+    >>> metric = keras.metrics.SparseCategoricalAccuracy()
+    >>> metric.update_state([1, 0], [[0.1, 0.9], [0.2, 0.8]])
+    >>> float(metric.result())
+    0.5
+
+    """
 
 
 class TopKCategoricalAccuracy(NamedMetric, direction="up"):

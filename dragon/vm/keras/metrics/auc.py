@@ -53,6 +53,13 @@ class AUC(Metric):
     num_labels : Optional[int], optional
         How many labels there are.
 
+    Examples
+    --------
+    >>> metric = keras.metrics.AUC()
+    >>> metric.update_state([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
+    >>> float(metric.result())
+    1.0
+
     """
 
     def __init__(self, num_thresholds=200, curve="ROC", summation_method="interpolation", name=None, dtype=None,

@@ -103,11 +103,29 @@ class PositiveShare(Counts):
 
 
 class Precision(PositiveShare, wrong=counting.FALSE_POSITIVES):
-    """The share of true yes among predictions of yes: `thresholds`, `top_k`, `class_id`, `name`, `dtype`."""
+    """The share of true yes among predictions of yes. ...
+
+    Examples
+    --------
+    >>> metric = keras.metrics.Precision()
+    >>> metric.update_state([0, 1, 1, 1], [1, 0, 1, 0])
+    >>> float(metric.result())
+    0.5
+
+    """
 
 
 class Recall(PositiveShare, wrong=counting.FALSE_NEGATIVES):
-    """The share of predictions of yes among true yes: `thresholds`, `top_k`, `class_id`, `name`, `dtype`."""
+    """The share of predictions of yes among true yes. ...
+
+    Examples
+    --------
+    >>> metric = keras.metrics.Recall()
+    >>> metric.update_state([0, 1, 1, 1, 1], [1, 0, 1, 0, 0])
+    >>> float(metric.result())
+    0.25
+
+    """
 
 
 SHARES = {"sensitivity": (counting.TRUE_POSITIVES, counting.FALSE_NEGATIVES),

@@ -1,6 +1,6 @@
 """The overlap of predicted with true areas over their union."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.metrics.metric import Metric
@@ -51,8 +51,7 @@ class IoU(Metric):
         weight = getattr(sample_weight, "dtype", None)
         if "float" in str(weight) and "int" in str(self.dtype):
             warnings.warn("You are passing weight as `float`, but dtype is `int`. This may result in an incorrect "
-                          f"weight due to type casting. Consider using integer weights. Received: {weight}",
-                          stacklevel=3)
+                          f"weight due to type casting. Consider using integer weights. Received: {weight}")
         weight = convert_to_tensor(1 if sample_weight is None else sample_weight, dtype=self.dtype)
         weight = ops.reshape(weight, (-1,)) if len(weight.shape) > 1 else weight
         return ops.broadcast_to(weight, tuple(like.shape))

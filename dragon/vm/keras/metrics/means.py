@@ -36,7 +36,16 @@ class MeanSquaredError(NamedMetric, function=regression.mean_squared_error):
 
 
 class MeanAbsoluteError(NamedMetric, function=regression.mean_absolute_error):
-    """The mean magnitude of the difference; arguments as `Mean` has them."""
+    """The mean magnitude of the difference. ...
+
+    Examples
+    --------
+    >>> metric = keras.metrics.MeanAbsoluteError()
+    >>> metric.update_state([1.0, 2.0], [1.0, 4.0])
+    >>> float(metric.result())
+    1.0
+
+    """
 
 
 class MeanAbsolutePercentageError(NamedMetric, function=regression.mean_absolute_percentage_error):

@@ -19,6 +19,21 @@ class Metric(Configured):
     name : str, optional
         What it is called in logs; made from the class's name by default.
 
+    Examples
+    --------
+    >>> class Count(keras.metrics.Metric):
+    ...     def __init__(self):
+    ...         super().__init__(name="count")
+    ...         self.seen = self.add_weight(name="seen", initializer="zeros")
+    ...     def update_state(self, y_true, y_pred, sample_weight=None):
+    ...         self.seen.assign_add(float(len(y_true)))
+    ...     def result(self):
+    ...         return self.seen
+    >>> metric = Count()
+    >>> metric.update_state(np.ones(3), np.ones(3))
+    >>> float(metric.result())
+    3.0
+
     """
 
     def __init__(self, dtype=None, name=None):

@@ -61,7 +61,17 @@ class Sum(Metric):
 
 
 class Mean(Metric):
-    """The weighted mean of values. ..."""
+    """The weighted mean of values. ...
+
+    Examples
+    --------
+    >>> mean = keras.metrics.Mean()
+    >>> mean.update_state([1.0, 3.0])
+    >>> mean.update_state(8.0)
+    >>> float(mean.result())
+    4.0
+
+    """
 
     def __init__(self, name="mean", dtype=None):
         super().__init__(name=name, dtype=dtype)

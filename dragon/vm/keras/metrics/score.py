@@ -1,6 +1,6 @@
 """The coefficient of determination, and F scores."""
-import warnings
 
+from dragon.core import warnings
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.config import epsilon
@@ -84,7 +84,7 @@ class R2Score(Metric):
         if not is_capturing() and float(freedom) <= 0:
             trouble = ("More independent predictors than datapoints in adjusted R2 score"
                        if float(freedom) < 0 else "Division by zero in Adjusted R2 score")
-            warnings.warn(f"{trouble}. Falling back to standard R2 score.", stacklevel=3)
+            warnings.warn(f"{trouble}. Falling back to standard R2 score.")
         safe = ops.where(freedom > 0, freedom, 1.0)
         return ops.where(freedom > 0, 1.0 - (1.0 - score) * (samples - 1.0) / safe, score)
 

@@ -11,6 +11,8 @@ def clone_model(model, input_tensors=None, clone_function=None, call_function=No
 
     Parameters
     ----------
+    model : Model
+        What is copied.
     input_tensors : Any, optional
         Symbolic tensors to begin with.
     clone_function : Callable, optional
@@ -19,6 +21,20 @@ def clone_model(model, input_tensors=None, clone_function=None, call_function=No
         Calls a layer with arguments in a graph.
     recursive : bool, optional, default=False
         Whether inner models are cloned layer by layer too.
+    **kwargs : Any
+        Nothing further.
+
+    Returns
+    -------
+    Model
+        Of the same class, where that can be made again.
+
+    Examples
+    --------
+    >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    >>> copy = keras.models.clone_model(model)
+    >>> copy is model, copy.output_shape
+    (False, (None, 1))
 
     """
     cache = kwargs.pop("cache", None)

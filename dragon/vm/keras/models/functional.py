@@ -1,8 +1,8 @@
 """`Functional`: the model that is a graph between symbolic inputs and outputs."""
 import copy
 import inspect
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.convert import convert_to_tensor, is_tensor
 from dragon.vm.keras.core.function import Function, make_node_key
@@ -35,8 +35,7 @@ class Functional(Function, Model):
                 if isinstance(x, KerasTensor) and key != x.name:
                     warnings.warn("When providing `inputs` as a dict, all keys in the dict must match the names of the "
                                   f"corresponding tensors. Received key '{key}' mapping to value {x} which has name "
-                                  f"'{x.name}'. Change the tensor name to '{key}' (via `Input(..., name='{key}')`)",
-                                  stacklevel=2)
+                                  f"'{x.name}'. Change the tensor name to '{key}' (via `Input(..., name='{key}')`)")
         trainable = kwargs.pop("trainable", None)
         for word, given in (("inputs", inputs), ("outputs", outputs)):
             for x in tree.flatten(given):
@@ -158,7 +157,7 @@ class Functional(Function, Model):
                        f"Received: inputs={received}")
             if must_match:
                 raise ValueError(message) from None
-            warnings.warn(message, stacklevel=5)
+            warnings.warn(message)
 
     def _convert_one(self, x, own):
         if x is None:

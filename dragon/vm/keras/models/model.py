@@ -1,8 +1,8 @@
 """`keras.Model`: a layer that can be trained, saved and told about."""
 import json
 import types
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.operation import is_default
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.trainers.trainer import Trainer
@@ -17,12 +17,24 @@ class Model(Trainer, Layer):
 
     Parameters
     ----------
+    *args : Any
+        Nothing, or inputs and outputs, which makes a functional model.
+    **kwargs : Any
+        `inputs`, `outputs`, and what all layers have: `name`, `dtype`, `trainable`.
     inputs : Any, optional
         Symbolic tensors; with `outputs`, the model is the graph between them.
     outputs : Any, optional
         Symbolic tensors that depend on them.
     name : str, optional
         The name.
+
+    Examples
+    --------
+    >>> inputs = keras.Input(shape=(4,))
+    >>> outputs = keras.layers.Dense(2)(inputs)
+    >>> model = keras.Model(inputs, outputs)
+    >>> model.output_shape, model.count_params()
+    ((None, 2), 10)
 
     """
 
@@ -80,7 +92,17 @@ class Model(Trainer, Layer):
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
                 layer_range=None):
-        """Print the layers, the shapes of their outputs, and how many numbers their weights have. ..."""
+        """Print the layers, the shapes of their outputs, and how many numbers their weights have. ...
+
+        Examples
+        --------
+        >>> model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+        >>> lines = []
+        >>> model.summary(print_fn=lambda text, line_break=False: lines.append(text))
+        >>> any("Total params" in line for line in lines)
+        True
+
+        """
         from dragon.vm.keras.utils.summary import print_summary
         print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn,
                       expand_nested=expand_nested, show_trainable=show_trainable, layer_range=layer_range)
@@ -94,6 +116,17 @@ class Model(Trainer, Layer):
         ----------
         zipped : bool, optional
             Whether a `.keras` file is an archive, rather than a folder.
+        **kwargs : Any
+            Of old.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "model.keras"))
+        ...     print(os.listdir(folder))
+        ['model.keras']
 
         """
         from dragon.vm.keras.saving import save_model
@@ -131,7 +164,7 @@ class Model(Trainer, Layer):
         filepath : str
             The file or folder.
         format : str, optional, default="tf_saved_model"
-            The format; "onnx" is there.
+            The format: a folder that TensorFlow loads, or "onnx".
         verbose : bool, optional
             Whether to say where the file is.
         input_signature : Any, optional
@@ -140,10 +173,13 @@ class Model(Trainer, Layer):
         """
         if format not in EXPORT_FORMATS:
             raise ValueError(f"Unrecognized format={format}. Supported formats are: {list(EXPORT_FORMATS)}.")
-        if format != "onnx":
-            raise NotImplementedError(f"export: expected format='onnx'. Received: format={format!r}")
+        if format not in ("tf_saved_model", "onnx"):
+            raise NotImplementedError("export: expected format='tf_saved_model' or 'onnx'. Received: "
+                                      f"format={format!r}")
+        from dragon.vm.keras.export.folders import export_saved_model
         from dragon.vm.keras.export.onnx import export_onnx
-        export_onnx(self, filepath, verbose=verbose, input_signature=input_signature, **kwargs)
+        write = export_onnx if format == "onnx" else export_saved_model
+        write(self, filepath, verbose=verbose, input_signature=input_signature, **kwargs)
 
     def to_json(self, **kwargs):
         """Return the configuration as JSON, without weights."""
@@ -167,7 +203,7 @@ class Model(Trainer, Layer):
                     layer.quantize(mode, config=config)
                     done = True
                 except NotImplementedError as error:
-                    warnings.warn(str(error), stacklevel=2)
+                    warnings.warn(str(error))
         if not done:
             raise NotImplementedError(f"Model.quantize: no layer of '{self.name}' has a quantized form. "
                                       f"Received: mode={mode}")
@@ -190,7 +226,7 @@ class Model(Trainer, Layer):
             warnings.warn(f"Model '{self.name}' had a build config, but the model cannot be built automatically in "
                           "`build_from_config(config)`. You should implement `def build_from_config(self, config)`, "
                           "and you might also want to implement `def get_build_config(self)`, the method that "
-                          "generates the config at saving time.", stacklevel=2)
+                          "generates the config at saving time.")
 
     def _build_with(self, shape, shapes):
         """Build the model by its `build`, or by a call without numbers; returns whether that worked."""

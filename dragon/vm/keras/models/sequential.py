@@ -22,6 +22,14 @@ class Sequential(Model):
     layers : Sequence[Layer], optional
         The layers.
 
+    Examples
+    --------
+    >>> model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(2)])
+    >>> model.output_shape
+    (None, 2)
+    >>> len(model.layers), model.count_params()
+    (2, 58)
+
     """
 
     def __init__(self, layers=None, trainable=True, name=None):

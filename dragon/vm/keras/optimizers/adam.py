@@ -43,6 +43,13 @@ class Adam(Moments):
     amsgrad : bool, optional, default=False
         Divide by the largest second moment so far.
 
+    Examples
+    --------
+    >>> weight = keras.Variable(1.0)
+    >>> keras.optimizers.Adam(learning_rate=0.1).apply([np.float32(5.0)], [weight])
+    >>> round(float(weight.value), 4)
+    0.9
+
     """
 
     @with_shared_arguments
@@ -91,7 +98,16 @@ class Adam(Moments):
 
 
 class AdamW(Adam):
-    """Adam with weight decay; `weight_decay` is 0.004 by default, the other arguments are as `Adam` has them."""
+    """Adam with weight decay; `weight_decay` is 0.004 by default. ...
+
+    Examples
+    --------
+    >>> weight = keras.Variable(1.0)
+    >>> keras.optimizers.AdamW(learning_rate=0.1, weight_decay=0.5).apply([np.float32(5.0)], [weight])
+    >>> round(float(weight.value), 4)
+    0.85
+
+    """
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, weight_decay=0.004, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False,

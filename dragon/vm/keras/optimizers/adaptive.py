@@ -16,6 +16,13 @@ class RMSprop(Rule):
     centered : bool, optional, default=False
         Divide by the deviation in place of the mean square.
 
+    Examples
+    --------
+    >>> weight = keras.Variable(1.0)
+    >>> keras.optimizers.RMSprop(learning_rate=0.01).apply([np.float32(2.0)], [weight])
+    >>> round(float(weight.value), 4)
+    0.9684
+
     """
 
     @with_shared_arguments
@@ -40,7 +47,16 @@ class RMSprop(Rule):
 
 
 class Adagrad(Rule):
-    """The gradient over the root of all squares so far (Duchi et al., 2011). ..."""
+    """The gradient over the root of all squares so far (Duchi et al., 2011). ...
+
+    Examples
+    --------
+    >>> weight = keras.Variable(1.0)
+    >>> keras.optimizers.Adagrad(learning_rate=0.1, initial_accumulator_value=0.0).apply([np.float32(2.0)], [weight])
+    >>> round(float(weight.value), 4)
+    0.9
+
+    """
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, *shared, **named):

@@ -6,7 +6,16 @@ from dragon.vm.shared.tensors.tensor import ops
 
 
 class SGD(Rule):
-    """Gradient descent, with momentum (Nesterov's or plain). ..."""
+    """Gradient descent, with momentum (Nesterov's or plain). ...
+
+    Examples
+    --------
+    >>> weight = keras.Variable(1.0)
+    >>> keras.optimizers.SGD(learning_rate=0.5).apply([np.float32(1.0)], [weight])
+    >>> float(weight.value)
+    0.5
+
+    """
 
     @with_shared_arguments
     def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, *shared, **named):

@@ -1,6 +1,6 @@
 """The parts that all optimizers share: their variables, the rate, and all that happens to gradients before the rule."""
-import warnings
 
+from dragon.core import warnings
 from dragon.core.capture.settings import is_capturing
 from dragon.core.modes import no_grad
 from dragon.vm.keras.core import scopes
@@ -58,7 +58,7 @@ class Optimizer(State, WeightDecay, Configured):
                  use_ema=False, ema_momentum=0.99, ema_overwrite_frequency=None, loss_scale_factor=None,
                  gradient_accumulation_steps=None, name=None, **kwargs):
         if kwargs.pop("decay", None) is not None:
-            warnings.warn("Argument `decay` is no longer supported and will be ignored.", stacklevel=3)
+            warnings.warn("Argument `decay` is no longer supported and will be ignored.")
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
         self._begin(name or auto_name(type(self).__name__))
@@ -201,7 +201,7 @@ class Optimizer(State, WeightDecay, Configured):
         if len(pairs) < len(variables):
             missing = [self._path(variable) for gradient, variable in zip(grads, variables) if gradient is None]
             warnings.warn(f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
-                          "`model.compile()`, did you forget to provide a `loss` argument?", stacklevel=4)
+                          "`model.compile()`, did you forget to provide a `loss` argument?")
         return [gradient for gradient, _ in pairs], [variable for _, variable in pairs]
 
     def _backend_apply_gradients(self, grads, variables):

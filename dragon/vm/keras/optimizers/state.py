@@ -1,7 +1,7 @@
 """The variables of an optimizer: which there are, how they are made, written, and kept in files."""
 import contextlib
-import warnings
 
+from dragon.core import warnings
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import scopes
@@ -269,7 +269,7 @@ class State:
             built = "" if self.variables else " This is likely because the optimizer has not been called/built yet."
             warnings.warn(f"Skipping variable loading for optimizer '{self.name}', because it has "
                           f"{len(self.variables)} variables whereas the saved optimizer has {len(store.keys())} "
-                          f"variables.{built}", stacklevel=2)
+                          f"variables.{built}")
             return
         for index, variable in enumerate(self.variables):
             variable.assign(store[str(index)])

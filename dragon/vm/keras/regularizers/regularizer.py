@@ -75,6 +75,12 @@ class L2(Regularizer):
     l2 : float, optional, default=0.01
         The factor.
 
+    Examples
+    --------
+    >>> penalty = keras.regularizers.L2(0.5)
+    >>> float(penalty(np.array([1.0, 2.0], "float32")))
+    2.5
+
     """
 
     def __init__(self, l2=0.01):

@@ -75,6 +75,18 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     Model
         The model.
 
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.keras")
+    ...     model.save(path)
+    ...     again = keras.models.load_model(path)
+    >>> x = np.ones((1, 2))
+    >>> bool((again.predict(x, verbose=0) == model.predict(x, verbose=0)).all())
+    True
+
     """
     if isinstance(filepath, io.IOBase):
         return files.read_archive(filepath, custom_objects, compile, safe_mode)

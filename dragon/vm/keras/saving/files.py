@@ -4,9 +4,9 @@ import datetime
 import io
 import json
 import os
-import warnings
 import zipfile
 
+from dragon.core import warnings
 from dragon.core import files as whole
 from dragon.vm.keras.saving.serialization import ObjectSharingScope, deserialize_keras_object, serialize_keras_object
 from dragon.vm.keras.saving.state import Reader, Writer
@@ -133,4 +133,4 @@ def warn_unbuilt(model):
     """Warn about a model whose file will have no weights."""
     if not model.built:
         warnings.warn("You are saving a model that has not yet been built. It might not contain any weights yet. "
-                      "Consider building the model first by calling it on some data.", stacklevel=4)
+                      "Consider building the model first by calling it on some data.")

@@ -1,8 +1,8 @@
 """The older `.h5` files: a configuration in an attribute, weights by layer, in the order of layers."""
 import json
 import os
-import warnings
 
+from dragon.core import warnings
 from dragon.core import files
 from dragon.vm.keras.saving.files import VERSION
 from dragon.vm.keras.saving.heaps import check_heaps
@@ -238,7 +238,7 @@ def _read_layers_by_name(group, model, skip_mismatch=False):
                        f"{len(values)} saved weight(s)")
             if not skip_mismatch:
                 raise ValueError(message)
-            warnings.warn(message, stacklevel=4)
+            warnings.warn(message)
     _read_top(group, model, skip_mismatch)
 
 
@@ -261,7 +261,7 @@ def _assign(weights, values, what, skip_mismatch):
                    f"{tuple(variable.shape)}. Received saved weight with shape {tuple(value.shape)}")
         if not skip_mismatch:
             raise ValueError(message)
-        warnings.warn(message, stacklevel=5)
+        warnings.warn(message)
 
 
 def _compile(model, file, custom_objects):
@@ -269,7 +269,7 @@ def _compile(model, file, custom_objects):
     training = _read_json(file, "training_config")
     if training is None:
         warnings.warn("No training configuration found in the save file, so the model was *not* compiled. Compile it "
-                      "manually.", stacklevel=4)
+                      "manually.")
         return
     from dragon.vm.keras import losses, metrics, optimizers
     found = {name: training.get(name) for name in ("loss", "loss_weights", "metrics", "weighted_metrics")}
@@ -285,7 +285,7 @@ def _compile(model, file, custom_objects):
             _assign(model.optimizer.variables, values, "the optimizer", False)
         else:
             warnings.warn(f"The optimizer has {len(model.optimizer.variables)} variables, the save file {len(values)}: "
-                          "it starts anew.", stacklevel=4)
+                          "it starts anew.")
 
 
 def _each(config, deserialize):

@@ -1,8 +1,8 @@
 """Objects as plain data, and plain data as objects: the configurations that Keras's files are made of."""
 import contextlib
 import types
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.vm.keras.core import config as settings, global_state
 from dragon.vm.keras.core.dtypes import standardize_dtype
@@ -117,7 +117,7 @@ def _serialize_special(obj):
         from dragon.vm.keras.saving.code import dump_function
         warnings.warn("The object being serialized includes a `lambda`. This is unsafe. In order to reload the object, "
                       "you will have to pass `safe_mode=False` to the loading function. Please avoid using `lambda` in "
-                      f"the future, and use named Python functions instead. Received: {obj}", stacklevel=4)
+                      f"the future, and use named Python functions instead. Received: {obj}")
         return {"class_name": "__lambda__", "config": {"value": dump_function(obj)}}
     return None
 

@@ -1,7 +1,7 @@
 """The state of a model as a tree of paths: which objects have some, and under which names files keep it."""
 import functools
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.naming import to_snake_case
 
 CONTAINERS = (list, dict, tuple)
@@ -187,4 +187,4 @@ class Reader:
                    f"{[item for item, _ in self.failed.values()]}")
         if not self.skip_mismatch:
             raise ValueError(message)
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message)

@@ -8,6 +8,7 @@ import tempfile
 import zipfile
 import zlib
 
+from dragon.core.distribution import install_words
 from dragon.core.files import check_sizes, may_hold
 from dragon.vm.keras.saving.heaps import check_heaps
 
@@ -17,8 +18,8 @@ def import_h5py():
     try:
         import h5py
     except ImportError as error:
-        raise ImportError("Files of weights are HDF5: saving and loading them needs the h5py package, `pip install "
-                          "dragon[keras]`.") from error
+        raise ImportError("Files of weights are HDF5: saving and loading them needs the h5py package, "
+                          f"`{install_words('keras')}`.") from error
     return h5py
 
 

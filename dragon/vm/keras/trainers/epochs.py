@@ -1,6 +1,6 @@
 """An epoch's batches, with their numbers, from a source that may end early, late or never."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.trainers.data_adapters import get_data_adapter
 
@@ -82,4 +82,4 @@ class EpochIterator:
     def _warn(level):
         warnings.warn("Your input ran out of data; interrupting training. Make sure that your dataset or generator can "
                       "generate at least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` "
-                      "function when building your dataset.", stacklevel=level)
+                      "function when building your dataset.")

@@ -1,6 +1,6 @@
 """The loops of `fit`, `evaluate` and `predict`."""
-import warnings
 
+from dragon.core import warnings
 from dragon.core.module import Module
 from dragon.vm.keras.callbacks.callback_list import CallbackList, pythonify_logs
 from dragon.vm.keras.core import config, tree
@@ -99,6 +99,15 @@ class Fitting:
         History
             The metrics of all epochs.
 
+        Examples
+        --------
+        >>> x, y = np.array([[0.0], [1.0]]), np.array([[1.0], [3.0]])
+        >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+        >>> model.compile(optimizer=keras.optimizers.SGD(0.5), loss="mse")
+        >>> history = model.fit(x, y, epochs=200, verbose=0)
+        >>> round(float(model.predict(np.array([[2.0]]), verbose=0)[0, 0]), 2)
+        5.0
+
         """
         self._needs_compile("fit")
         epochs = _limited_epochs(epochs)
@@ -195,6 +204,15 @@ class Fitting:
         ----------
         x, y, batch_size, sample_weight : Any, optional
             As `fit` takes them.
+        **kwargs : Any
+            Of old.
+
+        Examples
+        --------
+        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, kernel_initializer="zeros")])
+        >>> model.compile(loss="mse")
+        >>> float(model.evaluate(np.ones((4, 2)), np.full((4, 1), 3.0), verbose=0))
+        9.0
 
         """
         is_validation = kwargs.pop("_use_cached_eval_dataset", False)
@@ -240,6 +258,12 @@ class Fitting:
         -------
         Any
             Arrays, in the structure of the model's output.
+
+        Examples
+        --------
+        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.predict(np.array([[1.0, 2.0]]), verbose=0)
+        array([[3.]], dtype=float32)
 
         """
         batches = EpochIterator(x=x, batch_size=batch_size, steps_per_epoch=_limited_steps(steps), shuffle=False,

@@ -1,5 +1,5 @@
 """Older names of what steps use, as programs for TensorFlow 2 still say them."""
-import warnings
+from dragon.core import warnings
 
 
 class OlderNames:
@@ -22,7 +22,7 @@ class OlderNames:
 
         """
         warnings.warn("`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss(x, y, y_pred, "
-                      "sample_weight, training)`.", stacklevel=2)
+                      "sample_weight, training)`.")
         return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
 
     compiled_metrics = property(lambda self: _AllMetrics(self),
@@ -37,7 +37,7 @@ class _AllMetrics:
         """Take a batch into account; means take the predictions."""
         from dragon.vm.keras.metrics import Mean
         warnings.warn("`model.compiled_metrics()` is deprecated. Instead, use e.g. `for metric in self.metrics: "
-                      "metric.update_state(y, y_pred)`.", stacklevel=2)
+                      "metric.update_state(y, y_pred)`.")
         for metric in self._model.metrics:
             if isinstance(metric, Mean) and type(metric).update_state is Mean.update_state:
                 metric.update_state(y_pred, sample_weight=sample_weight)

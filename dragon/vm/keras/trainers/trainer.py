@@ -1,7 +1,7 @@
 """Training, evaluation and prediction of models."""
 import inspect
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core import capturing, tree
 from dragon.vm.keras.core.batch_size import count_samples
 from dragon.vm.keras.core.traceback import filter_traceback
@@ -58,6 +58,13 @@ class Trainer(OlderNames, TrainingState, Fitting):
         auto_scale_loss : bool, optional, default=True
             Whether an optimizer of a model in float16 scales its loss.
 
+        Examples
+        --------
+        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+        >>> model.compile(optimizer="sgd", loss="mse", metrics=["mae"])
+        >>> model.optimizer.name
+        'sgd'
+
         """
         from dragon.vm.keras import metrics as metric_classes, optimizers
         optimizer = optimizers.get(optimizer)
@@ -66,8 +73,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
             if not isinstance(optimizer, optimizers.LossScaleOptimizer):
                 wrapped = optimizers.LossScaleOptimizer(optimizer, name="loss_scale_optimizer")
         if jit_compile is True and run_eagerly:
-            warnings.warn("If `run_eagerly` is True, then `jit_compile` cannot also be True. Disabling `jit_compile`.",
-                          stacklevel=3)
+            warnings.warn("If `run_eagerly` is True, then `jit_compile` cannot also be True. Disabling `jit_compile`.")
             jit_compile = False
         names = getattr(self, "output_names", None)
         self._put(optimizer=wrapped, _run_eagerly=run_eagerly, _jit_compile=jit_compile, stop_training=False,
@@ -126,7 +132,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
         if type(self).compile is not Trainer.compile:
             warnings.warn("`compile()` was not called as part of model loading because the model's `compile()` method "
                           "is custom: override `get_compile_config()` and `compile_from_config(config)` too, or call "
-                          "`compile()` after loading.", stacklevel=2)
+                          "`compile()` after loading.")
             return
         self.compile(**deserialize_keras_object(config))
         if self.optimizer is not None and self.built:

@@ -2,10 +2,10 @@
 import hashlib
 import os
 import pathlib
-import shutil
-import warnings
 
-from dragon.core import files
+from dragon.core import files, warnings
+from dragon.core.progress import length_of
+from dragon.vm.keras.utils.progbar import Progbar
 
 
 def _cache_folder(cache_dir, cache_subdir):
@@ -76,7 +76,7 @@ def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None
     kept = os.path.exists(target) and not force_download
     if kept and file_hash is not None and not validate_file(target, file_hash, hash_algorithm):
         warnings.warn("A local file was found, but it seems to be incomplete or outdated because its hash differs. "
-                      f"It is fetched again: {target}", stacklevel=2)
+                      f"It is fetched again: {target}")
         kept = False
     if not kept:
         _fetch(str(origin), target)
@@ -95,11 +95,22 @@ def _fetch(origin, target):
     print_msg(f"Downloading data from {origin}")
     try:
         with urlopen(origin) as source, files.rewriting(target) as file:
-            shutil.copyfileobj(source, file)
+            _copy(source, file)
     except HTTPError as error:
         raise Exception(f"URL fetch failure on {origin}: {error.code} -- {error.msg}") from error
     except URLError as error:
         raise Exception(f"URL fetch failure on {origin}: {error.errno} -- {error.reason}") from error
+
+
+def _copy(source, file):
+    """Copy what comes from the network, with the bar that Keras's users know."""
+    bar, done = Progbar(length_of(source)), 0
+    while chunk := source.read(1 << 16):
+        file.write(chunk)
+        done += len(chunk)
+        bar.update(done, finalize=False)
+    if done:
+        bar.update(done, finalize=True)
 
 
 def _unpack(path, archive_format):

@@ -1,8 +1,8 @@
 """Pictures as arrays, and in files; Pillow decodes and encodes them, and is imported when it is needed."""
 import io
 import pathlib
-import warnings
 
+from dragon.core import warnings
 from dragon.core.files import save_picture
 from dragon.vm.keras.ops.common import canonical_dtype, standard_format
 from dragon.vm.shared.files.pictures import pillow
@@ -86,7 +86,7 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
         file_format = "jpeg"
     img = array_to_img(x, data_format=data_format, scale=scale)
     if img.mode == "RGBA" and file_format == "jpeg":
-        warnings.warn("The JPEG format does not support RGBA images, converting to RGB.", stacklevel=2)
+        warnings.warn("The JPEG format does not support RGBA images, converting to RGB.")
         img = img.convert("RGB")
     save_picture(img, path, file_format, **kwargs)
 

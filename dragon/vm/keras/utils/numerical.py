@@ -17,6 +17,12 @@ def to_categorical(x, num_classes=None):
     Union[numpy.ndarray, Tensor]
         Of the kind of `x`, with an axis more.
 
+    Examples
+    --------
+    >>> keras.utils.to_categorical([0, 2], num_classes=3)
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+
     """
     import numpy
     if isinstance(x, _C.Tensor):

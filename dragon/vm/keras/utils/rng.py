@@ -12,6 +12,14 @@ def set_random_seed(seed):
     seed : int
         Equal seeds give equal numbers.
 
+    Examples
+    --------
+    >>> keras.utils.set_random_seed(1)
+    >>> a = np.asarray(keras.random.normal((3,)))
+    >>> keras.utils.set_random_seed(1)
+    >>> bool((a == np.asarray(keras.random.normal((3,)))).all())
+    True
+
     """
     if not isinstance(seed, int):
         raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed} (of type {type(seed)})")

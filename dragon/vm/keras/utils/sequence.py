@@ -24,6 +24,15 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
     numpy.ndarray
         Of shape (number of sequences, maxlen, ...).
 
+    Examples
+    --------
+    >>> keras.utils.pad_sequences([[1, 2, 3], [4]], maxlen=3)
+    array([[1, 2, 3],
+           [0, 0, 4]], dtype=int32)
+    >>> keras.utils.pad_sequences([[1, 2, 3], [4]], maxlen=2, padding="post", truncating="post")
+    array([[1, 2],
+           [4, 0]], dtype=int32)
+
     """
     import numpy
     if not hasattr(sequences, "__len__"):
@@ -88,6 +97,15 @@ def timeseries_dataset_from_array(data, targets, sequence_length, sequence_strid
     -------
     Dataset
         Batches of windows, or of (windows, targets).
+
+    Examples
+    --------
+    >>> data = np.arange(6)
+    >>> dataset = keras.utils.timeseries_dataset_from_array(data, targets=data[3:], sequence_length=3, batch_size=2)
+    >>> for windows, targets in dataset:
+    ...     print(np.asarray(windows).tolist(), np.asarray(targets).tolist())
+    [[0, 1, 2], [1, 2, 3]] [3, 4]
+    [[2, 3, 4]] [5]
 
     """
     import numpy

@@ -2,13 +2,11 @@
 import operator
 
 from dragon import _C
-from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.arrays.moving import is_ragged, moving, take
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, int32, wrapped
 from dragon.vm.shared.tensors.shape import TensorShape, as_shape
-from dragon.vm.shared.tensors.sizes import joined
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -83,7 +81,30 @@ def along(x, axis, keepdims=False):
 
 @moving(0)
 def reshape(tensor, shape, name=None):
-    """Return the elements in another shape; one size may be -1."""
+    """Return the elements in another shape; one size may be -1.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        The elements.
+    shape : Union[Sequence[int], Tensor]
+        The sizes of the axes.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of that shape.
+
+    Examples
+    --------
+    >>> tf.reshape(tf.range(6), (2, -1))
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)>
+
+    """
     x, wanted = take(tensor), as_shape(shape)
     try:
         return ops.reshape(x, wanted)
@@ -94,7 +115,28 @@ def reshape(tensor, shape, name=None):
 
 @moving(0)
 def expand_dims(input, axis, name=None):
-    """Return the tensor with an axis of size 1 more."""
+    """Return the tensor with an axis of size 1 more.
+
+    Parameters
+    ----------
+    input : Tensor
+        The tensor.
+    axis : int
+        Where the new axis stands.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        `(N,)` becomes `(1, N)` with axis 0.
+
+    Examples
+    --------
+    >>> tf.expand_dims([1, 2], 0)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
+
+    """
     if is_ragged(input):
         from dragon.vm.shared.ragged import math as ragged_math
         return ragged_math.expand_dims(input, int(axis))
@@ -108,7 +150,28 @@ def expand_dims(input, axis, name=None):
 
 @moving(0)
 def squeeze(input, axis=None, name=None):
-    """Return the tensor without axes of size 1: all, or those named."""
+    """Return the tensor without axes of size 1: all, or those named.
+
+    Parameters
+    ----------
+    input : Tensor
+        The tensor.
+    axis : Union[int, Sequence[int]], optional
+        Which axes; all of size 1 by default.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        With fewer axes.
+
+    Examples
+    --------
+    >>> tf.squeeze([[[1], [2]]]).shape
+    TensorShape([2])
+
+    """
     x = take(input)
     axes = [place for place, size in enumerate(x.shape) if size == 1] if axis is None or axis == [] else [
         check_axis(place, x.ndim, "Squeeze") for place in (axis if isinstance(axis, (list, tuple)) else [axis])]
@@ -121,7 +184,33 @@ def squeeze(input, axis=None, name=None):
 
 @moving(0)
 def transpose(a, perm=None, conjugate=False, name="transpose"):
-    """Return the tensor with its axes in another order: reversed, or as named."""
+    """Return the tensor with its axes in another order: reversed, or as named.
+
+    Parameters
+    ----------
+    a : Tensor
+        The tensor.
+    perm : Sequence[int], optional
+        Which axis stands at each place; in reverse order by default.
+    conjugate : bool, optional, default=False
+        Whether complex numbers are conjugated, too.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        `(N, M)` becomes `(M, N)`.
+
+    Examples
+    --------
+    >>> tf.transpose([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(3, 2), dtype=int32, numpy=
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)>
+
+    """
     x = take(a)
     perm = list(range(x.ndim))[::-1] if perm is None else as_ints(perm)
     if len(perm) != x.ndim:
@@ -129,121 +218,6 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
                                f"{len(perm)} [Op:Transpose]")
     x = ops.permute(x, perm)
     return ops.conj_physical(x) if conjugate and x.dtype.is_complex else x
-
-
-def check_dtypes(tensors, node):
-    """Return tensors if all have one dtype."""
-    for place, item in enumerate(tensors):
-        if item.dtype is not tensors[0].dtype:
-            from dragon.vm.shared.tensors.operators import mismatch
-            raise mismatch(node, tensors[0], item.dtype, place)
-    return tensors
-
-
-def take_all(values):
-    """Return the items of a list as operands; numbers among tensors take their dtype."""
-    first = next((item for item in values if isinstance(item, _C.Tensor)), None)
-    return [take(item, first.dtype if first is not None and not isinstance(item, _C.Tensor) else None)
-            for item in values]
-
-
-@moving(0)
-def concat(values, axis, name="concat"):
-    """Return tensors one after the other along an axis."""
-    if any(map(is_ragged, values if isinstance(values, (list, tuple)) else [values])):
-        from dragon.vm.shared.ragged import math as ragged_math
-        return ragged_math.concat(values, axis)
-    tensors = check_dtypes(take_all(values if isinstance(values, (list, tuple)) else [values]), "ConcatV2")
-    if not tensors or not tensors[0].ndim:
-        raise invalid_argument("ConcatOp : Expected concatenating dimensions in the range [0, 0), but got "
-                               f"{axis} [Op:ConcatV2]")
-    if len(tensors) == 1:
-        return convert_to_tensor(tensors[0])
-    axis = check_axis(axis, tensors[0].ndim, "ConcatOp")
-    try:
-        made = ops.cat(tensors, axis)
-        return joined(made, values) if is_capturing() else made
-    except _C.InvalidValue:
-        raise invalid_argument("ConcatOp : Dimension mismatch. Received shapes "
-                               f"{[tuple(item.shape) for item in tensors]} for axis {axis} [Op:ConcatV2]") from None
-
-
-@moving(0)
-def stack(values, axis=0, name="stack"):
-    """Return tensors of one shape along a new axis."""
-    if isinstance(values, _C.Tensor):
-        values = list(ops.unbind(values))
-    if any(map(is_ragged, values)):
-        from dragon.vm.shared.ragged import math as ragged_math
-        return ragged_math.stack(values, axis)
-    tensors = check_dtypes(take_all(list(values)), "Pack")
-    if not tensors:
-        raise ValueError("tf.stack: got no tensors, expected at least one. Received: values=[]")
-    rank = tensors[0].ndim + 1
-    if not -rank <= axis < rank:
-        raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
-    try:
-        made = ops.stack(tensors, axis)
-        return joined(made, values) if is_capturing() else made
-    except _C.InvalidValue:
-        shapes = [tuple(item.shape) for item in tensors]
-        raise invalid_argument(f"Shapes of all inputs must match: got {shapes} [Op:Pack]") from None
-
-
-def parallel_stack(values, name="parallel_stack"):
-    """Return tensors of one shape along a new first axis."""
-    return stack(values)
-
-
-@moving(0)
-def unstack(value, num=None, axis=0, name="unstack"):
-    """Return the entries of an axis as a list of tensors."""
-    x = take(value)
-    axis = check_axis(axis, x.ndim, "Unpack")
-    if num is not None and num != x.shape[axis]:
-        raise invalid_argument(f"Input shape axis {axis} must equal {num}, got shape {list(x.shape)} [Op:Unpack]")
-    return list(ops.unbind(x, axis))
-
-
-@moving(0)
-def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """Return pieces of a tensor along an axis: so many equal ones, or of the sizes given."""
-    x = take(value)
-    axis = check_axis(axis, x.ndim, "Split")
-    sizes, length = as_ints(num_or_size_splits), x.shape[axis]
-    if isinstance(sizes, int):
-        if sizes <= 0 or length % sizes:
-            raise invalid_argument(f"Number of ways to split should evenly divide the split dimension, but got "
-                                   f"split_dim {axis} (size = {length}) and num_split {sizes} [Op:Split]")
-        sizes = [length // sizes] * sizes
-    known = sum(size for size in sizes if size >= 0)
-    sizes = [length - known if size < 0 else size for size in sizes]
-    if sum(sizes) != length:
-        raise invalid_argument(f"Determined shape must either match input shape along split_dim exactly if fully "
-                               f"specified, or be less than the size of the input along split_dim. Got: {sizes} "
-                               f"[Op:SplitV]")
-    return list(ops.split_with_sizes(x, sizes, axis))
-
-
-@moving(0)
-def tile(input, multiples, name=None):
-    """Return the tensor repeated along its axes."""
-    x, counts = take(input), as_ints(multiples)
-    if len(counts) != x.ndim:
-        raise invalid_argument(f"Expected multiples argument to be a vector of length {x.ndim} but got length "
-                               f"{len(counts)} [Op:Tile]")
-    return ops.tile(x, counts)
-
-
-@moving(0)
-def repeat(input, repeats, axis=None, name=None):
-    """Return the tensor with each entry of an axis repeated."""
-    x = take(input)
-    if axis is None:
-        x, axis = ops.reshape(x, (-1,)), 0
-    axis = check_axis(axis, x.ndim, "repeat")
-    counts = ops.broadcast_to(indices_of(repeats, "Repeat"), (x.shape[axis],))
-    return ops.repeat_interleave(x, counts, axis)
 
 
 @moving(0)

@@ -24,11 +24,20 @@ def constant(value, dtype=None, shape=None, name="Const"):
         By default what the value has.
     shape : Sequence[int], optional
         The shape; a single number fills it.
+    name : str, optional
+        Accepted.
 
     Returns
     -------
     Tensor
         The numbers.
+
+    Examples
+    --------
+    >>> tf.constant([[1, 2], [3, 4]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4]], dtype=int32)>
 
     """
     if dtype is not None and isinstance(value, _C.Tensor) and value.dtype != as_dtype(dtype):
@@ -55,12 +64,56 @@ def reshape_any(x, shape):
 
 
 def zeros(shape, dtype=float32, name=None, layout=None):
-    """Return zeros."""
+    """Return zeros.
+
+    Parameters
+    ----------
+    shape : Union[Sequence[int], Tensor]
+        The sizes of the axes.
+    dtype : DType, optional, default=tf.float32
+        The type of the elements.
+    name, layout : optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of that shape.
+
+    Examples
+    --------
+    >>> tf.zeros((2, 3), tf.int32)
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=int32)>
+
+    """
     return _filled(shape, dtype, 0)
 
 
 def ones(shape, dtype=float32, name=None, layout=None):
-    """Return ones."""
+    """Return ones.
+
+    Parameters
+    ----------
+    shape : Union[Sequence[int], Tensor]
+        The sizes of the axes.
+    dtype : DType, optional, default=tf.float32
+        The type of the elements.
+    name, layout : optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of that shape.
+
+    Examples
+    --------
+    >>> tf.ones(2)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 1.], dtype=float32)>
+
+    """
     return _filled(shape, dtype, 1)
 
 
@@ -74,12 +127,54 @@ def _filled(shape, dtype, number):
 
 
 def zeros_like(input, dtype=None, name=None, layout=None):
-    """Return zeros in the shape of a tensor."""
+    """Return zeros in the shape of a tensor.
+
+    Parameters
+    ----------
+    input : Tensor
+        Whose shape is taken.
+    dtype : DType, optional
+        That of `input` by default.
+    name, layout : optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    Examples
+    --------
+    >>> tf.zeros_like([1, 2, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 0, 0], dtype=int32)>
+
+    """
     return _like(input, dtype, 0)
 
 
 def ones_like(input, dtype=None, name=None, layout=None):
-    """Return ones in the shape of a tensor."""
+    """Return ones in the shape of a tensor.
+
+    Parameters
+    ----------
+    input : Tensor
+        Whose shape is taken.
+    dtype : DType, optional
+        That of `input` by default.
+    name, layout : optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    Examples
+    --------
+    >>> tf.ones_like([1.5, 2.5])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 1.], dtype=float32)>
+
+    """
     return _like(input, dtype, 1)
 
 
@@ -109,7 +204,34 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None):
 
 
 def range_(start, limit=None, delta=1, dtype=None, name="range"):
-    """Return numbers from `start` up to `limit`, which is not among them, in steps of `delta`."""
+    """Return numbers from `start` up to `limit`, which is not among them, in steps of `delta`.
+
+    Parameters
+    ----------
+    start : number
+        The first number; the limit, if it is the only one.
+    limit : number, optional
+        Where to stop.
+    delta : number, optional, default=1
+        The step.
+    dtype : DType, optional
+        That of the arguments by default.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        One axis.
+
+    Examples
+    --------
+    >>> tf.range(5)
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([0, 1, 2, 3, 4], dtype=int32)>
+    >>> tf.range(3, 18, 5)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 3,  8, 13], dtype=int32)>
+
+    """
     start, limit = (0, start) if limit is None else (start, limit)
     numbers = [start, limit, delta]
     if dtype is None:
@@ -129,7 +251,30 @@ def range_(start, limit=None, delta=1, dtype=None, name="range"):
 
 
 def linspace(start, stop, num, name=None, axis=0):
-    """Return evenly spaced numbers from `start` to `stop`, which is the last one."""
+    """Return evenly spaced numbers from `start` to `stop`, which is the last one.
+
+    Parameters
+    ----------
+    start, stop : Union[number, Tensor]
+        The first and the last number.
+    num : int
+        How many.
+    name : str, optional
+        Accepted.
+    axis : int, optional, default=0
+        Where the new axis stands, if the ends are tensors.
+
+    Returns
+    -------
+    Tensor
+        `num` numbers.
+
+    Examples
+    --------
+    >>> tf.linspace(0.0, 1.0, 5)
+    <tf.Tensor: shape=(5,), dtype=float32, numpy=array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)>
+
+    """
     start = take(start)
     stop = take(stop, start.dtype if not isinstance(stop, _C.Tensor) else None)
     num = as_ints(num)
@@ -150,7 +295,34 @@ def linspace(start, stop, num, name=None, axis=0):
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """Return a tensor with an axis more, which holds `on_value` at the places that numbers name."""
+    """Return a tensor with an axis more, which holds `on_value` at the places that numbers name.
+
+    Parameters
+    ----------
+    indices : Tensor
+        Places, integers.
+    depth : int
+        The size of the new axis.
+    on_value, off_value : number, optional
+        1 and 0 by default.
+    axis : int, optional
+        Where the new axis stands; at the end by default.
+    dtype : DType, optional
+        `tf.float32` by default.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        With one axis more.
+
+    Examples
+    --------
+    >>> tf.one_hot([0, 2], 3).numpy().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+
+    """
     indices, depth = indices_of(indices, "OneHot"), as_ints(depth)
     if depth < 0:
         raise invalid_argument(f"depth must be non-negative, got: {depth} [Op:OneHot]")
@@ -178,7 +350,28 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 
 def cast(x, dtype, name=None):
-    """Return numbers in another dtype; of complex numbers the real parts, of floats as integers the whole parts."""
+    """Return numbers in another dtype; of complex numbers the real parts, of floats as integers the whole parts.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    dtype : Union[DType, str]
+        What they become.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    Examples
+    --------
+    >>> tf.cast([1.7, -1.7], tf.int32)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -1], dtype=int32)>
+
+    """
     dtype = as_dtype(dtype)
     if is_ragged(x):
         return x.with_flat_values(cast(x.flat_values, dtype))
@@ -262,7 +455,28 @@ def meshgrid(*args, **kwargs):
 
 
 def shape(input, out_type=int32, name=None):
-    """Return a tensor's shape as a tensor."""
+    """Return a tensor's shape as a tensor.
+
+    Parameters
+    ----------
+    input : Tensor
+        Whose shape is asked for.
+    out_type : DType, optional
+        `tf.int32` by default, or `tf.int64`.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        As many numbers as there are axes.
+
+    Examples
+    --------
+    >>> tf.shape([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
+
+    """
     given = input.shape if hasattr(input, "shape") else convert_to_tensor(input).shape
     dtype = as_dtype(out_type)
     if is_capturing():

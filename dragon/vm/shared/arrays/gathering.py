@@ -2,7 +2,8 @@
 import math
 
 from dragon import _C
-from dragon.vm.shared.arrays.array import as_ints, at_least, check_axis, check_dtypes, indices_of
+from dragon.vm.shared.arrays.array import as_ints, at_least, check_axis, indices_of
+from dragon.vm.shared.arrays.joining import check_dtypes
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -27,11 +28,18 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         Which axis; by default the first after the batch axes.
     batch_dims : int, optional, default=0
         How many first axes of both tensors belong together.
+    name : str, optional
+        Accepted.
 
     Returns
     -------
     Tensor
         The shape of `indices` stands where the axis was.
+
+    Examples
+    --------
+    >>> tf.gather([10, 20, 30], [2, 0])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([30, 10], dtype=int32)>
 
     """
     if is_ragged(params):
@@ -80,25 +88,54 @@ def _columns(indices):
     return list(ops.unbind(indices_of(indices, "GatherNd"), -1))
 
 
+def _find_inside(index, sizes, policy, op):
+    """Return which rows of numbers are those of entries, where others are ignored; None where others are an error."""
+    if policy in ("", "DEFAULT", "ERROR"):
+        return None
+    if policy != "IGNORE":
+        raise invalid_argument(f"Unknown bad indices handling attribute: {policy} [Op:{op}]")
+    if 0 in sizes:
+        return None  # an axis without entries is an error all the same
+    index = ops.cast(index, "int64")
+    return ops.all(ops.logical_and(ops.ge(index, 0), ops.lt(index, convert_to_tensor(list(sizes), "int64"))), -1)
+
+
 @moving(0)
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
-    """Return entries by rows of numbers, one for each of the first axes."""
+    """Return entries by rows of numbers, one for each of the first axes; zeros where "IGNORE" spares one outside."""
     x, index = take(params), take(indices)
+    depth = index.shape[-1] if index.ndim else 0
+    inside = _find_inside(index, tuple(x.shape[batch_dims:batch_dims + depth]), bad_indices_policy, "GatherNd")
+    if inside is not None:
+        index = ops.where(ops.unsqueeze(inside, -1), index, ops.zeros_like(index))
     columns = _columns(index)
     if not columns:
         return ops.broadcast_to(x, (*index.shape[:-1], *x.shape))
     if batch_dims:
         columns = _batch_columns(columns[0], batch_dims) + columns
-    return ops.index(x, columns, from_end=False)
+    found = ops.index(x, columns, from_end=False)
+    if inside is None:
+        return found
+    inside = ops.reshape(inside, (*inside.shape, *[1] * (found.ndim - inside.ndim)))
+    return ops.where(inside, found, ops.zeros_like(found))
 
 
-def scatter_nd(indices, updates, shape, name=None):
-    """Return zeros with entries added at rows of numbers."""
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+    """Return zeros with entries added at rows of numbers; "IGNORE" leaves out rows that lie outside."""
     updates = take(updates)
-    return _put(ops.zeros(as_shape(shape), dtype=updates.dtype), indices, updates, True)
+    return _put(ops.zeros(as_shape(shape), dtype=updates.dtype), indices, updates, True, bad_indices_policy,
+                "ScatterNd")
 
 
-def _put(x, indices, updates, accumulate):
+def _leave_out(x, index, updates, policy, op):
+    """Return the rows of numbers and the updates, without those outside where they are to be ignored."""
+    inside = _find_inside(index, tuple(x.shape[:index.shape[-1]]), policy, op)
+    if inside is None:
+        return index, updates
+    return ops.index(index, [inside], from_end=False), ops.index(updates, [inside], from_end=False)
+
+
+def _put(x, indices, updates, accumulate, policy="", op=""):
     index = take(indices)
     updates = take(updates, None if isinstance(updates, _C.Tensor) else x.dtype)
     check_dtypes([x, updates], "TensorScatterUpdate")
@@ -106,6 +143,7 @@ def _put(x, indices, updates, accumulate):
     wanted = (*index.shape[:-1], *x.shape[index.shape[-1]:])
     if tuple(updates.shape) != wanted:
         updates = ops.broadcast_to(updates, wanted)
+    index, updates = _leave_out(x, index, updates, policy, op)
     return ops.index_put(x, _columns(index), updates, accumulate, from_end=False)
 
 
@@ -115,33 +153,35 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     return _put(take(tensor), indices, updates, False)
 
 
-def tensor_scatter_nd_add(tensor, indices, updates, name=None):
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
     """Return the tensor with entries added at rows of numbers."""
-    return _put(take(tensor), indices, updates, True)
+    return _put(take(tensor), indices, updates, True, bad_indices_policy, "TensorScatterAdd")
 
 
-def tensor_scatter_nd_sub(tensor, indices, updates, name=None):
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
     """Return the tensor with entries subtracted at rows of numbers."""
     x = take(tensor)
-    return _put(x, indices, -take(updates, None if isinstance(updates, _C.Tensor) else x.dtype), True)
+    updates = -take(updates, None if isinstance(updates, _C.Tensor) else x.dtype)
+    return _put(x, indices, updates, True, bad_indices_policy, "TensorScatterSub")
 
 
-def tensor_scatter_nd_max(tensor, indices, updates, name=None):
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
     """Return the tensor with the greater of its entries and others at rows of numbers."""
-    return _reduce(tensor, indices, updates, "amax")
+    return _reduce(tensor, indices, updates, "amax", bad_indices_policy)
 
 
-def tensor_scatter_nd_min(tensor, indices, updates, name=None):
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
     """Return the tensor with the lesser of its entries and others at rows of numbers."""
-    return _reduce(tensor, indices, updates, "amin")
+    return _reduce(tensor, indices, updates, "amin", bad_indices_policy)
 
 
-def _reduce(tensor, indices, updates, how):
+def _reduce(tensor, indices, updates, how, policy):
     x, index = take(tensor), at_least(take(indices), 1, "indices")
     updates = take(updates, None if isinstance(updates, _C.Tensor) else x.dtype)
     depth = index.shape[-1]
     if depth > x.ndim:
         raise invalid_argument(f"Inner dimension {depth} of indices must be <= rank {x.ndim} of the tensor")
+    index, updates = _leave_out(x, index, updates, policy, "TensorScatterMax" if how == "amax" else "TensorScatterMin")
     # The place of each row among all, read where they are counted, so that each number must lie on its own axis.
     sizes, rest = tuple(x.shape[:depth]), tuple(x.shape[depth:])
     step = 1
@@ -172,7 +212,31 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 
 
 def where(condition, x=None, y=None, name=None):
-    """Return `x` where a condition holds and `y` elsewhere; without them, the places where it holds."""
+    """Return `x` where a condition holds and `y` elsewhere; without them, the places where it holds.
+
+    Parameters
+    ----------
+    condition : Tensor
+        Booleans.
+    x, y : Union[Tensor, number], optional
+        Taken where it holds, and elsewhere.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the shape that all broadcast to; or places, as rows.
+
+    Examples
+    --------
+    >>> x = tf.constant([-1.0, 2.0])
+    >>> tf.where(x > 0, x, 0.0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 2.], dtype=float32)>
+    >>> tf.where(x > 0)
+    <tf.Tensor: shape=(1, 1), dtype=int64, numpy=array([[1]])>
+
+    """
     mask = take(condition)
     if x is None and y is None:
         return ops.argwhere(mask)

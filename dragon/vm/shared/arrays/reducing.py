@@ -15,8 +15,36 @@ from dragon.vm.shared.tensors.tensor import ops
 NOTHING_IGNORED = -2 ** 63
 
 
-def _reduction(name, words, allowed, compute):
-    """Make a function that reduces axes."""
+DOC = """Return {words} along axes; all by default.
+
+Parameters
+----------
+input_tensor : Tensor
+    {what}.
+axis : Union[int, Sequence[int]], optional
+    Which axes.
+keepdims : bool, optional, default=False
+    Whether they stay, with size 1.
+name : str, optional
+    Accepted.
+
+Returns
+-------
+Tensor
+    Without the axes, or with size 1 there.
+"""
+EXAMPLE = """
+Examples
+--------
+>>> float(tf.{name}([[1.0, 2.0], [3.0, 4.0]]))
+{whole}
+>>> tf.{name}([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
+{rows}
+"""
+
+
+def _reduction(name, words, allowed, compute, whole="", rows=""):
+    """Make a function that reduces axes; `whole` and `rows` are what it makes of [[1, 2], [3, 4]] and of its rows."""
     def function(input_tensor, axis=None, keepdims=False, name=None):
         if is_ragged(input_tensor):
             from dragon.vm.shared.ragged.math import reduce
@@ -26,7 +54,8 @@ def _reduction(name, words, allowed, compute):
             raise refuse_dtype(function.__name__, x.dtype)
         return compute(*along(x, axis, keepdims))
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Return {words} along axes; all by default."
+    example = EXAMPLE.format(name=name, whole=whole, rows=rows) if whole else ""
+    function.__doc__ = DOC.format(words=words, what="Booleans" if allowed is BOOL else "Numbers") + example
     return function
 
 
@@ -93,11 +122,12 @@ def _logsumexp(x, axes, keepdims):
     return ops.logsumexp(x, list(range(x.ndim)) if axes is None else axes, keepdims) if x.ndim else ops.clone(x)
 
 
-reduce_sum = _reduction("reduce_sum", "sums", None, lambda x, axes, keep: ops.sum(x, axes, keep, dtype=x.dtype))
-reduce_mean = _reduction("reduce_mean", "means", None, _mean)
-reduce_max = _reduction("reduce_max", "the greatest elements", None, _greatest)
-reduce_min = _reduction("reduce_min", "the least elements", None, _least)
-reduce_prod = _reduction("reduce_prod", "products", None, _prod)
+reduce_sum = _reduction("reduce_sum", "sums", None, lambda x, axes, keep: ops.sum(x, axes, keep, dtype=x.dtype),
+                        "10.0", "array([4., 6.], dtype=float32)")
+reduce_mean = _reduction("reduce_mean", "means", None, _mean, "2.5", "array([2., 3.], dtype=float32)")
+reduce_max = _reduction("reduce_max", "the greatest elements", None, _greatest, "4.0", "array([3., 4.], dtype=float32)")
+reduce_min = _reduction("reduce_min", "the least elements", None, _least, "1.0", "array([1., 2.], dtype=float32)")
+reduce_prod = _reduction("reduce_prod", "products", None, _prod, "24.0", "array([3., 8.], dtype=float32)")
 reduce_all = _reduction("reduce_all", "whether all hold", BOOL, lambda x, axes, keep: ops.all(x, axes, keep))
 reduce_any = _reduction("reduce_any", "whether some holds", BOOL, lambda x, axes, keep: ops.any(x, axes, keep))
 reduce_variance = _reduction("reduce_variance", "variances", None, _variance)
@@ -117,7 +147,30 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=int64, name=None):
 
 
 def argmax(input, axis=None, output_type=int64, name=None):
-    """Return the places of the greatest elements along an axis; the first by default."""
+    """Return the places of the greatest elements along an axis; the first by default.
+
+    Parameters
+    ----------
+    input : Tensor
+        The numbers.
+    axis : int, optional
+        Which axis.
+    output_type : DType, optional, default=tf.int64
+        Of the places.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Without the axis.
+
+    Examples
+    --------
+    >>> tf.argmax([[0.1, 0.9], [0.8, 0.2]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 0])>
+
+    """
     return _place(ops.argmax, input, axis, output_type, -math.inf)
 
 

@@ -18,6 +18,18 @@ class Combining:
             How many batches are made at a time.
         deterministic : bool, optional
             Whether batches keep their order, as they always do here.
+        name : str, optional
+            Accepted.
+
+        Returns
+        -------
+        Dataset
+            Of elements with an axis more in front.
+
+        Examples
+        --------
+        >>> [batch.numpy().tolist() for batch in tf.data.Dataset.range(5).batch(2)]
+        [[0, 1], [2, 3], [4]]
 
         """
         return kinds.Batch(self, batch_size, drop_remainder)

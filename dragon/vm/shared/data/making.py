@@ -7,7 +7,27 @@ class Making:
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        """Return a dataset of the slices of tensors along their first axis."""
+        """Return a dataset of the slices of tensors along their first axis.
+
+        Parameters
+        ----------
+        tensors : Any
+            Tensors of one length, in a structure.
+        name : str, optional
+            Accepted.
+
+        Returns
+        -------
+        Dataset
+            As many elements as the first axis is long.
+
+        Examples
+        --------
+        >>> dataset = tf.data.Dataset.from_tensor_slices(([1, 2, 3], [10, 20, 30]))
+        >>> [(int(x), int(y)) for x, y in dataset]
+        [(1, 10), (2, 20), (3, 30)]
+
+        """
         return kinds.TensorSlices(tensors)
 
     @staticmethod
@@ -37,7 +57,26 @@ class Making:
 
     @staticmethod
     def range(*args, **kwargs):
-        """Return a dataset of evenly spaced integers; the arguments are those of Python's `range`."""
+        """Return a dataset of evenly spaced integers; the arguments are those of Python's `range`.
+
+        Parameters
+        ----------
+        *args : int
+            Stop; start and stop; or start, stop and step.
+        **kwargs : Any
+            `output_type`, `tf.int64` by default, and `name`.
+
+        Returns
+        -------
+        Dataset
+            Of single numbers.
+
+        Examples
+        --------
+        >>> list(tf.data.Dataset.range(5).as_numpy_iterator())
+        [np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)]
+
+        """
         return kinds.Range(*args, **kwargs)
 
     @staticmethod
@@ -57,7 +96,29 @@ class Making:
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
-        """Return a dataset of tuples, or another structure, of the elements of several datasets."""
+        """Return a dataset of tuples, or another structure, of the elements of several datasets.
+
+        Parameters
+        ----------
+        *args : Dataset
+            The datasets, or one structure of them.
+        datasets : Any, optional
+            The structure, by name.
+        name : str, optional
+            Accepted.
+
+        Returns
+        -------
+        Dataset
+            As long as the shortest.
+
+        Examples
+        --------
+        >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
+        >>> [(int(x), int(y)) for x, y in tf.data.Dataset.zip(a, b)]
+        [(0, 10), (1, 11), (2, 12)]
+
+        """
         return kinds.Zip(*args, datasets=datasets)
 
     @staticmethod

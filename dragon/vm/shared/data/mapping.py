@@ -207,8 +207,8 @@ class IgnoreErrors(Dataset):
             except (errors.OpError, ValueError, TypeError, ArithmeticError, LookupError, OSError) as error:
                 failures.append(error)
                 if self._log_warning:
-                    import warnings
-                    warnings.warn(f"ignore_errors: left out an element: {error}", stacklevel=2)
+                    from dragon.core import warnings
+                    warnings.warn(f"ignore_errors: left out an element: {error}")
 
     def _count(self):
         count = self._sources[0]._count()

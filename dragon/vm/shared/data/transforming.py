@@ -17,6 +17,23 @@ class Transforming:
             How many elements are computed at a time, in threads; `tf.data.AUTOTUNE` lets measurements decide.
         deterministic : bool, optional
             Whether elements keep their order; they do by default.
+        synchronous : bool, optional
+            Accepted.
+        use_unbounded_threadpool : bool, optional
+            Accepted.
+        name : str, optional
+            Accepted.
+
+        Returns
+        -------
+        Dataset
+            Of what the function returns.
+
+        Examples
+        --------
+        >>> dataset = tf.data.Dataset.range(4).map(lambda x: x ** 2)
+        >>> [int(x) for x in dataset]
+        [0, 1, 4, 9]
 
         """
         return kinds.Map(self, map_func, num_parallel_calls, deterministic, synchronous)
@@ -66,7 +83,26 @@ class Transforming:
         return kinds.Unique(self)
 
     def take(self, count, name=None):
-        """Return a dataset of at most the first `count` elements; -1 takes all."""
+        """Return a dataset of at most the first `count` elements; -1 takes all.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        name : str, optional
+            Accepted.
+
+        Returns
+        -------
+        Dataset
+            A shorter one.
+
+        Examples
+        --------
+        >>> [int(x) for x in tf.data.Dataset.range(10).take(3)]
+        [0, 1, 2]
+
+        """
         return kinds.Take(self, count)
 
     def skip(self, count, name=None):
@@ -96,6 +132,19 @@ class Transforming:
             Where the order comes from, together with `tf.random.set_seed`.
         reshuffle_each_iteration : bool, optional, default=True
             Whether each iteration has another order.
+        name : str, optional
+            Accepted.
+
+        Returns
+        -------
+        Dataset
+            Of the same elements.
+
+        Examples
+        --------
+        >>> dataset = tf.data.Dataset.range(5).shuffle(5, seed=1)
+        >>> sorted(int(x) for x in dataset)
+        [0, 1, 2, 3, 4]
 
         """
         return kinds.Shuffle(self, buffer_size, seed, reshuffle_each_iteration)

@@ -1,6 +1,7 @@
 """Pictures in files: decoded and encoded by Pillow, which is imported when a picture is first met."""
 import io
 
+from dragon.core.distribution import install_words
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -17,7 +18,7 @@ def pillow(who):
         from PIL import Image
     except ImportError:
         raise ImportError(f"{who}: pictures are decoded and encoded by Pillow, which is not installed "
-                          "(pip install pillow)") from None
+                          f"({install_words('vision')})") from None
     return Image
 
 

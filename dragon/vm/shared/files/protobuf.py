@@ -6,7 +6,7 @@ import struct
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 FIXED = {"float": (FIXED32, struct.Struct("<f")), "double": (FIXED64, struct.Struct("<d"))}
-VARINTS = ("int64", "int32", "uint64", "uint32", "bool", "enum")
+VARINTS = ("int64", "int32", "uint64", "uint32", "sint64", "bool", "enum")
 TEXTS = ("bytes", "string")
 CONTINUES, SEVEN = 0x80, 0x7F
 
@@ -136,6 +136,8 @@ class Field:
         if self.kind in TEXTS:
             value = value.encode() if isinstance(value, str) else value
             return write_varint(len(value)) + value
+        if self.kind == "sint64":  # small numbers of either sign are few bytes: 0, -1, 1, -2 are 0, 1, 2, 3
+            value = value << 1 ^ value >> 63
         return write_varint(int(value))
 
     @property
@@ -165,6 +167,8 @@ class Field:
             return bool(value)
         if self.kind.startswith("u"):
             return value
+        if self.kind == "sint64":
+            return value >> 1 ^ -(value & 1)
         value = signed(value)
         if self.kind == "int64":
             return value

@@ -66,8 +66,14 @@ def _count(shape, values, width):
 
 def read_proto(proto):
     """Return the tensor of a message."""
-    import numpy as np
     from dragon.vm.shared.tensors.convert import convert_to_tensor
+    array = read_array(proto)
+    return over_strings(array) if array.dtype == object else convert_to_tensor(array)
+
+
+def read_array(proto):
+    """Return the numbers of a message as an array, strings as one of bytes."""
+    import numpy as np
     try:
         dtype = as_dtype(proto.dtype)
         kind = np.dtype(object if dtype.name == "string" else dtype.as_numpy_dtype)
@@ -78,11 +84,11 @@ def read_proto(proto):
         values = proto.string_val or [b""]
         array = np.full(_count(shape, len(values), kind.itemsize), values[-1], object)
         array[:len(values)] = values[:array.size]
-        return over_strings(array.reshape(shape))
+        return array.reshape(shape)
     if proto.tensor_content:
         if len(proto.tensor_content) != math.prod(shape) * kind.itemsize or min(shape, default=0) < 0:
             _refuse(f"{len(proto.tensor_content)} bytes for a shape {shape[:8]} of {dtype.name}")
-        return convert_to_tensor(np.frombuffer(proto.tensor_content, kind).reshape(shape))
+        return np.frombuffer(proto.tensor_content, kind).reshape(shape)
     name = LISTS.get(dtype.name, "int_val")
     values = np.array(list(getattr(proto, name)) or [0])
     if name == "half_val":
@@ -93,4 +99,4 @@ def read_proto(proto):
         values = values[0::2] + 1j * values[1::2]
     array = np.full(_count(shape, len(values), kind.itemsize), values[-1], kind)
     array[:len(values)] = values[:array.size]
-    return convert_to_tensor(array.reshape(shape))
+    return array.reshape(shape)

@@ -5,7 +5,7 @@ sparse tensor of a process is about to be made.
 """
 import functools
 
-from dragon.vm.shared.arrays import array, creation, gathering
+from dragon.vm.shared.arrays import array, creation, gathering, joining
 from dragon.vm.shared.ragged import listeners, math as ragged_math
 from dragon.vm.shared.ragged.tensor import RaggedTensor
 from dragon.vm.shared.sparse.tensor import SparseTensor
@@ -89,7 +89,8 @@ def shape(input, out_type="int32"):
 
 # Modules, and their functions that go through values one by one.
 ELEMENTWISE = {creation: "cast ones_like zeros_like identity saturate_cast", gathering: "where"}
-CHOICES = {array: {"concat": ragged_math.concat, "stack": ragged_math.stack, "expand_dims": ragged_math.expand_dims},
+CHOICES = {array: {"expand_dims": ragged_math.expand_dims},
+           joining: {"concat": ragged_math.concat, "stack": ragged_math.stack},
            gathering: {"gather": gather, "boolean_mask": ragged_math.boolean_mask},
            creation: {"size": size, "rank": rank, "shape": shape}}
 

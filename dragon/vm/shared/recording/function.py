@@ -96,7 +96,7 @@ class Function:
         @functools.wraps(python_function)
         def traced(*args, **kwargs):
             return nest.map_structure(_result, python_function(*args, **kwargs))
-        self._graphs = _Graphs(traced, dynamic_batch=free, name=self._name)
+        self._graphs = _Graphs(traced, dynamic=None if free else False, name=self._name)
         functools.update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args, **kwargs):
@@ -383,8 +383,10 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     Examples
     --------
     >>> @tf.function
-    ... def double(x):
-    ...     return x * 2
+    ... def scale(x):
+    ...     return x * 2 + 1
+    >>> scale(tf.constant([1.0, 2.0])).numpy()
+    array([3., 5.], dtype=float32)
 
     """
     def decorate(python_function):

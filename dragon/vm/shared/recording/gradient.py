@@ -81,6 +81,18 @@ def custom_gradient(f=None):
     Callable
         Called as `f`; gives the result alone.
 
+    Examples
+    --------
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda grad: tf.clip_by_value(grad, -1.0, 1.0)
+    >>> x = tf.constant(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = 100.0 * clipped(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(1.0)
+
     """
     if f is None:
         return custom_gradient

@@ -2,8 +2,8 @@
 import contextlib
 import enum
 import threading
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
 from dragon.vm.shared import nest
@@ -49,12 +49,11 @@ class GradientTape:
 
     Examples
     --------
-    >>> x = tf.constant(3.0)
+    >>> x = tf.Variable(3.0)
     >>> with tf.GradientTape() as tape:
-    ...     tape.watch(x)
-    ...     y = x * x
-    >>> float(tape.gradient(y, x))
-    6.0
+    ...     y = x ** 2
+    >>> tape.gradient(y, x).numpy()
+    np.float32(6.0)
 
     """
 
@@ -118,7 +117,7 @@ class GradientTape:
                                  .format(item, type(item).__name__))
             if not (as_dtype(item.dtype).is_floating or as_dtype(item.dtype).is_complex):  # Keras's are strings
                 warnings.warn("The dtype of the watched tensor must be floating (e.g. tf.float32), got "
-                              f"{item.dtype!r}", stacklevel=2)
+                              f"{item.dtype!r}")
                 continue
             self._watched[id(item)] = item
             if not item.requires_grad:

@@ -50,11 +50,18 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
         floats are float32.
     dtype_hint : DType, optional
         A dtype that is taken if the value can have it.
+    name : str, optional
+        Accepted.
 
     Returns
     -------
     Tensor
         The value itself if it is one.
+
+    Examples
+    --------
+    >>> tf.convert_to_tensor([1, 2], dtype=tf.float32)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
 
     """
     if type(value) is Tensor and dtype is None:

@@ -112,6 +112,10 @@ class StringTensor:
         line = "\n" if "\n" in text else ""
         return f"<tf.Tensor: shape={self.shape}, dtype=string, numpy={line}{text}>"
 
+    def _repr_html_(self):
+        from dragon.core.pictures.card import array_card
+        return array_card(self._array, "tf.Tensor", [("dtype", "string")])
+
     def __str__(self):
         text = str(self.numpy())
         line = "\n" if "\n" in text else ""

@@ -47,6 +47,10 @@ class Base(_C.Tensor):
         line = "\n" if "\n" in text else ""
         return f"tf.Tensor({line}{text}{', ' if not line else ', '}shape={self.shape}, dtype={self.dtype.name})"
 
+    def _repr_html_(self):
+        from dragon.core.pictures.card import tensor_card
+        return tensor_card(self, "tf.Tensor" if isinstance(self, Tensor) else "tf.Variable")
+
     def __array__(self, dtype=None, copy=None):
         import numpy as np
         array = host.host_array(self)
@@ -118,7 +122,17 @@ class TensorKind(type):
 
 @known_as("tensorflow")
 class Tensor(Base, metaclass=TensorKind):
-    """Numbers of one dtype in a box, or the promise of them; they do not change."""
+    """Numbers of one dtype in a box, or the promise of them; they do not change.
+
+    Examples
+    --------
+    >>> x = tf.constant([[1.0, 2.0]])
+    >>> isinstance(x, tf.Tensor), x.shape, x.dtype
+    (True, TensorShape([1, 2]), tf.float32)
+    >>> (x + 1).numpy()
+    array([[2., 3.]], dtype=float32)
+
+    """
 
     def __hash__(self):
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")

@@ -67,6 +67,14 @@ class TensorSpec(TypeSpec):
     name : str, optional
         What the tensor is called.
 
+    Examples
+    --------
+    >>> spec = tf.TensorSpec((None, 3), tf.float32)
+    >>> spec.shape, spec.dtype
+    (TensorShape([None, 3]), tf.float32)
+    >>> spec.is_compatible_with(tf.zeros((5, 3)))
+    True
+
     """
 
     def __init__(self, shape, dtype=float32, name=None):

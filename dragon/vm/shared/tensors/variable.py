@@ -120,6 +120,15 @@ class Variable(VariableParts, Base):
         Kept for whoever asks.
     shape : TensorShape, optional
         Which shapes it may take on; by default that of the value.
+    experimental_enable_variable_lifting : bool, optional
+        Accepted.
+
+    Examples
+    --------
+    >>> v = tf.Variable([1.0, 2.0])
+    >>> _ = v.assign_add([10.0, 10.0])
+    >>> v.numpy()
+    array([11., 12.], dtype=float32)
 
     """
 

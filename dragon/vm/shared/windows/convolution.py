@@ -40,8 +40,11 @@ def require_channels(x, expected, data_format):
     """Raise unless an input has as many channels as a kernel is for."""
     channels = channels_of(x, data_format)
     if channels != expected:
+        other = "channels_first" if data_format == "channels_last" else "channels_last"
+        hint = (f" With data_format='{other}' they would: the input's shape is {tuple(x.shape)}."
+                if channels_of(x, other) == expected else f" The input's shape is {tuple(x.shape)}.")
         raise ValueError("The number of input channels must match the kernel's input channels. Received: input "
-                         f"channels={channels}, kernel input channels={expected}, data_format='{data_format}'.")
+                         f"channels={channels}, kernel input channels={expected}, data_format='{data_format}'.{hint}")
 
 
 def convolve(x, kernel, bias, strides, padding, data_format, dilation, activation=None):

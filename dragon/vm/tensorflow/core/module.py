@@ -51,6 +51,18 @@ class Module:
     name : str, optional
         A Python identifier; by default the name of the class.
 
+    Examples
+    --------
+    >>> class Scale(tf.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = tf.Variable(2.0)
+    ...     def __call__(self, x):
+    ...         return x * self.factor
+    >>> scale = Scale()
+    >>> scale(3.0).numpy(), len(scale.trainable_variables)
+    (np.float32(6.0), 1)
+
     """
 
     _TF_MODULE_IGNORED_PROPERTIES = frozenset()

@@ -28,10 +28,10 @@ PLACES = {
                                         "ones ones_like range=range_ rank saturate_cast sequence_mask shape shape_n "
                                         "size zeros zeros_like",
     "dragon.vm.shared.arrays.array": "argsort batch_to_space broadcast_dynamic_shape broadcast_static_shape "
-                                     "broadcast_to concat expand_dims pad parallel_stack repeat "
-                                     "required_space_to_batch_paddings reshape reverse reverse_sequence roll "
-                                     "searchsorted slice=slice_ sort space_to_batch space_to_batch_nd split squeeze "
-                                     "stack strided_slice tile transpose unstack",
+                                     "broadcast_to expand_dims pad required_space_to_batch_paddings reshape reverse "
+                                     "reverse_sequence roll searchsorted slice=slice_ sort space_to_batch "
+                                     "space_to_batch_nd squeeze strided_slice transpose",
+    "dragon.vm.shared.arrays.joining": "concat parallel_stack repeat split stack tile unstack",
     "dragon.vm.shared.arrays.gathering": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd "
                                          "histogram_fixed_width histogram_fixed_width_bins scatter_nd "
                                          "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
@@ -47,7 +47,6 @@ PLACES = {
     "strings": "as_string",
     "sparse": "SparseTensor SparseTensorSpec",
     "ragged": "RaggedTensor RaggedTensorSpec",
-    "nn": "conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2",
     "signal": "fftnd ifftnd irfftnd rfftnd",
     "dragon.vm.keras.initializers": "constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros "
                                     "random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform",

@@ -7,7 +7,7 @@ from dragon.vm.shared.tensors.tensor import ops
 
 def _unary(name, words, run):
     """Return a function of single numbers."""
-    return named(lambda features, name=None: run(take(features)), name, f"Return {words}.")
+    return named(lambda features, name=None: run(take(features)), name, f"Return {words}. ...")
 
 
 relu = _unary("relu", "numbers, and 0 for negative ones", ops.relu)
@@ -51,7 +51,30 @@ def leaky_relu(features, alpha=0.2, name=None):
 
 
 def softmax(logits, axis=None, name=None):
-    """Return exponentials divided by their sum along an axis, the last by default."""
+    """Return exponentials divided by their sum along an axis, the last by default.
+
+    Parameters
+    ----------
+    logits : Tensor
+        The numbers.
+    axis : int, optional
+        Which one.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape; it adds up to 1 along the axis.
+
+    Examples
+    --------
+    >>> tf.nn.softmax([[0.0, 0.0], [5.0, 5.0]])
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)>
+
+    """
     logits = take(logits)
     return ops.softmax(logits, check_axis(-1 if axis is None else axis, logits.ndim, "Softmax"))
 

@@ -21,7 +21,28 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 
 
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
-    """Return the cross entropy between classes and the softmax of logits, along the last axis."""
+    """Return the cross entropy between classes and the softmax of logits, along the last axis.
+
+    Parameters
+    ----------
+    labels : Tensor
+        Class numbers, `(N,)`.
+    logits : Tensor
+        `(N, classes)`.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        `(N,)`.
+
+    Examples
+    --------
+    >>> tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([0.6931472], dtype=float32)>
+
+    """
     labels, logits = _pair(labels, logits, "sparse_softmax_cross_entropy_with_logits")
     if logits.ndim == 0:
         raise ValueError(f"Logits cannot be scalars. Received: logits={logits}")

@@ -2,8 +2,8 @@
 import collections.abc
 import functools
 import threading
-import warnings
 
+from dragon.core import warnings
 from dragon.core import config, modes
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor
@@ -113,6 +113,13 @@ class autocast:
     cache_enabled : bool, optional
         Whether casts of parameters are kept.
 
+    Examples
+    --------
+    >>> a, b = torch.ones(2, 2), torch.ones(2, 2)
+    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+    ...     print((a @ b).dtype)
+    torch.bfloat16
+
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
@@ -122,13 +129,11 @@ class autocast:
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         if enabled and device_type == "cuda" and config.device_count("cuda") == 0:
-            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling autocast.",
-                          stacklevel=2)
+            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling autocast.")
             enabled = False
         elif enabled and self.fast_dtype not in SUPPORTED:
             warnings.warn(f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling "
-                          f"autocast: got {self.fast_dtype}, expected one of {', '.join(map(str, SUPPORTED))}",
-                          stacklevel=2)
+                          f"autocast: got {self.fast_dtype}, expected one of {', '.join(map(str, SUPPORTED))}")
             enabled = False
         self._enabled = enabled
         self._previous = []
@@ -248,6 +253,8 @@ NAMES = {"is_autocast_cpu_enabled": lambda: is_autocast_enabled("cpu"),
          "set_autocast_cpu_dtype": lambda dtype: set_autocast_dtype("cpu", dtype),
          "get_autocast_gpu_dtype": lambda: get_autocast_dtype("cuda"),
          "set_autocast_gpu_dtype": lambda dtype: set_autocast_dtype("cuda", dtype)}
+for _name, _function in NAMES.items():
+    _function.__doc__ = f"Of old: `{_name.replace('_cpu', '').replace('_gpu', '')}` for one kind of device."
 for _other in ("ipu", "xla"):
     NAMES[f"is_autocast_{_other}_enabled"] = functools.partial(is_autocast_enabled, _other)
 for _function in (is_autocast_enabled, set_autocast_enabled, get_autocast_dtype,

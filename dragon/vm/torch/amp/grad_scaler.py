@@ -1,8 +1,8 @@
 """Scaling of losses, so that small gradients survive float16."""
-import warnings
 from collections import defaultdict
 from enum import Enum
 
+from dragon.core import warnings
 from dragon.core import config
 from dragon.vm.torch.autograd.grad_mode import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -40,6 +40,17 @@ class GradScaler:
     enabled : bool, optional, default=True
         If False, everything passes through.
 
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.SGD([weight], lr=0.1)
+    >>> scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+    >>> scaler.scale((weight ** 2).sum()).backward()
+    >>> scaler.step(optimizer)
+    >>> scaler.update()
+    >>> weight.detach()
+    tensor([0.8000])
+
     """
 
     def __init__(self, device="cuda", init_scale=2.0 ** 16, growth_factor=2.0, backoff_factor=0.5,
@@ -47,7 +58,7 @@ class GradScaler:
         self._device = device
         self._enabled = enabled
         if enabled and device == "cuda" and config.device_count("cuda") == 0:
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if not self._enabled:
             return

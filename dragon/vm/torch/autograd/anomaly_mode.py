@@ -1,6 +1,6 @@
 """Looking for the forward call behind a failing or NaN gradient."""
-import warnings
 
+from dragon.core import warnings
 from dragon.core import modes
 
 _state = {"check_nan": True}
@@ -44,8 +44,7 @@ class detect_anomaly:
         self.check_nan = check_nan
         self.prev = is_anomaly_enabled()
         self.prev_check_nan = _state["check_nan"]
-        warnings.warn("Anomaly Detection has been enabled. It makes programs slow and is meant for debugging.",
-                      stacklevel=2)
+        warnings.warn("Anomaly Detection has been enabled. It makes programs slow and is meant for debugging.")
 
     def __enter__(self):
         set_anomaly_enabled(True, self.check_nan)

@@ -38,6 +38,11 @@ class Function(core.Function, FunctionCtx):
     In the old form `forward(ctx, *args)` fills the context itself; in the new one `forward(*args)` computes, and
     `setup_context(ctx, inputs, output)` fills it. `backward(ctx, *grads)` returns one gradient per argument.
 
+    Parameters
+    ----------
+    *args, **kwargs
+        Nothing: it is used as a class, whose `apply` is called.
+
     Examples
     --------
     >>> class Double(torch.autograd.Function):
@@ -45,10 +50,12 @@ class Function(core.Function, FunctionCtx):
     ...     def forward(ctx, x):
     ...         return x * 2
     ...     @staticmethod
-    ...     def backward(ctx, dy):
-    ...         return dy * 2
-    >>> Double.apply(torch.tensor(2.0))
-    tensor(4.)
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor([2.])
 
     """
 

@@ -25,7 +25,17 @@ class _Mode(_DecoratorContextManager):
 
 
 class no_grad(_NoParamDecoratorContextManager):
-    """Record nothing, within a `with` block or a decorated function."""
+    """Record nothing, within a `with` block or a decorated function.
+
+    Examples
+    --------
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+
+    """
 
     def __init__(self):
         self.prev = False
@@ -39,7 +49,23 @@ class no_grad(_NoParamDecoratorContextManager):
 
 
 class enable_grad(_NoParamDecoratorContextManager):
-    """Record, within a `with` block or a decorated function; also inside `no_grad`."""
+    """Record, within a `with` block or a decorated function; also inside `no_grad`.
+
+    Parameters
+    ----------
+    orig_func : Callable, optional
+        A function to decorate.
+
+    Examples
+    --------
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> with torch.no_grad():
+    ...     with torch.enable_grad():
+    ...         y = x * 2
+    >>> y.requires_grad
+    True
+
+    """
 
     def __enter__(self):
         self._before = _switch(True)
@@ -56,6 +82,13 @@ class set_grad_enabled(_Mode):
     ----------
     mode : bool
         Whether to record.
+
+    Examples
+    --------
+    >>> training = False
+    >>> with torch.set_grad_enabled(training):
+    ...     print(torch.is_grad_enabled())
+    False
 
     """
 
@@ -89,6 +122,14 @@ class inference_mode(_Mode):
     ----------
     mode : bool, optional, default=True
         Whether to be in inference mode; False records, also inside another inference mode.
+
+    Examples
+    --------
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> with torch.inference_mode():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
 
     """
 

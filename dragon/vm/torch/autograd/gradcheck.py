@@ -147,10 +147,10 @@ class _Check:
                              "have requires_grad=True.")
         for index, item in enumerate(self.wanted):
             if item.dtype.name not in ("float64", "complex128"):
-                import warnings
+                from dragon.core import warnings
                 warnings.warn(f"Input #{index} requires gradient and is not a double precision floating point or "
                               "complex. This check will likely fail if all the inputs are not of double precision "
-                              "floating point or complex. ", stacklevel=4)
+                              "floating point or complex. ")
             if not item.is_leaf:
                 item.retain_grad()
         self.outputs = [item for item in _as_tuple(func(*self.inputs)) if _inexact(item)]

@@ -3,7 +3,7 @@ import functools
 import threading
 import time
 
-from dragon.core.profile import start_profile, stop_profile
+from dragon.core.profile import stack, start_profile, stop_profile
 from dragon.vm.torch.autograd.profiler_util import (EventList, FunctionEvent, FunctionEventAvg, build_events,  # noqa
                                                     write_trace)
 
@@ -38,7 +38,8 @@ class record_function:
     def __exit__(self, exc_type, exc_value, traceback):
         start, marks = self.starts.pop(), _marks()
         if marks is not None:
-            marks.append((self.name, start, time.monotonic_ns()))
+            end = time.monotonic_ns()
+            marks.append((self.name, start, end, stack() if _state.with_stack else ""))
 
     def __call__(self, function):
         @functools.wraps(function)
@@ -61,7 +62,9 @@ class profile:
         Whether to note the shapes of arguments.
     profile_memory : bool, optional, default=False
         Whether tables show the bytes of results.
-    use_cuda, with_flops, with_stack, with_modules, use_kineto, use_cpu, experimental_config, acc_events : optional
+    with_stack : bool, optional, default=False
+        Whether events know the user's functions around them.
+    use_cuda, with_flops, with_modules, use_kineto, use_cpu, experimental_config, acc_events : optional
         Accepted where they have their defaults or can be left aside: there is one way of watching.
 
     Examples
@@ -78,7 +81,7 @@ class profile:
                  post_processing_timeout_s=None, activity_filters=None):
         if with_flops:
             raise NotImplementedError("profile: got with_flops=True, expected False: Dragon counts no operations")
-        self.enabled = enabled
+        self.enabled, self.with_stack = enabled, with_stack
         self.options = {"profile_memory": profile_memory, "record_shapes": record_shapes}
         self.acc_events = acc_events
         self.function_events = None
@@ -94,7 +97,8 @@ class profile:
         self.entered = True
         _state.marks = []
         self.begin = time.monotonic_ns()
-        start_profile(self.options["record_shapes"])
+        _state.with_stack = self.with_stack
+        start_profile(self.options["record_shapes"], stack if self.with_stack else None)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
@@ -136,6 +140,12 @@ class profile:
     def export_chrome_trace(self, path):
         """Write the events for chrome://tracing and its kin."""
         write_trace(path, self._check_finish())
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Write the events with the functions around them, for flame graphs."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self._check_finish().export_stacks(path, metric)
 
     self_cpu_time_total = property(lambda self: self._check_finish().self_cpu_time_total, doc="The time of all events.")
 

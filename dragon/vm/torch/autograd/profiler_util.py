@@ -1,10 +1,16 @@
 """The parts of a profile: events in time, their sums by name, tables and traces."""
 import json
 import os
+import re
 from collections import defaultdict
 from enum import Enum
 
 from dragon.core import files
+
+
+_STACK_METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
+_STACKED = re.compile(r"(?:.*\.)?(.*) \((.*):(\d+)\)", re.DOTALL)  # a caller, "forward (net.py:8)"
+_NO_BLANKS = str.maketrans(" ;\t\n", "____")  # what parts the words and lines of files of stacks
 
 
 class DeviceType(Enum):
@@ -212,6 +218,26 @@ class EventList(list):
         """Write the events for chrome://tracing and its kin."""
         write_trace(path, self)
 
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Write a line for each event with its functions, the outermost first, and a number: for flame graphs.
+
+        Parameters
+        ----------
+        path : Union[str, os.PathLike]
+            The file.
+        metric : str, optional, default="self_cpu_time_total"
+            The number: "self_cpu_time_total" or one of the same kind for other devices, in microseconds.
+
+        """
+        if metric not in _STACK_METRICS:
+            raise ValueError(f"metric should be one of: {_STACK_METRICS}. Received: metric={metric!r}")
+        lines = []
+        for event in self:
+            number = int(getattr(event, metric, 0))
+            if event.stack and number > 0:
+                lines.append(f"{';'.join(entry.translate(_NO_BLANKS) for entry in reversed(event.stack))} {number}\n")
+        files.write(path, "".join(lines).encode("utf-8"))
+
 
 def _short(text, width):
     return text if len(text) <= width else text[:width - 3] + "..."
@@ -226,6 +252,8 @@ def write_trace(path, events, metadata=None):
         arguments = {"External id": event.id}
         if event.input_shapes:
             arguments["Input Dims"] = event.input_shapes
+        if event.stack:
+            arguments["Call stack"] = ";".join(event.stack)
         records.append({"ph": "X", "cat": category, "name": event.trace_name, "pid": pid, "tid": event.thread,
                         "ts": event.time_range.start, "dur": event.cpu_time_total, "args": arguments})
     content = {"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": records, "traceName": str(path),
@@ -243,9 +271,10 @@ def build_events(calls, marks, begin, options):
     Parameters
     ----------
     calls : Sequence[tuple]
-        Name, start, end, whether of the backward pass, bytes of the results, shapes of the arguments.
+        Name, start, end, whether of the backward pass, bytes of the results, shapes of the arguments, the functions
+        around it.
     marks : Sequence[tuple]
-        Name, start, end.
+        Name, start, end, the functions around it.
     begin : int
         When the profile began, in nanoseconds.
     options : dict
@@ -259,16 +288,18 @@ def build_events(calls, marks, begin, options):
     """
     from dragon.vm.torch.core.nodes import name_of
     events = []
-    for name, start, end, backward, memory, shapes in calls:
+    for name, start, end, backward, memory, shapes, where in calls:
         shown = f"autograd::engine::evaluate_function: {name_of(name)}" if backward else f"aten::{name}"
-        events.append(((start - begin) / 1000, -(end - begin) / 1000, shown, 0 if backward else memory, shapes, False))
-    for name, start, end in marks:
-        events.append(((start - begin) / 1000, -(end - begin) / 1000, name, 0, (), True))
+        events.append(((start - begin) / 1000, -(end - begin) / 1000, shown, 0 if backward else memory, shapes, False,
+                       where))
+    for name, start, end, where in marks:
+        events.append(((start - begin) / 1000, -(end - begin) / 1000, name, 0, (), True, where))
     events.sort(key=lambda event: event[:2])
     found, open_events = EventList(**options), []
-    for number, (start, end, name, memory, shapes, marked) in enumerate(events):
+    for number, (start, end, name, memory, shapes, marked, where) in enumerate(events):
         event = FunctionEvent(number, name, start, -end, memory, shapes if options["record_shapes"] else (),
                               is_user_annotation=marked)
+        event.stack = [_STACKED.sub(r"\2(\3): \1", caller) for caller in where.split(";")[::-1]] if where else []
         while open_events and open_events[-1].time_range.end < event.time_range.end:
             open_events.pop()
         if open_events:

@@ -1,6 +1,7 @@
 """`torch.compiler`: what is asked of, and told to, captures of graphs."""
-from dragon.core.capture.settings import is_capturing
-from dragon.vm.torch.core.compiled import compile, disable, is_compiling, reset, set_stance
+from dragon.core.capture.settings import is_exporting  # noqa: F401
+from dragon.vm.torch.core.compiled import (compile, disable, is_compiling, is_dynamo_compiling,  # noqa: F401
+                                           reset, set_stance)
 from dragon.vm.torch.core.functions.creation import as_tensor
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -12,7 +13,6 @@ def allow_in_graph(fn):
     return fn
 
 
-is_dynamo_compiling = is_compiling
 assume_constant_result = nested_compile_region = allow_in_graph
 
 
@@ -21,11 +21,6 @@ def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_si
     if not callable(original_fn):
         raise TypeError(f"substitute_in_graph: got {type(original_fn).__name__}, expected a function")
     return allow_in_graph
-
-
-def is_exporting():
-    """Return whether a call is captured to be exported."""
-    return is_capturing() and not is_compiling()
 
 
 def cudagraph_mark_step_begin():

@@ -84,16 +84,27 @@ distributed.utils _sync_module_states
 distributed._functional_collectives all_gather_tensor all_to_all_single all_to_all_single_autograd permute_tensor
     all_reduce reduce_scatter_tensor wait_tensor AsyncCollectiveTensor*
 distributed._symmetric_memory enable_symm_mem_for_group
-fx.experimental
+fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError* Subgraph*
+    SplitResult* generate_inputs_for_submodules
+fx.passes.net_min_base _MinimizerBase* _MinimizerSettingBase* FxNetMinimizerBadModuleError*
+    FxNetMinimizerResultMismatchError* FxNetMinimizerRunFuncError*
+fx.passes.split_utils Component* getattr_recursive setattr_recursive split_by_tags move_non_tensor_nodes_on_boundary
+fx.passes.fake_tensor_prop FakeTensorProp*
+fx.passes.graph_manipulation replace_target_nodes_with size_bytes get_size_of_all_nodes get_tensor_meta get_size_of_node
+fx.passes.graph_transform_observer GraphTransformObserver*
+fx.passes.param_fetch lift_lowering_attrs_to_nodes extract_attrs_for_lowering default_matching
+fx.passes.pass_manager PassManager* inplace_wrapper log_hook loop_pass this_before_that_pass_constraint
+    these_before_those_pass_constraint
+fx.passes.annotate_getitem_nodes annotate_getitem_nodes
+fx.passes.reinplace reinplace
+fx.experimental.graph_gradual_typechecker GraphTypeChecker* Refine*
+fx.experimental.schema_type_annotation AnnotateTypesWithSchema*
+fx.experimental.merge_matmul merge_matmul
+fx.experimental.meta_tracer MetaTracer* symbolic_trace
+fx.experimental.accelerator_partitioner Partitioner* DAG*
+fx.experimental.unification unify reify Var* var
 fx.experimental.symbolic_shapes ShapeEnv*
 fx.experimental.proxy_tensor make_fx ProxyTorchDispatchMode* get_proxy_mode
-fx.graph_module GraphModule*
-fx.graph Graph* CodeGen*
-fx.node Node*
-fx.proxy Proxy* GraphAppendingTracer* TracerBase*
-fx.interpreter Interpreter* Transformer*
-fx.passes
-fx.passes.shape_prop ShapeProp*
 export export Dim* ExportedProgram* draft_export load save register_dataclass
 export.exported_program ExportedProgram*
 export.graph_signature ExportGraphSignature*

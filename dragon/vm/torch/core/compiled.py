@@ -5,7 +5,7 @@ import warnings
 import weakref
 
 from dragon.core.capture.function import Function
-from dragon.core.capture.settings import captures, check_level, is_capturing, settings
+from dragon.core.capture.settings import captures, check_level, is_capturing, is_exporting, settings
 from dragon.vm.torch.nn import Module
 
 BACKENDS = {"inductor": None, "cudagraphs": None, "openxla": None, "tvm": None, "onnxrt": None, "tensorrt": None,
@@ -72,22 +72,37 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     fullgraph : bool, optional, default=False
         Whether what cannot be a graph is a RuntimeError; else it runs as plain Python, with one warning.
     dynamic : bool, optional
-        False: one graph for each size of the first axis. Otherwise a graph may serve all of them.
+        True: one graph for all sizes of the arguments, from the first call on. False: one for each. Otherwise sizes
+        that are seen to vary are left open.
     backend : str, optional
         Any name means the engine, "eager" without its optimisations; a function of graphs is refused.
     mode : str, optional
         One of PyTorch's; all of them are the same here.
     options : dict, optional
         "level" and "skip", as `dragon.function` takes them; PyTorch's own are passed over.
+    name : str, optional
+        What the graphs are called in profiles.
     disable : bool, optional, default=False
         Whether to return what was given.
     recompile_limit : int, optional
         How many graphs are kept.
+    isolate_recompiles : bool, optional, default=False
+        Accepted: every wrapper counts its own graphs.
+    shapes_spec : Any, optional
+        Accepted: graphs find out which sizes vary.
 
     Returns
     -------
     Union[OptimizedModule, Function]
         A wrapper.
+
+    Examples
+    --------
+    >>> def scale(x):
+    ...     return x * 2 + 1
+    >>> fast = torch.compile(scale, backend="eager")
+    >>> fast(torch.tensor([1.0, 2.0]))
+    tensor([3., 5.])
 
     """
     level = _level_of(backend)
@@ -104,7 +119,7 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
         return model
     options = options or {}
     given = {"level": check_level(options.get("level", level), "torch.compile"), "skip": options.get("skip", ()),
-             "strict": fullgraph, "dynamic_batch": dynamic is not False, "effects": "retry",
+             "strict": fullgraph, "dynamic": dynamic, "effects": "retry",
              "limit": recompile_limit or 64}
     if isinstance(model, OptimizedModule):
         model = model._orig_mod
@@ -136,9 +151,14 @@ def reset():
         function.clear()
 
 
-def is_compiling():
+def is_dynamo_compiling():
     """Return whether `torch.compile` is capturing the call that asks."""
     return is_capturing() and not getattr(captures()[-1], "is_trace", False)
+
+
+def is_compiling():
+    """Return whether the call that asks is captured by `torch.compile` or for an export."""
+    return is_dynamo_compiling() or is_exporting()
 
 
 def disable(fn=None, recursive=True, *, reason=None):
@@ -167,7 +187,7 @@ def disable(fn=None, recursive=True, *, reason=None):
 
     @functools.wraps(fn)
     def plain(*args, **kwargs):
-        if is_compiling():
+        if is_dynamo_compiling():
             why = f": {reason}" if reason else ""
             captures()[-1].trace.give_up(f"it calls {getattr(fn, '__qualname__', fn)}, which is marked with "
                                          f"torch.compiler.disable{why}")
@@ -178,7 +198,7 @@ def disable(fn=None, recursive=True, *, reason=None):
 
 def graph_break(msg=""):
     """End the graph here: what is being captured runs as plain Python."""
-    if is_compiling():
+    if is_dynamo_compiling():
         captures()[-1].trace.give_up(f"it calls graph_break{f': {msg}' if msg else ''}")
 
 

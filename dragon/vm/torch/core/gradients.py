@@ -72,6 +72,12 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     Union[Tuple[Optional[Tensor], ...], Dict[str, Optional[Tensor]]]
         One for each of the inputs.
 
+    Examples
+    --------
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> torch.autograd.grad(x ** 2, x)
+    (tensor(6.),)
+
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: got allow_unused=False with materialize_grads=True, expected it True or left out")

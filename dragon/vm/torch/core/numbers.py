@@ -30,6 +30,13 @@ class finfo:
     type : dtype, optional
         A floating or complex dtype.
 
+    Examples
+    --------
+    >>> torch.finfo(torch.float32).eps
+    1.1920928955078125e-07
+    >>> torch.finfo(torch.float16).max
+    65504.0
+
     """
 
     def __init__(self, type=None):

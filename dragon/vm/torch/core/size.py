@@ -5,7 +5,22 @@ from dragon import _C
 
 
 class Size(_C.Shape):
-    """The sizes of a tensor's axes."""
+    """The sizes of a tensor's axes.
+
+    Parameters
+    ----------
+    iterable : Iterable[int], optional
+        The sizes.
+
+    Examples
+    --------
+    >>> size = torch.zeros(2, 3).size()
+    >>> size
+    torch.Size([2, 3])
+    >>> size.numel(), size[0]
+    (6, 2)
+
+    """
 
     __slots__ = ()
 

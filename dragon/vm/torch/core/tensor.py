@@ -6,6 +6,7 @@ from dragon import _C
 from dragon.core.refusals import guard_methods, refused
 from dragon.vm.torch._api import WORDS
 from dragon.vm.torch.core import results
+from dragon.vm.torch.core.describing import TorchDescriptions
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, _disabled_torch_function_impl, handle)
@@ -55,6 +56,10 @@ class Tensor(_C.Tensor):
     def __hash__(self):
         return id(self)
 
+    def _repr_html_(self):
+        from dragon.core.pictures.card import tensor_card
+        return tensor_card(self, "torch.Tensor" if type(self) is Tensor else type(self).__name__)
+
 
 _numel = _C.Tensor.size.__get__
 _storage_offset = _C.Tensor.storage_offset.__get__
@@ -83,6 +88,7 @@ ops = _C.Ops(Tensor, OBJECTS, device.of_engine, Size, WORDS, results.OF_OPERATOR
 ops.resize_destinations(True)
 ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
 ops.set_refusal(refused)
+ops.set_describer(TorchDescriptions())
 guard_methods(ops, Tensor, ("__hash__",))  # asked by sets and dictionaries, whatever the class answers
 # Operators are pickled and copied by name, as functions are.
 copyreg.pickle(type(ops.add), attrgetter("__name__"))

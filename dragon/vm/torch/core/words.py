@@ -14,10 +14,22 @@ v : Union[Tensor, Tuple[Tensor, ...]] : In the form of the inputs; 1 for a singl
 create_graph : bool : Whether the results can be differentiated.
 strict : bool : Whether an output that does not depend on the inputs is an error; otherwise its part is zero.
 vectorize : bool : Accepted; rows are computed one by one.
+[torch.serialization]
+pickle_module : module : None or `pickle`: Dragon unpickles by itself.
+**pickle_load_args : Any : `encoding` of old texts; `errors` is accepted.
 [torch.nn]
 device : Union[device, str] : Where the parameters live.
 dtype : dtype : Their type.
 batch_first : bool : Tensors are `(batch, sequence, feature)` in place of `(sequence, batch, feature)`.
+[torch.nn.init]
+tensor : Tensor : Is filled in place; two axes or more.
+gain : float : A factor.
+nonlinearity : str : What follows.
+generator : Generator : The stream of random numbers.
+return : Tensor : The tensor itself.
+[torch.nn.modules.loss]
+size_average, reduce : bool : Of old; `reduction` tells it now.
+reduction : {"mean", "sum", "none"} : What becomes of the numbers of all elements.
 [torch.nn.modules.rnn]
 input_size, hidden_size : int : Features of the input and of the state.
 bias : bool : Add biases.

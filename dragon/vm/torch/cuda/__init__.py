@@ -76,7 +76,16 @@ memory_reserved = memory_cached = _statistic("memory_reserved", "reserved")
 
 
 class device:
-    """Make a CUDA device the current one within a `with` block; nothing for None or a negative index."""
+    """Make a CUDA device the current one within a `with` block; nothing for None or a negative index. ...
+
+    Examples
+    --------
+    >>> torch.device("cpu")
+    device(type='cpu')
+    >>> torch.device("cuda", 1).index
+    1
+
+    """
 
     def __init__(self, device):
         self.idx = -1 if device is None else index_of(device, "cuda")

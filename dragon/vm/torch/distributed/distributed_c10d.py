@@ -120,8 +120,8 @@ def _rank_not_in_group(group):
 
 
 def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False,
-              group_desc=None, device_id=None):
-    """Return a new group of this process; a stand-in if it is not among the ranks."""
+              group_desc=None, device_id=None, sort_ranks=True):
+    """Return a new group of this process; a stand-in if it is not among the ranks. One rank has one order."""
     _group()
     if ranks is not None and list(ranks) != [0]:
         if not ranks:

@@ -20,6 +20,12 @@ class Bernoulli(ByOdds, ByParameter, ExponentialFamily):
     logits : Union[float, Tensor], optional
         their log-odds.
 
+    Examples
+    --------
+    >>> coin = torch.distributions.Bernoulli(torch.tensor(0.5))
+    >>> coin.mean, coin.variance
+    (tensor(0.5000), tensor(0.2500))
+
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

@@ -15,6 +15,14 @@ class Categorical(ByParameter, Distribution):
     probs : Tensor, optional
         Weights along the last axis, which are normalized; or
 
+    Examples
+    --------
+    >>> dice = torch.distributions.Categorical(probs=torch.tensor([1.0, 1.0, 2.0]))
+    >>> dice.probs
+    tensor([0.2500, 0.2500, 0.5000])
+    >>> dice.log_prob(torch.tensor(2))
+    tensor(-0.6931)
+
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

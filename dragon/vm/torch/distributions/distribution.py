@@ -1,7 +1,7 @@
 """The base of all distributions: batch and event shapes, validation, and the questions it answers."""
-import warnings
 from operator import attrgetter
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints

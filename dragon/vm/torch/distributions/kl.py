@@ -1,7 +1,7 @@
 """Kullback-Leibler divergences: a table of pairs, and the way to enter more."""
-import warnings
 from functools import total_ordering
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.distributions.distribution import Distribution
 

@@ -17,6 +17,14 @@ class Normal(ExponentialFamily):
     scale : Union[float, Tensor]
         The standard deviation.
 
+    Examples
+    --------
+    >>> normal = torch.distributions.Normal(0.0, 1.0)
+    >>> normal.log_prob(torch.tensor(0.0))
+    tensor(-0.9189)
+    >>> normal.sample((5,)).shape
+    torch.Size([5])
+
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}

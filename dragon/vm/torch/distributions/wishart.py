@@ -1,7 +1,7 @@
 """The Wishart distribution."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.distributions import constraints

@@ -38,6 +38,48 @@ class Dim:
     def __repr__(self):
         return f"Dim({self.__name__!r})"
 
+    def __mul__(self, other):
+        return FollowingDim(self) * other
+
+    def __add__(self, other):
+        return FollowingDim(self) + other
+
+    def __sub__(self, other):
+        return FollowingDim(self) - other
+
+    __rmul__, __radd__ = __mul__, __add__
+
+
+class FollowingDim:
+    """A size that follows another one: `2 * Dim("past") + 1`."""
+
+    def __init__(self, root, factor=1, offset=0):
+        self.root, self.factor, self.offset = root, factor, offset
+        text = root.__name__ if factor == 1 else f"{factor}*{root.__name__}"
+        self.__name__ = text + (f" {'+-'[offset < 0]} {abs(offset)}" if offset else "")
+
+    def __repr__(self):
+        return f"Dim({self.__name__!r})"
+
+    def _check(self, other, least=None):
+        if not isinstance(other, int) or isinstance(other, bool) or least is not None and other < least:
+            raise NotImplementedError(f"Dim: got {self.__name__} and {other!r}, expected an int"
+                                      f"{'' if least is None else ' above 0'}: a size follows one other in a line")
+
+    def __mul__(self, other):
+        self._check(other, 1)
+        return FollowingDim(self.root, self.factor * other, self.offset * other)
+
+    def __add__(self, other):
+        self._check(other)
+        return FollowingDim(self.root, self.factor, self.offset + other)
+
+    def __sub__(self, other):
+        self._check(other)
+        return self + -other
+
+    __rmul__, __radd__ = __mul__, __add__
+
 
 def dims(*names, min=None, max=None):
     """Return a Dim for each name."""

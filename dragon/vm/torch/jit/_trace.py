@@ -1,8 +1,8 @@
 """Tracing: a call with the examples becomes a graph, which later calls run."""
 import copy
 import os
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
@@ -26,11 +26,13 @@ class TracingCheckError(Exception):
 
 
 def is_tracing():
-    """Return whether `trace` makes its call with the examples."""
+    """Return whether `trace` makes its call with the examples, or `torch.onnx.export` with `dynamo=False` makes one."""
     return bool(_tracing)
 
 
-class _Tracing:
+class Tracing:
+    """A `with` block in which `is_tracing` is true."""
+
     def __enter__(self):
         _tracing.append(self)
 
@@ -47,11 +49,10 @@ class _Traced:
         self.__dict__["_graphs"] = Function(function, name=name)
         self._graphs.is_trace = True
         self._graphs._warned.add("eager")  # it is said as a TracerWarning
-        with _Tracing():
+        with Tracing():
             self._graphs(*args, **kwargs)
         if self._graphs.fallback:
-            warnings.warn(f"{name} is not a graph, and runs as Python code: {self._graphs.fallback}", TracerWarning,
-                          stacklevel=4)
+            warnings.warn(f"{name} is not a graph, and runs as Python code: {self._graphs.fallback}", TracerWarning)
 
     graph = property(lambda self: Graph(self._graphs.graph),
                      doc="Graph: the graph of the call that was traced or made last.")
@@ -81,7 +82,7 @@ class _Traced:
     def _capture(self):
         """Return (graph, tensors from outside by position) of the examples' call."""
         args, kwargs = self._examples
-        with _Tracing():
+        with Tracing():
             graph, outside, _ = capture_graph(self._function, args, kwargs, self._named_tensors(),
                                               self._graphs.__name__)
         return graph, outside
@@ -183,7 +184,7 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
         raise RuntimeError("torch.jit.trace: got no examples, expected example_inputs or example_kwarg_inputs")
     if isinstance(func, (_Traced, ScriptFunction)) and not isinstance(func, Module):
         warnings.warn("The input to trace is already a ScriptFunction, tracing it is a no-op. Returning the object as "
-                      "is.", stacklevel=2)
+                      "is.")
         return func
     if isinstance(example_inputs, dict):
         example_inputs, example_kwarg_inputs = None, example_inputs

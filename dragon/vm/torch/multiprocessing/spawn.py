@@ -5,7 +5,8 @@ import signal
 import sys
 import time
 import traceback
-import warnings
+
+from dragon.core import warnings
 
 
 class ProcessException(Exception):
@@ -178,5 +179,5 @@ def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
     """Run `fn(index, *args)` in spawned processes; see `start_processes`."""
     if start_method != "spawn":
         warnings.warn(f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different "
-                      "start_method use:\n\t\t torch.multiprocessing.start_processes(...)", FutureWarning, stacklevel=2)
+                      "start_method use:\n\t\t torch.multiprocessing.start_processes(...)", FutureWarning)
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

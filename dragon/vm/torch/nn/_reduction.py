@@ -15,7 +15,7 @@ def legacy_get_string(size_average, reduce, emit_warning=True):
     """Return the reduction that the old flags stand for."""
     if not emit_warning:
         return "none" if reduce is False else "sum" if size_average is False else "mean"
-    return reduction_of(bool(size_average is None or size_average), reduce, None, 4)
+    return reduction_of(bool(size_average is None or size_average), reduce, None)
 
 
 def legacy_get_enum(size_average, reduce, emit_warning=True):

@@ -1,8 +1,8 @@
 """How parameters begin: PyTorch's distributions, drawn from the stream in PyTorch's order."""
 import functools
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.core.modes import no_grad
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
@@ -80,12 +80,46 @@ def constant_(tensor, val):
 
 
 def ones_(tensor):
-    """Fill a tensor with ones."""
+    """Fill a tensor with ones.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Is filled in place.
+
+    Returns
+    -------
+    Tensor
+        The tensor itself.
+
+    Examples
+    --------
+    >>> nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+
+    """
     return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor):
-    """Fill a tensor with zeros."""
+    """Fill a tensor with zeros.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Is filled in place.
+
+    Returns
+    -------
+    Tensor
+        The tensor itself.
+
+    Examples
+    --------
+    >>> nn.init.zeros_(torch.empty(2))
+    tensor([0., 0.])
+
+    """
     return _no_grad_zero_(tensor)
 
 
@@ -104,13 +138,12 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         Of the normal distribution.
     a, b : float, optional, default=-2.0, 2.0
         The bounds.
-    generator : Generator, optional
-        Where the numbers come from.
 
-    Returns
-    -------
-    Tensor
-        The tensor.
+    Examples
+    --------
+    >>> x = nn.init.trunc_normal_(torch.empty(1000), std=1.0, a=-2.0, b=2.0)
+    >>> bool((x.abs() <= 2).all())
+    True
 
     """
     return _no_grad_trunc_normal_(tensor, mean, std, a, b, generator)
@@ -120,8 +153,7 @@ def _no_grad_trunc_normal_(tensor, mean, std, a, b, generator=None):
     if _is_meta(tensor):
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn("trunc_normal_: got a mean more than 2 std from [a, b]; the distribution may be incorrect",
-                      stacklevel=3)
+        warnings.warn("trunc_normal_: got a mean more than 2 std from [a, b]; the distribution may be incorrect")
     below = [(1 + math.erf((bound - mean) / std / math.sqrt(2))) / 2 for bound in (a, b)]
     with no_grad():
         draw = _draw_normal_within if below[1] - below[0] > SHARE_FOR_NORMAL_DRAWS else _draw_candidates
@@ -202,20 +234,35 @@ def _xavier_std(tensor, gain):
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    """Fill a weight as Glorot and Bengio (2010) do, from a uniform distribution."""
+    """Fill a weight as Glorot and Bengio (2010) do, from a uniform distribution. ...
+
+    Examples
+    --------
+    >>> weight = nn.init.xavier_uniform_(torch.empty(3, 3))
+    >>> bool((weight.abs() <= 1).all())
+    True
+
+    """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    """Fill a weight as Glorot and Bengio (2010) do, from a normal distribution."""
+    """Fill a weight as Glorot and Bengio (2010) do, from a normal distribution. ...
+
+    Examples
+    --------
+    >>> nn.init.xavier_normal_(torch.empty(3, 3), gain=0.0).abs().sum()
+    tensor(0.)
+
+    """
     return _no_grad_normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
 def _kaiming_std(tensor, a, mode, nonlinearity):
     """Return the deviation, or None for a tensor without elements."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warnings.warn("Initializing zero-element tensors is a no-op")
         return None
     return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 
@@ -251,13 +298,40 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """Fill a weight as He et al. (2015) do, from a normal distribution."""
+    """Fill a weight as He et al. (2015) do, from a normal distribution.
+
+    Parameters
+    ----------
+    a : float, optional, default=0
+        The slope below zero, for "leaky_relu".
+    mode : {"fan_in", "fan_out"}, optional, default="fan_in"
+        Whether the deviation stays forward or backward.
+
+    Examples
+    --------
+    >>> nn.init.kaiming_normal_(torch.empty(8, 4), nonlinearity="relu").shape
+    torch.Size([8, 4])
+
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else _no_grad_normal_(tensor, 0, std, generator)
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    """Fill a weight with an orthogonal matrix: rows or columns, whichever are fewer, are orthonormal."""
+    """Fill a weight with an orthogonal matrix: rows or columns, whichever are fewer, are orthonormal.
+
+    Parameters
+    ----------
+    gain : float, optional, default=1
+        A factor.
+
+    Examples
+    --------
+    >>> weight = nn.init.orthogonal_(torch.empty(3, 3))
+    >>> torch.allclose(weight @ weight.t(), torch.eye(3), atol=1e-5)
+    True
+
+    """
     if tensor.ndim < 2:
         raise ValueError("orthogonal_: Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0 or _is_meta(tensor):
@@ -290,12 +364,14 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
 
 def _make_deprecate(current):
     """Return a function under its old name, without the underscore, which warns."""
-    @functools.wraps(current)
+    # The docstring is made when it is asked for, so that it is not taken over here.
+    @functools.wraps(current, assigned=("__module__",))
     def old(*args, **kwargs):
         warnings.warn(f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{current.__name__}`.",
-                      FutureWarning, stacklevel=2)
+                      FutureWarning)
         return current(*args, **kwargs)
     old.__name__ = old.__qualname__ = current.__name__[:-1]
+    old.__doc__ = f"Do what `{current.__name__}` does, under its old name."
     return old
 
 

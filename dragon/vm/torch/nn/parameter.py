@@ -54,6 +54,15 @@ class Parameter(Tensor, metaclass=_Marked):
     data : Tensor, optional
         The values; without them, an empty tensor.
 
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0, 2.0]))
+    >>> weight.requires_grad
+    True
+    >>> weight
+    Parameter containing:
+    tensor([1., 2.], requires_grad=True)
+
     """
 
     __torch_function__ = _disabled_torch_function_impl

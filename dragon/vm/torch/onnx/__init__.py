@@ -1,8 +1,10 @@
 """`torch.onnx`: modules and functions as ONNX models, under PyTorch's arguments; the work is `dragon.onnx`'s."""
 import contextlib
 import enum
-import warnings
 
+from dragon.core import warnings
+from dragon.core.capture.settings import is_exporting
+from dragon.vm.torch.jit._trace import Tracing
 from dragon.vm.torch.onnx import errors
 from dragon.vm.torch.onnx.errors import OnnxExporterError, UnsupportedOperatorError
 from dragon.vm.torch.onnx.program import ONNXProgram
@@ -36,9 +38,7 @@ def is_in_onnx_export():
         True inside of `export`.
 
     """
-    import sys
-    capture = sys.modules.get("dragon.onnx.capture")
-    return bool(capture and capture.ACTIVE)
+    return is_exporting()
 
 
 @contextlib.contextmanager
@@ -141,10 +141,9 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
     model = getattr(model, "_orig_mod", model)  # what `torch.compile` wraps
     mode = TrainingMode.PRESERVE if dynamo else TrainingMode(training)
     if dynamo and getattr(model, "training", False):
-        warnings.warn("torch.onnx.export: the module is in training mode; call `eval()` first for a model that infers",
-                      stacklevel=2)
+        warnings.warn("torch.onnx.export: the module is in training mode; call `eval()` first for a model that infers")
     try:
-        with select_model_mode_for_export(model, mode):
+        with select_model_mode_for_export(model, mode), contextlib.nullcontext() if dynamo else Tracing():
             proto = onnx.export(model, args, kwargs=kwargs or {}, input_names=input_names, output_names=output_names,
                                 dynamic_axes=dynamic_axes, dynamic_shapes=dynamic_shapes, opset=opset_version or 18,
                                 embed=export_params)

@@ -28,7 +28,7 @@ class ONNXProgram:
         """Run the model under ONNX Runtime; returns its results as a tuple of tensors."""
         from dragon.onnx.capture import leaves
         from dragon.onnx.errors import load_package
-        onnxruntime = load_package("onnxruntime", "onnxruntime")
+        onnxruntime = load_package("onnxruntime", "pip install onnxruntime")
         if self._session is None:
             self._session = onnxruntime.InferenceSession(self.model_proto.SerializeToString(),
                                                          providers=["CPUExecutionProvider"])

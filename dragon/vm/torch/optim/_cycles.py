@@ -201,6 +201,13 @@ class OneCycleLR(LRScheduler):
     three_phase : bool, optional, default=False
         Whether to come down to the first rate before going to the last.
 
+    Examples
+    --------
+    >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.1)
+    >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+    >>> round(scheduler.get_last_lr()[0], 4)
+    0.04
+
     """
 
     def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,

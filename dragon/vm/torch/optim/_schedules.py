@@ -1,9 +1,9 @@
 """The base of all schedules of the learning rate."""
 import functools
 import types
-import warnings
 import weakref
 
+from dragon.core import warnings
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.optim.optimizer import Optimizer, _to_scalar
 
@@ -107,12 +107,12 @@ class LRScheduler:
         """Set the rates of the next step. ..."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(OVERRIDDEN, UserWarning, stacklevel=2)
+                warnings.warn(OVERRIDDEN, UserWarning)
             elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(WRONG_ORDER, UserWarning, stacklevel=2)
+                warnings.warn(WRONG_ORDER, UserWarning)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch=None):
@@ -135,7 +135,7 @@ class LRScheduler:
         """Warn those who call `get_lr` themselves."""
         if not self._get_lr_called_within_step:
             warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                          UserWarning, stacklevel=3)
+                          UserWarning)
 
     def _scaled(self, factor):
         """Return the rates times a factor."""

@@ -5,7 +5,18 @@ from dragon.vm.torch.optim.optimizer import _get_value
 
 
 class Adam(RuleOptimizer):
-    """Steps along the running mean of the gradient, scaled by its running root mean square. ..."""
+    """Steps along the running mean of the gradient, scaled by its running root mean square. ...
+
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adam([weight], lr=0.1)
+    >>> (weight ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.9000])
+
+    """
 
     rule = staticmethod(ops.adam_step)
     lists = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")

@@ -3,7 +3,18 @@ from dragon.vm.torch.optim.adam import Adam
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters themselves. ..."""
+    """Adam whose weight decay shrinks the parameters themselves. ...
+
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.AdamW([weight], lr=0.1, weight_decay=0.5)
+    >>> (weight ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.8500])
+
+    """
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *,
                  maximize=False, foreach=None, capturable=False, differentiable=False, fused=None):

@@ -1,9 +1,9 @@
 """Schedules of the learning rate."""
 import math
-import warnings
 from bisect import bisect_right
 from collections import Counter
 
+from dragon.core import warnings
 from dragon.vm.torch.optim._cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: F401
 from dragon.vm.torch.optim._schedules import (EPOCH_DEPRECATION_WARNING, CompositeScheduler, FunctionScheduler,  # noqa
                                               LRScheduler, _format_param, _LRScheduler, _param_groups_val_list,
@@ -18,6 +18,15 @@ class LambdaLR(FunctionScheduler):
     ----------
     lr_lambda : Union[Callable[[int], float], List[Callable[[int], float]]]
         One function, or one per group.
+
+    Examples
+    --------
+    >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5 ** epoch)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
 
     """
 
@@ -51,7 +60,25 @@ class MultiplicativeLR(FunctionScheduler):
 
 
 class StepLR(LRScheduler):
-    """Multiply the rate by `gamma` every `step_size` steps."""
+    """Multiply the rate by `gamma` every `step_size` steps.
+
+    Parameters
+    ----------
+    step_size : int
+        After how many steps.
+    gamma : float, optional, default=0.1
+        The factor.
+
+    Examples
+    --------
+    >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+
+    """
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
@@ -165,7 +192,25 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Let the rate fall to `eta_min` along half a cosine of `T_max` steps, and rise again."""
+    """Let the rate fall to `eta_min` along half a cosine of `T_max` steps, and rise again.
+
+    Parameters
+    ----------
+    T_max : int
+        How many steps the fall takes.
+    eta_min : float, optional, default=0.0
+        The lowest rate.
+
+    Examples
+    --------
+    >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+
+    """
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min
@@ -284,6 +329,15 @@ class ReduceLROnPlateau(LRScheduler):
     eps : float, optional, default=1e-8
         A change of the rate that is smaller is not made.
 
+    Examples
+    --------
+    >>> optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.1, patience=0)
+    >>> for loss in (1.0, 2.0):
+    ...     scheduler.step(loss)
+    >>> optimizer.param_groups[0]["lr"]
+    0.1
+
     """
 
     def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel",
@@ -321,7 +375,7 @@ class ReduceLROnPlateau(LRScheduler):
         """
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best = current

@@ -1,11 +1,11 @@
 """The base of all optimizers: groups of parameters, states, hooks, checkpoints."""
 import functools
 import sys
-import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 from itertools import chain
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import config, modes
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -59,6 +59,13 @@ class Optimizer:
         Parameters, parameters with names, or groups: dictionaries with "params" and options of their own.
     defaults : dict
         Options of groups that have none of their own.
+
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.SGD([weight], lr=0.1)
+    >>> isinstance(optimizer, torch.optim.Optimizer), optimizer.param_groups[0]["lr"]
+    (True, 0.1)
 
     """
 
@@ -310,8 +317,7 @@ class Optimizer:
             if not (param.is_leaf or param.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         if len({id(param) for param in params}) != len(params):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; it will be an error",
-                          stacklevel=4)
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; it will be an error")
 
 
 def _dtype(name):

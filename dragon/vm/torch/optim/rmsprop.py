@@ -14,6 +14,15 @@ class RMSprop(RuleOptimizer):
     centered : bool, optional, default=False
         Whether to scale by the deviation from the running mean.
 
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.RMSprop([weight], lr=0.01)
+    >>> (weight ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.9000])
+
     """
 
     rule = staticmethod(ops.rmsprop_step)

@@ -12,6 +12,15 @@ class SGD(RuleOptimizer):
     dampening : float, optional, default=0
         How much of the gradient does not enter the momentum.
 
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.SGD([weight], lr=0.1)
+    >>> (weight ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.8000])
+
     """
 
     rule = staticmethod(ops.sgd_step)

@@ -3,9 +3,9 @@ import json
 import os
 import socket
 import time
-import warnings
 from enum import Enum
 
+from dragon.core import warnings
 from dragon.vm.torch.autograd import profiler as watching
 from dragon.vm.torch.autograd.profiler_util import EventList, write_trace
 
@@ -62,7 +62,7 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     if min(wait, warmup, repeat, skip_first, skip_first_wait) < 0 or active <= 0:
         raise AssertionError("Invalid profiler schedule arguments: expected active > 0 and none of the others below 0")
     if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+        warnings.warn("Profiler won't be using warmup, this can skew profiler results")
     length = wait + warmup + active
 
     def choose(step):
@@ -109,8 +109,10 @@ class profile:
         Whether to note the shapes of arguments.
     profile_memory : bool, optional, default=False
         Whether tables show the bytes of results.
-    with_stack, with_modules : bool, optional, default=False
-        Accepted; events know their callers, but not the lines of code.
+    with_stack : bool, optional, default=False
+        Whether events know the user's functions around them, for `export_stacks`.
+    with_modules : bool, optional, default=False
+        Accepted; the functions around an event tell its modules.
     with_flops : bool, optional, default=False
         Not supported.
     acc_events : bool, optional, default=False
@@ -128,6 +130,7 @@ class profile:
             raise NotImplementedError("profile: got an execution_trace_observer, expected None: Dragon has none")
         self.activities = set(activities) if activities else supported_activities()
         self.options = {"record_shapes": record_shapes, "profile_memory": profile_memory}
+        self.with_stack = with_stack
         self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
         self.record_steps = schedule is not None
         self.on_trace_ready = on_trace_ready
@@ -177,7 +180,7 @@ class profile:
     def _begin(self, action):
         """Watch, unless that is being done or not wanted, and mark the step."""
         if action != ProfilerAction.NONE and self.profiler is None:
-            self.profiler = watching.profile(**self.options)
+            self.profiler = watching.profile(**self.options, with_stack=self.with_stack)
             self.profiler.__enter__()
         if self.record_steps and action != ProfilerAction.NONE:
             self.step_rec_fn = watching.record_function(f"ProfilerStep#{self.step_num}")
@@ -210,8 +213,21 @@ class profile:
         write_trace(path, self.events(), self.metadata)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
-        """Say that lines of code are not known."""
-        raise NotImplementedError("export_stacks: Dragon's profile does not note lines of code")
+        """Write the events with the functions around them, the outermost first, for flame graphs.
+
+        Parameters
+        ----------
+        path : Union[str, os.PathLike]
+            The file.
+        metric : str, optional, default="self_cpu_time_total"
+            The number behind each line, in microseconds.
+
+        """
+        if self._events is None:
+            raise AssertionError("Profiler must be initialized before exporting stacks")
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path, device=None):
         """Say that memory is not followed over time."""

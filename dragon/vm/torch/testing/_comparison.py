@@ -1,9 +1,9 @@
 """Whether two results are close, and a letter about where they are not."""
 import cmath
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -277,7 +277,7 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
 def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
     """Raise unless two tensors are close; deprecated for `assert_close`."""
     warnings.warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
-                  "Please use `torch.testing.assert_close()` instead.", FutureWarning, stacklevel=2)
+                  "Please use `torch.testing.assert_close()` instead.", FutureWarning)
     if not isinstance(actual, Tensor):
         actual = torch.tensor(actual)
     if not isinstance(expected, Tensor):

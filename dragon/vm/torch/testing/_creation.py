@@ -1,7 +1,7 @@
 """Random inputs for tests."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 
 
@@ -77,8 +77,7 @@ def bounds(dtype, low, high):
     inexact = dtype.is_floating_point or dtype.is_complex
     if low == high and inexact:
         warnings.warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
-                      "deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning,
-                      stacklevel=3)
+                      "deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning)
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < first or low >= end:

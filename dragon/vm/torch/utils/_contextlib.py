@@ -1,7 +1,8 @@
 """Context managers that decorate: functions, generator functions, coroutines and (as of old) classes."""
 import functools
 import inspect
-import warnings
+
+from dragon.core import warnings
 
 
 def context_decorator(ctx, func):
@@ -26,7 +27,7 @@ def context_decorator(ctx, func):
     make = ctx if callable(ctx) else lambda: ctx
     if inspect.isclass(func):
         warnings.warn("Decorating classes is deprecated; decorate their methods. Only `__init__` is decorated.",
-                      FutureWarning, stacklevel=2)
+                      FutureWarning)
         func.__init__ = context_decorator(make, func.__init__)
         return func
     if inspect.isgeneratorfunction(func):
@@ -68,7 +69,7 @@ class _DecoratorContextManager:
     def __call__(self, orig_func):
         if inspect.isclass(orig_func):
             warnings.warn("Decorating classes is deprecated; decorate their methods. Only `__init__` is decorated.",
-                          FutureWarning, stacklevel=2)
+                          FutureWarning)
             orig_func.__init__ = context_decorator(self.clone, orig_func.__init__)
             return orig_func
         return context_decorator(self.clone, orig_func)

@@ -2,9 +2,9 @@
 import contextlib
 import enum
 import threading
-import warnings
 import weakref
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
 from dragon.core.random import current_generator
@@ -49,7 +49,7 @@ def detach_variable(inputs):
 def check_backward_validity(inputs):
     """Warn if no argument requires grad: there will be no backward pass."""
     if not any(item.requires_grad for item in inputs if isinstance(item, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def noop_context_fn():
@@ -210,10 +210,18 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     Any
         What the function returns.
 
+    Examples
+    --------
+    >>> x = torch.tensor([2.0], requires_grad=True)
+    >>> y = torch.utils.checkpoint.checkpoint(lambda x: x ** 3, x, use_reentrant=False)
+    >>> y.backward()
+    >>> x.grad
+    tensor([12.])
+
     """
     if use_reentrant is None:
         warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; it is taken "
-                      "for True. use_reentrant=False is recommended.", stacklevel=2)
+                      "for True. use_reentrant=False is recommended.")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -261,7 +269,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     """
     if use_reentrant is None:
         warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
-                      "explicitly; it is taken for True.", stacklevel=2)
+                      "explicitly; it is taken for True.")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

@@ -2,8 +2,8 @@
 import os
 import shutil
 import string
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision.datasets.utils import (check_integrity, download_and_extract_archive, extract_archive,
                                                   verify_str_arg)

@@ -12,6 +12,7 @@ import urllib.request
 import zipfile
 
 from dragon.core import files
+from dragon.core.progress import Progress, length_of
 
 USER_AGENT = "pytorch/vision"
 _COMPRESSED = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
@@ -61,9 +62,11 @@ def download_url(url, root, filename=None, md5=None, max_redirect_hops=3):
         return
     try:
         request = urllib.request.Request(url, headers={"User-Agent": USER_AGENT})
-        with urllib.request.urlopen(request, timeout=30) as answer, files.rewriting(path) as file:
-            while chunk := answer.read(1 << 20):
+        with urllib.request.urlopen(request, timeout=30) as answer, files.rewriting(path) as file, Progress(
+                total=length_of(answer), what=os.path.basename(path), unit="B") as line:
+            while chunk := answer.read(1 << 18):
                 file.write(chunk)
+                line.update(len(chunk))
     except (urllib.error.URLError, OSError) as error:
         raise RuntimeError(f"download_url: could not fetch {url} ({error}); without a network put the file at "
                            f"{path}") from error

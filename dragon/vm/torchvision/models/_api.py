@@ -4,11 +4,11 @@ import functools
 import importlib
 import importlib.resources
 import inspect
-import warnings
 from dataclasses import dataclass
 from enum import Enum
 from typing import Optional
 
+from dragon.core import warnings
 from dragon.vm.torchvision._internally_replaced_utils import load_state_dict_from_url
 from dragon.vm.torchvision.models._table import WEIGHTS
 

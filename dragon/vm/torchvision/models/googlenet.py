@@ -1,7 +1,7 @@
 """GoogLeNet."""
-import warnings
 from collections import namedtuple
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define, overwrite
 from dragon.vm.torchvision.models._utils import initialize

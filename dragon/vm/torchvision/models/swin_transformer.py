@@ -3,12 +3,15 @@ import math
 from functools import partial
 
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torchvision.models._api import define
 from dragon.vm.torchvision.ops.misc import MLP, Permute
 from dragon.vm.torchvision.ops.stochastic_depth import StochasticDepth
 
 nn = torch.nn
 F = nn.functional
+for _name in ("_patch_merging_pad", "_get_relative_position_bias", "shifted_window_attention"):
+    wrap(_name)  # what they do depends on sizes: graphs have calls of them
 
 
 def _patch_merging_pad(x):

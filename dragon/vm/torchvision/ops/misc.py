@@ -1,7 +1,7 @@
 """Blocks that models are built from."""
-import warnings
 from collections.abc import Sequence
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.nn.modules._applied import Keeping
 

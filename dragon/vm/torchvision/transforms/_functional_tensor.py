@@ -1,6 +1,6 @@
 """The operations on images that are tensors (..., C, H, W)."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms._geometry import apply_grid, affine_grid, perspective_grid
 

@@ -2,9 +2,9 @@
 import inspect
 import numbers
 import sys
-import warnings
 from enum import Enum
 
+from dragon.core import warnings
 from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image

@@ -1,8 +1,8 @@
 """The transforms of the first version: objects that take an image and return one."""
 import numbers
-import warnings
 from collections.abc import Sequence
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import _arguments, functional as F
 from dragon.vm.torchvision.transforms._arguments import _check_sequence_input, _setup_angle, _setup_size, uniform

@@ -88,3 +88,15 @@ def test_errors_of_users(error):
                  lambda: keras.ops.map(raising, X), lambda: keras.layers.Lambda(raising)(X)):
         with pytest.raises(error, match="mine"):
             call()
+
+
+def test_a_name_that_a_user_asks_for_in_vain_stays_an_error_of_names():
+    class Mine(keras.layers.Layer):
+        def build(self, shape):
+            self.w = keras.backend.NoSuchVariable(3)
+
+        def call(self, x):
+            return x
+
+    with pytest.raises(AttributeError, match="'keras.backend' has no attribute 'NoSuchVariable'"):
+        Mine()(X)

@@ -43,7 +43,7 @@ def test_another_program_agrees(name, tmp_path):
 
 def test_what_is_missing_is_said(tmp_path):
     model = MODELS["mlp"][0]()
-    with pytest.raises(NotImplementedError, match="tf_saved_model"):
-        model.export(str(tmp_path / "model"))
+    with pytest.raises(NotImplementedError, match="litert"):
+        model.export(str(tmp_path / "model"), format="litert")
     with pytest.raises(ValueError, match="nonsense"):
         model.export(str(tmp_path / "model"), format="nonsense")

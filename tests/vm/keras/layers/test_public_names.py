@@ -6,7 +6,7 @@ from harness import genuine
 from harness.keras_layer import guest
 
 # What needs another framework at hand.
-MISSING = {"FlaxLayer", "JaxLayer", "TFSMLayer"}
+MISSING = {"FlaxLayer", "JaxLayer"}
 FAMILIES = ("rnn", "attention", "preprocessing", "preprocessing.image_preprocessing")
 
 

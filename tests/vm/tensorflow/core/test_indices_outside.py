@@ -62,6 +62,21 @@ keras.metrics.SparseCategoricalCrossentropy(from_logits=True)(tf.constant([i, 0,
 keras.layers.Embedding(3, 4, embeddings_initializer='ones')(tf.constant([i]))
 keras.layers.CategoryEncoding(3)(tf.constant([i, 0]))
 keras.layers.CategoryEncoding(3, output_mode='one_hot')(tf.constant([i, 0]))
+tf.gather_nd(w, [[i], [0]], bad_indices_policy="IGNORE")
+tf.gather_nd(w, [[i, 1], [0, i], [2, 3]], bad_indices_policy="IGNORE")
+tf.gather_nd(w, [[i], [0], [1]], batch_dims=1, bad_indices_policy="IGNORE")
+tf.gather_nd(w[:0], [[i], [0]], bad_indices_policy="IGNORE")
+tf.gather_nd(w, [[i], [0]], bad_indices_policy="ERROR")
+tf.scatter_nd([[i], [0]], w[:2], [3, 4], bad_indices_policy="IGNORE")
+tf.scatter_nd([[i, 1], [0, i], [2, 3]], [1., 2., 3.], [3, 4], bad_indices_policy="IGNORE")
+tf.scatter_nd([[i], [0]], w[:2], [0, 4], bad_indices_policy="IGNORE")
+tf.scatter_nd([[i], [0]], w[:2], [3, 4], bad_indices_policy="DEFAULT")
+tf.scatter_nd([[0]], w[:1], [3, 4], "LENIENT")
+tf.tensor_scatter_nd_add(w, [[i], [0]], w[:2], "IGNORE")
+tf.tensor_scatter_nd_sub(w, [[i], [0]], w[:2], "IGNORE")
+tf.tensor_scatter_nd_max(w, [[i], [0]], w[1:], "IGNORE")
+tf.tensor_scatter_nd_min(w, [[i], [0]], w[:2], "IGNORE")
+tf.tensor_scatter_nd_max(w, [[0]], w[:1], "LENIENT")
 """
 INDICES = (-1, -3, -4, -5, -13, 2, 3, 4, 12)
 
@@ -94,3 +109,13 @@ def test_the_value_or_a_refusal(code):
         if not isinstance(told, Exception):
             assert mine.tolist() == pytest.approx(told.tolist(), rel=1e-5, abs=1e-6) if told.ndim < 2 else (
                 mine.shape == told.shape and abs(mine - told).max() < 1e-5), said
+
+
+def test_gradients_flow_past_ignored_indices():
+    """Genuine TensorFlow's gradients of these forget the policy, and refuse."""
+    tf = dragon_tf
+    w = tf.reshape(tf.range(12.), (3, 4))
+    found = _gradient(tf)(lambda u: tf.gather_nd(u, [[9], [1]], bad_indices_policy="IGNORE"), w)
+    assert found.numpy().tolist() == [[0.0] * 4, [8.0, 10.0, 12.0, 14.0], [0.0] * 4]
+    found = _gradient(tf)(lambda u: tf.scatter_nd([[9], [1]], u, [3, 4], "IGNORE"), w[:2])
+    assert found.numpy().tolist() == [[0.0] * 4, [8.0, 10.0, 12.0, 14.0]]

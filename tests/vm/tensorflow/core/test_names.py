@@ -15,7 +15,7 @@ MISSING = {
     conv2d_backprop_filter_v2 conv2d_backprop_input_v2 dtensor edit_distance experimental extract_volume_patches
     feature_column fingerprint graph_util hessians import_graph_def lite load_library load_op_library mlir
     no_gradient nondifferentiable_batch_function profiler quantization queue ragged_fill_empty_rows
-    ragged_fill_empty_rows_grad random_index_shuffle raw_ops saved_model security tools tpu variable_creator_scope
+    ragged_fill_empty_rows_grad random_index_shuffle raw_ops security tools tpu variable_creator_scope
     xla""",
     "math": """
     approx_max_k approx_min_k betainc sobol_sample""",

@@ -174,10 +174,10 @@ WORDS = [
     (["run", "--bad", "s.py"], 2, "got '--bad'"),
     (["run", "--as=torch", "-c", "import torch; print(torch.__version__)"], 0, "2.13.0"),
     (["run", "--as", "torch", "-c", "print('ok')"], 0, "ok"),
-    (["--help"], 0, "usage: dragon run"),
-    ([], 2, "usage: dragon run"),
+    (["--help"], 0, "usage: dragon COMMAND"),
+    ([], 2, "usage: dragon COMMAND"),
     (["--version"], 0, "Dragon 0."),
-    (["fly"], 2, "expected one of run, check, info"),
+    (["fly"], 2, "expected one of run, check, verify"),
     (["info"], 0, "cpu level"),
     (["info", "--json"], 0, '"operators": '),
 ]

@@ -75,8 +75,8 @@ def test_what_a_user_wrote_is_told_as_it_was():
 
 
 def test_docstrings_have_the_names_of_pytorch():
-    assert torch.lerp.__doc__.startswith("lerp(Tensor input, Tensor end, Tensor weight) -> Tensor")
-    assert "input + weight * (end - input)." in torch.lerp.__doc__
+    assert torch.lerp.__doc__.startswith("input + weight * (end - input).\n\nParameters\n----------\ninput : Tensor\n")
+    assert "\nend : Tensor\n    Where to end.\n" in torch.lerp.__doc__
     assert "along a dim" in torch.cumsum.__doc__ and "axis" not in torch.cumsum.__doc__
     assert repr(torch.flip) == "<operator flip(Tensor input, int[1] dims) -> Tensor>"
 

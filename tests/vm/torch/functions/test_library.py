@@ -118,5 +118,5 @@ def test_second_names():
     assert dragon_torch._VF.norm is dragon_torch.norm
     assert isinstance(dragon_torch.ones(2).max(0), dragon_torch.return_types.max)
     for room in (dragon_torch.sparse, dragon_torch.nested):
-        with pytest.raises(AttributeError, match="Dragon does not have it"):
+        with pytest.raises(AttributeError, match="PyTorch has no such name either"):
             room.no_such_name

@@ -190,3 +190,16 @@ def test_polynomial(name, degree):
 def test_window(row):
     for length in (0, 1, 2, 7, 8):
         same(PRELUDE + row.format(length), 2e-2 if "bfloat16" in row else 1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 7, 31, 64, 100, 127, 202])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_has_no_imaginary_part_has_exactly_none(n, dtype):
+    import numpy
+
+    from dragon.vm import torch
+    for seed in range(3):
+        x = torch.tensor(numpy.random.default_rng(seed).standard_normal((5, n)).astype(dtype))
+        for y in (torch.fft.rfft(x), torch.fft.ihfft(x), torch.fft.rfft(x, norm="ortho")):
+            own_mirror = y.imag[:, ::n // 2] if n % 2 == 0 else y.imag[:, :1]
+            assert own_mirror.tolist() == [[0.0] * own_mirror.shape[1]] * 5

@@ -55,7 +55,7 @@ def collectives(t):
     work = d.all_reduce(x, async_op=True)
     made.update(objects=objects, received=received, waited=work.wait(), rank=d.get_rank(), size=d.get_world_size(),
                 backend=d.get_backend(), initialized=d.is_initialized(), ranks=d.get_process_group_ranks(d.group.WORLD),
-                group=d.get_world_size(d.new_group([0])), op=repr(d.ReduceOp.SUM))
+                group=d.get_world_size(d.new_group([0], sort_ranks=False)), op=repr(d.ReduceOp.SUM))
     return made
 
 

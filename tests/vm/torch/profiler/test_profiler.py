@@ -1,6 +1,7 @@
 """Profiles: events with their callers, sums, tables, traces, schedules."""
 import gzip
 import json
+import re
 
 import pytest
 import torch
@@ -112,11 +113,43 @@ def test_marks_and_refusals():
                 pass
     assert "decorated" in [event.name for event in prof.function_events]
     for refused in (lambda: dt.profiler.profile(with_flops=True), lambda: dt.autograd.profiler.emit_nvtx().__enter__(),
-                    lambda: dt.autograd.profiler.emit_itt().__enter__(),
-                    lambda: dt.profiler.profile().export_stacks("x")):
+                    lambda: dt.autograd.profiler.emit_itt().__enter__()):
         with pytest.raises(NotImplementedError):
             refused()
+    with pytest.raises(AssertionError, match="must be initialized"):
+        dt.profiler.profile().export_stacks("x")
     with pytest.raises(AssertionError):
         dt.profiler.schedule(wait=1, warmup=1, active=0)
     assert dt.profiler.supported_activities() == {dt.profiler.ProfilerActivity.CPU}
     assert dt.profiler.kineto_available()
+
+
+def run_with_stack(T, path):
+    """Write the stacks of a small step; return {stack: how often it stands there}."""
+    def inner(x):
+        return (x @ x).relu()
+
+    settings = {}
+    if T is torch:  # it tells events their stacks only if asked twice
+        settings["experimental_config"] = torch._C._profiler._ExperimentalConfig(verbose=True)
+    x = T.rand(200, 200, requires_grad=True)
+    with T.profiler.profile(with_stack=True, **settings) as prof:
+        inner(x).sum().backward()
+    prof.export_stacks(str(path))
+    with pytest.raises(ValueError, match="metric should be one of"):
+        prof.export_stacks(str(path), "flops")
+    return path.read_text().splitlines(), prof
+
+
+@pytest.mark.parametrize("T", [torch, dt], ids=["torch", "dragon"])
+def test_stacks(T, tmp_path):
+    lines, prof = run_with_stack(T, tmp_path / "stacks.txt")
+    assert any(re.search(r"test_profiler\.py\(\d+\):_run_with_stack", one) for one in lines)
+    assert all(re.fullmatch(r"\S+ \d+", one) for one in lines)
+    assert any("):_inner" in one for one in lines)
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    with T.profiler.profile() as plain:
+        T.ones(2) + 1
+    with pytest.raises(AssertionError, match="requires with_stack=True"):
+        plain.export_stacks(str(tmp_path / "none.txt"))

@@ -56,9 +56,8 @@ def test_isinstance(value, kind):
 
 
 @pytest.mark.parametrize("call", [
-    lambda: dt.jit.save(None, "f"), lambda: dt.fx.symbolic_trace(double),
-    lambda: dt.fx.GraphModule({}, None), lambda: dt.fx.Graph(), lambda: dt.compile(double, backend=print),
-    lambda: dt.export.export(None), lambda: dt.jit.script(double).graph])
+    lambda: dt.jit.save(None, "f"), lambda: dt.compile(double, backend=print), lambda: dt.export.export(None),
+    lambda: dt.jit.script(double).graph])
 def test_graphs_are_refused(call):
     with pytest.raises(NotImplementedError):
         call()
@@ -74,7 +73,7 @@ def test_small_words():
         pass
 
     assert dt.jit.annotate(List[int], [1]) == [1] and dt.jit.wait(dt.jit.fork(double, 4)) == 8
-    assert dt.fx.wrap("double") == "double" and dt.jit.Attribute(3, int) == 3 and dt.jit.Final[int]
+    assert dt.jit.Attribute(3, int) == 3 and dt.jit.Final[int]
     with dt.jit.optimized_execution(True), dt.compiler.set_stance("force_eager"):
         pass
     assert "inductor" in dt.compiler.list_backends() and set(dt.compiler.list_backends()) <= {

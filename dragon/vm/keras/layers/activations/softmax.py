@@ -25,6 +25,11 @@ class Softmax(Elementwise):
     axis : Union[int, Sequence[int]], optional, default=-1
         The axes.
 
+    Examples
+    --------
+    >>> np.asarray(keras.layers.Softmax()(np.array([[0.0, 0.0]], "float32")))
+    array([[0.5, 0.5]], dtype=float32)
+
     """
 
     def __init__(self, axis=-1, **kwargs):

@@ -38,6 +38,13 @@ class MultiHeadAttention(HeadAttention):
     use_gate : bool, optional, default=False
         Multiply the heads by a sigmoid of another projection of the query.
 
+    Examples
+    --------
+    >>> layer = keras.layers.MultiHeadAttention(num_heads=2, key_dim=8)
+    >>> x = np.zeros((8, 5, 16), "float32")
+    >>> tuple(layer(query=x, value=x).shape)
+    (8, 5, 16)
+
     """
 
     _arguments = ("num_heads key_dim value_dim dropout use_bias use_gate output_shape=_output_shape attention_axes "

@@ -84,11 +84,29 @@ class BaseConv(LowRank, Sliding):
 
 
 class Conv1D(BaseConv, rank=1, paddings=("causal",)):
-    """Convolve along one axis; see `BaseConv` for the arguments."""
+    """Convolve along one axis: `(N, L, C)` becomes `(N, L', filters)`. ...
+
+    Examples
+    --------
+    >>> layer = keras.layers.Conv1D(8, 3, padding="same")
+    >>> tuple(layer(np.zeros((2, 100, 4))).shape)
+    (2, 100, 8)
+
+    """
 
 
 class Conv2D(BaseConv, rank=2):
-    """Convolve along two axes; see `BaseConv` for the arguments."""
+    """Convolve along two axes: `(N, H, W, C)` becomes `(N, H', W', filters)`. ...
+
+    Examples
+    --------
+    >>> layer = keras.layers.Conv2D(16, 3, strides=2, padding="same", activation="relu")
+    >>> tuple(layer(np.zeros((8, 32, 32, 3))).shape)
+    (8, 16, 16, 16)
+    >>> tuple(layer.kernel.shape)
+    (3, 3, 3, 16)
+
+    """
 
 
 class Conv3D(BaseConv, rank=3):

@@ -57,7 +57,15 @@ class Conv1DTranspose(BaseConvTranspose, rank=1):
 
 
 class Conv2DTranspose(BaseConvTranspose, rank=2):
-    """The adjoint of a convolution along two axes; see `BaseConvTranspose` for the arguments."""
+    """The adjoint of a convolution along two axes: `(N, H, W, C)` becomes `(N, H', W', filters)`. ...
+
+    Examples
+    --------
+    >>> layer = keras.layers.Conv2DTranspose(3, 4, strides=2, padding="same")
+    >>> tuple(layer(np.zeros((8, 16, 16, 32))).shape)
+    (8, 32, 32, 3)
+
+    """
 
 
 class Conv3DTranspose(BaseConvTranspose, rank=3):

@@ -37,6 +37,12 @@ class Dense(LowRank, Layer):
     lora_alpha : float, optional
         The product is scaled by `lora_alpha / lora_rank`.
 
+    Examples
+    --------
+    >>> layer = keras.layers.Dense(2, kernel_initializer="ones", bias_initializer="ones")
+    >>> np.asarray(layer(np.array([[1.0, 2.0, 3.0]], "float32")))
+    array([[7., 7.]], dtype=float32)
+
     """
 
     _arguments = "... lora_rank=_told_rank? lora_alpha=_told_alpha?"

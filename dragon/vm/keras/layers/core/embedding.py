@@ -1,6 +1,6 @@
 """Tables of vectors by number."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.settings import refuse_quantization, store
 from dragon.vm.keras.layers.core.lowrank import LowRank
 from dragon.vm.keras.layers.layer import Layer
@@ -35,6 +35,12 @@ class Embedding(LowRank, Layer):
     weights : Union[ArrayLike, Sequence[ArrayLike]], optional
         The table to start from.
 
+    Examples
+    --------
+    >>> layer = keras.layers.Embedding(input_dim=1000, output_dim=16)
+    >>> tuple(layer(np.array([[4, 8, 15]])).shape)
+    (1, 3, 16)
+
     """
 
     _arguments = ("input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer ... "
@@ -49,7 +55,7 @@ class Embedding(LowRank, Layer):
         require_size("input_dim", input_dim)
         require_size("output_dim", output_dim)
         if kwargs.pop("input_length", None) is not None:
-            warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
+            warnings.warn("Argument `input_length` is deprecated. Just remove it.")
         super().__init__(**kwargs)
         store(self, locals(), "input_dim output_dim mask_zero", "embeddings")
         self.supports_masking, self.autocast = mask_zero, False

@@ -1,6 +1,6 @@
 """`keras.Input`: where a graph of layers begins."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.node import Node
@@ -24,7 +24,7 @@ class InputLayer(Layer):
                  input_tensor=None, optional=False, name=None, **kwargs):
         super().__init__(name=name)
         if "input_shape" in kwargs:
-            warnings.warn("Argument `input_shape` is deprecated. Use `shape` instead.", stacklevel=2)
+            warnings.warn("Argument `input_shape` is deprecated. Use `shape` instead.")
             shape = kwargs.pop("input_shape")
         if "batch_input_shape" in kwargs:
             batch_shape = kwargs.pop("batch_input_shape")
@@ -101,6 +101,12 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, bat
     -------
     KerasTensor
         The symbolic tensor.
+
+    Examples
+    --------
+    >>> x = keras.Input(shape=(28, 28, 1), name="image")
+    >>> x.shape, x.dtype
+    ((None, 28, 28, 1), 'float32')
 
     """
     layer = InputLayer(shape=shape, batch_size=batch_size, dtype=dtype, sparse=sparse, ragged=ragged,

@@ -69,6 +69,11 @@ class Lambda(Layer):
     arguments : dict, optional
         More arguments of the function.
 
+    Examples
+    --------
+    >>> np.asarray(keras.layers.Lambda(lambda x: x * 2)(np.array([1.0, 2.0], "float32")))
+    array([2., 4.], dtype=float32)
+
     """
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):

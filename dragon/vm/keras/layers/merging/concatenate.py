@@ -11,7 +11,14 @@ def require_shapes(shapes):
 
 
 class Concatenate(Merge):
-    """Put tensors one after the other along an axis. ..."""
+    """Put tensors one after the other along an axis. ...
+
+    Examples
+    --------
+    >>> np.asarray(keras.layers.Concatenate()([np.array([[1, 2]]), np.array([[3]])]))
+    array([[1, 2, 3]])
+
+    """
 
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)

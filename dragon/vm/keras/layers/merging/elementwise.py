@@ -13,7 +13,14 @@ def total(inputs):
 
 
 class Add(Merge):
-    """Add tensors."""
+    """Add tensors. ...
+
+    Examples
+    --------
+    >>> np.asarray(keras.layers.Add()([np.array([1.0, 2.0], "float32"), np.array([10.0, 20.0], "float32")]))
+    array([11., 22.], dtype=float32)
+
+    """
 
     def merge(self, inputs):
         """Return the sum."""

@@ -33,6 +33,14 @@ class BatchNormalization(Renorm, Scaled):
     synchronized : bool, optional, default=False
         Whether statistics are shared by replicas: with one replica they are.
 
+    Examples
+    --------
+    >>> layer = keras.layers.BatchNormalization()
+    >>> x = np.array([[1.0, 10.0], [3.0, 30.0]], "float32")
+    >>> np.round(layer(x, training=True))
+    array([[-1., -1.],
+           [ 1.,  1.]], dtype=float32)
+
     """
 
     _arguments = "... renorm renorm_clipping renorm_momentum"

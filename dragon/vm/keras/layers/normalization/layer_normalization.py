@@ -1,6 +1,6 @@
 """Normalization of every sample, or of every step, by itself."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.core.promotion import cast_to
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, wide
 from dragon.vm.shared.tensors.tensor import ops
@@ -34,6 +34,13 @@ class LayerNormalization(Scaled):
     axis : Union[int, Sequence[int]], optional, default=-1
         The axes that are normalized together.
 
+    Examples
+    --------
+    >>> layer = keras.layers.LayerNormalization()
+    >>> np.round(layer(np.array([[1.0, 3.0], [10.0, 30.0]], "float32")), 2)
+    array([[-1.,  1.],
+           [-1.,  1.]], dtype=float32)
+
     """
 
     _arguments = "axis epsilon center scale rms_scaling ..."
@@ -44,7 +51,7 @@ class LayerNormalization(Scaled):
         rms_scaling = kwargs.pop("rms_scaling", False)
         if rms_scaling:
             warnings.warn("`rms_scaling=True` is deprecated: it scales by the variance, not by the root mean square. "
-                          "Please use `keras.layers.RMSNormalization` instead.", stacklevel=2)
+                          "Please use `keras.layers.RMSNormalization` instead.")
         super().__init__(**kwargs)
         self.prepare(axis_list(axis), epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer,
                      gamma_regularizer, beta_constraint, gamma_constraint)

@@ -49,7 +49,14 @@ class GlobalMaxPooling(GlobalPooling):
 
 
 class GlobalAveragePooling1D(GlobalAveragePooling, rank=1):
-    """The means of all steps, or of those that a mask leaves; see `GlobalPooling` for the arguments."""
+    """The means of all steps, or of those that a mask leaves: `(N, L, C)` becomes `(N, C)`. ...
+
+    Examples
+    --------
+    >>> np.asarray(keras.layers.GlobalAveragePooling1D()(np.array([[[1.0], [3.0]]], "float32")))
+    array([[2.]], dtype=float32)
+
+    """
 
     def __init__(self, data_format=None, keepdims=False, **kwargs):
         super().__init__(data_format, keepdims, **kwargs)
@@ -70,8 +77,8 @@ class GlobalAveragePooling1D(GlobalAveragePooling, rank=1):
 
 
 GlobalAveragePooling2D, GlobalAveragePooling3D = of_ranks(
-    GlobalAveragePooling, "GlobalAveragePooling{}D", "The means of {}; see `GlobalPooling` for the arguments.",
+    GlobalAveragePooling, "GlobalAveragePooling{}D", "The means of {}. ...",
     {2: "images", 3: "volumes"})
 GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D = of_ranks(
-    GlobalMaxPooling, "GlobalMaxPooling{}D", "The largest elements of {}; see `GlobalPooling` for the arguments.",
+    GlobalMaxPooling, "GlobalMaxPooling{}D", "The largest elements of {}. ...",
     {1: "all steps", 2: "images", 3: "volumes"})

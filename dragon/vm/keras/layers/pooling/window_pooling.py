@@ -56,6 +56,6 @@ class MaxPooling(WindowPooling):
 
 
 AveragePooling1D, AveragePooling2D, AveragePooling3D = of_ranks(
-    AveragePooling, "AveragePooling{}D", "The means of windows along {}; see `WindowPooling` for the arguments.")
+    AveragePooling, "AveragePooling{}D", "The means of windows along {}. ...")
 MaxPooling1D, MaxPooling2D, MaxPooling3D = of_ranks(
-    MaxPooling, "MaxPooling{}D", "The largest elements of windows along {}; see `WindowPooling` for the arguments.")
+    MaxPooling, "MaxPooling{}D", "The largest elements of windows along {}. ...")

@@ -15,6 +15,13 @@ class CategoryEncoding(DataLayer):
     output_mode : {"multi_hot", "one_hot", "count"}, optional, default="multi_hot"
         Which ones a row has, a place for each, or how many of each.
 
+    Examples
+    --------
+    >>> layer = keras.layers.CategoryEncoding(num_tokens=3, output_mode="one_hot")
+    >>> np.asarray(layer(np.array([0, 2])))
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+
     """
 
     _left_out = "sparse"

@@ -18,6 +18,12 @@ class Discretization(DataLayer):
     epsilon : float, optional, default=0.01
         How exact the learnt boundaries are, as a fraction of the numbers.
 
+    Examples
+    --------
+    >>> layer = keras.layers.Discretization(bin_boundaries=[0.0, 10.0])
+    >>> np.asarray(layer(np.array([-1.0, 5.0, 50.0])))
+    array([0, 1, 2], dtype=int32)
+
     """
 
     def __init__(self, bin_boundaries=None, num_bins=None, epsilon=0.01, output_mode="int", sparse=False, dtype=None,

@@ -21,6 +21,12 @@ class IntegerLookup(IndexLookup):
     salt : Optional[Union[int, Sequence[int]]], optional
         The key of the hash.
 
+    Examples
+    --------
+    >>> layer = keras.layers.IntegerLookup(vocabulary=[10, 20])
+    >>> np.asarray(layer(np.array([20, 99])))
+    array([2, 0])
+
     """
 
     _array_dtype = "int64"

@@ -25,6 +25,13 @@ class Normalization(DataLayer):
     invert : bool, optional, default=False
         Undo what the layer would do.
 
+    Examples
+    --------
+    >>> layer = keras.layers.Normalization(axis=None)
+    >>> layer.adapt(np.array([1.0, 3.0]))
+    >>> np.asarray(layer(np.array([1.0, 2.0, 3.0])))
+    array([-1.,  0.,  1.], dtype=float32)
+
     """
 
     def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):

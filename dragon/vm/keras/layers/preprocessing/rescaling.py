@@ -18,6 +18,11 @@ class Rescaling(DataLayer):
     offset : Union[float, Sequence[float]], optional, default=0.0
         What is added.
 
+    Examples
+    --------
+    >>> np.asarray(keras.layers.Rescaling(1.0 / 255)(np.array([0, 255])))
+    array([0., 1.], dtype=float32)
+
     """
 
     def __init__(self, scale, offset=0.0, **kwargs):

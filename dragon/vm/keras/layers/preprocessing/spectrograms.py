@@ -1,8 +1,8 @@
 """Sound as its frequencies over time."""
 
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras import ops as K
 from dragon.vm.keras.core.config import epsilon, image_data_format
 from dragon.vm.keras.core.configuration import parameters
@@ -147,7 +147,7 @@ class STFTSpectrogram(Layer):
                              f"Received fft_length={fft_length}, frame_length={frame_length}")
         if fft_length is not None and fft_length & -fft_length != fft_length:
             warnings.warn("`fft_length` is recommended to be a power of two. "
-                          f"Received fft_length={fft_length}", stacklevel=2)
+                          f"Received fft_length={fft_length}")
         for name, choices in (("mode", MODES), ("scaling", (None, "density", "spectrum")),
                               ("padding", ("valid", "same"))):
             if given[name] not in choices:

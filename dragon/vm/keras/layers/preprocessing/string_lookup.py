@@ -33,6 +33,12 @@ class StringLookup(IndexLookup):
     salt : Optional[Union[int, Sequence[int]]], optional
         The key of the hash of unknown tokens.
 
+    Examples
+    --------
+    >>> layer = keras.layers.StringLookup(vocabulary=["cat", "dog"])
+    >>> np.asarray(layer(["dog", "bird"]))
+    array([2, 0])
+
     """
 
     _left_out = "vocabulary_dtype"

@@ -44,6 +44,15 @@ class TextVectorization(HostLayer):
     ragged : bool, optional, default=False
         Return sequences of their own lengths.
 
+    Examples
+    --------
+    >>> layer = keras.layers.TextVectorization(output_sequence_length=3)
+    >>> layer.adapt(["the cat sat", "the cat"])
+    >>> layer.get_vocabulary()
+    ['', '[UNK]', np.str_('the'), np.str_('cat'), np.str_('sat')]
+    >>> np.asarray(layer(["the dog sat"]))
+    array([[2, 1, 4]])
+
     """
 
     def __init__(self, max_tokens=None, standardize="lower_and_strip_punctuation", split="whitespace", ngrams=None,

@@ -23,7 +23,17 @@ def valid_noise_shape(shape):
 
 
 class Dropout(Noise):
-    """Set elements to zero with a probability in training, and scale the rest so that the sum stays. ..."""
+    """Set elements to zero with a probability in training, and scale the rest so that the sum stays. ...
+
+    Examples
+    --------
+    >>> layer = keras.layers.Dropout(0.5, seed=1)
+    >>> np.asarray(layer(np.ones(3, "float32")))
+    array([1., 1., 1.], dtype=float32)
+    >>> np.unique(layer(np.ones(1000, "float32"), training=True))
+    array([0., 2.], dtype=float32)
+
+    """
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(rate, seed, **kwargs)

@@ -49,6 +49,11 @@ class Reshape(SameDtype):
     target_shape : Sequence[int]
         Without the batch; one size may be -1.
 
+    Examples
+    --------
+    >>> tuple(keras.layers.Reshape((2, -1))(np.zeros((8, 6))).shape)
+    (8, 2, 3)
+
     """
 
     def __init__(self, target_shape, **kwargs):
@@ -79,6 +84,11 @@ class Flatten(SameDtype):
     ----------
     data_format : str, optional
         With "channels_first" channels are moved to the end first; `keras.config.image_data_format()` if None.
+
+    Examples
+    --------
+    >>> tuple(keras.layers.Flatten()(np.zeros((8, 4, 4, 3))).shape)
+    (8, 48)
 
     """
 

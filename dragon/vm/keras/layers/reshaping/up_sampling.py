@@ -79,6 +79,11 @@ class UpSampling2D(UpSampling, rank=2):
     interpolation : str, optional, default="nearest"
         "nearest", or a name that `keras.ops.image.resize` knows.
 
+    Examples
+    --------
+    >>> np.asarray(keras.layers.UpSampling2D((1, 2))(np.array([[[[1.0], [2.0]]]], "float32"))).ravel()
+    array([1., 1., 2., 2.], dtype=float32)
+
     """
 
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):

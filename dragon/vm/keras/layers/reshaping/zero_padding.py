@@ -51,7 +51,14 @@ class ZeroPadding1D(ZeroPadding, rank=1):
 
 
 class ZeroPadding2D(ZeroPadding, rank=2):
-    """Add zeros around images; see `ZeroPadding` for the arguments."""
+    """Add zeros around images: `(N, H, W, C)` becomes `(N, H + top + bottom, W + left + right, C)`. ...
+
+    Examples
+    --------
+    >>> tuple(keras.layers.ZeroPadding2D(((1, 2), (3, 4)))(np.zeros((1, 10, 10, 3))).shape)
+    (1, 13, 17, 3)
+
+    """
 
 
 class ZeroPadding3D(ZeroPadding, rank=3):

@@ -27,7 +27,8 @@ def delegate(cell_class):
     def decorate(cls):
         for name in parameters(cell_class.__init__):
             if name not in ("seed", "rank"):
-                setattr(cls, name, property(lambda self, name=name: getattr(self.cell, name)))
+                setattr(cls, name, property(lambda self, name=name: getattr(self.cell, name),
+                                            doc=f"`{name}`, as the cell has it."))
         return cls
     return decorate
 

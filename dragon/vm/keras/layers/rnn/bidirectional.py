@@ -33,6 +33,12 @@ class Bidirectional(Layer):
     backward_layer : Optional[Layer], optional
         The layer that runs backwards, by default another of the same settings.
 
+    Examples
+    --------
+    >>> layer = keras.layers.Bidirectional(keras.layers.LSTM(16))
+    >>> tuple(layer(np.zeros((8, 5, 4), "float32")).shape)
+    (8, 32)
+
     """
 
     _arguments = "merge_mode layer=forward_layer backward_layer"

@@ -112,6 +112,11 @@ class GRU(CellRNN):
     use_cudnn : Union[bool, str], optional, default="auto"
         See LSTM.
 
+    Examples
+    --------
+    >>> tuple(keras.layers.GRU(16)(np.zeros((8, 5, 4), "float32")).shape)
+    (8, 16)
+
     """
 
     _arguments = "... activity_regularizer seed=_seed"

@@ -106,6 +106,14 @@ class LSTM(CellRNN):
         False takes the steps one by one; otherwise the whole sequence is one operator wherever activations and
         dropout allow it.
 
+    Examples
+    --------
+    >>> layer = keras.layers.LSTM(16)
+    >>> tuple(layer(np.zeros((8, 5, 4), "float32")).shape)
+    (8, 16)
+    >>> tuple(keras.layers.LSTM(16, return_sequences=True)(np.zeros((8, 5, 4), "float32")).shape)
+    (8, 5, 16)
+
     """
 
     _arguments = "units activation recurrent_activation use_bias unit_forget_bias ... activity_regularizer seed=_seed"

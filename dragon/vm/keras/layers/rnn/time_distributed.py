@@ -23,7 +23,15 @@ def _takes_rows_alone(layer):
 
 
 class TimeDistributed(Wrapper):
-    """Apply a layer to every step of its inputs, whose second axis is time. ..."""
+    """Apply a layer to every step of its inputs, whose second axis is time. ...
+
+    Examples
+    --------
+    >>> layer = keras.layers.TimeDistributed(keras.layers.Dense(2))
+    >>> tuple(layer(np.zeros((8, 5, 4), "float32")).shape)
+    (8, 5, 2)
+
+    """
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):

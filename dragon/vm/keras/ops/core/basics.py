@@ -28,6 +28,12 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     Tensor
         The tensor.
 
+    Examples
+    --------
+    >>> x = keras.ops.convert_to_tensor([1.0, 2.0], dtype="float32")
+    >>> keras.ops.is_tensor(x), tuple(x.shape)
+    (True, (2,))
+
     """
     if _symbolic(x):
         return x if dtype is None else cast(x, dtype)
@@ -35,7 +41,24 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
 
 
 def convert_to_numpy(x):
-    """Return a tensor's numbers as a NumPy array."""
+    """Return a tensor's numbers as a NumPy array.
+
+    Parameters
+    ----------
+    x : Tensor
+        The tensor.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same shape and dtype.
+
+    Examples
+    --------
+    >>> keras.ops.convert_to_numpy(keras.ops.ones((2,)))
+    array([1., 1.], dtype=float32)
+
+    """
     return convert.convert_to_numpy(x)
 
 
@@ -45,7 +68,24 @@ def is_tensor(x):
 
 
 def shape(x):
-    """Return the sizes of a tensor; None for those that are not known."""
+    """Return the sizes of a tensor; None for those that are not known.
+
+    Parameters
+    ----------
+    x : Tensor
+        Whose shape is asked for.
+
+    Returns
+    -------
+    Tuple[Optional[int], ...]
+        A size for each axis.
+
+    Examples
+    --------
+    >>> keras.ops.shape(np.zeros((2, 3)))
+    (2, 3)
+
+    """
     return tuple(x.shape) if hasattr(x, "shape") else tuple(tensor(x).shape)
 
 
@@ -56,7 +96,26 @@ def dtype(x):
 
 @operation
 def cast(x, dtype):
-    """Return a tensor in another dtype."""
+    """Return a tensor in another dtype.
+
+    Parameters
+    ----------
+    x : Tensor
+        The elements.
+    dtype : str
+        Such as "float32".
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    Examples
+    --------
+    >>> np.asarray(keras.ops.cast(np.array([1.7, -1.7]), "int32"))
+    array([ 1, -1], dtype=int32)
+
+    """
     x, dtype = tensor(x), standardize_dtype(dtype)
     if "complex" in dtype_of(x) and "complex" not in dtype:
         x = ops.real(x)

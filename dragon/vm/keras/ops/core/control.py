@@ -1,8 +1,11 @@
 """Functions that call functions: branches, loops, maps and scans."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.control import PLAIN, Control, is_long, is_open
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.ops.common import operation, ops, tensor
+
+_flow = Control(ops, tensor, waits_to_be_asked=True)
 
 
 def _truth(value):
@@ -36,6 +39,9 @@ def cond(pred, true_fn, false_fn):
         What the function returns.
 
     """
+    made = _flow.cond(pred, true_fn, false_fn, "keras.ops.cond")
+    if made is not PLAIN:
+        return made
     return true_fn() if _truth(pred) else false_fn()
 
 
@@ -58,9 +64,15 @@ def switch(index, branches, *operands):
         What the function returns.
 
     """
+    last = len(branches) - 1
+    if is_open(index):
+        functions = {place: lambda branch=branch: branch(*operands) for place, branch in enumerate(branches)}
+        made = _flow.switch(ops.clamp(index, 0, last), functions, functions[last], "keras.ops.switch")
+        if made is not PLAIN:
+            return made
     if isinstance(index, _C.Tensor):
         index = 0 if _is_phantom() else int(index)
-    return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    return branches[min(max(int(index), 0), last)](*operands)
 
 
 @operation
@@ -86,10 +98,22 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
     """
     several = isinstance(loop_vars, (tuple, list))
     values = tree.map_structure(tensor, tuple(loop_vars) if several else (loop_vars,))
-    rounds = 0
-    while (maximum_iterations is None or rounds < int(maximum_iterations)) and _truth(cond(*values)):
+    limit = None if maximum_iterations is None else int(maximum_iterations)
+
+    def after(values):
         made = body(*values)
-        values = tuple(made) if several else (made,)
+        return tree.map_structure(tensor, tuple(made) if several else (made,))
+    rounds = 0
+    while limit is None or rounds < limit:
+        holds = cond(*values)
+        if is_open(holds):
+            made = _flow.while_loop(lambda values: cond(*values), after, values,
+                                    None if limit is None else limit - rounds, "keras.ops.while_loop")
+            if made is not PLAIN:
+                return made if several else made[0]
+        if not _truth(holds):
+            break
+        values = after(values)
         rounds += 1
         if _is_phantom():
             break
@@ -116,6 +140,19 @@ def fori_loop(lower, upper, body_fun, init_val):
 
     """
     value = init_val
+    if is_open(lower) or is_open(upper):
+        first, end = tensor(lower), tensor(upper)
+        made = _flow.while_loop(lambda state: state[0] < end, lambda state: (state[0] + 1, body_fun(*state)),
+                                (ops.cast(first, end.dtype), tree.map_structure(tensor, value)),
+                                who="keras.ops.fori_loop")
+        if made is not PLAIN:
+            return made[1]
+    elif is_long(int(upper) - int(lower)):
+        places = ops.arange(int(lower), int(upper), 1, dtype=tensor(0).dtype)
+        made = _flow.scan(lambda carried, place: (body_fun(place, carried), ()), tree.map_structure(tensor, value),
+                          places, int(upper) - int(lower), who="keras.ops.fori_loop")
+        if made is not PLAIN:
+            return made[0]
     for index in range(int(lower), int(upper)):
         value = body_fun(tensor(index), value)
     return value
@@ -125,6 +162,17 @@ def _slices(xs):
     """Return the slices of a structure of tensors along their first axis, each a structure."""
     leaves = [ops.unbind(tensor(x)) for x in tree.flatten(xs)]
     return [tree.pack_sequence_as(xs, list(items)) for items in zip(*leaves)]
+
+
+def _mapped(function, xs, who):
+    """Return a function's results for each slice, stacked."""
+    leaves = [tensor(x) for x in tree.flatten(xs)]
+    if leaves and leaves[0].ndim and is_long(leaves[0].shape[0]):
+        made = _flow.scan(lambda carried, places: (carried, function(tree.pack_sequence_as(xs, places))), (), leaves,
+                          int(leaves[0].shape[0]), who=who)
+        if made is not PLAIN:
+            return made[1]
+    return _stacked([function(item) for item in _slices(xs)])
 
 
 def _stacked(results):
@@ -148,13 +196,13 @@ def map(f, xs):
         A structure of tensors.
 
     """
-    return _stacked([f(item) for item in _slices(xs)])
+    return _mapped(f, xs, "keras.ops.map")
 
 
 @operation
 def vectorized_map(function, elements):
     """Return a function's results for each slice along the first axis, stacked; see `map`."""
-    return _stacked([function(item) for item in _slices(elements)])
+    return _mapped(function, elements, "keras.ops.vectorized_map")
 
 
 @operation
@@ -188,6 +236,14 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
         raise ValueError(f"`unroll` must be an positive integer or boolean. Received: unroll={unroll}")
     if xs is None and length is None:
         raise ValueError("Got no `xs` to scan over and `length` not provided. Received: xs=None, length=None")
+    leaves = [] if xs is None else [tensor(x) for x in tree.flatten(xs)]
+    rounds = int(length) if not leaves else int(leaves[0].shape[0])
+    if is_long(rounds):
+        def step(carried, places):
+            return f(carried, tree.pack_sequence_as(xs, places) if leaves else None)
+        made = _flow.scan(step, tree.map_structure(tensor, init), leaves, rounds, reverse, "keras.ops.scan")
+        if made is not PLAIN:
+            return made
     items = [None] * int(length) if xs is None else _slices(xs)
     carry, results = tree.map_structure(tensor, init), []
     for item in reversed(items) if reverse else items:

@@ -49,6 +49,11 @@ def softmax(x, axis=-1):
     axis : Union[int, Sequence[int]], optional, default=-1
         The axis; None stands for all.
 
+    Examples
+    --------
+    >>> np.asarray(keras.ops.softmax(np.array([0.0, 0.0], "float32")))
+    array([0.5, 0.5], dtype=float32)
+
     """
     x = tensor(x)
     if not isinstance(axis, int):

@@ -19,6 +19,12 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     Tensor
         With one axis more.
 
+    Examples
+    --------
+    >>> np.asarray(keras.ops.one_hot(np.array([0, 2]), 3))
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+
     """
     if sparse:
         raise NotImplementedError(f"one_hot: sparse tensors are not there. Received: sparse={sparse}")

@@ -13,12 +13,39 @@ def array(x, dtype=None):
 
 
 def zeros(shape, dtype=None):
-    """Return zeros. ..."""
+    """Return zeros. ...
+
+    Examples
+    --------
+    >>> np.asarray(keras.ops.zeros((2, 3)))
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+
+    """
     return ops.zeros(concrete(shape), dtype=canonical_dtype(dtype))
 
 
 def ones(shape, dtype=None):
-    """Return ones; the arguments are those of `zeros`."""
+    """Return ones; the arguments are those of `zeros`.
+
+    Parameters
+    ----------
+    shape : Sequence[int]
+        The sizes of the axes.
+    dtype : str, optional
+        The default floating dtype by default.
+
+    Returns
+    -------
+    Tensor
+        Of that shape.
+
+    Examples
+    --------
+    >>> np.asarray(keras.ops.ones((2,), dtype="int32"))
+    array([1, 1], dtype=int32)
+
+    """
     return ops.ones(concrete(shape), dtype=canonical_dtype(dtype))
 
 
@@ -91,6 +118,11 @@ def arange(start, stop=None, step=None, dtype=None):
     -------
     Tensor
         One axis.
+
+    Examples
+    --------
+    >>> np.asarray(keras.ops.arange(1, 10, 3))
+    array([1, 4, 7], dtype=int32)
 
     """
     given = [item for item in (start, stop, step) if item is not None]

@@ -20,6 +20,11 @@ def take(x, indices, axis=None):
     Tensor
         With the axes of `indices` in place of the axis.
 
+    Examples
+    --------
+    >>> np.asarray(keras.ops.take(np.array([10, 20, 30]), np.array([2, 0])))
+    array([30, 10])
+
     """
     x = tensor(x)
     x, axis = (ops.reshape(x, (-1,)), 0) if axis is None else (x, canonical_axis(axis, x.ndim))
@@ -80,6 +85,12 @@ def where(condition, x1=None, x2=None):
     -------
     Union[Tensor, List[Tensor]]
         The elements, or a row of places for each axis.
+
+    Examples
+    --------
+    >>> x = np.array([-1.0, 2.0], "float32")
+    >>> np.asarray(keras.ops.where(x > 0, x, 0.0))
+    array([0., 2.], dtype=float32)
 
     """
     condition = cast_to(tensor(condition), "bool")

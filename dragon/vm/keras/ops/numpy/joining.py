@@ -27,6 +27,11 @@ def concatenate(xs, axis=0):
     Tensor
         The result.
 
+    Examples
+    --------
+    >>> np.asarray(keras.ops.concatenate([np.array([[1, 2]]), np.array([[3, 4]])], axis=1))
+    array([[1, 2, 3, 4]])
+
     """
     return ops.cat(_join_list(xs), axis)
 
@@ -93,8 +98,32 @@ def hsplit(x, indices_or_sections):
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
-stack = named(lambda x, axis=0: ops.stack(_join_list(x), axis), "stack",
-              "Join tensors along a new axis; the arguments are those of `concatenate`.")
+@operation
+def stack(x, axis=0):
+    """Join tensors along a new axis.
+
+    Parameters
+    ----------
+    x : Sequence[Tensor]
+        Tensors of one shape.
+    axis : int, optional, default=0
+        Where the new axis stands.
+
+    Returns
+    -------
+    Tensor
+        With one axis more, as long as there are tensors.
+
+    Examples
+    --------
+    >>> np.asarray(keras.ops.stack([np.array([1, 2]), np.array([3, 4])], axis=1))
+    array([[1, 3],
+           [2, 4]])
+
+    """
+    return ops.stack(_join_list(x), axis)
+
+
 vstack = named(lambda xs: ops.cat(_join_list(xs), 0), "vstack", "Join tensors along their first axis.")
 dstack = named(lambda xs: ops.dstack(_join_list(xs)), "dstack", "Join tensors along their third axis.")
 vsplit = named(lambda x, indices_or_sections: split(x, indices_or_sections, 0), "vsplit",

@@ -25,6 +25,12 @@ def matmul(x1, x2):
     Tensor
         In the dtype they have in common; int32 for int8.
 
+    Examples
+    --------
+    >>> np.asarray(keras.ops.matmul(np.array([[1, 2], [3, 4]]), np.array([[1], [1]])))
+    array([[3],
+           [7]])
+
     """
     x1, x2 = tensor(x1), tensor(x2)
     if dtype_of(x1) == dtype_of(x2) == "int8" and x1.ndim != 1 and x2.ndim != 1:

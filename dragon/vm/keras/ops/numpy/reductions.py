@@ -70,6 +70,11 @@ def max(x, axis=None, keepdims=False, initial=None):
     initial : number, optional
         A number that takes part.
 
+    Examples
+    --------
+    >>> np.asarray(keras.ops.max(np.array([[1, 5], [7, 3]]), axis=1))
+    array([5, 7])
+
     """
     x = tensor(x)
     if initial is None:
@@ -134,6 +139,11 @@ def argmax(x, axis=None, keepdims=False):
     -------
     Tensor
         Places.
+
+    Examples
+    --------
+    >>> np.asarray(keras.ops.argmax(np.array([[0.1, 0.9], [0.8, 0.2]]), axis=1))
+    array([1, 0], dtype=int32)
 
     """
     return _best(ops.argmax, x, axis, keepdims)

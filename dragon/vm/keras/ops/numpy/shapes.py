@@ -17,6 +17,11 @@ def reshape(x, newshape):
     Tensor
         A view where the memory allows it.
 
+    Examples
+    --------
+    >>> tuple(keras.ops.reshape(np.arange(6), (2, -1)).shape)
+    (2, 3)
+
     """
     return ops.reshape(tensor(x), concrete(newshape))
 
@@ -34,6 +39,11 @@ def expand_dims(x, axis):
     -------
     Tensor
         A view.
+
+    Examples
+    --------
+    >>> tuple(keras.ops.expand_dims(np.zeros((2, 3)), 0).shape)
+    (1, 2, 3)
 
     """
     x = tensor(x)
@@ -57,6 +67,11 @@ def squeeze(x, axis=None):
     Tensor
         A view.
 
+    Examples
+    --------
+    >>> tuple(keras.ops.squeeze(np.zeros((1, 3, 1))).shape)
+    (3,)
+
     """
     x = tensor(x)
     for item in () if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,):
@@ -79,6 +94,11 @@ def transpose(x, axes=None):
     -------
     Tensor
         A view.
+
+    Examples
+    --------
+    >>> tuple(keras.ops.transpose(np.zeros((2, 3, 4)), (0, 2, 1)).shape)
+    (2, 4, 3)
 
     """
     x = tensor(x)

@@ -48,6 +48,12 @@ class ExponentialDecay(LearningRateSchedule):
     staircase : bool, optional, default=False
         Only whole decays.
 
+    Examples
+    --------
+    >>> schedule = keras.optimizers.schedules.ExponentialDecay(0.1, decay_steps=100, decay_rate=0.5)
+    >>> round(float(schedule(0)), 4), round(float(schedule(200)), 4)
+    (0.1, 0.025)
+
     """
 
     def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="ExponentialDecay"):
@@ -145,6 +151,12 @@ class CosineDecay(LearningRateSchedule):
         Where the line leads; none for no line.
     warmup_steps : int, optional, default=0
         How many steps the line takes.
+
+    Examples
+    --------
+    >>> schedule = keras.optimizers.schedules.CosineDecay(0.1, decay_steps=100)
+    >>> round(float(schedule(0)), 4), round(float(schedule(50)), 4), round(float(schedule(100)), 4)
+    (0.1, 0.05, 0.0)
 
     """
 

@@ -1,7 +1,7 @@
 """Where batches come from."""
 import types
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.arrays import ArrayAdapter, are_arrays
 from dragon.vm.keras.trainers.data_adapters.iterables import DatasetAdapter, GeneratorAdapter, LoaderAdapter
@@ -72,7 +72,7 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
                          f"Received: class_weight={class_weight}")
     if shuffle and not (name == "PyDataset" and x.num_batches is not None):
         warnings.warn(f"`shuffle=True` was passed, but will be ignored since the data `x` was provided as a {name}, "
-                      "which is expected to be shuffled already.", stacklevel=5)
+                      "which is expected to be shuffled already.")
     if name == "tf.data.Dataset":
         return DatasetAdapter(x, class_weight)
     if name == "PyDataset":

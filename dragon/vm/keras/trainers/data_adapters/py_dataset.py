@@ -3,8 +3,8 @@ import collections
 import concurrent.futures
 import itertools
 import random
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.data import with_class_weight
 from dragon.vm.keras.trainers.data_adapters.iterables import to_batch
@@ -15,12 +15,11 @@ _DEFAULTS = {"workers": 1, "use_multiprocessing": False, "max_queue_size": 10}
 def _setting(name):
     def get(self):
         if f"_{name}" not in self.__dict__:
-            warnings.warn("Your `PyDataset` class should call `super().__init__(**kwargs)` in its constructor.",
-                          stacklevel=2)
+            warnings.warn("Your `PyDataset` class should call `super().__init__(**kwargs)` in its constructor.")
             setattr(self, f"_{name}", _DEFAULTS[name])
         return self.__dict__[f"_{name}"]
 
-    return property(get, lambda self, value: setattr(self, f"_{name}", value))
+    return property(get, lambda self, value: setattr(self, f"_{name}", value), doc=f"`{name}`, as it was given.")
 
 
 class PyDataset:

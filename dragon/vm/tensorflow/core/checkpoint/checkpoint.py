@@ -1,8 +1,8 @@
 """`tf.train.Checkpoint`: variables by the names of the objects that hold them, in TensorFlow's files."""
 import os
 import time
-import warnings
 
+from dragon.core import warnings
 from dragon.core import modes
 from dragon.core import files
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -283,7 +283,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     except FileNotFoundError:
         return None
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        warnings.warn(f"{folder}: the file of checkpoints is damaged: {error}", stacklevel=2)
+        warnings.warn(f"{folder}: the file of checkpoints is damaged: {error}")
         return None
 
 

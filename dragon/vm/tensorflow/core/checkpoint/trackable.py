@@ -52,10 +52,10 @@ def escape(name):
 
 
 class Node:
-    """An object of a checkpoint: its parts by name, and the key of its numbers."""
+    """An object of a checkpoint: its parts by name, the key of its numbers, and the keys of all that it saves."""
 
     def __init__(self):
-        self.children, self.key = {}, None
+        self.children, self.key, self.attributes = {}, None, {}
 
 
 def walk(root):
@@ -107,6 +107,8 @@ def read_graph(message):
                 node.children[bytes(parts.get(2, b"")).decode()] = nodes[parts.get(1, 0)]
             elif number == 2:
                 parts = {key: part for key, _, part in read_fields(value)}
-                if bytes(parts.get(1, b"")) == b"VARIABLE_VALUE":
-                    node.key = bytes(parts[3]).decode()
+                name, key = bytes(parts.get(1, b"")).decode(), bytes(parts.get(3, b"")).decode()
+                node.attributes[name] = key
+                if name == "VARIABLE_VALUE":
+                    node.key = key
     return nodes[0] if nodes else Node()

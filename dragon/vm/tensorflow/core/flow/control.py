@@ -1,15 +1,27 @@
 """Control flow in TensorFlow's words: Python's own, over tensors and structures of them.
 
 What graphs of TensorFlow need, `parallel_iterations`, `swap_memory`, `infer_shape` and `strict`, is taken and not used:
-calls run one after the other, as they are written.
+calls run one after the other, as they are written. While a `tf.function` is captured, predicates that depend on its
+arguments become graphs of both branches, and loops that depend on them or are long become loops of the graph.
 """
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.control import PLAIN, Control, is_long, is_open
 from dragon.vm.shared import nest
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
-from dragon.vm.shared.tensors.tensor import Base, ops
+from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+
+
+_flow = Control(ops, convert_to_tensor, waits_to_be_asked=True)
+
+
+def _predicate(pred, who):
+    """Return a predicate, checked; a variable as the tensor that it holds."""
+    if isinstance(pred, _C.Tensor) and _C.Tensor.size.__get__(pred) != 1:
+        raise invalid_argument(f"{who}: the predicate must be a scalar. Received: {pred!r}")
+    return pred
 
 
 def _truth(pred, who):
@@ -30,16 +42,27 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
         Which one is called.
     true_fn, false_fn : Callable
         Functions of no arguments.
+    name : str, optional
+        Accepted.
 
     Returns
     -------
     Any
         What the function returned.
 
+    Examples
+    --------
+    >>> x = tf.constant(3)
+    >>> tf.cond(x > 0, lambda: x * 10, lambda: -x).numpy()
+    np.int32(30)
+
     """
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"'{argument}' must be callable. Received: {function!r}")
+    made = _flow.cond(_predicate(pred, "tf.cond"), true_fn, false_fn, "tf.cond")
+    if made is not PLAIN:
+        return made
     return true_fn() if _truth(pred, "tf.cond") else false_fn()
 
 
@@ -67,13 +90,20 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
             raise TypeError(f"Each entry in `pred_fn_pairs` must be a (predicate, callable) tuple. Received: {pair!r}")
-    for pred, function in pairs:
+    if default is not None and not callable(default):
+        raise TypeError(f"Argument `default` must be callable. Received: {default!r}")
+    return _first_of(pairs, pairs[-1][1] if default is None else default)
+
+
+def _first_of(pairs, default):
+    """Return what the function beside the first true predicate returns."""
+    for place, (pred, function) in enumerate(pairs):
+        rest = pairs[place + 1:]
+        made = _flow.cond(_predicate(pred, "tf.case"), function, lambda: _first_of(rest, default), "tf.case")
+        if made is not PLAIN:
+            return made
         if _truth(pred, "tf.case"):
             return function()
-    if default is None:
-        return pairs[-1][1]()
-    if not callable(default):
-        raise TypeError(f"Argument `default` must be callable. Received: {default!r}")
     return default()
 
 
@@ -103,8 +133,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         branches = dict(enumerate(branch_fns))
     if not branches or not all(callable(function) for function in branches.values()):
         raise TypeError(f"Argument `branch_fns` must hold callables. Received: {branch_fns!r}")
-    function = branches.get(int(branch_index), default or branches[max(branches)])
-    return function()
+    otherwise = default or branches[max(branches)]
+    made = _flow.switch(_predicate(branch_index, "tf.switch_case"), branches, otherwise, "tf.switch_case")
+    return branches.get(int(branch_index), otherwise)() if made is PLAIN else made
 
 
 def _as_tensors(structure):
@@ -126,13 +157,25 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         The first variables.
     shape_invariants : Any, optional
         Not used: shapes may change.
+    parallel_iterations : int, optional
+        Accepted.
+    swap_memory : bool, optional
+        Accepted.
     maximum_iterations : int, optional
         After how many times the loop ends.
+    name : str, optional
+        Accepted.
 
     Returns
     -------
     Any
         In the form of `loop_vars`.
+
+    Examples
+    --------
+    >>> i, total = tf.while_loop(lambda i, total: i < 5, lambda i, total: (i + 1, total + i), (0, 0))
+    >>> int(i), int(total)
+    (5, 10)
 
     """
     if not callable(cond) or not callable(body):
@@ -141,20 +184,33 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     single = not isinstance(state, (list, tuple))
     limit = None if maximum_iterations is None else int(maximum_iterations)
     count = 0
+
+    def holds(state):
+        return cond(state) if single else cond(*state)
+
+    def after(state):
+        found = body(state) if single else body(*state)
+        if not single:
+            found = [found] if len(state) == 1 and not (isinstance(found, (list, tuple)) and len(found) == 1) else (
+                list(found))
+            if len(found) != len(state):
+                raise ValueError("Number of inputs and outputs of `body` must match `loop_vars`. Got "
+                                 f"{len(found)} outputs for {len(state)} loop_vars.")
+            found = nest.like(state, found)
+        return _as_tensors(found)
     before = modes.set_recording(False)
     if back_prop:
         modes.set_recording(before)
     try:
-        while (limit is None or count < limit) and _truth(cond(state) if single else cond(*state), "tf.while_loop"):
-            found = body(state) if single else body(*state)
-            if not single:
-                found = [found] if len(state) == 1 and not (isinstance(found, (list, tuple)) and len(found) == 1) else (
-                    list(found))
-                if len(found) != len(state):
-                    raise ValueError("Number of inputs and outputs of `body` must match `loop_vars`. Got "
-                                     f"{len(found)} outputs for {len(state)} loop_vars.")
-                found = nest.like(state, found)
-            state = _as_tensors(found)
+        while limit is None or count < limit:
+            pred = _predicate(holds(state), "tf.while_loop")
+            if is_open(pred):
+                made = _flow.while_loop(holds, after, state, None if limit is None else limit - count, "tf.while_loop")
+                if made is not PLAIN:
+                    return made
+            if not _truth(pred, "tf.while_loop"):
+                break
+            state = after(state)
             count += 1
     finally:
         modes.set_recording(before)
@@ -199,6 +255,19 @@ def _signature_dtypes(signature):
     return [getattr(item, "dtype", None) or as_dtype(item) for item in nest.flatten(signature)]
 
 
+def _is_loop(flat, length):
+    """Return whether rounds over these tensors are captured as a loop."""
+    return is_long(length) and all(type(item) is Tensor for item in flat)
+
+
+def _require_dtypes(results, wanted):
+    for item, asked in zip(results, wanted):
+        found = convert_to_tensor(item).dtype
+        if asked is not None and found != asked:
+            raise invalid_argument(f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype "
+                                   f"{found.name}; name the dtype with fn_output_signature")
+
+
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
            name=None, fn_output_signature=None):
     """Return a function's results for the entries of tensors' first axes, stacked.
@@ -209,11 +278,24 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         Called with one entry, in the form of `elems`.
     dtype, fn_output_signature : Any, optional
         Dtypes or specs of the results, where they differ from those of `elems`.
+    parallel_iterations : int, optional
+        Accepted.
+    swap_memory : bool, optional
+        Accepted.
+    infer_shape : bool, optional
+        Accepted.
+    name : str, optional
+        Accepted.
 
     Returns
     -------
     Any
         In the form of what `fn` returns.
+
+    Examples
+    --------
+    >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]]))
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 7], dtype=int32)>
 
     """
     if not callable(fn):
@@ -221,22 +303,29 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     flat, length = _first_axis(elems, "tf.map_fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
     wanted = None if signature is None else _signature_dtypes(signature)
+    if _is_loop(flat, length):
+        made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
+                          who="tf.map_fn")
+        if made is not PLAIN:
+            _require_dtypes(nest.flatten(made[1]), wanted or [item.dtype for item in flat])
+            return _kept(made[1], back_prop)
     results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
     if not results:
         dtypes = wanted or [item.dtype for item in flat]
         return nest.pack_sequence_as(signature if signature is not None else elems,
                                      [ops.zeros((0,), dtype=dtype) for dtype in dtypes])
-    for item, asked in zip(nest.flatten(results[0]), wanted or [item.dtype for item in flat]):
-        found = convert_to_tensor(item).dtype
-        if asked is not None and found != asked:
-            raise invalid_argument(f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype "
-                                   f"{found.name}; name the dtype with fn_output_signature")
+    _require_dtypes(nest.flatten(results[0]), wanted or [item.dtype for item in flat])
     return _kept(stack_structures(results, results[0]), back_prop)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """Return a function's results as `map_fn` does; entries are taken one after the other, whatever is asked for."""
     flat, length = _first_axis(elems, "tf.vectorized_map")
+    if _is_loop(flat, length):
+        made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
+                          who="tf.vectorized_map")
+        if made is not PLAIN:
+            return made[1]
     results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
     if not results:
         raise ValueError(f"tf.vectorized_map: got no entries, expected at least one. Received: {elems!r}")
@@ -246,11 +335,44 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
          reverse=False, name=None):
     """Return all states of a `foldl`, or of a `foldr` if `reverse` says so, stacked in the order of the entries."""
-    states = _fold(fn, elems, initializer, reverse, "tf.scan")
+    states = _fold(fn, elems, initializer, reverse, "tf.scan", stacked=True)
+    if isinstance(states, _Loop):
+        return _kept(states.stacked, back_prop)
     return _kept(stack_structures(states[::-1] if reverse else states, states[0]), back_prop)
 
 
-def _fold(fn, elems, initializer, reverse, who):
+class _Loop:
+    """A fold that was captured as a loop: its last state, and all of them stacked in the order of the entries."""
+
+    def __init__(self, last, stacked):
+        self.last, self.stacked = last, stacked
+
+
+def _last(states):
+    """Return the last state of a fold."""
+    return states.last if isinstance(states, _Loop) else states[-1]
+
+
+def _captured_fold(fn, elems, flat, state, begins, reverse, who, stacked):
+    """Return a fold as a loop of the graph, or PLAIN; `begins`: the first state is the first entry."""
+    length = int(flat[0].shape[0])
+    if begins:
+        flat = [item[:-1] if reverse else item[1:] for item in flat]
+
+    def step(carried, places):
+        made = _as_tensors(fn(carried, nest.pack_sequence_as(elems, places)))
+        return made, made if stacked else ()
+    made = _flow.scan(step, state, flat, length - begins, reverse, who)
+    if made is PLAIN or not stacked:
+        return made if made is PLAIN else _Loop(made[0], None)
+    rows = nest.flatten(made[1])
+    if begins:
+        ends = [ops.unsqueeze(item, 0) for item in nest.flatten(state)]
+        rows = [ops.cat([row, end] if reverse else [end, row]) for row, end in zip(rows, ends)]
+    return _Loop(made[0], nest.pack_sequence_as(state, rows))
+
+
+def _fold(fn, elems, initializer, reverse, who, stacked=False):
     """Return the states of a fold, from the first entry on."""
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable. fn must be callable.")
@@ -263,6 +385,10 @@ def _fold(fn, elems, initializer, reverse, who):
         places = places[1:]
     else:
         state = _as_tensors(initializer)
+    if _is_loop(flat, length):
+        made = _captured_fold(fn, elems, flat, state, initializer is None, reverse, who, stacked)
+        if made is not PLAIN:
+            return made
     for place in places:
         state = fn(state, nest.pack_sequence_as(elems, [item[place] for item in flat]))
         states.append(state)
@@ -285,9 +411,9 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         The state.
 
     """
-    return _kept(_fold(fn, elems, initializer, False, "tf.foldl")[-1], back_prop)
+    return _kept(_last(_fold(fn, elems, initializer, False, "tf.foldl")), back_prop)
 
 
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """Return the last state of a `foldl` that goes from the last entry to the first."""
-    return _kept(_fold(fn, elems, initializer, True, "tf.foldr")[-1], back_prop)
+    return _kept(_last(_fold(fn, elems, initializer, True, "tf.foldr")), back_prop)

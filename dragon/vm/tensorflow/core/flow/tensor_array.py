@@ -1,4 +1,5 @@
 """`tf.TensorArray`: tensors by number, which become one tensor in the end."""
+from dragon.core.capture import control
 from dragon.vm.shared.errors import OutOfRangeError, invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -33,10 +34,14 @@ class TensorArray:
         self._infer, self._element_shape = infer_shape, TensorShape(element_shape)
         self._items = [None] * int(0 if size is None else size)
         self._read = set()
+        self._part = control.part()
 
     dtype = property(lambda self: self._dtype, doc="DType: of the tensors.")
     dynamic_size = property(lambda self: self._dynamic, doc="bool: whether there may be more tensors.")
     element_shape = property(lambda self: self._element_shape, doc="TensorShape: the shape of the tensors.")
+
+    def _changes(self):
+        control.refuse_change(self._part, "a TensorArray")
 
     def _place(self, index, growing=False):
         index = int(index)
@@ -65,6 +70,7 @@ class TensorArray:
             raise invalid_argument(f"Could not read index {index} twice because it was cleared after a previous read "
                                    "(perhaps try setting clear_after_read = false?)")
         if self._clears:
+            self._changes()
             self._read.add(index)
         return self._filled(index)
 
@@ -79,6 +85,7 @@ class TensorArray:
 
     def write(self, index, value, name=None):
         """Put a tensor at a number; returns the array."""
+        self._changes()
         index = self._place(index, True)
         self._items[index] = self._incoming(value)
         self._read.discard(index)
@@ -101,6 +108,7 @@ class TensorArray:
 
     def unstack(self, value, name=None):
         """Take over the entries of a tensor's first axis; returns the array."""
+        self._changes()
         items = ops.unbind(convert_to_tensor(value, self._dtype))
         self._items, self._read = [self._incoming(item) for item in items], set()
         return self
@@ -113,6 +121,7 @@ class TensorArray:
 
     def split(self, value, lengths, name=None):
         """Take over pieces of a tensor's first axis of given lengths; returns the array."""
+        self._changes()
         pieces = ops.split_with_sizes(convert_to_tensor(value, self._dtype), convert_to_tensor(lengths).tolist(), 0)
         self._items, self._read = list(pieces), set()
         return self

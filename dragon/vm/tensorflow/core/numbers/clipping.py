@@ -6,7 +6,28 @@ from dragon.vm.shared.tensors.tensor import ops
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """Return the numbers with those outside of bounds replaced by the bounds."""
+    """Return the numbers with those outside of bounds replaced by the bounds.
+
+    Parameters
+    ----------
+    t : Tensor
+        The numbers.
+    clip_value_min, clip_value_max : Union[number, Tensor]
+        The bounds.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    Examples
+    --------
+    >>> tf.clip_by_value([-2.0, 0.5, 7.0], 0.0, 1.0)
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0. , 0.5, 1. ], dtype=float32)>
+
+    """
     if isinstance(t, IndexedSlices):
         return IndexedSlices(clip_by_value(t.values, clip_value_min, clip_value_max), t.indices, t.dense_shape)
     x = take(t)

@@ -105,7 +105,26 @@ pow = named(lambda x, y, name=None: _left(x, y) ** y, "pow", "Return x to the po
 
 
 def abs(x, name=None):
-    """Return absolute values."""
+    """Return absolute values.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    name : str, optional
+        Accepted.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape; real for complex numbers.
+
+    Examples
+    --------
+    >>> tf.abs([-1.5, 2.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 2. ], dtype=float32)>
+
+    """
     if is_ragged(x):
         return of_ragged(abs, x)
     x = take(x)

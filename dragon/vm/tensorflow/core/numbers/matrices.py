@@ -39,17 +39,22 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         Matrices, or batches of them.
     transpose_a, transpose_b, adjoint_a, adjoint_b : bool, optional, default=False
         Whether an operand is transposed, or adjoined, first.
-    a_is_sparse, b_is_sparse : bool, optional
-        Hints, which change no number.
-    grad_a, grad_b : bool, optional, default=False
-        Must be False.
+    a_is_sparse, b_is_sparse, name : optional
+        Change no number.
     output_type : DType, optional
         The dtype of the products.
+    grad_a, grad_b : bool, optional, default=False
+        Must be False.
 
     Returns
     -------
     Tensor
         The products.
+
+    Examples
+    --------
+    >>> tf.matmul([[1, 2], [3, 4]], [[1], [1]]).numpy().tolist()
+    [[3], [7]]
 
     """
     if grad_a or grad_b:
@@ -79,7 +84,29 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
 
 
 def einsum(equation, *inputs, **kwargs):
-    """Return products summed as an equation such as "ij,jk->ik" tells it."""
+    """Return products summed as an equation such as "ij,jk->ik" tells it.
+
+    Parameters
+    ----------
+    equation : str
+        Such as "ij,jk->ik".
+    *inputs : Tensor
+        The operands.
+    **kwargs : Any
+        `name`, and how TensorFlow would order the products; accepted.
+
+    Returns
+    -------
+    Tensor
+        With the axes that stand behind the arrow.
+
+    Examples
+    --------
+    >>> a, b = tf.constant([[1, 2], [3, 4]]), tf.constant([[1, 0], [0, 2]])
+    >>> tf.einsum("ij,jk->ik", a, b).numpy().tolist()
+    [[1, 4], [3, 8]]
+
+    """
     kwargs.pop("name", None), kwargs.pop("optimize", None)
     if not isinstance(equation, str):
         raise TypeError(f"tf.einsum: the equation must be text. Received: {equation!r}")
@@ -446,33 +473,3 @@ def logm(input, name=None):
     if not x.dtype.is_complex:
         raise refuse_dtype("MatrixLogarithm", x.dtype)
     return _by_values(x, ops.log)
-
-
-def _greatest(values):
-    """Return the first of singular values, which is the greatest; none of none."""
-    return ops.narrow(values, -1, 0, min(1, values.shape[-1]))
-
-
-def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """Return ranks: how many singular values are not as good as zero."""
-    x = take(a)
-    values = ops.linalg_svdvals(x)
-    if tol is None:
-        import numpy as np
-        tol = max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps) * _greatest(values)
-    else:
-        tol = ops.unsqueeze(take(tol, values.dtype), -1)
-    return ops.cast(ops.sum(ops.gt(values, tol), -1), int32)
-
-
-def pinv(a, rcond=None, validate_args=False, name=None):
-    """Return pseudo-inverses."""
-    x = take(a)
-    if rcond is None:
-        import numpy as np
-        rcond = 10.0 * max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps)
-    u, s, vh = ops.linalg_svd(x, False)
-    cut = take(rcond, s.dtype if not isinstance(rcond, _C.Tensor) else None)
-    some = ops.gt(s, ops.unsqueeze(cut, -1) * _greatest(s))
-    reciprocals = ops.where(some, 1.0 / ops.where(some, s, ops.ones_like(s)), ops.zeros_like(s))
-    return ops.matmul(adjoint(vh) * ops.unsqueeze(ops.cast(reciprocals, x.dtype), -2), adjoint(u))

@@ -31,7 +31,7 @@ def fill(namespace, unary, binary=""):
             name, operator, kind, node, words = line.split(" ", 4)
             namespace[name] = function = make(operator, KINDS[kind], node)
             function.__name__ = function.__qualname__ = name
-            function.__module__, function.__doc__ = namespace["__name__"], f"Return {words}{ending}"
+            function.__module__, function.__doc__ = namespace["__name__"], f"Return {words}{ending} ..."
 
 
 def of_ragged(function, *operands):

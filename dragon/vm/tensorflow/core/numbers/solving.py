@@ -1,10 +1,11 @@
-"""Linear equations."""
+"""Linear equations, and what stands in for an inverse."""
 from dragon import _C
 from dragon.vm.shared.arrays.array import at_least
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.dtypes import int32
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow.core.numbers.matrices import _pair, _square, diag, matmul
+from dragon.vm.tensorflow.core.numbers.matrices import _pair, _square, adjoint, diag, matmul
 
 
 def _guarded(run, *args):
@@ -146,3 +147,33 @@ def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
     numbers = (1 - count, 0) if lower else (0, count - 1)
     matrix = diag(x, k=numbers, align="LEFT_RIGHT")
     return triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint)
+
+
+def _greatest(values):
+    """Return the first of singular values, which is the greatest; none of none."""
+    return ops.narrow(values, -1, 0, min(1, values.shape[-1]))
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """Return ranks: how many singular values are not as good as zero."""
+    x = take(a)
+    values = ops.linalg_svdvals(x)
+    if tol is None:
+        import numpy as np
+        tol = max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps) * _greatest(values)
+    else:
+        tol = ops.unsqueeze(take(tol, values.dtype), -1)
+    return ops.cast(ops.sum(ops.gt(values, tol), -1), int32)
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """Return pseudo-inverses."""
+    x = take(a)
+    if rcond is None:
+        import numpy as np
+        rcond = 10.0 * max(x.shape[-2:]) * float(np.finfo(x.dtype.real_dtype.name).eps)
+    u, s, vh = ops.linalg_svd(x, False)
+    cut = take(rcond, s.dtype if not isinstance(rcond, _C.Tensor) else None)
+    some = ops.gt(s, ops.unsqueeze(cut, -1) * _greatest(s))
+    reciprocals = ops.where(some, 1.0 / ops.where(some, s, ops.ones_like(s)), ops.zeros_like(s))
+    return ops.matmul(adjoint(vh) * ops.unsqueeze(ops.cast(reciprocals, x.dtype), -2), adjoint(u))

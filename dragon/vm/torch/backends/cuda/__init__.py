@@ -1,7 +1,7 @@
 """Switches of CUDA's libraries: they are kept, and nothing reads them on a CPU."""
 import contextlib
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.accelerators import count
 
 
@@ -55,7 +55,7 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
     """Allow some kinds of attention on CUDA devices within a `with` block; deprecated."""
     warnings.warn("`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be "
                   "removed. Please see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated "
-                  "signature.", FutureWarning, stacklevel=3)
+                  "signature.", FutureWarning)
     former = dict(_sdp)
     _sdp.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
     try:

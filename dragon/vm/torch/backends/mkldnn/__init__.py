@@ -1,4 +1,5 @@
-"""oneDNN, which runs the engine's products and convolutions."""
+"""oneDNN, which runs the engine's products and convolutions where it is built in."""
+from dragon.core import config
 from dragon.vm.torch.core.switches import make_flags
 
 VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
@@ -8,8 +9,8 @@ set_flags, flags = make_flags(globals(), enabled=False, deterministic=False, all
 
 
 def is_available():
-    """Return True."""
-    return True
+    """Return whether the engine was built with it: Dragon's own kernels do its work elsewhere."""
+    return config.has_onednn()
 
 
 def is_acl_available():

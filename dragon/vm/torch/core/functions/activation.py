@@ -1,6 +1,6 @@
 """Activations of `torch.nn.functional`: the operators with PyTorch's `inplace=` and its notion of a default axis."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
@@ -104,10 +104,9 @@ def glu(input, dim=-1):
     return ops.glu(input, dim)
 
 
-def implicit_dim(name, ndim, stacklevel):
+def implicit_dim(name, ndim):
     """Return the axis that softmax took before it had to be named."""
-    warnings.warn(f"{name}: got no dim, expected one: the dim chosen by the number of dims is deprecated",
-                  stacklevel=stacklevel)
+    warnings.warn(f"{name}: got no dim, expected one: the dim chosen by the number of dims is deprecated")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -115,7 +114,7 @@ def implicit_dim(name, ndim, stacklevel):
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Exponentiate and divide by the sum along an axis."""
     if dim is None:
-        dim = implicit_dim("softmax", input.ndim, _stacklevel)
+        dim = implicit_dim("softmax", input.ndim)
     return ops.softmax(input, dim, dtype=dtype)
 
 
@@ -123,7 +122,7 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """Apply softmax to the negated input."""
     if dim is None:
-        dim = implicit_dim("softmin", input.ndim, _stacklevel)
+        dim = implicit_dim("softmin", input.ndim)
     return ops.softmin(input, dim, dtype=dtype)
 
 
@@ -131,7 +130,7 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Return the logarithm of softmax, computed stably."""
     if dim is None:
-        dim = implicit_dim("log_softmax", input.ndim, _stacklevel)
+        dim = implicit_dim("log_softmax", input.ndim)
     return ops.log_softmax(input, dim, dtype=dtype)
 
 
@@ -159,7 +158,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
 
     """
     if eps != 1e-10:
-        warnings.warn("gumbel_softmax: got eps, which is deprecated and has no effect", stacklevel=2)
+        warnings.warn("gumbel_softmax: got eps, which is deprecated and has no effect")
     noise = -ops.log(ops.exponential(ops.empty_like(logits)))
     soft = ops.softmax((logits + noise) / tau, dim)
     if not hard:

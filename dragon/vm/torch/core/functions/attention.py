@@ -1,7 +1,7 @@
 """Attention of `torch.nn.functional`: masks, projections and heads around the operator that attends."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
@@ -121,7 +121,7 @@ def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_
     require(is_float or mask.dtype.name == "bool", f"got {mask_name} of {mask.dtype}, expected bool or floats")
     if check_other and other_type is not None and mask.dtype != other_type:
         warnings.warn(f"got {mask_name} of {mask.dtype} and {other_name} of {other_type}, expected the same dtype: "
-                      "a mixture is deprecated", stacklevel=2)
+                      "a mixture is deprecated")
     if is_float:
         return mask
     return ops.masked_fill(ops.zeros_like(mask, dtype=target_type), mask, -math.inf)

@@ -209,7 +209,24 @@ def as_subclass(self, cls):
 
 @plain
 def is_tensor(obj):
-    """Return whether an object is a tensor."""
+    """Return whether an object is a tensor.
+
+    Parameters
+    ----------
+    obj : Any
+        The object.
+
+    Returns
+    -------
+    bool
+        Whether it is one, of a subclass too.
+
+    Examples
+    --------
+    >>> torch.is_tensor(torch.tensor(1)), torch.is_tensor([1])
+    (True, False)
+
+    """
     return isinstance(obj, Tensor)
 
 

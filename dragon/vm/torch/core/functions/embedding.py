@@ -1,6 +1,6 @@
 """Tables of `torch.nn.functional`: rows by index, bags of rows, and `max_norm=`, which shrinks rows before use."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
@@ -92,7 +92,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
 
     """
     if not weight.dtype.is_floating_point and input.dtype.is_floating_point:
-        warnings.warn("embedding_bag: got the table first, expected the indices first", stacklevel=2)
+        warnings.warn("embedding_bag: got the table first, expected the indices first")
         weight, input = input, weight
     if per_sample_weights is not None and tuple(input.shape) != tuple(per_sample_weights.shape):
         raise ValueError(f"embedding_bag: got per_sample_weights of {per_sample_weights.shape}, expected that of the "

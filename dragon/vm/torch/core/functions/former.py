@@ -1,6 +1,6 @@
 """Calls as old code wrote them: factors in front of tensors, `x.add_(0.5, y)` and `d.addmm_(1, -2, a, b)`."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.register import FUNCTIONS, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -19,12 +19,11 @@ def _former(name, count, factors):
         numbers = [value for value in args if not isinstance(value, Tensor)]
         if len(tensors) == count and 0 < len(numbers) <= len(factors) and not set(factors) & set(kwargs):
             warnings.warn(f"{name}: got factors before tensors, which is deprecated; give "
-                          f"{' and '.join(factors)} by name", UserWarning, stacklevel=2)
+                          f"{' and '.join(factors)} by name", UserWarning)
             return operator(*tensors, **dict(zip(factors, numbers)), **kwargs)
         return operator(*args, **kwargs)  # raises in the operator's own words
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = operator.__doc__
-    call.__wrapped__ = operator  # whose signature it has
+    call.__wrapped__ = operator  # whose signature it has, and whose docstring, which is made when it is asked for
     return ops.with_fallback(name, overridable(call))
 
 

@@ -1,20 +1,19 @@
 """Losses of `torch.nn.functional`: the operators with PyTorch's old reduction arguments, weights and warnings."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
-def reduction_of(size_average, reduce, reduction, stacklevel=3):
+def reduction_of(size_average, reduce, reduction):
     """Return the reduction that the deprecated flags stand for, or the one given."""
     if size_average is None and reduce is None:
         if reduction not in ("mean", "sum", "none"):
             raise ValueError(f"got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
         return reduction
     by_flags = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warnings.warn(f"got size_average or reduce, which are deprecated; expected reduction={by_flags!r}",
-                  stacklevel=stacklevel)
+    warnings.warn(f"got size_average or reduce, which are deprecated; expected reduction={by_flags!r}")
     return by_flags
 
 
@@ -33,7 +32,7 @@ def warn_about_sizes(who, input, target):
     """Warn where two tensors broadcast that rarely should."""
     if tuple(input.shape) != tuple(target.shape):
         warnings.warn(f"{who}: got target of {target.shape} and input of {input.shape}, expected equal sizes: "
-                      "they broadcast, which is likely not what is meant", stacklevel=3)
+                      "they broadcast, which is likely not what is meant")
 
 
 def check_weight(who, input, weight):
@@ -168,8 +167,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     elif reduction == "mean":
-        warnings.warn("kl_div: got reduction='mean', which divides by all elements; 'batchmean' is the divergence",
-                      stacklevel=2)
+        warnings.warn("kl_div: got reduction='mean', which divides by all elements; 'batchmean' is the divergence")
     if reduction != "batchmean":
         return ops.kl_div(input, target, reduction, log_target)
     total = ops.kl_div(input, target, "sum", log_target)

@@ -1,7 +1,7 @@
 """Normalization, distances, dropout: the operators and PyTorch's checks of what they are given."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -149,8 +149,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     """Set whole channels of (N, C, H, W) to zero with a probability."""
     require_probability(p)
     if input.ndim != 4:
-        warnings.warn(f"dropout2d: got input of {input.shape}, expected 4 dims; three are read as (N, C, L)",
-                      stacklevel=2)
+        warnings.warn(f"dropout2d: got input of {input.shape}, expected 4 dims; three are read as (N, C, L)")
     return drop_channels(input, p, training, inplace)
 
 
@@ -159,7 +158,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     """Set whole channels of (N, C, D, H, W) or (C, D, H, W) to zero with a probability."""
     require_probability(p)
     if input.ndim not in (4, 5):
-        warnings.warn(f"dropout3d: got input of {input.shape}, expected 4 or 5 dims", stacklevel=2)
+        warnings.warn(f"dropout3d: got input of {input.shape}, expected 4 or 5 dims")
     drop = drop_channels if input.ndim == 5 else drop_channels_of_one
     return drop(input, p, training, inplace)
 

@@ -1,7 +1,7 @@
 """Switches of the whole program, and what scripts ask of symbolic numbers and assertions."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.core import config
 from dragon.vm.guest import import_or_none
@@ -82,7 +82,7 @@ def set_float32_matmul_precision(precision):
     """Set what products in single precision may lose; the CPU's lose nothing whatever is set."""
     if precision not in ("highest", "high", "medium"):
         warnings.warn(f"set_float32_matmul_precision: got {precision!r}, expected 'highest', 'high' or 'medium'; "
-                      "nothing is set", UserWarning, stacklevel=2)
+                      "nothing is set", UserWarning)
         return
     _state["matmul"] = precision
 
@@ -117,7 +117,7 @@ def compiled_with_cxx11_abi():
 
 # Conditions that a script states.
 
-@plain
+@function
 def _assert(condition, message):
     """Raise AssertionError unless a condition holds."""
     assert condition, message
@@ -169,23 +169,6 @@ def _check_tensor_all_with(error_type, cond, message=None):
 def _check_tensor_all(cond, message=None):
     """Raise RuntimeError unless a condition holds for all elements."""
     _check_tensor_all_with(RuntimeError, cond, message)
-
-
-# Control flow that tracers see; here Python runs it.
-
-@plain
-def cond(pred, true_fn, false_fn, operands=()):
-    """Return what one of two functions makes of the operands."""
-    return (true_fn if pred else false_fn)(*operands)
-
-
-@plain
-def while_loop(cond_fn, body_fn, carried_inputs, additional_inputs=None):
-    """Return the inputs after as many rounds of `body_fn` as `cond_fn` asks for."""
-    more = additional_inputs or ()
-    while cond_fn(*carried_inputs, *more):
-        carried_inputs = body_fn(*carried_inputs, *more)
-    return tuple(carried_inputs)
 
 
 # Numbers that stand for unknown sizes in PyTorch's tracers; here every number is known.

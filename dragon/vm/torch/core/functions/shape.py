@@ -1,6 +1,6 @@
 """Views, splits and joins as PyTorch words them: variadic arguments, sizes or places, properties and in-place twins."""
-import warnings
 
+from dragon.core import warnings
 from dragon import _C
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
@@ -112,8 +112,7 @@ def broadcast_tensors(*tensors):
 def meshgrid(*tensors, indexing=None):
     """Return the coordinates of a grid, one tensor for each axis."""
     if indexing is None:
-        warnings.warn("meshgrid: got no indexing; 'ij' is taken, PyTorch will require to be told", UserWarning,
-                      stacklevel=2)
+        warnings.warn("meshgrid: got no indexing; 'ij' is taken, PyTorch will require to be told", UserWarning)
     return ops.meshgrid(tensors_of(tensors), indexing or "ij")
 
 
@@ -160,7 +159,7 @@ def numpy_transpose(self):
     """The tensor with its axes reversed."""
     if self.ndim not in (0, 2):
         warnings.warn(f"tensor.T: got {self.ndim} dims, expected 2; use x.mT for batches of matrices or "
-                      "x.permute(...)", UserWarning, stacklevel=2)
+                      "x.permute(...)", UserWarning)
     return ops.numpy_t(self)
 
 
@@ -227,7 +226,7 @@ def resize_as_(input, the_template, *, memory_format=None):
 @method
 def resize(self, *sizes):
     """Return a view of as many elements in another shape; deprecated in favour of reshape."""
-    warnings.warn("resize: non-inplace resize is deprecated; use reshape or resize_", UserWarning, stacklevel=2)
+    warnings.warn("resize: non-inplace resize is deprecated; use reshape or resize_", UserWarning)
     return ops.reshape(self, *sizes)
 
 

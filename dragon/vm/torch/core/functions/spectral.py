@@ -1,7 +1,7 @@
 """Short-time Fourier transforms, the frequencies of transforms, and the windows of `torch` itself."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
@@ -75,7 +75,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
             raise RuntimeError("stft: got no return_complex for real input, expected return_complex=True")
         return_complex = True
     if not return_complex:
-        warnings.warn("stft: got return_complex=False, which is deprecated; expected True", stacklevel=2)
+        warnings.warn("stft: got return_complex=False, which is deprecated; expected True")
     made = ops.stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, True)
     return made if return_complex else ops.view_as_real(made)
 

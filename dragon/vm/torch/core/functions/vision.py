@@ -1,6 +1,6 @@
 """Images of `torch.nn.functional`: resizing, grids, blocks and padding, with PyTorch's checks of what fits what."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
@@ -87,28 +87,27 @@ def check_sizes(spatial, size, scale_factor):
 @overridable
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """Resize; the old name of `interpolate`."""
-    warnings.warn("upsample: it is deprecated, expected interpolate", stacklevel=2)
+    warnings.warn("upsample: it is deprecated, expected interpolate")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 @overridable
 def upsample_nearest(input, size=None, scale_factor=None):
     """Resize to the nearest element; `interpolate` with mode="nearest"."""
-    warnings.warn("upsample_nearest: it is deprecated, expected interpolate", stacklevel=2)
+    warnings.warn("upsample_nearest: it is deprecated, expected interpolate")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 @overridable
 def upsample_bilinear(input, size=None, scale_factor=None):
     """Resize linearly; `interpolate` with mode="bilinear" and aligned corners."""
-    warnings.warn("upsample_bilinear: it is deprecated, expected interpolate", stacklevel=2)
+    warnings.warn("upsample_bilinear: it is deprecated, expected interpolate")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def warn_about_corners(who):
     """Warn that corners are no longer aligned by default."""
-    warnings.warn(f"{who}: got no align_corners, expected one: the default has been False since PyTorch 1.3",
-                  stacklevel=3)
+    warnings.warn(f"{who}: got no align_corners, expected one: the default has been False since PyTorch 1.3")
 
 
 @overridable
@@ -158,8 +157,7 @@ def affine_grid(theta, size, align_corners=None):
         raise ValueError(f"affine_grid: got theta of {theta.shape} for size {size}, expected (N, {wanted[0]}, "
                          f"{wanted[1]})")
     if align_corners and min(size[2:]) == 1:
-        warnings.warn(f"affine_grid: got size {size} with align_corners, expected more than one place per dim",
-                      stacklevel=2)
+        warnings.warn(f"affine_grid: got size {size} with align_corners, expected more than one place per dim")
     elif min(size) <= 0:
         raise ValueError(f"affine_grid: got size {size}, expected positive numbers")
     return ops.affine_grid(theta, size, bool(align_corners))

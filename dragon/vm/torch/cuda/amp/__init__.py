@@ -1,13 +1,12 @@
 """Mixed precision on CUDA devices, the old way to say it; `torch.amp` is the new one."""
 import functools
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch import amp
 
 
 def _say(old, new):
-    warnings.warn(f"`torch.cuda.amp.{old}` is deprecated. Please use `torch.amp.{new}` instead.", FutureWarning,
-                  stacklevel=3)
+    warnings.warn(f"`torch.cuda.amp.{old}` is deprecated. Please use `torch.amp.{new}` instead.", FutureWarning)
 
 
 class autocast(amp.autocast):

@@ -30,6 +30,14 @@ class MultiheadAttention(Module):
     kdim, vdim : int, optional
         Features of keys and values, `embed_dim` by default.
 
+    Examples
+    --------
+    >>> layer = nn.MultiheadAttention(16, num_heads=4, batch_first=True)
+    >>> x = torch.zeros(8, 5, 16)
+    >>> output, weights = layer(x, x, x)
+    >>> output.shape, weights.shape
+    (torch.Size([8, 5, 16]), torch.Size([8, 5, 5]))
+
     """
 
     __module__ = __name__.replace("._attention", ".activation")  # where PyTorch has it

@@ -1,8 +1,8 @@
 """Hooks of modules: registering them, and calling a module that has some."""
-import warnings
 import weakref
 from collections import OrderedDict
 
+from dragon.core import warnings
 from dragon.core.custom_function import Function
 from dragon.vm.torch.utils.hooks import RemovableHandle
 from dragon.vm.torch.core.tensor import Tensor
@@ -137,8 +137,6 @@ class HooksOfModule:
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Call `hook(module, args, output)` after forward; what it returns replaces the output.
 
-        The handle that is returned takes it out again.
-
         Parameters
         ----------
         hook : Callable
@@ -147,6 +145,19 @@ class HooksOfModule:
             See register_forward_pre_hook.
         always_call : bool, optional, default=False
             Call it, with None for what is not there, if forward has failed too.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose `remove()` takes the hook out.
+
+        Examples
+        --------
+        >>> layer = nn.ReLU()
+        >>> handle = layer.register_forward_hook(lambda module, args, output: output + 10)
+        >>> layer(torch.tensor([-1.0, 2.0]))
+        tensor([10., 12.])
+        >>> handle.remove()
 
         """
         return _add(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
@@ -295,7 +306,7 @@ def _call_faithful(module, args, kwargs, called):
             hook(module, args, kwargs, None) if with_kwargs else hook(module, args, None)
         except Exception as error:
             warnings.warn(f"{type(module).__name__}: a forward hook with always_call=True raised an exception, "
-                          f"silenced because forward had raised another: {error}", stacklevel=4)
+                          f"silenced because forward had raised another: {error}")
 
 
 class _Through(Function):

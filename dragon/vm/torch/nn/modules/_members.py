@@ -49,6 +49,13 @@ class MembersOfModule(AnyModule):
         persistent : bool, optional, default=True
             Whether it is part of the `state_dict`.
 
+        Examples
+        --------
+        >>> module = nn.Module()
+        >>> module.register_buffer("mean", torch.tensor([1.0]))
+        >>> module.mean, list(module.state_dict())
+        (tensor([1.]), ['mean'])
+
         """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
@@ -61,7 +68,24 @@ class MembersOfModule(AnyModule):
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def register_parameter(self, name, param):
-        """Add a parameter under a name; None marks one that is left out."""
+        """Add a parameter under a name; None marks one that is left out.
+
+        Parameters
+        ----------
+        name : str
+            Under which it is an attribute, too.
+        param : Optional[Parameter]
+            The parameter.
+
+        Examples
+        --------
+        >>> module = nn.Module()
+        >>> module.register_parameter("scale", nn.Parameter(torch.ones(1)))
+        >>> module.register_parameter("bias", None)
+        >>> list(module.state_dict())
+        ['scale']
+
+        """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         check_name(self, "parameter", name, self._parameters)
@@ -93,7 +117,24 @@ class MembersOfModule(AnyModule):
         self.add_module(name, module)
 
     def get_submodule(self, target):
-        """Return the submodule of a dotted name."""
+        """Return the submodule of a dotted name.
+
+        Parameters
+        ----------
+        target : str
+            Names with dots between them; "" is this module.
+
+        Returns
+        -------
+        Module
+            The one of that name.
+
+        Examples
+        --------
+        >>> nn.Sequential(nn.Sequential(nn.ReLU())).get_submodule("0.0")
+        ReLU()
+
+        """
         module = self
         for item in _text(target).split(".") if target else ():
             if not hasattr(module, item):

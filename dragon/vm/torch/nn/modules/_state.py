@@ -1,7 +1,7 @@
 """The state that a module saves and loads: `state_dict` and `load_state_dict`."""
-import warnings
 from collections import OrderedDict, namedtuple
 
+from dragon.core import warnings
 from dragon.core.module import Module as AnyModule
 from dragon.core.module import copy_into, save_foreign
 from dragon.core.modes import no_grad
@@ -54,6 +54,8 @@ class StateOfModule(AnyModule):
 
         Parameters
         ----------
+        *args : Any
+            Of old: the next three by place.
         destination : dict, optional
             Where to put them; a new OrderedDict by default.
         prefix : str, optional, default=""
@@ -66,10 +68,14 @@ class StateOfModule(AnyModule):
         OrderedDict
             Names and tensors; its `_metadata` holds the versions of the modules.
 
+        Examples
+        --------
+        >>> list(nn.BatchNorm1d(2).state_dict())
+        ['weight', 'bias', 'running_mean', 'running_var', 'num_batches_tracked']
+
         """
         if args:
-            warnings.warn("state_dict: got positional arguments, expected keyword arguments", FutureWarning,
-                          stacklevel=2)
+            warnings.warn("state_dict: got positional arguments, expected keyword arguments", FutureWarning)
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and prefix == "" else prefix
             keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
@@ -139,7 +145,7 @@ class StateOfModule(AnyModule):
                 return
             if param.device.type == "meta" and value.device.type != "meta" and not assign:
                 warnings.warn(f"for {key}: copying from a non-meta parameter to a meta parameter does nothing; pass "
-                              "assign=True to put the tensor in its place", stacklevel=3)
+                              "assign=True to put the tensor in its place")
         try:
             with no_grad():
                 if assign:
@@ -171,6 +177,12 @@ class StateOfModule(AnyModule):
         -------
         NamedTuple
             The lists `missing_keys` and `unexpected_keys`.
+
+        Examples
+        --------
+        >>> one, other = nn.Linear(3, 2), nn.Linear(3, 2)
+        >>> one.load_state_dict(other.state_dict())
+        <All keys matched successfully>
 
         """
         if not hasattr(state_dict, "keys") or not hasattr(state_dict, "__getitem__"):

@@ -1,6 +1,6 @@
 """Activations as layers; attention stands in a file of its own."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torch.nn.modules._attention import MultiheadAttention  # noqa: F401
@@ -23,7 +23,19 @@ class Threshold(Applied, call="threshold(input; threshold, value, inplace=False)
 
 
 class ReLU(Applied, call="relu(input; inplace=False)"):
-    """Apply `max(0, x)`."""
+    """Apply `max(0, x)`.
+
+    Parameters
+    ----------
+    inplace : bool, optional, default=False
+        Overwrite the input.
+
+    Examples
+    --------
+    >>> nn.ReLU()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+
+    """
 
 
 class RReLU(Applied, call="rrelu(input; lower=1.0 / 8, upper=1.0 / 3, inplace=False, training=self.training)"):
@@ -60,7 +72,7 @@ class Hardtanh(Applied, call="hardtanh(input)"):
         for old, name in ((min_value, "min"), (max_value, "max")):
             if old is not None:
                 warnings.warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`",
-                              FutureWarning, stacklevel=2)
+                              FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
@@ -78,7 +90,19 @@ class ReLU6(Hardtanh):
 
 
 class Sigmoid(Applied, call="sigmoid(input)"):
-    """Apply `1 / (1 + exp(-x))`."""
+    """Apply `1 / (1 + exp(-x))`.
+
+    Parameters
+    ----------
+    *args, **kwargs : Any
+        Nothing.
+
+    Examples
+    --------
+    >>> nn.Sigmoid()(torch.tensor([0.0, 100.0]))
+    tensor([0.5000, 1.0000])
+
+    """
 
 
 class Hardsigmoid(Applied, call="hardsigmoid(input; inplace=False)"):
@@ -88,11 +112,35 @@ class Hardsigmoid(Applied, call="hardsigmoid(input; inplace=False)"):
 
 
 class Tanh(Applied, call="tanh(input)"):
-    """Apply the hyperbolic tangent."""
+    """Apply the hyperbolic tangent.
+
+    Parameters
+    ----------
+    *args, **kwargs : Any
+        Nothing.
+
+    Examples
+    --------
+    >>> nn.Tanh()(torch.tensor([0.0, 100.0]))
+    tensor([0., 1.])
+
+    """
 
 
 class SiLU(Applied, call="silu(input; inplace=False)"):
-    """Apply `x sigmoid(x)`."""
+    """Apply `x sigmoid(x)`.
+
+    Parameters
+    ----------
+    inplace : bool, optional, default=False
+        Overwrite the input.
+
+    Examples
+    --------
+    >>> nn.SiLU()(torch.tensor([0.0, 100.0]))
+    tensor([  0., 100.])
+
+    """
 
 
 class Mish(Applied, call="mish(input; inplace=False)"):
@@ -131,7 +179,19 @@ class GLU(Applied, call="glu(input; dim=-1)"):
 
 
 class GELU(Applied, call="gelu(input; approximate='none')"):
-    """Apply `x Phi(x)`; `approximate="tanh"` takes the approximation."""
+    """Apply `x Phi(x)`; `approximate="tanh"` takes the approximation.
+
+    Parameters
+    ----------
+    approximate : {"none", "tanh"}, optional, default="none"
+        Whether the formula with tanh is taken.
+
+    Examples
+    --------
+    >>> nn.GELU()(torch.tensor([0.0, 10.0]))
+    tensor([ 0., 10.])
+
+    """
 
     def extra_repr(self):
         """Return the option as text."""
@@ -153,7 +213,21 @@ class Softshrink(Applied, call="softshrink(input; lambd=0.5)"):
 
 
 class LeakyReLU(Applied, call="leaky_relu(input; negative_slope=0.01, inplace=False)"):
-    """Apply `x`, below zero `negative_slope x`."""
+    """Apply `x`, below zero `negative_slope x`.
+
+    Parameters
+    ----------
+    negative_slope : float, optional, default=0.01
+        What negative numbers are multiplied by.
+    inplace : bool, optional, default=False
+        Overwrite the input.
+
+    Examples
+    --------
+    >>> nn.LeakyReLU(0.1)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.1000,  2.0000])
+
+    """
 
     __constants__ = ["inplace", "negative_slope"]
 
@@ -177,6 +251,11 @@ class PReLU(Applied, call="prelu(input; weight=self.weight)"):
         What slopes begin with.
     device : Union[device, str], optional
         Where the slopes live.
+
+    Examples
+    --------
+    >>> nn.PReLU()(torch.tensor([-4.0, 2.0])).detach()
+    tensor([-1.,  2.])
 
     """
 
@@ -216,7 +295,20 @@ class Softmin(_OverAxis, call="softmin(input; _stacklevel=5)"):
 
 
 class Softmax(_OverAxis, call="softmax(input; _stacklevel=5)"):
-    """Apply `exp(x) / sum(exp(x))` over an axis."""
+    """Apply `exp(x) / sum(exp(x))` over an axis.
+
+    Parameters
+    ----------
+    dim : int, optional
+        The axis along which the result adds up to 1.
+
+    Examples
+    --------
+    >>> nn.Softmax(dim=-1)(torch.tensor([[0.0, 0.0], [5.0, 5.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.5000, 0.5000]])
+
+    """
 
 
 class LogSoftmax(_OverAxis, call="log_softmax(input; _stacklevel=5)"):

@@ -163,14 +163,35 @@ def require_axes(input, *allowed):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalize `(N, C)` or `(N, C, L)` over all axes but the channels'; see `_BatchNorm` for the parameters."""
+    """Normalize `(N, C)` or `(N, C, L)` over all axes but the channels'. ...
+
+    Examples
+    --------
+    >>> layer = nn.BatchNorm1d(2)
+    >>> layer(torch.tensor([[1.0, 10.0], [3.0, 30.0]])).detach().round()
+    tensor([[-1., -1.],
+            [ 1.,  1.]])
+    >>> layer.running_mean
+    tensor([0.2000, 2.0000])
+
+    """
 
     def _check_input_dim(self, input):
         require_axes(input, 2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalize `(N, C, H, W)` over all axes but the channels'; see `_BatchNorm` for the parameters."""
+    """Normalize `(N, C, H, W)` over all axes but the channels'. ...
+
+    Examples
+    --------
+    >>> layer = nn.BatchNorm2d(3)
+    >>> layer(torch.zeros(8, 3, 4, 4)).shape
+    torch.Size([8, 3, 4, 4])
+    >>> layer.num_batches_tracked
+    tensor(1)
+
+    """
 
     def _check_input_dim(self, input):
         require_axes(input, 4)

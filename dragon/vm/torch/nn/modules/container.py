@@ -72,6 +72,14 @@ class Sequential(_Ordered):
     *args : Module
         The modules, or one OrderedDict of them.
 
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    >>> model(torch.zeros(3, 4)).shape
+    torch.Size([3, 2])
+    >>> model[1]
+    ReLU()
+
     """
 
     def __init__(self, *args):
@@ -150,6 +158,15 @@ class ModuleList(_Ordered):
     modules : Iterable[Module], optional
         The modules.
 
+    Examples
+    --------
+    >>> layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+    >>> x = torch.zeros(2, 4)
+    >>> for layer in layers:
+    ...     x = layer(x)
+    >>> len(layers), x.shape
+    (3, torch.Size([2, 4]))
+
     """
 
     def __init__(self, modules=None):
@@ -215,6 +232,14 @@ class ModuleDict(Module):
     ----------
     modules : Union[Mapping[str, Module], Iterable[Tuple[str, Module]]], optional
         The modules.
+
+    Examples
+    --------
+    >>> heads = nn.ModuleDict({"cat": nn.Linear(4, 1), "dog": nn.Linear(4, 1)})
+    >>> list(heads)
+    ['cat', 'dog']
+    >>> heads["dog"](torch.zeros(2, 4)).shape
+    torch.Size([2, 1])
 
     """
 

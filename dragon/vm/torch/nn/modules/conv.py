@@ -1,7 +1,7 @@
 """Convolutions and transposed convolutions over one, two and three axes, and those that learn their channels."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.nn import functional as F, init
 from dragon.vm.torch.nn.modules.lazy import LazyModuleMixin
 from dragon.vm.torch.nn.modules.module import Module
@@ -12,7 +12,28 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """The base of all convolutions; sizes are tuples, one number per axis."""
+    """The base of all convolutions; sizes are tuples, one number per axis.
+
+    Parameters
+    ----------
+    in_channels, out_channels : int
+        Channels of the input and the output.
+    kernel_size : Union[int, Tuple[int, ...]]
+        Size of the window.
+    stride : Union[int, Tuple[int, ...]], optional, default=1
+        Step of the window.
+    padding : Union[int, Tuple[int, ...], {"same", "valid"}], optional, default=0
+        Added on both sides.
+    dilation : Union[int, Tuple[int, ...]], optional, default=1
+        Step within the window.
+    groups : int, optional, default=1
+        Into how many independent groups the channels fall.
+    bias : bool, optional, default=True
+        Add a bias.
+    padding_mode : {"zeros", "reflect", "replicate", "circular"}, optional
+        With what to pad.
+
+    """
 
     __constants__ = ["stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
                      "out_channels", "kernel_size"]
@@ -119,26 +140,13 @@ def _sizes(of, padding, *others):
 
 
 class Conv1d(_ConvNd):
-    """Convolve over one axis: input `(N, C, L)` or `(C, L)`.
+    """Convolve over one axis: input `(N, C, L)` or `(C, L)`. ...
 
-    Parameters
-    ----------
-    in_channels, out_channels : int
-        Channels of the input and the output.
-    kernel_size : Union[int, Tuple[int]]
-        Size of the window.
-    stride : Union[int, Tuple[int]], optional, default=1
-        Step of the window.
-    padding : Union[int, Tuple[int], {"same", "valid"}], optional, default=0
-        Added on both sides.
-    dilation : Union[int, Tuple[int]], optional, default=1
-        Step within the window.
-    groups : int, optional, default=1
-        Into how many independent groups the channels fall.
-    bias : bool, optional, default=True
-        Add a bias.
-    padding_mode : {"zeros", "reflect", "replicate", "circular"}, optional
-        With what to pad.
+    Examples
+    --------
+    >>> layer = nn.Conv1d(4, 8, kernel_size=3, padding=1)
+    >>> layer(torch.zeros(2, 4, 100)).shape
+    torch.Size([2, 8, 100])
 
     """
 
@@ -153,7 +161,17 @@ class Conv1d(_ConvNd):
 
 
 class Conv2d(_ConvNd):
-    """Convolve over two axes: input `(N, C, H, W)` or `(C, H, W)`; see Conv1d for the parameters."""
+    """Convolve over two axes: input `(N, C, H, W)` or `(C, H, W)`. ...
+
+    Examples
+    --------
+    >>> layer = nn.Conv2d(3, 16, kernel_size=3, stride=2, padding=1)
+    >>> layer(torch.zeros(8, 3, 32, 32)).shape
+    torch.Size([8, 16, 16, 16])
+    >>> layer.weight.shape
+    torch.Size([16, 3, 3, 3])
+
+    """
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
@@ -166,7 +184,14 @@ class Conv2d(_ConvNd):
 
 
 class Conv3d(_ConvNd):
-    """Convolve over three axes: input `(N, C, D, H, W)` or `(C, D, H, W)`; see Conv1d for the parameters."""
+    """Convolve over three axes: input `(N, C, D, H, W)` or `(C, D, H, W)`. ...
+
+    Examples
+    --------
+    >>> nn.Conv3d(1, 2, kernel_size=3)(torch.zeros(1, 1, 8, 8, 8)).shape
+    torch.Size([1, 2, 6, 6, 6])
+
+    """
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
@@ -179,7 +204,20 @@ class Conv3d(_ConvNd):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """The base of all transposed convolutions."""
+    """The base of all transposed convolutions.
+
+    Parameters
+    ----------
+    stride : Union[int, Tuple[int, ...]], optional, default=1
+        Step of the window in the output.
+    padding : Union[int, Tuple[int, ...]], optional, default=0
+        Taken away on both sides of the output.
+    output_padding : Union[int, Tuple[int, ...]], optional, default=0
+        Added to one side of the output.
+    padding_mode : {"zeros"}, optional
+        Only zeros.
+
+    """
 
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
                  groups, bias, padding_mode, device=None, dtype=None):
@@ -226,29 +264,12 @@ class _ConvTransposeMixin(_ConvTransposeNd):
 
     def __init__(self, *args, **kwargs):
         warnings.warn("_ConvTransposeMixin is a deprecated internal class. Please consider using public APIs.",
-                      FutureWarning, stacklevel=2)
+                      FutureWarning)
         super().__init__(*args, **kwargs)
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """Convolve backwards over one axis, as the gradient of Conv1d does.
-
-    Parameters
-    ----------
-    in_channels, out_channels : int
-        Channels of the input and the output.
-    kernel_size, dilation, groups, bias, device, dtype
-        See Conv1d.
-    stride : Union[int, Tuple[int]], optional, default=1
-        Step of the window in the output.
-    padding : Union[int, Tuple[int]], optional, default=0
-        Taken away on both sides of the output.
-    output_padding : Union[int, Tuple[int]], optional, default=0
-        Added to one side of the output.
-    padding_mode : {"zeros"}, optional
-        Only zeros.
-
-    """
+    """Convolve backwards over one axis, as the gradient of Conv1d does. ..."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
                  bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
@@ -260,7 +281,15 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """Convolve backwards over two axes; see ConvTranspose1d for the parameters."""
+    """Convolve backwards over two axes: input `(N, C, H, W)` or `(C, H, W)`. ...
+
+    Examples
+    --------
+    >>> layer = nn.ConvTranspose2d(16, 3, kernel_size=4, stride=2, padding=1)
+    >>> layer(torch.zeros(8, 16, 16, 16)).shape
+    torch.Size([8, 3, 32, 32])
+
+    """
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
                  bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
@@ -272,7 +301,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """Convolve backwards over three axes; see ConvTranspose1d for the parameters."""
+    """Convolve backwards over three axes: input `(N, C, D, H, W)` or `(C, D, H, W)`. ..."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
                  bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):

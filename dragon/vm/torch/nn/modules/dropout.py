@@ -23,7 +23,24 @@ class _DropoutNd(Applied, takes="p=0.5, inplace=False"):
 
 
 class Dropout(_DropoutNd, call="dropout(input; training=self.training)"):
-    """Put zero in the place of elements, and scale the rest so that the mean stays."""
+    """Put zero in the place of elements, and scale the rest so that the mean stays.
+
+    Parameters
+    ----------
+    p : float, optional, default=0.5
+        How probable it is that an element becomes 0.
+    inplace : bool, optional, default=False
+        Overwrite the input.
+
+    Examples
+    --------
+    >>> layer = nn.Dropout(p=0.5)
+    >>> layer(torch.ones(1000)).unique()
+    tensor([0., 2.])
+    >>> layer.eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+
+    """
 
 
 class Dropout1d(_DropoutNd, call="dropout1d(input; training=self.training)"):

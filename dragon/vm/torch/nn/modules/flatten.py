@@ -10,6 +10,11 @@ class Flatten(Applied, takes="start_dim=1, end_dim=-1"):
     start_dim, end_dim : int, optional, default=1, -1
         The first and the last of them.
 
+    Examples
+    --------
+    >>> nn.Flatten()(torch.zeros(8, 3, 4, 4)).shape
+    torch.Size([8, 48])
+
     """
 
     def forward(self, input):

@@ -1,6 +1,6 @@
 """Normalization over each instance."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.modules.batchnorm import _NormBase, make_lazy, require_axes
 from dragon.vm.torch.nn.modules.utils import factory
@@ -63,7 +63,7 @@ class _InstanceNorm(_NormBase):
                 raise ValueError(f"expected input's size at dim={axis} to match num_features ({self.num_features}), "
                                  f"but got: {input.shape[axis]}.")
             warnings.warn(f"input's size at dim={axis} does not match num_features. You can silence this warning by "
-                          "not passing in num_features, which is not used because affine=False", stacklevel=2)
+                          "not passing in num_features, which is not used because affine=False")
         return self._handle_no_batch_input(input) if axis == 0 else self._apply_instance_norm(input)
 
 
@@ -75,7 +75,14 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalize `(N, C, H, W)` or `(C, H, W)` over its plane; see `_InstanceNorm` for the parameters."""
+    """Normalize `(N, C, H, W)` or `(C, H, W)` over its plane. ...
+
+    Examples
+    --------
+    >>> nn.InstanceNorm2d(3)(torch.zeros(8, 3, 4, 4)).shape
+    torch.Size([8, 3, 4, 4])
+
+    """
 
     def _get_no_batch_dim(self):
         return 3

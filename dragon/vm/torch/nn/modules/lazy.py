@@ -1,6 +1,6 @@
 """Modules that learn the shapes of their parameters from their first input."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.nn.parameter import is_lazy
 
 
@@ -17,7 +17,7 @@ class LazyModuleMixin:
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
         self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
         warnings.warn("Lazy modules are a new feature under heavy development so changes to the API or functionality "
-                      "can happen at any moment.", stacklevel=2)
+                      "can happen at any moment.")
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         # Like Module's, but a tensor without a shape cannot be detached.

@@ -9,7 +9,19 @@ from dragon.vm.torch.nn.parameter import Parameter, UninitializedParameter
 
 
 class Identity(Module):
-    """Return what comes in; takes any arguments."""
+    """Return what comes in; takes any arguments.
+
+    Parameters
+    ----------
+    *args, **kwargs : Any
+        Accepted, so that it can stand for any layer.
+
+    Examples
+    --------
+    >>> nn.Identity()(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -20,7 +32,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """Apply `y = x W^T + b` over the last axis.
+    """Apply `y = x W^T + b` over the last axis: `(..., in_features)` becomes `(..., out_features)`.
 
     Parameters
     ----------
@@ -30,6 +42,14 @@ class Linear(Module):
         Size of the last axis of the output.
     bias : bool, optional, default=True
         Add a bias.
+
+    Examples
+    --------
+    >>> layer = nn.Linear(3, 2)
+    >>> layer(torch.zeros(5, 3)).shape
+    torch.Size([5, 2])
+    >>> layer.weight.shape, layer.bias.shape
+    (torch.Size([2, 3]), torch.Size([2]))
 
     """
 

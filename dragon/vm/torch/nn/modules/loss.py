@@ -40,14 +40,35 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss, call="l1_loss(input, target)"):
-    """The absolute difference."""
+    """The absolute difference, of tensors of one shape. ...
+
+    Examples
+    --------
+    >>> nn.L1Loss(reduction="sum")(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 4.0]))
+    tensor(3.)
+
+    """
 
     __constants__ = ["reduction"]
 
 
 class NLLLoss(_WeightedLoss, call="nll_loss(input, target; weight=None, size_average=None, ignore_index=-100, "
                                   "reduce=None, reduction='mean')"):
-    """The negative log-likelihood of classes; see CrossEntropyLoss for the parameters."""
+    """The negative log-likelihood of classes: of log-probabilities `(N, C, ...)` and targets `(N, ...)`.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A factor for each class.
+    ignore_index : int, optional, default=-100
+        A number that stands for no class.
+
+    Examples
+    --------
+    >>> nn.NLLLoss()(torch.tensor([[-0.5, -1.0], [-2.0, -0.25]]), torch.tensor([0, 1]))
+    tensor(0.3750)
+
+    """
 
     __constants__ = ["ignore_index", "reduction"]
 
@@ -67,19 +88,53 @@ class GaussianNLLLoss(_Loss, call="gaussian_nll_loss(input, target, var; *, full
 
 class KLDivLoss(_Loss, call="kl_div(input, target; size_average=None, reduce=None, reduction='mean', "
                             "log_target=False)"):
-    """The Kullback-Leibler divergence from log-probabilities."""
+    """The Kullback-Leibler divergence from log-probabilities.
+
+    Parameters
+    ----------
+    reduction : {"batchmean", "mean", "sum", "none"}, optional, default="mean"
+        "batchmean" divides by the first size.
+    log_target : bool, optional, default=False
+        Whether the target is given as logarithms.
+
+    Examples
+    --------
+    >>> p = torch.tensor([[0.5, 0.5]])
+    >>> nn.KLDivLoss(reduction="batchmean")(p.log(), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+
+    """
 
     __constants__ = ["reduction"]
 
 
 class MSELoss(_Loss, call="mse_loss(input, target)"):
-    """The squared difference."""
+    """The squared difference, of tensors of one shape. ...
+
+    Examples
+    --------
+    >>> nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(2.)
+
+    """
 
     __constants__ = ["reduction"]
 
 
 class BCELoss(_WeightedLoss, call="binary_cross_entropy(input, target)"):
-    """The binary cross-entropy of probabilities."""
+    """The binary cross-entropy of probabilities, with targets from 0 to 1 of the same shape.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A factor for each element.
+
+    Examples
+    --------
+    >>> nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0]))
+    tensor(0.6931)
+
+    """
 
     __constants__ = ["reduction"]
 
@@ -92,10 +147,15 @@ class BCEWithLogitsLoss(_Loss, call="binary_cross_entropy_with_logits(input, tar
     ----------
     weight : Tensor, optional
         A weight for each element.
-    pos_weight : Tensor, optional
-        A weight for positive targets of each class.
     size_average, reduce, reduction
         See CrossEntropyLoss.
+    pos_weight : Tensor, optional
+        A weight for positive targets of each class.
+
+    Examples
+    --------
+    >>> nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
 
     """
 
@@ -124,7 +184,19 @@ class MultiLabelMarginLoss(_Loss, call="multilabel_margin_loss(input, target)"):
 
 class SmoothL1Loss(_Loss, call="smooth_l1_loss(input, target; size_average=None, reduce=None, reduction='mean', "
                                "beta=1.0)"):
-    """Squared below `beta`, absolute above."""
+    """Squared below `beta`, absolute above.
+
+    Parameters
+    ----------
+    beta : float, optional, default=1.0
+        Where the square ends and the line begins.
+
+    Examples
+    --------
+    >>> nn.SmoothL1Loss(reduction="none")(torch.tensor([0.0, 0.0]), torch.tensor([1.0, 3.0]))
+    tensor([0.5000, 2.5000])
+
+    """
 
     __constants__ = ["reduction"]
 
@@ -147,14 +219,18 @@ class CrossEntropyLoss(_WeightedLoss, call="cross_entropy(input, target; weight=
     ----------
     weight : Tensor, optional
         A weight for each class.
-    size_average, reduce : bool, optional
-        The old form of `reduction`.
     ignore_index : int, optional, default=-100
         A target that does not count.
     reduction : {"mean", "sum", "none"}, optional
         What to do with the losses of the elements.
     label_smoothing : float, optional, default=0.0
         How much of the target is spread over all classes.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([[0.0, 0.0], [2.0, 0.0]])
+    >>> nn.CrossEntropyLoss()(logits, torch.tensor([1, 1]))
+    tensor(1.4100)
 
     """
 

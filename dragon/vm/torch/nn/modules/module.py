@@ -31,12 +31,34 @@ _HOOK_TABLES = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_fo
 
 
 def _forward_unimplemented(self, *input):
-    """Return what the module makes of its inputs; subclasses say how, and this raises."""
+    """Return what the module makes of its inputs; subclasses say how, and this raises.
+
+    Parameters
+    ----------
+    *input : Any
+        What the module is called with.
+
+    Returns
+    -------
+    Any
+        What the call gives.
+
+    Examples
+    --------
+    >>> nn.Flatten().forward(torch.zeros(2, 3, 4)).shape
+    torch.Size([2, 12])
+
+    """
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
 class Module(HooksOfModule, MembersOfModule, StateOfModule):
     """The base of all layers and models: holds parameters, buffers and submodules, and is called like a function.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Nothing; subclasses say what they take.
 
     Examples
     --------
@@ -46,6 +68,13 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
     ...         self.linear = nn.Linear(4, 2)
     ...     def forward(self, x):
     ...         return self.linear(x).relu()
+    >>> net = Net()
+    >>> net(torch.zeros(8, 4)).shape
+    torch.Size([8, 2])
+    >>> net
+    Net(
+      (linear): Linear(in_features=4, out_features=2, bias=True)
+    )
 
     """
 
@@ -321,13 +350,46 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         return self._apply(lambda tensor: tensor.bfloat16() if tensor.dtype.is_floating_point else tensor)
 
     def requires_grad_(self, requires_grad=True):
-        """Say for all parameters whether gradients are wanted."""
+        """Say for all parameters whether gradients are wanted.
+
+        Parameters
+        ----------
+        requires_grad : bool, optional, default=True
+            Whether gradients are wanted.
+
+        Returns
+        -------
+        Module
+            This one.
+
+        Examples
+        --------
+        >>> frozen = nn.Linear(2, 1).requires_grad_(False)
+        >>> frozen.weight.requires_grad
+        False
+
+        """
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        """Take away all parameters' gradients, or fill them with zeros."""
+        """Take away all parameters' gradients, or fill them with zeros.
+
+        Parameters
+        ----------
+        set_to_none : bool, optional, default=True
+            Whether they are taken away, or filled with zeros.
+
+        Examples
+        --------
+        >>> layer = nn.Linear(2, 1)
+        >>> layer(torch.ones(1, 2)).sum().backward()
+        >>> layer.zero_grad()
+        >>> layer.weight.grad is None
+        True
+
+        """
         for param in self.parameters():
             if param.grad is not None:
                 if set_to_none:

@@ -77,6 +77,13 @@ class LayerNorm(_Affine):
     bias : bool, optional, default=True
         Have a bias, if affine.
 
+    Examples
+    --------
+    >>> layer = nn.LayerNorm(2)
+    >>> layer(torch.tensor([[1.0, 3.0], [10.0, 30.0]])).detach()
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+
     """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
@@ -108,10 +115,16 @@ class GroupNorm(_Affine):
     ----------
     num_groups, num_channels : int
         How many groups and channels.
-    affine : bool, optional, default=True
-        Have weight and bias.
     eps, bias, device, dtype
         See LayerNorm.
+    affine : bool, optional, default=True
+        Have weight and bias.
+
+    Examples
+    --------
+    >>> layer = nn.GroupNorm(2, 6)
+    >>> layer(torch.zeros(8, 6, 4, 4)).shape
+    torch.Size([8, 6, 4, 4])
 
     """
 
@@ -144,12 +157,17 @@ class RMSNorm(_Affine):
 
     Parameters
     ----------
+    normalized_shape, device, dtype
+        See LayerNorm.
     eps : float, optional
         Added to the mean square; the dtype's epsilon by default.
     elementwise_affine : bool, optional, default=True
         Have a weight.
-    normalized_shape, device, dtype
-        See LayerNorm.
+
+    Examples
+    --------
+    >>> nn.RMSNorm(2, eps=0.0)(torch.tensor([[1.0, 7.0]])).detach()
+    tensor([[0.2000, 1.4000]])
 
     """
 

@@ -45,7 +45,31 @@ class MaxPool1d(_MaxPoolNd, call="max_pool1d(input)"):
 
 
 class MaxPool2d(_MaxPoolNd, call="max_pool2d(input)"):
-    """Take the maximum within a window over two axes."""
+    """Take the maximum within a window over two axes: input `(N, C, H, W)` or `(C, H, W)`.
+
+    Parameters
+    ----------
+    kernel_size : Union[int, Tuple[int, int]]
+        Size of the window.
+    stride : Union[int, Tuple[int, int]], optional
+        Step of the window; its size by default.
+    padding : Union[int, Tuple[int, int]], optional, default=0
+        Added on both sides, less than any number.
+    dilation : Union[int, Tuple[int, int]], optional, default=1
+        Step within the window.
+    return_indices : bool, optional, default=False
+        Return, too, where in the input the maxima are.
+    ceil_mode : bool, optional, default=False
+        Whether windows that reach over the end count.
+
+    Examples
+    --------
+    >>> pool = nn.MaxPool2d(2)
+    >>> pool(torch.arange(16.0).view(1, 1, 4, 4))
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
+
+    """
 
 
 class MaxPool3d(_MaxPoolNd, call="max_pool3d(input)"):
@@ -105,7 +129,31 @@ class AvgPool1d(_AvgPoolNd, call="avg_pool1d(input; kernel_size, stride=None, pa
 
 class AvgPool2d(_AvgPoolNd, call="avg_pool2d(input; kernel_size, stride=None, padding=0, ceil_mode=False, "
                                  "count_include_pad=True, divisor_override=None)"):
-    """Take the mean within a window over two axes."""
+    """Take the mean within a window over two axes: input `(N, C, H, W)` or `(C, H, W)`.
+
+    Parameters
+    ----------
+    kernel_size : Union[int, Tuple[int, int]]
+        Size of the window.
+    stride : Union[int, Tuple[int, int]], optional
+        Step of the window; its size by default.
+    padding : Union[int, Tuple[int, int]], optional, default=0
+        Zeros added on both sides.
+    ceil_mode : bool, optional, default=False
+        Whether windows that reach over the end count.
+    count_include_pad : bool, optional, default=True
+        Whether zeros of the padding count.
+    divisor_override : int, optional
+        What is divided by, in place of the number of elements.
+
+    Examples
+    --------
+    >>> pool = nn.AvgPool2d(2)
+    >>> pool(torch.arange(16.0).view(1, 1, 4, 4))
+    tensor([[[[ 2.5000,  4.5000],
+              [10.5000, 12.5000]]]])
+
+    """
 
 
 class AvgPool3d(_AvgPoolNd, call="avg_pool3d(input; kernel_size, stride=None, padding=0, ceil_mode=False, "
@@ -219,7 +267,19 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd, call="adaptive_avg_pool1d(input)"):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd, call="adaptive_avg_pool2d(input)"):
-    """Take means so that two axes get given sizes."""
+    """Take means so that two axes get given sizes: `(N, C, H, W)` becomes `(N, C, *output_size)`.
+
+    Parameters
+    ----------
+    output_size : Union[int, Tuple[Optional[int], Optional[int]]]
+        Height and width; None leaves one as it is.
+
+    Examples
+    --------
+    >>> nn.AdaptiveAvgPool2d((1, 1))(torch.ones(2, 8, 7, 5)).shape
+    torch.Size([2, 8, 1, 1])
+
+    """
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, call="adaptive_avg_pool3d(input)"):

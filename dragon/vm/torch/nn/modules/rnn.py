@@ -1,7 +1,7 @@
 """Recurrent layers over whole sequences; their single steps stand in `_cells`."""
 import numbers
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.modules._cells import GRUCell, LSTMCell, RNNCell, RNNCellBase  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module
@@ -19,7 +19,7 @@ def _apply_permutation(tensor, permutation, dim=1):
 def apply_permutation(tensor, permutation, dim=1):
     """Return the tensor with an axis in another order: the old name of `index_select` here."""
     warnings.warn("`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` instead",
-                  FutureWarning, stacklevel=2)
+                  FutureWarning)
     return _apply_permutation(tensor, permutation, dim)
 
 
@@ -30,7 +30,7 @@ def _check_options(input_size, hidden_size, num_layers, bias, batch_first, dropo
                          "zeroed")
     if dropout > 0 and num_layers == 1:
         warnings.warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-                      f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}", stacklevel=4)
+                      f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}")
     for name, value, kind in (("bias", bias, bool), ("batch_first", batch_first, bool), ("input_size", input_size, int),
                               ("hidden_size", hidden_size, int)):
         if not isinstance(value, kind):
@@ -260,7 +260,25 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory; see RNNBase for the parameters."""
+    """Long short-term memory: of `(L, N, input_size)` comes `(L, N, hidden_size)`, and the last states.
+
+    There are two, each `(num_layers, N, hidden_size)`; `batch_first` puts `N` before `L`.
+
+    Parameters
+    ----------
+    *args : int
+        `input_size`, `hidden_size`, and those of `RNNBase` that follow.
+    **kwargs : Any
+        The same by name: `num_layers`, `bias`, `batch_first`, `dropout`, `bidirectional`, `proj_size`.
+
+    Examples
+    --------
+    >>> layer = nn.LSTM(10, 20, batch_first=True)
+    >>> output, (h, c) = layer(torch.zeros(8, 5, 10))
+    >>> output.shape, h.shape
+    (torch.Size([8, 5, 20]), torch.Size([1, 8, 20]))
+
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
@@ -302,7 +320,25 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units; see RNNBase for the parameters."""
+    """Gated recurrent units: of `(L, N, input_size)` comes `(L, N, hidden_size)`, and the last state.
+
+    It is `(num_layers, N, hidden_size)`; `batch_first` puts `N` before `L`.
+
+    Parameters
+    ----------
+    *args : int
+        `input_size`, `hidden_size`, and those of `RNNBase` that follow.
+    **kwargs : Any
+        The same by name: `num_layers`, `bias`, `batch_first`, `dropout`, `bidirectional`.
+
+    Examples
+    --------
+    >>> layer = nn.GRU(10, 20, num_layers=2, batch_first=True)
+    >>> output, h = layer(torch.zeros(8, 5, 10))
+    >>> output.shape, h.shape
+    (torch.Size([8, 5, 20]), torch.Size([2, 8, 20]))
+
+    """
 
     def __init__(self, *args, **kwargs):
         if "proj_size" in kwargs:

@@ -74,6 +74,12 @@ class Embedding(_Table):
     dtype : dtype, optional
         Its type.
 
+    Examples
+    --------
+    >>> layer = nn.Embedding(10, 4)
+    >>> layer(torch.tensor([[1, 2, 3]])).shape
+    torch.Size([1, 3, 4])
+
     """
 
     __constants__ = ["num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq",

@@ -1,7 +1,7 @@
 """The transformer: encoder, decoder, and both together."""
 import copy
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import default_dtype
@@ -154,8 +154,7 @@ class TransformerEncoder(Module):
         why_not = _why_not_nested(encoder_layer) if enable_nested_tensor else ""
         self.use_nested_tensor = enable_nested_tensor and not why_not
         if why_not:
-            warnings.warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}",
-                          stacklevel=2)
+            warnings.warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}")
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         """Return the encoded source."""
@@ -254,6 +253,12 @@ class TransformerEncoderLayer(_Layer):
         Features, and heads of attention.
     dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype
         See Transformer.
+
+    Examples
+    --------
+    >>> layer = nn.TransformerEncoderLayer(d_model=16, nhead=4, batch_first=True)
+    >>> layer(torch.zeros(8, 5, 16)).shape
+    torch.Size([8, 5, 16])
 
     """
 

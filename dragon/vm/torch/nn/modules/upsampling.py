@@ -19,6 +19,12 @@ class Upsample(Module):
     recompute_scale_factor : bool, optional
         Take the factor from the sizes, as they come out.
 
+    Examples
+    --------
+    >>> nn.Upsample(scale_factor=2)(torch.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+
     """
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]

@@ -1,7 +1,7 @@
 """Keep gradients small."""
 import types
-import warnings
 
+from dragon.core import warnings
 from dragon.core.modes import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -91,11 +91,20 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     Tensor
         The norm before.
 
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.zeros(2))
+    >>> weight.grad = torch.tensor([3.0, 4.0])
+    >>> nn.utils.clip_grad_norm_([weight], max_norm=1.0)
+    tensor(5.)
+    >>> weight.grad
+    tensor([0.6000, 0.8000])
+
     """
     if isinstance(parameters, types.GeneratorType):
         parameters = list(parameters)
         if not parameters:
-            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.")
     gradients = _gradients(parameters)
     if not gradients:
         return ops.zeros((), dtype=OBJECTS["float32"])
@@ -109,7 +118,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Do as `clip_grad_norm_`, under its old name."""
     warnings.warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
-                  FutureWarning, stacklevel=2)
+                  FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 

@@ -110,6 +110,13 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     PackedSequence
         The sequences.
 
+    Examples
+    --------
+    >>> padded = torch.tensor([[1, 2], [3, 0]])
+    >>> packed = nn.utils.rnn.pack_padded_sequence(padded, [2, 1], batch_first=True)
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 3, 2]), tensor([2, 1]))
+
     """
     if not isinstance(lengths, Tensor):
         from dragon.vm.torch.core.functions.creation import tensor
@@ -159,6 +166,14 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     Tuple[Tensor, Tensor]
         The padded sequences and their lengths.
 
+    Examples
+    --------
+    >>> packed = nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+    >>> padded, lengths = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    >>> padded, lengths
+    (tensor([[1, 2],
+            [3, 0]]), tensor([2, 1]))
+
     """
     data, batch_sizes, _, unsorted_indices = sequence
     steps, batch = batch_sizes.shape[0], int(batch_sizes[0])
@@ -200,6 +215,13 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     -------
     Tensor
         The padded sequences.
+
+    Examples
+    --------
+    >>> a, b = torch.tensor([1, 2, 3]), torch.tensor([4])
+    >>> nn.utils.rnn.pad_sequence([a, b], batch_first=True)
+    tensor([[1, 2, 3],
+            [4, 0, 0]])
 
     """
     if not hasattr(sequences, "__iter__"):

@@ -1,7 +1,7 @@
 """Call a module with other parameters than its own."""
 import contextlib
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.nn.utils._named_member_accessor import NamedMemberAccessor
 
 
@@ -64,7 +64,7 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, t
 
     """
     warnings.warn("torch.nn.utils.stateless.functional_call is deprecated, use torch.func.functional_call instead",
-                  FutureWarning, stacklevel=2)
+                  FutureWarning)
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 

@@ -1,6 +1,6 @@
 """Weights as length and direction, by a hook: the older form."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.parameter import Parameter, is_lazy
 
@@ -32,7 +32,7 @@ class WeightNorm:
     def apply(module, name, dim):
         """Put the hook onto a module and return it."""
         warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
-                      "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=3)
+                      "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning)
         if find(module._forward_pre_hooks, WeightNorm, name) is not None:
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         hook = WeightNorm(name, dim)

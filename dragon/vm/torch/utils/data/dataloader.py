@@ -1,10 +1,10 @@
 """`DataLoader`: batches of a dataset, made here or by worker processes."""
 import multiprocessing
 import os
-import warnings
 from math import ceil
 from typing import Generic, TypeVar
 
+from dragon.core import warnings
 from dragon.vm.torch.utils.data import _utils
 from dragon.vm.torch.utils.data._utils.collate import default_collate, default_convert
 from dragon.vm.torch.utils.data._utils.worker import get_worker_info
@@ -31,9 +31,9 @@ class DataLoader(Generic[_T_co]):
 
     Parameters
     ----------
-    dataset : Dataset
+    dataset : Union[Dataset, Sequence, Tensor]
         Where samples come from.
-    batch_size : int, optional, default=1
+    batch_size : Optional[int], optional, default=1
         Samples per batch; None turns batching off.
     shuffle : bool, optional
         Whether each epoch has a new random order.
@@ -65,6 +65,15 @@ class DataLoader(Generic[_T_co]):
         Deprecated.
     in_order : bool, optional, default=True
         Whether batches come in the sampler's order, or as they are ready.
+
+    Examples
+    --------
+    >>> dataset = torch.utils.data.TensorDataset(torch.arange(5))
+    >>> for (batch,) in torch.utils.data.DataLoader(dataset, batch_size=2):
+    ...     print(batch)
+    tensor([0, 1])
+    tensor([2, 3])
+    tensor([4])
 
     """
 
@@ -170,7 +179,7 @@ class DataLoader(Generic[_T_co]):
                 f"of worker in current system is {usable}, which is smaller than what this DataLoader is going to "
                 "create. "
                 "Please be aware that excessive worker creation might get DataLoader running slow or even freeze, "
-                "lower the worker number to avoid potential slowness/freeze if necessary.", stacklevel=2)
+                "lower the worker number to avoid potential slowness/freeze if necessary.")
 
 
 def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):

@@ -1,10 +1,10 @@
 """Collections of samples, and collections made of others."""
 import bisect
 import math
-import warnings
 from itertools import accumulate
 from typing import Generic, Iterable, TypeVar
 
+from dragon.core import warnings
 from dragon.vm import torch
 
 _T_co = TypeVar("_T_co", covariant=True)
@@ -12,7 +12,19 @@ _default = object()
 
 
 class Dataset(Generic[_T_co]):
-    """Samples by index: a subclass defines `__getitem__`, most also `__len__`, some `__getitems__` for a batch."""
+    """Samples by index: a subclass defines `__getitem__`, most also `__len__`, some `__getitems__` for a batch.
+
+    Examples
+    --------
+    >>> class Squares(torch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return index, index ** 2
+    >>> Squares()[3]
+    (3, 9)
+
+    """
 
     def __getitem__(self, index):
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -24,7 +36,17 @@ class Dataset(Generic[_T_co]):
 
 
 class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
-    """Samples as they come: a subclass defines `__iter__`."""
+    """Samples as they come: a subclass defines `__iter__`.
+
+    Examples
+    --------
+    >>> class Countdown(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([3, 2, 1])
+    >>> list(torch.utils.data.DataLoader(Countdown(), batch_size=2))
+    [tensor([3, 2]), tensor([1])]
+
+    """
 
     def __add__(self, other):
         return ChainDataset([self, other])
@@ -35,8 +57,14 @@ class TensorDataset(Dataset[tuple]):
 
     Parameters
     ----------
-    tensors : torch.Tensor
+    *tensors : Tensor
         All of one length.
+
+    Examples
+    --------
+    >>> dataset = torch.utils.data.TensorDataset(torch.tensor([[1.0], [2.0]]), torch.tensor([0, 1]))
+    >>> len(dataset), dataset[1]
+    (2, (tensor([2.]), tensor(1)))
 
     """
 
@@ -144,7 +172,7 @@ class ConcatDataset(Dataset[_T_co]):
     @property
     def cummulative_sizes(self):
         """The old spelling of `cumulative_sizes`."""
-        warnings.warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2)
+        warnings.warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning)
         return self.cumulative_sizes
 
 
@@ -184,6 +212,12 @@ class Subset(Dataset[_T_co]):
     indices : Sequence[int]
         Which samples.
 
+    Examples
+    --------
+    >>> dataset = torch.utils.data.TensorDataset(torch.arange(5) * 10)
+    >>> torch.utils.data.Subset(dataset, [4, 0])[0]
+    (tensor(40),)
+
     """
 
     def __init__(self, dataset, indices):
@@ -221,6 +255,12 @@ def random_split(dataset, lengths, generator=_default):
     List[Subset]
         One for each length.
 
+    Examples
+    --------
+    >>> train, test = torch.utils.data.random_split(range(10), [0.8, 0.2])
+    >>> len(train), len(test)
+    (8, 2)
+
     """
     total = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
@@ -241,6 +281,5 @@ def lengths_of(fractions, total):
         lengths[turn % len(lengths)] += 1
     for place, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(f"Length of split at index {place} is 0. This might result in an empty dataset.",
-                          stacklevel=3)
+            warnings.warn(f"Length of split at index {place} is 0. This might result in an empty dataset.")
     return lengths

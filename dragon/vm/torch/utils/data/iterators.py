@@ -1,8 +1,8 @@
 """One epoch of a DataLoader: in this process, or over the pool of workers of `dragon.io`."""
 import functools
 import itertools
-import warnings
 
+from dragon.core import warnings
 from dragon.io import Failure, WorkerDied, WorkerPool
 from dragon.vm import torch
 from dragon.vm.torch.utils.data._utils import fetch
@@ -43,10 +43,10 @@ class _BaseDataLoaderIter:
     def _can_pin(loader):
         if loader.pin_memory and loader.pin_memory_device:
             warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,"
-                          f"ignore pin_memory_device='{loader.pin_memory_device}'.", stacklevel=5)
+                          f"ignore pin_memory_device='{loader.pin_memory_device}'.")
         if loader.pin_memory and not torch.cuda.is_available():
             warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
-                          "won't be used.", stacklevel=5)
+                          "won't be used.")
         return loader.pin_memory and torch.cuda.is_available()
 
     def _fetcher_maker(self):
@@ -81,8 +81,7 @@ class _BaseDataLoaderIter:
         advice = ("For multiprocessing data-loading, this could be caused by not properly configuring the "
                   "IterableDataset replica at each worker." if self._num_workers > 0 else "")
         warnings.warn(f"Length of IterableDataset {self._dataset} was reported to be {said}"
-                      f"(when accessing len(dataloader)), but {self._num_yielded} samples have been fetched. {advice}",
-                      stacklevel=3)
+                      f"(when accessing len(dataloader)), but {self._num_yielded} samples have been fetched. {advice}")
 
     def __len__(self):
         return len(self._index_sampler)

@@ -8,7 +8,19 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 
 class Sampler(Generic[_T_co]):
-    """Yield indices of a dataset; the base of samplers."""
+    """Yield indices of a dataset; the base of samplers.
+
+    Examples
+    --------
+    >>> class Backwards(torch.utils.data.Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(reversed(range(len(self.data))))
+    >>> list(torch.utils.data.DataLoader([1, 2, 3], sampler=Backwards([1, 2, 3]), batch_size=3))
+    [tensor([3, 2, 1])]
+
+    """
 
     def __iter__(self):
         raise NotImplementedError

@@ -1,7 +1,7 @@
 """Erasing, mixing of batches, compression."""
 import math
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
 from dragon.vm.torchvision import tv_tensors

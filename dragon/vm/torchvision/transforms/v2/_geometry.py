@@ -1,7 +1,7 @@
 """Transforms of places: sizes, parts, warps."""
-import warnings
 from collections.abc import Sequence
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image

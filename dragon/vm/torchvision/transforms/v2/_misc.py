@@ -1,6 +1,6 @@
 """Transforms of values, dtypes and classes; boxes that are worth keeping."""
-import warnings
 
+from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
 from dragon.vm.torchvision import tv_tensors

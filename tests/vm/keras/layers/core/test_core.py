@@ -33,10 +33,22 @@ EINSUM = [
 ]
 
 
+def is_right_in_halves(equation, shape):
+    """Return whether genuine TensorFlow computes a product of float16.
+
+    On processors with products of float16 (AVX512-FP16) its kernels get "...x,xy->...y" wrong by whole numbers, so
+    that there is nothing to be compared with; `tf.matmul` of the same numbers is right.
+    """
+    x, kernel = (np.random.default_rng(0).standard_normal(size).astype("float32") for size in (shape, (shape[-1], 3)))
+    half = genuine.tf.einsum(equation, genuine.tf.cast(x, "float16"), genuine.tf.cast(kernel, "float16"))
+    return np.allclose(half, np.einsum(equation, x, kernel), 0.02, 0.02)
+
+
 @pytest.mark.parametrize("config, shape", EINSUM)
 def test_einsum_dense(config, shape):
     """Dense layers by equation."""
-    check_layer("EinsumDense", shape, config)
+    wrong = config["equation"] == "...x,xy->...y" and not is_right_in_halves(config["equation"], shape)
+    check_layer("EinsumDense", shape, config, mixed=not wrong)
 
 
 EMBEDDING = [

@@ -149,6 +149,11 @@ class Resizing(_SizedLayer):
     antialias : bool, optional, default=False
         Take all pixels into account where images become smaller.
 
+    Examples
+    --------
+    >>> tuple(keras.layers.Resizing(32, 48)(np.zeros((2, 100, 100, 3))).shape)
+    (2, 32, 48, 3)
+
     """
 
     def __init__(self, height, width, interpolation="bilinear", crop_to_aspect_ratio=False, pad_to_aspect_ratio=False,

@@ -16,6 +16,15 @@ class RandomFlip(BaseImagePreprocessingLayer):
     mode : {"horizontal", "vertical", "horizontal_and_vertical"}, optional
         Along which axes, both together by default.
 
+    Examples
+    --------
+    >>> layer = keras.layers.RandomFlip("horizontal", seed=1)
+    >>> image = np.arange(4.0).reshape(2, 2, 1)
+    >>> bool((np.asarray(layer(image)) == image).all())
+    True
+    >>> tuple(layer(image, training=True).shape)
+    (2, 2, 1)
+
     """
 
     _USE_BASE_FACTOR = False

@@ -1,0 +1,66 @@
+// Captured calls as Python holds them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/bindings/python.h"
+#include "core/framework/trace.h"
+
+namespace dragon::python {
+
+inline std::vector<Tensor> TensorsOf(const py::sequence& objects, const char* who) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(objects.size());
+  for (py::handle object : objects) {
+    if (!IsTensor(object.ptr())) {
+      throw TypeError(who).Got(Py_TYPE(object.ptr())->tp_name, " at ", tensors.size()).Expected("a tensor");
+    }
+    tensors.push_back(AsTensor(object.ptr()));
+  }
+  return tensors;
+}
+
+inline py::object Wrapped(const Tensor& tensor, const Frontend* frontend) {
+  return py::reinterpret_steal<py::object>(Wrap(tensor, frontend));
+}
+
+/// The object that shows the tensor already, whatever its class.
+inline py::object Shown(const Tensor& tensor) {
+  auto* living = static_cast<PyTensor*>(tensor.impl()->python.load());
+  return Wrapped(tensor, living ? living->frontend : FrontendOf(&TensorType));
+}
+
+/// A capture, and what Python knows of it.
+struct CaptureFace {
+  std::shared_ptr<Trace> trace;
+  Capture capture;
+  std::vector<Tensor> outputs;
+  std::vector<const Frontend*> frontends;
+  bool differentiated = false;
+
+  /// The capture with its backward pass.
+  const Capture& Differentiated() {
+    if (!differentiated) capture.backward = trace->Differentiate(outputs, capture);
+    differentiated = true;
+    if (!capture.backward.failure.empty()) throw RuntimeError("backward").Says(capture.backward.failure);
+    return capture;
+  }
+  Capture With(bool differentiate) {
+    if (differentiate) return Differentiated();
+    Capture plain = capture;
+    plain.backward = {};
+    return plain;
+  }
+  /// Let go of what the traced call has computed.
+  void Forget() {
+    Differentiated();
+    trace.reset();
+    outputs.clear();
+    for (CapturedInput& input : capture.inputs) {
+      if (input.source == CapturedInput::Source::kArgument) input.tensor = Tensor();
+    }
+  }
+};
+
+}  // namespace dragon::python

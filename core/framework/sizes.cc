@@ -1,0 +1,184 @@
+// Python's arithmetic over sizes.
+#include "core/framework/sizes.h"
+
+#include <cmath>
+
+namespace dragon {
+
+namespace {
+
+[[noreturn]] void Beyond() { throw ValueError("size").Got("a number beyond 64 bits").Expected("-2**63 to 2**63 - 1"); }
+
+bool IsReal(const Value& value) { return value.kind() == Value::Kind::kDouble; }
+
+/// The same number to the bit: 0.0 is not -0.0.
+bool IsSame(const Value& a, const Value& b) {
+  return a.kind() == b.kind() && a == b && (!IsReal(a) || std::signbit(a.real()) == std::signbit(b.real()));
+}
+
+int64_t ComputeInts(NumberKind kind, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (kind) {
+    case NumberKind::kAdd:
+      if (__builtin_add_overflow(a, b, &result)) Beyond();
+      return result;
+    case NumberKind::kSub:
+      if (__builtin_sub_overflow(a, b, &result)) Beyond();
+      return result;
+    case NumberKind::kMul:
+      if (__builtin_mul_overflow(a, b, &result)) Beyond();
+      return result;
+    case NumberKind::kFloorDiv:
+    case NumberKind::kMod: {
+      if (b == 0) throw ValueError("size").Got("a division by zero").Expected("another divisor");
+      if (b == -1) return kind == NumberKind::kMod ? 0 : ComputeInts(NumberKind::kSub, 0, a);
+      const bool below = a % b != 0 && (a < 0) != (b < 0);  // Python rounds down, C++ toward zero
+      return kind == NumberKind::kMod ? a % b + (below ? b : 0) : a / b - below;
+    }
+    case NumberKind::kPow:
+      if (b < 0) throw ValueError("size").Got("exponent ", b).Expected("0 or more");
+      for (result = 1; b > 0; b >>= 1) {
+        if (b & 1 && __builtin_mul_overflow(result, a, &result)) Beyond();
+        if (b > 1 && __builtin_mul_overflow(a, a, &a)) Beyond();
+      }
+      return result;
+    default:
+      throw RuntimeError("size").Says("this is no arithmetic");
+  }
+}
+
+double ComputeReals(NumberKind kind, double a, double b) {
+  const bool divides = kind == NumberKind::kDiv || kind == NumberKind::kFloorDiv || kind == NumberKind::kMod;
+  if (divides && b == 0) throw ValueError("size").Got("a division by zero").Expected("another divisor");
+  switch (kind) {
+    case NumberKind::kAdd:
+      return a + b;
+    case NumberKind::kSub:
+      return a - b;
+    case NumberKind::kMul:
+      return a * b;
+    case NumberKind::kDiv:
+      return a / b;
+    case NumberKind::kFloorDiv:
+      return std::floor(a / b);
+    case NumberKind::kPow:
+      return std::pow(a, b);
+    default:
+      throw RuntimeError("size").Says("real numbers have no such arithmetic here");
+  }
+}
+
+}  // namespace
+
+Value Compute(NumberKind kind, const Value& a, const Value& b) {
+  if (kind == NumberKind::kReal) return a.real();
+  if (kind == NumberKind::kWhole) {
+    const double cut = std::trunc(a.real());
+    if (!(std::abs(cut) < 9.2e18)) Beyond();
+    return static_cast<int64_t>(cut);
+  }
+  if (kind == NumberKind::kDiv || IsReal(a) || IsReal(b)) return ComputeReals(kind, a.real(), b.real());
+  return ComputeInts(kind, a.integer(), b.integer());
+}
+
+bool Decision::Holds(const Value& x, const Value& y) const {
+  const auto compare = [&](auto left, auto right) {
+    return relation == Relation::kEqual ? left == right : relation == Relation::kLess ? left < right : left <= right;
+  };
+  const bool real = IsReal(x) || IsReal(y);
+  return held == (real ? compare(x.real(), y.real()) : compare(x.integer(), y.integer()));
+}
+
+NumberId Sizes::Note(NumberKind kind, int32_t a, int32_t b, int32_t step, const Value& hint) {
+  const auto [first, last] = places_.equal_range({kind, a, b});
+  for (auto place = first; place != last; ++place) {
+    if (IsSame(numbers_[place->second].hint, hint)) return place->second;
+  }
+  numbers_.push_back({kind, a, b, step, hint});
+  places_.insert({{kind, a, b}, count() - 1});
+  return count() - 1;
+}
+
+NumberId Sizes::Combine(NumberKind kind, NumberId a, NumberId b, int32_t step) {
+  return Note(kind, a, b, step, Compute(kind, numbers_[a].hint, b < 0 ? Value() : numbers_[b].hint));
+}
+
+bool Sizes::Decide(Decision::Relation relation, NumberId a, NumberId b, int32_t step, std::string place) {
+  Decision decision{relation, a, b, true, step, std::move(place)};
+  const bool held = decision.held = decision.Holds(numbers_[a].hint, numbers_[b].hint);
+  const bool known = std::find(decisions_.begin(), decisions_.end(), decision) != decisions_.end();
+  const bool constant = numbers_[a].kind == NumberKind::kConstant && numbers_[b].kind == NumberKind::kConstant;
+  if (!known && !constant && a != b) decisions_.push_back(std::move(decision));
+  return held;
+}
+
+std::string Sizes::Text(NumberId id, const std::function<std::string(const Number&)>& name) const {
+  const Number& number = numbers_[id];
+  const auto infix = [&](const char* sign) {
+    return "(" + Text(number.a, name) + " " + sign + " " + Text(number.b, name) + ")";
+  };
+  switch (number.kind) {
+    case NumberKind::kConstant:
+      return number.hint.str();
+    case NumberKind::kAdd:
+      return infix("+");
+    case NumberKind::kSub:
+      return infix("-");
+    case NumberKind::kMul:
+      return infix("*");
+    case NumberKind::kDiv:
+      return infix("/");
+    case NumberKind::kFloorDiv:
+      return infix("//");
+    case NumberKind::kMod:
+      return infix("%");
+    case NumberKind::kPow:
+      return infix("**");
+    case NumberKind::kWhole:
+      return "int(" + Text(number.a, name) + ")";
+    case NumberKind::kReal:
+      return "float(" + Text(number.a, name) + ")";
+    default:
+      return name(number);
+  }
+}
+
+std::string Sizes::Text(const Decision& decision, const std::function<std::string(const Number&)>& name) const {
+  static constexpr const char* kSigns[2][3] = {{"!=", ">=", ">"}, {"==", "<", "<="}};
+  static constexpr const char* kTurned[2][3] = {{"!=", "<=", "<"}, {"==", ">", ">="}};
+  const bool turned = numbers_[decision.a].kind == NumberKind::kConstant;
+  const auto& signs = turned ? kTurned : kSigns;
+  return Text(turned ? decision.b : decision.a, name) + " " +
+         signs[decision.held][static_cast<int>(decision.relation)] + " " + Text(turned ? decision.a : decision.b, name);
+}
+
+void SizesNow::Reach(int32_t step) {
+  for (auto next = static_cast<NumberId>(found_.size()); next < sizes_.count(); ++next) {
+    const Sizes::Number& number = sizes_[next];
+    if (number.step > step) return;
+    found_.push_back(Find(number));
+  }
+}
+
+Value SizesNow::Find(const Sizes::Number& number) const {
+  switch (number.kind) {
+    case NumberKind::kConstant:
+      return number.hint;
+    case NumberKind::kSymbol:
+      return symbols_[number.a];
+    case NumberKind::kSize:
+      return tensors_[number.a].shape()[number.b];
+    case NumberKind::kStride:
+      tensors_[number.a].Settle();  // as it was when the program asked
+      return tensors_[number.a].strides()[number.b];
+    case NumberKind::kCount:
+      return tensors_[number.a].numel();
+    case NumberKind::kDense:
+      tensors_[number.a].Settle();
+      return static_cast<int64_t>(tensors_[number.a].is_contiguous());
+    default:
+      return Compute(number.kind, found_[number.a], number.b < 0 ? Value() : found_[number.b]);
+  }
+}
+
+}  // namespace dragon

@@ -1,0 +1,34 @@
+"""What would do in the place of a name that is missing: a line for a name, or for all names that begin so."""
+
+TABLE = """
+torch.distributed : one process trains here: torch.distributed knows a world of one
+torch.sparse : a dense tensor
+torch.Tensor.to_sparse : a dense tensor; x.nonzero() for the places
+torch.Tensor.sparse : a dense tensor
+torch.sparse_ : a dense tensor
+torch.spmm : torch.mm of dense tensors
+torch.nested : torch.nn.utils.rnn.pad_sequence and a mask
+torch.export : torch.jit.trace and torch.jit.save, or torch.onnx.export
+torch.quantiz : torch.float16 or torch.bfloat16 weights
+torch.Tensor.q_ : torch.float16 or torch.bfloat16 weights
+torch.Tensor.int_repr : torch.float16 or torch.bfloat16 weights
+torch.fake_quantize : torch.float16 or torch.bfloat16 weights
+torch.choose_qparams : torch.float16 or torch.bfloat16 weights
+torch.library : dragon.Function for gradients of one's own, or an operator in a library (dragon.load_library)
+torch.cuda : the same code on the CPU
+torch.autograd.forward_ad : torch.func.jvp
+torch.utils.benchmark : torch.utils.benchmark.Timer, or timeit
+torch.profiler : dragon.profile
+keras.visualization : matplotlib
+tensorflow.distribute : one process trains here: tf.distribute.get_strategy() is a strategy of one replica
+tensorflow.feature_column : keras.layers.StringLookup, keras.layers.Discretization and their kin
+tensorflow.summary.trace : dragon.profile
+tensorflow.linalg.LinearOperator : the matrix itself
+"""
+LINES = [line.split(" : ", 1) for line in TABLE.strip().splitlines()]
+
+
+def advise(path):
+    """Return what would do instead of a name, by the longest line that fits; empty if nobody knows."""
+    fitting = [(len(start), text) for start, text in LINES if path.startswith(start)]
+    return f"instead: {max(fitting)[1]}" if fitting else ""

@@ -1,0 +1,285 @@
+"""One capture for all sizes: the call is written down as the program asks for it, and done again for other sizes."""
+import threading
+
+from dragon import _C
+from dragon.core import modes
+from dragon.core.capture.lines import user_line
+from dragon.core.capture.settings import captures
+from dragon.core.capture.sizes import Quantity, Size
+from dragon.core.capture.structure import Template
+from dragon.core.capture.symbols import SymbolicNumber
+
+OPEN_AXES = "_dragon_open_axes"  # an attribute of tensors: {axis: (smallest, largest)} of sizes that vary
+MOST_PLANS = 32  # of one capture; sizes beyond these run operator by operator, or take the place of the oldest
+MOST_SIZES = 4096  # that are remembered to have come
+WORTH_A_PLAN = 2  # how often sizes come before they get one
+
+_C.set_size_classes(Size, Quantity)
+
+
+class _Dictation:
+    """A call that makes shapes only, of which somebody writes down what the program asks for."""
+
+    is_trace = False
+
+    def __init__(self, trace, scribe):
+        self.trace, self.scribe = trace, scribe
+
+    def symbol(self, value, container, key):
+        number = SymbolicNumber(value)
+        number.symbol = self.trace.add_symbol(str(key))
+        self.scribe.add_symbol(str(key))
+        return number
+
+
+class Sized:
+    """What runs a call for each size of some axes of its arguments.
+
+    Sizes that come for the first time are tried over tensors without numbers: what was decided by sizes must be decided
+    alike. Then the call runs operator by operator, and from the second time on as a plan.
+
+    Parameters
+    ----------
+    procedure : _C.Procedure
+        The call as the program asks for it.
+    axes : List[Tuple[int, int]]
+        The axes (tensor, axis) whose sizes are open.
+    like : _C.Capture
+        What it came to at the sizes at which it was written down.
+    options : dict
+        How plans are made.
+
+    """
+
+    def __init__(self, procedure, axes, like, options):
+        self.procedure, self.axes, self._like, self._options = procedure, axes, like, options
+        self._plans, self._times = {}, {}
+        self.bounds = {}  # by axis: the smallest and the largest size, or None
+        self._lock = threading.Lock()
+
+    sizes = property(lambda self: list(self._plans), doc="List[Tuple[int, ...]]: those for which there are plans.")
+    conditions = property(lambda self: self.procedure.conditions, doc="List[str]: what the program decided by sizes.")
+
+    def add_plan(self, sizes, plan):
+        """Note what runs the call at these sizes."""
+        self._plans[sizes] = plan
+        while len(self._plans) > MOST_PLANS:
+            del self._plans[next(iter(self._plans))]
+
+    def holds(self, sizes, tensors):
+        """Return whether the program would ask for the same at these sizes.
+
+        Parameters
+        ----------
+        sizes : Tuple[int, ...]
+            Of the open axes.
+        tensors : List[Tensor]
+            The arguments.
+
+        Returns
+        -------
+        bool
+            False as well where it would fail.
+
+        """
+        if sizes in self._plans:
+            return True
+        times = self._times.get(sizes)
+        if times is None:
+            if len(self._times) >= MOST_SIZES:
+                self._times.clear()
+            self._times[sizes] = times = -1 if self.refusal_of(tensors) else 0
+        return times >= 0
+
+    def refusal_of(self, tensors):
+        """Return why this does not hold for arguments; empty if it does."""
+        for (number, axis), (low, high) in self.bounds.items():
+            size = tensors[number].shape[axis]
+            if size < low or (high is not None and size > high):
+                return f"size {axis} of argument {number} is not between {low} and {high}"
+        return self.procedure.refusal(tensors)
+
+    def run(self, sizes, tensors, symbols):
+        """Return the outputs for arguments for which this holds.
+
+        Parameters
+        ----------
+        sizes : Tuple[int, ...]
+            Of the open axes.
+        tensors : List[Tensor]
+            The arguments.
+        symbols : List[float]
+            Numbers that are asked for anew before each run.
+
+        Returns
+        -------
+        List[Tensor]
+            The tensors of the result.
+
+        """
+        plan = self._plans.get(sizes) or self._plan_at(sizes, tensors)
+        if plan is None:
+            try:
+                return self.procedure.run(tensors, symbols)
+            except Exception:  # numbers that an operator refuses; a plan has no eye for those that nobody needs
+                self._times[sizes] = WORTH_A_PLAN
+                raise
+        if symbols:
+            plan.set_symbols(symbols)
+        return plan.run(tensors)
+
+    def _plan_at(self, sizes, tensors):
+        times = self._times[sizes] = self._times.get(sizes, 0) + 1
+        if times != WORTH_A_PLAN:
+            return None
+        with self._lock:
+            try:
+                captured = self.procedure.traced(tensors, self._like)
+                plan = captured.compile(**self._options)
+                captured.forget()
+            except Exception:  # what cannot be planned runs operator by operator, as rightly
+                return None
+            self.add_plan(sizes, plan)
+        return plan
+
+
+def differing_axes(old, new):
+    """Return where the shapes of two calls' arguments differ, or None where not in sizes only.
+
+    Parameters
+    ----------
+    old : Sequence[tuple]
+        The shapes of the tensors among the arguments.
+    new : Sequence[tuple]
+        The same, of another call.
+
+    Returns
+    -------
+    Optional[List[Tuple[int, int]]]
+        (number, axis) of each size.
+
+    """
+    if len(old) != len(new) or any(len(one) != len(other) for one, other in zip(old, new)):
+        return None
+    return [(number, axis) for number, (one, other) in enumerate(zip(old, new))
+            for axis, sizes in enumerate(zip(one, other)) if sizes[0] != sizes[1]]
+
+
+def asked_axes(inputs, dynamic):
+    """Return the axes whose sizes are to be open from the first call on.
+
+    Parameters
+    ----------
+    inputs : Sequence[Tensor]
+        The arguments.
+    dynamic : Optional[bool]
+        Whether all are, but those of size 1, which are there to be broadcast.
+
+    Returns
+    -------
+    Tuple[List[Tuple[int, int]], dict]
+        (tensor, axis) of each; and of those that somebody has marked the smallest and largest size.
+
+    """
+    marked = {(number, axis): bounds for number, tensor in enumerate(inputs)
+              for axis, bounds in getattr(tensor, OPEN_AXES, {}).items()}
+    axes = {(number, axis) for number, tensor in enumerate(inputs) for axis in range(tensor.ndim)
+            if dynamic and tensor.shape[axis] > 1 and tensor.is_contiguous()}
+    return sorted(axes | set(marked)), marked
+
+
+def write_down(recording, axes):
+    """Return the procedure of a call that has just been made, and the result's template.
+
+    The function runs once more, over tensors without numbers, with sizes that know how they came about.
+
+    Parameters
+    ----------
+    recording : Recording
+        The call.
+    axes : Sequence[Tuple[int, int]]
+        The axes (tensor, axis) whose sizes are to be open.
+
+    Returns
+    -------
+    Union[tuple, str]
+        (procedure, Template); or why there is none.
+
+    """
+    arguments = Template((recording.args, recording.kwargs), merge=False)
+    if len(arguments.tensors) != len(recording.inputs):
+        return "its arguments hold tensors that no guard sees"
+    opened = {number for number, _ in axes}
+    chosen = []
+    for number, tensor in enumerate(recording.inputs):
+        first = next((n for n, other in enumerate(recording.inputs[:number]) if other is tensor), None)
+        chosen.append(chosen[first] if first is not None else _C.phantom_like(tensor, tuple(tensor.shape)))
+        if number in opened and not tensor.is_contiguous():
+            return "an argument whose size varies is not contiguous"
+    trace, scribe = _C.Trace(), _C.Scribe()
+    scribe.set_place(user_line)
+    for number, tensor in enumerate(chosen):
+        trace.add_input(tensor)
+        scribe.add_argument(tensor, [axis for other, axis in axes if other == number])
+    args, kwargs = arguments.fill(chosen)
+    phantom = modes.set_phantom(True)
+    captures().append(_Dictation(trace, scribe))
+    trace.start()
+    scribe.start()
+    try:
+        template = Template(recording.function(*args, **kwargs), known=recording.met)
+    except Exception as error:  # it may do anything with tensors that hold no numbers
+        return trace.failure or scribe.failure or f"{type(error).__name__}: {error}"
+    finally:
+        scribe.stop()
+        trace.stop()
+        captures().pop()
+        modes.set_phantom(phantom)
+        trace.restore_gradients()
+    try:
+        return trace.failure or (_C.finish_procedure(scribe, template.tensors), template)
+    except RuntimeError as error:
+        return str(error)
+
+
+def make_sized(recording, captured, axes, signature, options):
+    """Return what runs a captured call for all sizes of some axes, or why nothing does.
+
+    Parameters
+    ----------
+    recording : Recording
+        The call.
+    captured : _C.Capture
+        What it came to.
+    axes : Sequence[Tuple[int, int]]
+        The axes (tensor, axis) whose sizes are to be open.
+    signature : tuple
+        Of the result's template.
+    options : dict
+        How plans are made.
+
+    Returns
+    -------
+    Union[Sized, str]
+        The one or the other; its `axes` are those that are open indeed.
+
+    """
+    written = write_down(recording, axes)
+    if isinstance(written, str):
+        return written
+    procedure, template = written
+    fixed = set(procedure.fixed_sizes)
+    if fixed.intersection(axes):
+        left = [axis for axis in axes if axis not in fixed]
+        if left:
+            return make_sized(recording, captured, left, signature, options)
+        names = ", ".join(f"size {axis} of argument {number}" for number, axis in axes)
+        return f"it takes {names} for plain numbers"
+    if template.signature() != signature:
+        return "its result holds something besides tensors that follows sizes"
+    try:
+        again = procedure.traced(recording.inputs, captured)
+        difference = _C.difference(captured, again)
+    except Exception as error:  # what was not written down may be missing anywhere
+        return f"done again, it fails: {error}"
+    return f"done again, it differs: {difference}" if difference else Sized(procedure, axes, captured, options)

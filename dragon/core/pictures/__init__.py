@@ -1,0 +1,1 @@
+"""Pictures of what Dragon does: pages complete by themselves, for notebooks, browsers and, as text, terminals."""

@@ -1,0 +1,200 @@
+"""Operators of images."""
+from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.tensorflow import image, io
+from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
+from dragon.vm.tensorflow.core.saved_model.values import dtype_of, number, numbers, tensor
+
+rows(image, """
+AdjustHue adjust_hue
+AdjustSaturation adjust_saturation
+HSVToRGB hsv_to_rgb
+RGBToHSV rgb_to_hsv
+DrawBoundingBoxesV2 draw_bounding_boxes
+""")
+
+
+# --- other sizes
+
+def _places(size, wanted, aligned):
+    """Return where pixels are read that older files ask for: from the corner on, with corners aligned or not."""
+    import numpy as np
+    scale = np.float32((size - 1) / (wanted - 1)) if aligned and wanted > 1 else np.float32(size / wanted)
+    return np.arange(wanted, dtype=np.float32) * scale
+
+
+def _weights(size, wanted, aligned):
+    """Return the matrix of a bilinear reading."""
+    import numpy as np
+    places = _places(size, wanted, aligned)
+    low = np.minimum(np.floor(places).astype(int), size - 1)
+    high, part, rows_ = np.minimum(low + 1, size - 1), places - np.floor(places), np.arange(wanted)
+    made = np.zeros((wanted, size), np.float32)
+    np.add.at(made, (rows_, low), 1 - part)
+    np.add.at(made, (rows_, high), part)
+    return convert_to_tensor(made)
+
+
+def _nearest(size, wanted, aligned):
+    import numpy as np
+    places = _places(size, wanted, aligned)
+    found = np.floor(places + np.float32(0.5)) if aligned else np.floor(places)
+    return convert_to_tensor(np.minimum(found, size - 1).astype(np.int64))
+
+
+@operator("ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea")
+def _resize(node, x, size):
+    x, size = tensor(x), numbers(size)
+    aligned, centred = node.get("align_corners", False), node.get("half_pixel_centers", False)
+    method = {"ResizeBilinear": "bilinear", "ResizeNearestNeighbor": "nearest", "ResizeBicubic": "bicubic",
+              "ResizeArea": "area"}[node.op]
+    if centred or method == "area" and not aligned:
+        return image.resize(x, size, method)
+    if method == "nearest":
+        rows_, columns = (_nearest(x.shape[axis], size[axis - 1], aligned) for axis in (1, 2))
+        return ops.index_select(ops.index_select(x, 1, rows_), 2, columns)
+    if method != "bilinear":
+        raise UnimplementedError(None, None, f"saved_model: {node.op} without half_pixel_centers is not supported "
+                                 f"(node '{node.name}' of function '{node.where}')")
+    rows_, columns = (_weights(x.shape[axis], size[axis - 1], aligned) for axis in (1, 2))
+    return ops.einsum("ph,bhwc,qw->bpqc", [rows_, ops.cast(x, "float32"), columns])
+
+
+@operator("ScaleAndTranslate")
+def _scale_and_translate(node, x, size, scale, translation):
+    x, size = tensor(x), numbers(size)
+    wanted = [length / from_ for length, from_ in zip(size, x.shape[1:3])]
+    given, moved = tensor(scale).tolist(), tensor(translation).tolist()
+    if any(abs(one - other) > 1e-6 * abs(other) for one, other in zip(given, wanted)) or any(moved):
+        raise UnimplementedError(None, None, "saved_model: ScaleAndTranslate other than of whole images is not "
+                                 f"supported (node '{node.name}' of function '{node.where}')")
+    kernels = {"lanczos3": "lanczos3", "lanczos5": "lanczos5", "gaussian": "gaussian", "triangle": "bilinear",
+               "keyscubic": "bicubic", "mitchellcubic": "mitchellcubic"}
+    kernel = kernels.get(node.get("kernel_type", "lanczos3"))
+    if kernel is None:
+        raise UnimplementedError(None, None, f"saved_model: ScaleAndTranslate by {node.get('kernel_type')} is not "
+                                 f"supported (node '{node.name}' of function '{node.where}')")
+    return image.resize(x, size, kernel, antialias=node.get("antialias", True))
+
+
+@operator("CropAndResize")
+def _crop_and_resize(node, x, boxes, which, size):
+    return image.crop_and_resize(tensor(x), tensor(boxes), tensor(which), numbers(size),
+                                 node.get("method", "bilinear"), node.get("extrapolation_value", 0.0))
+
+
+@operator("ExtractImagePatches")
+def _patches(node, x):
+    return image.extract_patches(tensor(x), node.get("ksizes"), node.get("strides"), node.get("rates"),
+                                 node.get("padding"))
+
+
+@operator("ImageProjectiveTransformV3 ImageProjectiveTransformV2")
+def _transform(node, x, transforms, size, fill=None):
+    from dragon.vm.keras.ops import image as theirs
+    x = tensor(x)
+    if numbers(size) != list(x.shape[1:3]):
+        raise UnimplementedError(None, None, f"saved_model: {node.op} into another size is not supported (node "
+                                 f"'{node.name}' of function '{node.where}')")
+    value = 0.0 if fill is None else float(tensor(fill))
+    return theirs.affine_transform(x, tensor(transforms), node.get("interpolation").lower(),
+                                   node.get("fill_mode", "CONSTANT").lower(), value, data_format="channels_last")
+
+
+# --- colours
+
+@operator("AdjustContrastv2")
+def _contrast(node, x, factor):
+    return image.adjust_contrast(tensor(x), tensor(factor))
+
+
+# --- boxes
+
+@operator("NonMaxSuppressionV3 NonMaxSuppressionV2 NonMaxSuppression")
+def _suppress(node, boxes, scores, most, overlap=None, least=None):
+    overlap = node.get("iou_threshold", 0.5) if overlap is None else float(tensor(overlap))
+    return image.non_max_suppression(tensor(boxes), tensor(scores), number(most), overlap,
+                                     float("-inf") if least is None else float(tensor(least)))
+
+
+@operator("NonMaxSuppressionV4", "selected_indices valid_outputs")
+def _suppress_padded(node, boxes, scores, most, overlap, least):
+    found = image.non_max_suppression(tensor(boxes), tensor(scores), number(most), float(tensor(overlap)),
+                                      float(tensor(least)))
+    count = found.shape[0]
+    if node.get("pad_to_max_output_size", False):
+        found = ops.cat([found, ops.zeros((number(most) - count,), dtype=dtype_of(found))])
+    return found, convert_to_tensor(count, "int32")
+
+
+@operator("NonMaxSuppressionV5", "selected_indices selected_scores valid_outputs")
+def _suppress_softly(node, boxes, scores, most, overlap, least, sigma):
+    found, chances = image.non_max_suppression_with_scores(
+        tensor(boxes), tensor(scores), number(most), float(tensor(overlap)), float(tensor(least)),
+        float(tensor(sigma)))
+    count = found.shape[0]
+    if node.get("pad_to_max_output_size", False):
+        more = number(most) - count
+        found = ops.cat([found, ops.zeros((more,), dtype=dtype_of(found))])
+        chances = ops.cat([chances, ops.zeros((more,), dtype=dtype_of(chances))])
+    return found, chances, convert_to_tensor(count, "int32")
+
+
+@operator("CombinedNonMaxSuppression", "nmsed_boxes nmsed_scores nmsed_classes valid_detections")
+def _suppress_combined(node, boxes, scores, each, total, overlap, least):
+    return tuple(image.combined_non_max_suppression(
+        tensor(boxes), tensor(scores), number(each), number(total), float(tensor(overlap)), float(tensor(least)),
+        node.get("pad_per_class", False), node.get("clip_boxes", True)))
+
+
+@operator("NonMaxSuppressionWithOverlaps")
+def _suppress_overlaps(node, overlaps, scores, most, overlap, least):
+    return image.non_max_suppression_overlaps(tensor(overlaps), tensor(scores), number(most), float(tensor(overlap)),
+                                              float(tensor(least)))
+
+
+# --- files
+
+def _enter_reader(op, name):
+    enter(op, lambda node, x: getattr(io, name)(tensor(x), node.get("channels", 0)))
+
+
+_enter_reader("DecodeJpeg", "decode_jpeg")
+_enter_reader("DecodeBmp", "decode_bmp")
+
+
+@operator("DecodePng")
+def _decode_png(node, x):
+    return io.decode_png(tensor(x), node.get("channels", 0), node.get("dtype", "uint8"))
+
+
+@operator("DecodeImage")
+def _decode_image(node, x):
+    return io.decode_image(tensor(x), node.get("channels", 0), node.get("dtype", "uint8"),
+                           expand_animations=node.get("expand_animations", True))
+
+
+@operator("DecodeGif")
+def _decode_gif(node, x):
+    return io.decode_gif(tensor(x))
+
+
+@operator("DecodeAndCropJpeg")
+def _decode_and_crop(node, x, window):
+    return io.decode_and_crop_jpeg(tensor(x), tensor(window), node.get("channels", 0))
+
+
+@operator("EncodePng")
+def _encode_png(node, x):
+    return io.encode_png(tensor(x), node.get("compression", -1))
+
+
+@operator("EncodeJpeg")
+def _encode_jpeg(node, x):
+    return io.encode_jpeg(tensor(x), quality=node.get("quality", 95))
+
+
+@operator("ExtractJpegShape")
+def _jpeg_shape(node, x):
+    return io.extract_jpeg_shape(tensor(x), node.get("output_type", "int32"))

@@ -1,0 +1,174 @@
+"""Operators of networks: convolutions, pools, norms and activations."""
+from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.tensorflow import nn
+from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
+from dragon.vm.tensorflow.core.saved_model.values import dtype_of, numbers, tensor
+
+rows(nn, """
+Relu relu
+Relu6 relu6
+Elu elu
+Selu selu
+Softmax softmax
+LogSoftmax log_softmax
+Softplus softplus
+Softsign softsign
+""")
+
+
+@operator("LeakyRelu")
+def _leaky_relu(node, x):
+    return nn.leaky_relu(tensor(x), node.get("alpha", 0.2))
+
+
+@operator("BiasAdd")
+def _bias_add(node, x, bias):
+    return nn.bias_add(tensor(x), tensor(bias), node.get("data_format", "NHWC"))
+
+
+@operator("BiasAddV1")
+def _old_bias_add(node, x, bias):
+    return nn.bias_add(tensor(x), tensor(bias))
+
+
+# --- windows
+
+def _padding(node):
+    """Return what a window's padding is in the words of `tf.nn`: a word, or pairs for all axes."""
+    word = node.get("padding")
+    if word != "EXPLICIT":
+        return word
+    flat = node.get("explicit_paddings", [])
+    return [flat[place:place + 2] for place in range(0, len(flat), 2)]
+
+
+def _enter_convolution(op, name, layout):
+    def run(node, x, kernel):
+        kind = node.get("data_format", layout)
+        return getattr(nn, name)(tensor(x), tensor(kernel), node.get("strides"), _padding(node), data_format=kind,
+                                 dilations=_dilations(node, kind))
+    enter(op, run)
+
+
+def _dilations(node, kind):
+    found = node.get("dilations", None)
+    return None if not found or all(one == 1 for one in found) else found
+
+
+_enter_convolution("Conv2D", "conv2d", "NHWC")
+_enter_convolution("Conv3D", "conv3d", "NDHWC")
+
+
+@operator("DepthwiseConv2dNative")
+def _depthwise(node, x, kernel):
+    kind = node.get("data_format", "NHWC")
+    dilations = _dilations(node, kind)
+    if dilations is not None:  # of the two spatial axes, as tf.nn.depthwise_conv2d takes them
+        dilations = dilations[1:3] if kind == "NHWC" else dilations[2:4]
+    return nn.depthwise_conv2d(tensor(x), tensor(kernel), node.get("strides"), _padding(node), data_format=kind,
+                               dilations=dilations)
+
+
+@operator("Conv2DBackpropInput Conv2DBackpropInputV2")
+def _transposed(node, sizes, kernel, x):
+    sizes = numbers(sizes) if getattr(sizes, "ndim", 1) == 1 else None
+    kind = node.get("data_format", "NHWC")
+    return nn.conv2d_transpose(tensor(x), tensor(kernel), sizes, node.get("strides"), _padding(node),
+                               data_format=kind, dilations=_dilations(node, kind))
+
+
+@operator("Conv3DBackpropInputV2")
+def _transposed_3d(node, sizes, kernel, x):
+    kind = node.get("data_format", "NDHWC")
+    return nn.conv3d_transpose(tensor(x), tensor(kernel), numbers(sizes), node.get("strides"), _padding(node),
+                               data_format=kind, dilations=_dilations(node, kind))
+
+
+def _enter_pool(op, name, layout):
+    def run(node, x):
+        kind = node.get("data_format", layout)
+        return getattr(nn, name)(tensor(x), node.get("ksize"), node.get("strides"), _padding(node), data_format=kind)
+    enter(op, run)
+
+
+_enter_pool("MaxPool", "max_pool2d", "NHWC")
+_enter_pool("AvgPool", "avg_pool2d", "NHWC")
+_enter_pool("MaxPool3D", "max_pool3d", "NDHWC")
+_enter_pool("AvgPool3D", "avg_pool3d", "NDHWC")
+
+
+@operator("MaxPoolV2")
+def _max_pool_v2(node, x, window, strides):
+    return nn.max_pool2d(tensor(x), numbers(window), numbers(strides), _padding(node),
+                         data_format=node.get("data_format", "NHWC"))
+
+
+# --- norms
+
+@operator("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
+          "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3")
+def _batch_norm(node, x, scale, offset, mean, variance):
+    x, scale, offset, mean, variance = map(tensor, (x, scale, offset, mean, variance))
+    kind, small = node.get("data_format", "NHWC"), node.get("epsilon", 1e-4)
+    if node.get("is_training", True):
+        return _train_batch_norm(node, x, scale, offset, mean, variance, kind, small)
+    y = _normalize(x, mean, variance, scale, offset, kind, small)
+    return y, mean, variance, mean, variance, mean
+
+
+def _normalize(x, mean, variance, scale, offset, kind, small):
+    """Return x in the statistics and on the scale of its channels."""
+    factor = ops.mul(ops.rsqrt(ops.add(variance, small)), scale)
+    shift = ops.sub(offset, ops.mul(mean, factor))
+    if kind.startswith("NC"):
+        shape = (1, -1) + (1,) * (x.ndim - 2)
+        factor, shift = ops.reshape(factor, shape), ops.reshape(shift, shape)
+    wide = x if dtype_of(x) is dtype_of(factor) else ops.cast(x, dtype_of(factor))
+    y = ops.add(ops.mul(wide, factor), shift)
+    return y if dtype_of(y) is dtype_of(x) else ops.cast(y, dtype_of(x))
+
+
+def _train_batch_norm(node, x, scale, offset, mean, variance, kind, small):
+    axes = [axis for axis in range(x.ndim) if axis != (1 if kind.startswith("NC") else x.ndim - 1)]
+    found, count = nn.moments(ops.cast(x, dtype_of(scale)), axes), 1
+    for axis in axes:
+        count = x.shape[axis] * count
+    own_mean, own_variance = found
+    y = _normalize(x, own_mean, own_variance, scale, offset, kind, small)
+    unbiased = ops.mul(own_variance, count / max(count - 1, 1))
+    part = node.get("exponential_avg_factor", 1.0)
+    if part != 1.0:
+        return (y, mean * (1 - part) + own_mean * part, variance * (1 - part) + unbiased * part, own_mean,
+                own_variance, own_mean)
+    return y, own_mean, unbiased, own_mean, own_variance, own_mean
+
+
+@operator("LRN")
+def _response_norm(node, x):
+    return nn.local_response_normalization(tensor(x), node.get("depth_radius", 5), node.get("bias", 1.0),
+                                           node.get("alpha", 1.0), node.get("beta", 0.5))
+
+
+@operator("_FusedConv2D _FusedMatMul")
+def _fused(node, *operands):
+    raise UnimplementedError(None, None, f"saved_model: {node.op} is what a runtime makes of a graph, not what files "
+                             f"have (node '{node.name}' of function '{node.where}')")
+
+
+@operator("DataFormatVecPermute")
+def _permute_format(node, x):
+    source, target = node.get("src_format", "NHWC"), node.get("dst_format", "NCHW")
+    return ops.index_select(tensor(x), 0, _places(source, target))
+
+
+def _places(source, target):
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
+    return convert_to_tensor([source.index(letter) for letter in target], "int64")
+
+
+@operator("CTCGreedyDecoder", "decoded_indices decoded_values decoded_shape log_probability")
+def _greedy(node, x, lengths):
+    decoded, chances = nn.ctc_greedy_decoder(tensor(x), tensor(lengths), node.get("merge_repeated", False),
+                                             blank_index=node.get("blank_index", -1))
+    return decoded[0].indices, decoded[0].values, decoded[0].dense_shape, chances

@@ -1,0 +1,1 @@
+"""Functions as TensorFlow's nodes: what `tf.saved_model.save` writes."""

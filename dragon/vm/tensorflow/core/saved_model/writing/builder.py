@@ -1,0 +1,147 @@
+"""A function of TensorFlow's nodes in the making."""
+from dragon.vm.shared.files.tensor_proto import make_proto
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.tensorflow.core.saved_model import messages
+
+# The names of results; "y" or "output" where TensorFlow has no other.
+RESULTS = {name: result for result, names in {
+    "z": "AddV2 Sub Mul RealDiv TruncateDiv FloorDiv FloorMod TruncateMod Pow Maximum Minimum Equal NotEqual Less "
+         "LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor Atan2",
+    "y": "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Erf Exp Expm1 Floor IsInf IsNan Log Log1p LogicalNot "
+         "Neg Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
+    "activations": "Relu Elu Selu LeakyRelu Softplus Softsign", "softmax": "Softmax", "logsoftmax": "LogSoftmax",
+    "product": "MatMul", "out": "Cumsum", "band": "MatrixBandPart", "value": "ReadVariableOp", "r0": "BroadcastArgs",
+}.items() for name in names.split()}
+
+
+def attribute(value):
+    """Return a Python value as an attribute."""
+    kinds = {bool: "b", int: "i", float: "f", str: "s"}
+    if type(value) in kinds:
+        kind = kinds[type(value)]
+        return messages.AttrValue(**{kind: value.encode() if kind == "s" else value})
+    if isinstance(value, list):
+        made = messages.AttrValue()
+        made.list.SetInParent()
+        made.list.i.extend(value)
+        return made
+    if hasattr(value, "as_datatype_enum"):
+        return messages.AttrValue(type=value.as_datatype_enum)
+    return messages.AttrValue(tensor=value)
+
+
+class End:
+    """A value of a function.
+
+    Parameters
+    ----------
+    text : str
+        Where it comes from, as nodes say it.
+    dtype : DType
+        Its dtype.
+    rank : Optional[int]
+        How many axes it has.
+
+    """
+
+    __slots__ = ("text", "dtype", "rank", "turned", "number")
+
+    def __init__(self, text, dtype, rank=None):
+        self.text, self.dtype, self.rank = text, dtype, rank
+        self.turned, self.number = None, None  # (what it is a transposition of, the axes); the array that it is
+
+
+class Builder:
+    """Adds nodes one after the other.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+
+    """
+
+    def __init__(self, name):
+        self.definition = messages.FunctionDef()
+        self.definition.signature.name = name
+        self._count = 0
+        self._constants = {}
+
+    def argument(self, name, dtype, rank=None):
+        """Add a parameter; returns its value."""
+        self.definition.signature.input_arg.add(name=name, type=as_dtype(dtype).as_datatype_enum)
+        return End(name, as_dtype(dtype), rank)
+
+    def result(self, name, end):
+        """Add a result."""
+        self.definition.signature.output_arg.add(name=name, type=end.dtype.as_datatype_enum)
+        self.definition.ret.add(key=name, value=end.text)
+
+    def node(self, op, inputs, dtype, rank=None, /, result=None, **attributes):
+        """Add a node; returns its first result.
+
+        Parameters
+        ----------
+        op : str
+            TensorFlow's operator.
+        inputs : Sequence[End]
+            What it takes.
+        dtype : DType
+            Of the result.
+        rank : int, optional
+            Of the result.
+        result : str, optional
+            The result's name, where the table does not tell.
+        **attributes : Any
+            Its attributes.
+
+        """
+        name = f"{op.lower()}_{self._count}"
+        self._count += 1
+        made = self.definition.node_def.add(name=name, op=op, input=[end.text for end in inputs])
+        for key, value in attributes.items():
+            made.attr.append(messages.NamedAttr(key=key, value=attribute(value)))
+        return End(f"{name}:{result or RESULTS.get(op, 'output')}:0", as_dtype(dtype), rank)
+
+    def constant(self, value, dtype):
+        """Return numbers as a value."""
+        import numpy as np
+        array = np.asarray(value, as_dtype(dtype).as_numpy_dtype)
+        key = (array.tobytes(), array.shape, str(array.dtype)) if array.size < 64 else None
+        if key is not None and key in self._constants:
+            return self._constants[key]
+        proto = make_proto(convert_to_tensor(array))
+        made = self.node("Const", [], dtype, array.ndim, value=proto, dtype=as_dtype(dtype))
+        made.number = array
+        if key is not None:
+            self._constants[key] = made
+        return made
+
+    def unary(self, op, x, **attributes):
+        """Add a node of one operand and its dtype."""
+        return self.node(op, [x], x.dtype, x.rank, T=x.dtype, **attributes)
+
+    def binary(self, op, x, y, dtype=None):
+        """Add a node of two operands that are broadcast."""
+        rank = None if x.rank is None or y.rank is None else max(x.rank, y.rank)
+        return self.node(op, [x, y], dtype or x.dtype, rank, T=x.dtype)
+
+    def transpose(self, x, axes):
+        """Add a transposition, but for those that undo another."""
+        axes = list(axes)
+        if x.turned is not None:
+            source, before = x.turned
+            axes, x = [before[axis] for axis in axes], source
+        if axes == sorted(axes):
+            return x
+        made = self.node("Transpose", [x, self.constant(axes, "int32")], x.dtype, x.rank, T=x.dtype,
+                         Tperm=as_dtype("int32"))
+        made.turned = (x, axes)
+        return made
+
+    def reshape(self, x, shape):
+        """Add a new shape, of numbers or a value."""
+        end = shape if isinstance(shape, End) else self.constant(shape, "int32")
+        rank = len(shape) if not isinstance(shape, End) else None if end.number is None else end.number.size
+        return self.node("Reshape", [x, end], x.dtype, rank, T=x.dtype, Tshape=end.dtype)

@@ -1,0 +1,1 @@
+"""`tf.profiler`: its one room is `experimental`."""

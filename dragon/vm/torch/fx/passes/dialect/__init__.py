@@ -1,0 +1,1 @@
+"""Passes over the operators of `torch.ops.aten`."""

@@ -1,0 +1,1 @@
+"""Passes that fit operators of all kinds."""

@@ -1,0 +1,1 @@
+"""What passes are, and who runs them in order."""

@@ -1,0 +1,49 @@
+"""How tests of commands start them: as a user does, outside of the checkout."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import dragon
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(dragon.__file__)))
+START = "from dragon.command import main; main()"
+
+
+@pytest.fixture
+def execute(tmp_path):
+    """Return a function that runs `dragon` with words and returns what came of it."""
+    def call(*words, status=0, path=(), **names):
+        environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": os.pathsep.join(
+            [*map(str, path), ROOT, os.environ.get("PYTHONPATH", "")]), **names.pop("env", {})}
+        done = subprocess.run([sys.executable, "-c", START, *map(str, words)], cwd=names.pop("cwd", tmp_path),
+                              env=environment, capture_output=True, text=True, timeout=600, **names)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+    return call
+
+
+@pytest.fixture
+def interrupt(tmp_path):
+    """Return a function that starts `dragon` with words, presses Ctrl-C once a file is there, and returns what came."""
+    def take_control_c():  # which is ignored by what runs in the background, and by its children
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    def call(*words, when):
+        process = subprocess.Popen([sys.executable, "-m", "dragon", *map(str, words)], cwd=tmp_path, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=take_control_c,
+                                   env={**os.environ, "PYTHONPATH": ROOT})
+        try:
+            for _ in range(600):
+                time.sleep(0.1)
+                if (tmp_path / when).exists():
+                    break
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+        return process.returncode, out, err
+    return call

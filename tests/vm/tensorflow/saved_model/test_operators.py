@@ -1,0 +1,77 @@
+"""Operators of saved programs: functions that genuine TensorFlow writes and runs, run here."""
+import numpy as np
+import pytest
+
+from dragon.vm import tensorflow as ours
+from harness import genuine
+from vm.tensorflow.saved_model import cases
+
+
+class Saved:
+    """The functions of a family, with what genuine TensorFlow makes of their inputs."""
+
+    def __init__(self, family, folder):
+        tf = genuine.tf
+        module, self.inputs, self.expected, self.broken = tf.Module(), {}, {}, {}
+        for name, (function, inputs) in family(tf).items():
+            made = tf.function(function)
+            try:
+                self.expected[name] = made(*map(tf.constant, inputs))
+            except Exception as error:  # not a fault of ours: the row is wrong
+                self.broken[name] = error
+                continue
+            setattr(module, f"f_{name}", made)
+            self.inputs[name] = inputs
+        tf.saved_model.save(module, folder)
+        self.loaded = ours.saved_model.load(folder)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Return a function from a family to its saved functions."""
+    made = {}
+
+    def find(family):
+        if family.__name__ not in made:
+            made[family.__name__] = Saved(family, str(tmp_path_factory.mktemp(family.__name__)))
+        return made[family.__name__]
+    return find
+
+
+def flatten(value):
+    """Return the arrays of a result."""
+    if isinstance(value, (list, tuple)):
+        return [one for item in value for one in flatten(item)]
+    if hasattr(value, "nested_row_splits"):
+        return [np.asarray(value.flat_values), *(np.asarray(one) for one in value.nested_row_splits)]
+    if hasattr(value, "dense_shape"):
+        return [np.asarray(value.indices), np.asarray(value.values), np.asarray(value.dense_shape)]
+    return [np.asarray(value)]
+
+
+class Names:
+    """Stands for TensorFlow where only the names of rows are wanted."""
+
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, *args, **kwargs):
+        return self
+
+
+ROWS = [(family, name) for family in cases.FAMILIES for name in family(Names())]
+
+
+@pytest.mark.parametrize("family, name", ROWS, ids=[name for _, name in ROWS])
+def test_equals_genuine(saved, family, name):
+    found = saved(family)
+    assert name not in found.broken, found.broken[name]
+    results = flatten(getattr(found.loaded, f"f_{name}")(*map(ours.constant, found.inputs[name])))
+    expected = flatten(found.expected[name])
+    assert len(results) == len(expected)
+    for result, wanted in zip(results, expected):
+        assert result.dtype == wanted.dtype and result.shape == wanted.shape
+        if wanted.dtype.kind in "fc":
+            np.testing.assert_allclose(result, wanted, rtol=2e-4, atol=2e-5)
+        else:
+            np.testing.assert_array_equal(result, wanted)
