@@ -66,7 +66,13 @@ def test_the_list_of_absent_names_holds(module):
     absent = {name for name in guest.genuine_names()[module]
               if not hasattr(genuine, name) and importlib.util.find_spec(f"{module}.{name}") is None}
     assert not absent
-    assert not [name for name in guest.genuine_names()[module] if name in dir(mine)]
+    assert not [name for name in guest.genuine_names()[module] if name in dir(mine) and not is_stand_in(mine, name)]
+
+
+def is_stand_in(module, name):
+    """Return whether a name is a module that can only be imported, which somebody has done in this process."""
+    spec = getattr(getattr(module, name), "__spec__", None)
+    return getattr(spec, "loader", None).__class__.__module__.endswith(".core.absent")
 
 
 def test_names_that_came_meanwhile_leave_the_list():
