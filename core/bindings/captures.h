@@ -6,6 +6,7 @@
 
 #include "core/bindings/python.h"
 #include "core/framework/trace.h"
+#include "core/runtime/program.h"
 
 namespace dragon::python {
 
@@ -31,6 +32,31 @@ inline py::object Shown(const Tensor& tensor) {
   return Wrapped(tensor, living ? living->frontend : FrontendOf(&TensorType));
 }
 
+/// A trace as Python holds it.
+struct TraceFace {
+  std::shared_ptr<Trace> trace;
+};
+
+/// A captured call made ready to run, and the classes of its results.
+struct ProgramFace {
+  std::shared_ptr<Program> program;
+  std::vector<const Frontend*> frontends;
+
+  py::list Run(const py::sequence& arguments) const {
+    const std::vector<Tensor> inputs = TensorsOf(arguments, "compiled");
+    std::vector<Tensor> results;
+    {
+      WithoutGil outside;
+      results = program->Run(inputs);
+    }
+    py::list list(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), Wrap(results[i], frontends[i]));
+    }
+    return list;
+  }
+};
+
 /// A capture, and what Python knows of it.
 struct CaptureFace {
   std::shared_ptr<Trace> trace;
@@ -55,6 +81,9 @@ struct CaptureFace {
   /// Let go of what the traced call has computed.
   void Forget() {
     Differentiated();
+    Drop();
+  }
+  void Drop() {
     trace.reset();
     outputs.clear();
     for (CapturedInput& input : capture.inputs) {

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "core/bindings/captures.h"
+#include "core/framework/procedure_parts.h"
 #include "core/framework/scribe.h"
 #include "core/runtime/family.h"
 
@@ -27,9 +28,10 @@ struct ProcedureFace {
     }
     return list;
   }
-  CaptureFace Traced(const py::sequence& arguments, const CaptureFace& like) const {
+  CaptureFace Traced(const py::sequence& arguments, const CaptureFace& like, const TraceFace* foretold) const {
     CaptureFace captured;
     captured.trace = std::make_shared<Trace>();
+    if (foretold) captured.trace->Foretell(foretold->trace->findings());
     captured.frontends = frontends;
     captured.capture =
         procedure->Traced(TensorsOf(arguments, "procedure"), like.capture, captured.trace.get(), &captured.outputs);
@@ -45,7 +47,142 @@ ProcedureFace FinishProcedure(Scribe& scribe, const py::sequence& outputs) {
 }
 
 /// Where two captures differ; empty if they are the same to the last number.
-std::string DifferenceOf(CaptureFace& one, CaptureFace& other) { return Difference(one.With(true), other.With(true)); }
+std::string DifferenceOf(CaptureFace& one, CaptureFace& other, bool differentiate) {
+  return Difference(one.With(differentiate), other.With(differentiate));
+}
+
+/// A call in parts, between which its program looks at numbers.
+struct PartsFace {
+  ProcedureFace whole;
+  std::shared_ptr<std::vector<ProcedurePart>> parts;
+  Undoing undoing;
+
+  const ProcedurePart& at(size_t i) const {
+    if (i < parts->size()) return (*parts)[i];
+    throw ValueError("parts").Got(i).Expected("one of ", parts->size());
+  }
+};
+
+PartsFace Cut(const ProcedureFace& whole) {
+  const Procedure& procedure = *whole.procedure;
+  return {whole, std::make_shared<std::vector<ProcedurePart>>(PartsOf(procedure)), UndoingOf(procedure)};
+}
+
+/// One run of it.
+class PartsRun {
+ public:
+  PartsRun(PartsFace parts, const py::sequence& arguments, const std::vector<double>& symbols)
+      : parts_(std::move(parts)),
+        run_(*parts_.whole.procedure, TensorsOf(arguments, "procedure"), symbols),
+        before_(*parts_.whole.procedure, parts_.undoing, run_) {}
+
+  /// Begin a part: returns what a plan of it is made for; None where it is done operator by operator.
+  py::object Enter(size_t i) {
+    const ProcedurePart& part = parts_.at(i);
+    if (part.begin != run_.position()) {
+      throw ValueError("parts").Got("part ", i, " after step ", run_.position()).Expected("one after another");
+    }
+    if (!Goes([&] { run_.Reach(); }) || !part.planned) return py::none();
+    taken_ = TakenBy(part, &run_);
+    return py::bytes(KeyOf(part, run_, taken_));
+  }
+  CaptureFace Traced(size_t i, const CaptureFace& like) const {
+    const ProcedurePart& part = parts_.at(i);
+    CaptureFace captured;
+    captured.trace = std::make_shared<Trace>();
+    captured.frontends.assign(part.gives.size(), FrontendOf(&TensorType));
+    captured.capture = TracedPart(part, run_, taken_, like.capture, captured.trace.get(), &captured.outputs);
+    return captured;
+  }
+  /// Have a plan do the part.
+  bool Play(size_t i, const ProgramFace& program) {
+    const ProcedurePart& part = parts_.at(i);
+    return Goes([&] {
+      const std::vector<Tensor> made = program.program->Run(std::exchange(taken_, {}));
+      run_.Skip(part.end, part.gives, made);
+    });
+  }
+  /// Do it operator by operator.
+  bool Advance(size_t i) {
+    taken_.clear();
+    return Goes([&] { run_.Advance(parts_.at(i).end); });
+  }
+  /// The tensors of the result, and numbers in it; None where the program would have gone another way.
+  py::object Finish(const std::vector<NumberId>& numbers) {
+    std::vector<Tensor> results;
+    if (!Goes([&] { results = run_.Finish(); })) return py::none();
+    py::list list;
+    for (size_t i = 0; i < results.size(); ++i) list.append(Wrapped(results[i], parts_.whole.frontends[i]));
+    for (NumberId number : numbers) {
+      list.append(py::reinterpret_steal<py::object>(WrapValue(run_.numbers().Early(number))));
+    }
+    return list;
+  }
+  const std::string& other_way() const { return other_way_; }
+
+ private:
+  /// False where the program would have gone another way, which nothing tells yet.
+  template <typename F>
+  bool Goes(F&& body) {
+    if (!other_way_.empty()) return false;
+    try {
+      WithoutGil outside;
+      body();
+      return true;
+    } catch (const ProcedureParts& parts) {
+      other_way_ = parts.what();
+    }
+    if (run_.position() > parts_.undoing.lasting) {
+      throw RuntimeError(parts_.whole.procedure->name)
+          .Says("it goes another way than it did when it was captured, after it has changed something: " + other_way_);
+    }
+    before_.Restore();
+    return false;
+  }
+
+  PartsFace parts_;
+  ProcedureRun run_;
+  std::vector<Tensor> taken_;
+  Before before_;
+  std::string other_way_;
+};
+
+void RegisterParts(py::module_& m) {
+  py::class_<PartsRun>(m, "PartsRun", "One run of a call in parts.")
+      .def("enter", &PartsRun::Enter, "Begin a part; what a plan of it is made for, or None.", py::arg("part"))
+      .def("traced", &PartsRun::Traced, "What the part comes to for what it takes now.", py::arg("part"),
+           py::arg("like"))
+      .def("play", &PartsRun::Play, "Have a plan do the part.", py::arg("part"), py::arg("program"))
+      .def("advance", &PartsRun::Advance, "Do the part operator by operator.", py::arg("part"))
+      .def("finish", &PartsRun::Finish, "The result; None where the program would have gone another way.",
+           py::arg("numbers"))
+      .def_property_readonly("other_way", &PartsRun::other_way, "Why the program would have gone another way.");
+  py::class_<PartsFace>(m, "ProcedureParts", "A call in parts, between which its program looks at numbers.")
+      .def("__len__", [](const PartsFace& self) { return self.parts->size(); })
+      .def(
+          "begin",
+          [](const PartsFace& self, const py::sequence& arguments, const std::vector<double>& symbols) {
+            return std::make_unique<PartsRun>(self, arguments, symbols);
+          },
+          py::arg("arguments"), py::arg("symbols"))
+      .def_property_readonly(
+          "looks",
+          [](const PartsFace& self) {
+            std::vector<std::string> places;
+            for (const Procedure::Look& look : self.whole.procedure->looks) places.push_back(look.place);
+            return places;
+          },
+          "Where the program looks at numbers.")
+      .def(
+          "is_varying",
+          [](const PartsFace& self, size_t i) {
+            const ProcedurePart& part = self.at(i);
+            const std::vector<char>& loose = self.whole.procedure->loose;
+            return !part.keys.empty() ||
+                   std::any_of(part.takes.begin(), part.takes.end(), [&](TensorId id) { return loose[id] != 0; });
+          },
+          "Whether what a part is planned for depends on numbers.", py::arg("part"));
+}
 
 }  // namespace
 
@@ -61,25 +198,22 @@ void RegisterProcedure(py::module_& m) {
           },
           "Why it does not hold for arguments like these; empty if it does.", py::arg("arguments"))
       .def("traced", &ProcedureFace::Traced,
-           "What the call comes to for arguments like these, which are not looked at.", py::arg("arguments"),
-           py::arg("like"))
-      .def_property_readonly("step_count", [](const ProcedureFace& self) { return self.procedure->steps.size(); })
+           "What the call comes to for arguments like these, which are not looked at. A call that looks at numbers is "
+           "told "
+           "what it found before another trace.",
+           py::arg("arguments"), py::arg("like"), py::arg("foretold") = nullptr)
+      .def("parts", &Cut, "The call in parts, between which its program looks at numbers.")
       .def_property_readonly(
           "fixed_sizes", [](const ProcedureFace& self) { return self.procedure->FixedSizes(); },
           "The sizes (argument, axis) that the program took for plain numbers.")
-      .def_property_readonly("outside",
-                             [](const ProcedureFace& self) {
-                               py::list list;
-                               for (const auto& [id, tensor] : self.procedure->outside) list.append(Shown(tensor));
-                               return list;
-                             })
       .def_property_readonly(
           "conditions", [](const ProcedureFace& self) { return self.procedure->Conditions(); },
           "What the program decided by sizes.");
   m.def("finish_procedure", &FinishProcedure, "The procedure that leads to these tensors.", py::arg("scribe"),
         py::arg("outputs"));
   m.def("difference", &DifferenceOf, "Where two captures differ; empty where they do not.", py::arg("one"),
-        py::arg("other"));
+        py::arg("other"), py::arg("differentiate") = true);
+  RegisterParts(m);
 }
 
 }  // namespace dragon::python

@@ -1,5 +1,6 @@
 // The tensor type: number slots, attributes and methods that need C.
 #include "core/bindings/collect.h"
+#include "core/bindings/items.h"
 #include "core/bindings/other_memory.h"
 #include "core/bindings/recording.h"
 #include "core/framework/autograd/backward.h"
@@ -109,13 +110,13 @@ int Truth(PyObject* self) {
     if (tensor.numel() != 1) {
       throw RuntimeError("bool").Got("a tensor of shape ", tensor.shape()).Expected("one element; use any() or all()");
     }
-    const Value value = tensor.Item();
+    const Value value = TruthOf(tensor);
     return value.kind() == Value::Kind::kComplex ? value.complex() != complex128(0, 0) : value.boolean();
   });
 }
 
 PyObject* Item(PyObject* self, PyObject*) {
-  return Guarded([&] { return WrapValue(AsTensor(self).Item()); });
+  return Guarded([&] { return WrapItemOf(AsTensor(self)); });
 }
 
 PyObject* ToInt(PyObject* self) {

@@ -12,30 +12,6 @@ namespace dragon::python {
 
 namespace {
 
-/// A trace with what only Python knows: the classes of its results.
-struct TraceFace {
-  std::shared_ptr<Trace> trace;
-};
-
-struct ProgramFace {
-  std::shared_ptr<Program> program;
-  std::vector<const Frontend*> frontends;
-
-  py::list Run(const py::sequence& arguments) const {
-    const std::vector<Tensor> inputs = TensorsOf(arguments, "compiled");
-    std::vector<Tensor> results;
-    {
-      WithoutGil outside;
-      results = program->Run(inputs);
-    }
-    py::list list(results.size());
-    for (size_t i = 0; i < results.size(); ++i) {
-      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), Wrap(results[i], frontends[i]));
-    }
-    return list;
-  }
-};
-
 struct PlanFace {
   std::shared_ptr<Plan> plan;
 };
@@ -271,6 +247,7 @@ void RegisterCapture(py::module_& m) {
           },
           "The leaves for which it matters whether they have a gradient.")
       .def("forget", &CaptureFace::Forget, "Let go of what the traced call has computed.")
+      .def("drop", &CaptureFace::Drop, "The same where nobody will ask for gradients.")
       .def("compile", &CompileCapture, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
            py::arg("memory") = "", py::arg("differentiate") = true);
@@ -289,6 +266,15 @@ void RegisterTracing(py::module_& m) {
             self.trace->AddInput(AsTensor(tensor.ptr()), name);
           },
           "Name an argument of the call.", py::arg("tensor"), py::arg("name") = "")
+      .def(
+          "note_findings", [](TraceFace& self) { self.trace->NoteFindings(); },
+          "Go on where the program looks at numbers, and note what it finds. Before the start.")
+      .def(
+          "foretell", [](TraceFace& self, const TraceFace& other) { self.trace->Foretell(other.trace->findings()); },
+          "Tell the program, which computes nothing, what it found before another trace.", py::arg("other"))
+      .def_property_readonly(
+          "first_look", [](const TraceFace& self) { return self.trace->first_look(); },
+          "Where the program first looked at numbers that may be others the next time; empty if nowhere.")
       .def("start", [](TraceFace& self) { self.trace->Start(); })
       .def("stop", [](TraceFace& self) { self.trace->Stop(); })
       .def(

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "core/bindings/python.h"
+#include "core/bindings/items.h"
 #include "core/framework/scribe.h"
 
 namespace dragon::python {
@@ -89,6 +89,22 @@ void FixSizes(const Tensor& tensor) {
   }
 }
 
+PyObject* WrapItemOf(const Tensor& tensor) {
+  if (DRAGON_LIKELY(!IsWritten())) return WrapValue(tensor.Item());
+  const auto [id, number] = Scribe::Current()->ReadNumber(tensor);
+  return id < 0 || number.kind() == Value::Kind::kBool ? WrapValue(number) : MakeNumber(id, number);
+}
+
+Value TruthOf(const Tensor& tensor) {
+  if (DRAGON_LIKELY(!IsWritten())) return tensor.Item();
+  Scribe& scribe = *Scribe::Current();
+  const auto [id, number] = scribe.ReadNumber(tensor);
+  if (id >= 0 && number.kind() != Value::Kind::kBool) {
+    scribe.Decide(Decision::Relation::kEqual, id, scribe.Constant(Value(0)));
+  }
+  return number;
+}
+
 NumberId FollowedNumberOf(PyObject* object) {
   if (!t_face) return -1;
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
@@ -117,9 +133,9 @@ NumberId Known(const Scribe& scribe, NumberId number) {
 
 NumberKind KindNamed(const std::string& name) {
   static const std::map<std::string, NumberKind> kinds = {
-      {"add", NumberKind::kAdd},           {"sub", NumberKind::kSub},   {"mul", NumberKind::kMul},
-      {"truediv", NumberKind::kDiv},       {"mod", NumberKind::kMod},   {"pow", NumberKind::kPow},
-      {"floordiv", NumberKind::kFloorDiv}, {"real", NumberKind::kReal}, {"whole", NumberKind::kWhole}};
+      {"add", NumberKind::kAdd},           {"sub", NumberKind::kSub},    {"mul", NumberKind::kMul},
+      {"truediv", NumberKind::kDiv},       {"mod", NumberKind::kMod},    {"pow", NumberKind::kPow},
+      {"floordiv", NumberKind::kFloorDiv}, {"whole", NumberKind::kWhole}};
   const auto found = kinds.find(name);
   if (found == kinds.end())
     throw ValueError("size").Got("operation '", name, "'").Expected("one of Python's on numbers");
@@ -168,7 +184,6 @@ void RegisterSizes(py::module_& m) {
       .def(
           "set_place", [](Scribe& self, py::function place) { self.place = Asking(std::move(place)); },
           py::arg("place"))
-      .def("fail", &Scribe::Fail, "Say why there will be no procedure.", py::arg("why"))
       .def_property_readonly("failure",
                              [](const Scribe& self) -> py::object {
                                return self.failure().empty() ? py::object(py::none()) : py::str(self.failure());
@@ -183,7 +198,7 @@ void RegisterSizes(py::module_& m) {
           "combine",
           [](Scribe& self, const std::string& how, NumberId a, NumberId b) {
             const NumberKind kind = KindNamed(how);
-            const bool one = kind == NumberKind::kReal || kind == NumberKind::kWhole;
+            const bool one = kind == NumberKind::kWhole;
             const NumberId id = self.Combine(kind, Known(self, a), one ? -1 : Known(self, b));
             return py::make_tuple(id, py::reinterpret_steal<py::object>(WrapValue(self.sizes()[id].hint)));
           },

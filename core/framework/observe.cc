@@ -1,8 +1,14 @@
 // Looking at a tensor's numbers, or at how they lie: whoever traces hears of it, and they may have to be moved first.
 #include "core/framework/batching.h"
+#include "core/framework/findings.h"
 #include "core/framework/op.h"
 
 namespace dragon {
+
+NumberTeller*& Teller() {
+  static thread_local NumberTeller* teller = nullptr;
+  return teller;
+}
 
 void Tensor::Observe(const char* how) const {
   if (DRAGON_UNLIKELY(Door().tracer != nullptr) && !impl_->weak) Door().tracer->Observe(*this, how);
@@ -39,7 +45,10 @@ Tensor Tensor::Scalar(const Value& number, DType dtype) {
 }
 
 Value Tensor::Item() const {
-  Observe("its value as a Python or C++ number");
+  if (DRAGON_UNLIKELY(Door().tracer != nullptr)) {
+    if (const std::optional<Value> told = Teller() ? Teller()->Tell(*this) : std::nullopt) return *told;
+    Observe("its value as a Python or C++ number");
+  }
   if (numel() != 1) throw ValueError("item").Got("shape ", shape()).Expected("one element");
   if (is_meta()) throw NotImplementedError("item").Got("a meta tensor").Expected("a tensor with numbers");
   if (!device().is_cpu()) return Op<"to_device">(*this, Device{}).Item();

@@ -6,6 +6,7 @@
 // phantoms, before a trace, it yields the graph for those sizes.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +58,7 @@ struct ProcedureStep {
   BackwardOptions backward;
   bool unversioned = false;  ///< of an alias: its writes are none of autograd's business
   bool defined = false;      ///< whether there was a gradient to be read
+  bool eager = false;        ///< of a call: it looks at numbers itself, so no plan holds it
 };
 
 /// Why a procedure does not hold for what it was given.
@@ -68,18 +70,21 @@ class DRAGON_API ProcedureParts : public Error {
 class DRAGON_API Procedure {
  public:
   /// Do everything again. A ProcedureParts where the program would have done something else, and whatever an operator
-  /// says to operands that it does not take.
-  std::vector<Tensor> Run(std::span<const Tensor> arguments, std::span<const double> symbols) const;
+  /// says to operands that it does not take. `known`: the first numbers, of a part of a program.
+  std::vector<Tensor> Run(std::span<const Tensor> arguments, std::span<const double> symbols,
+                          std::span<const Value> known = {}) const;
   /// Whether it holds for arguments like these, found out over phantoms; what an operator or decision says against it.
   std::string Refusal(std::span<const Tensor> arguments, std::span<const double> symbols) const;
   /// What the call comes to for arguments of these sizes: done again over phantoms before this trace, which is new.
   /// `like` is what it came to in the program itself.
-  Capture Traced(std::span<const Tensor> arguments, const Capture& like, Trace* trace,
-                 std::vector<Tensor>* results) const;
+  Capture Traced(std::span<const Tensor> arguments, const Capture& like, Trace* trace, std::vector<Tensor>* results,
+                 std::span<const Value> known = {}) const;
   /// Sizes of arguments (argument, axis) that are always what they were, since the program took them for plain numbers.
   std::vector<std::pair<int, int>> FixedSizes() const;
   /// What is decided by sizes, for people.
   std::vector<std::string> Conditions() const;
+  /// Whether numbers of tensors may change what the number is.
+  bool DependsOnItems(NumberId number) const;
   /// The size of the axis of the argument, as people call it.
   std::string NameOf(const Sizes::Number& number) const;
 
@@ -92,6 +97,22 @@ class DRAGON_API Procedure {
   std::vector<TensorId> outputs;
   std::vector<std::string> symbols;
   TensorId tensor_count = 0;
+
+  // --- of programs that look at numbers
+  struct Look {
+    int32_t step = 0;  ///< before which
+    std::string place;
+  };
+  struct Write {
+    int32_t step = 0, piece = 0;
+  };
+  std::vector<Look> looks;
+  std::vector<char> loose;      ///< by tensor: its sizes may follow what the program found by looking
+  std::vector<int32_t> pieces;  ///< by tensor: of memory; tensors of one piece may share it
+  std::vector<int64_t> bytes;   ///< by tensor
+  std::vector<Write> writes;
+  int32_t first_effect = std::numeric_limits<int32_t>::max();  ///< the step that first does what cannot be taken back
+  bool draws = false;                                          ///< random numbers
 };
 
 /// Arguments without numbers, otherwise like the given; what is one tensor stays one.

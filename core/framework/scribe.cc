@@ -36,6 +36,7 @@ void Scribe::Start() {
   if (!trace) throw RuntimeError("scribe").Says("no trace is at work on this thread");
   trace_ = trace;
   trace->listener = this;
+  trace->when_told = [this](const Tensor& tensor, const Value& number) { NoteTold(tensor, number); };
   Enter();
   mark_ = Storage::Mark();
   t_scribe = this;
@@ -47,6 +48,7 @@ void Scribe::Stop() {
   running_ = false;
   t_scribe = nullptr;
   trace_->listener = nullptr;
+  trace_->when_told = nullptr;
   Leave();
 }
 
@@ -70,6 +72,10 @@ TensorId Scribe::NewId(const Tensor& tensor, bool open) {
   seen_.push_back(tensor);
   open_.push_back(open);
   ids_[tensor.impl()] = id;
+  Storage* storage = tensor.defined() ? tensor.impl()->storage.get() : nullptr;  // undefined: a gradient that is none
+  const auto piece = pieces_.try_emplace(storage, static_cast<int32_t>(pieces_.size()));
+  procedure_.pieces.push_back(piece.first->second);
+  procedure_.bytes.push_back(tensor.defined() ? tensor.numel() * tensor.item_size() : 0);
   return id;
 }
 
@@ -131,6 +137,35 @@ void Scribe::FixNumberOf(const Tensor& tensor, NumberKind kind, int axis, int64_
 
 bool Scribe::Decide(Decision::Relation relation, NumberId a, NumberId b) {
   return sizes().Decide(relation, a, b, Position(), place ? place() : std::string());
+}
+
+void Scribe::Fix(NumberId id) {
+  const bool real = sizes()[id].hint.kind() == Value::Kind::kDouble;
+  const auto open = [&](TensorId tensor) { return open_[tensor] != 0; };
+  if (real && sizes().DependsOnItems(id, open)) return Fail("a tensor's number becomes Python's own");
+  Decide(Decision::Relation::kEqual, id, Constant(sizes()[id].hint));
+}
+
+std::pair<NumberId, Value> Scribe::ReadNumber(const Tensor& tensor) {
+  struct Asking {
+    bool& asked;
+    ~Asking() { asked = false; }
+  } asking{asked_};
+  asked_ = true;
+  told_ = -1;
+  const Value number = tensor.Item();
+  return {told_, number};
+}
+
+void Scribe::NoteTold(const Tensor& tensor, const Value& number) {
+  if (!IsListening()) return;
+  const TensorId id = IdOf(tensor);
+  if (id == kNoTensor) return;
+  if (number.kind() == Value::Kind::kComplex) return Fail("the program looks at a complex number");
+  const Value hint = number.kind() == Value::Kind::kBool ? Value(number.integer()) : number;
+  told_ = sizes().Note(NumberKind::kItem, id, trace_->found(), Position(), hint);
+  procedure_.looks.push_back({Position(), place ? place() : std::string()});
+  if (!asked_ || number.kind() == Value::Kind::kBool) Fix(told_);
 }
 
 void Scribe::Follow(const std::string& op, int attr, int element, NumberId number) {
@@ -250,14 +285,19 @@ Tensors Scribe::Handle(const Call& call, std::span<const Tensor> outs) {
   for (const Argument& argument : call.op->schema.arguments()) {
     if (argument.type == ArgumentType::kGraph) Fail(call.op->name() + ", whose graphs are for one size");
   }
-  if (call.op->dynamic) Fail(call.op->name() + ": the shape of its result depends on numbers");
+  NoteDraws(call);
+  const std::vector<uint64_t> versions = VersionsOf(step);
+  const int found = trace_->found();
   Tensors results;
   {
     const Within within(&depth_);
     results = Through(call, outs);
   }
   if (!failure_.empty()) return results;
-  const bool open = IsOpen(step.inputs) || IsOpen(step.outs) || !step.follows.empty();
+  step.eager = trace_->found() != found;
+  if (step.eager) procedure_.looks.push_back({Position(), place ? place() : std::string()});
+  NoteWrites(step, versions);
+  const bool open = step.eager || IsOpen(step.inputs) || IsOpen(step.outs) || !step.follows.empty();
   for (const Tensor& result : results) {
     const auto known = result.defined() ? ids_.find(result.impl()) : ids_.end();
     step.outputs.push_back(!result.defined() ? kNoTensor : known != ids_.end() ? known->second : NewId(result, open));
@@ -267,7 +307,60 @@ Tensors Scribe::Handle(const Call& call, std::span<const Tensor> outs) {
   return results;
 }
 
+// --- what outlives the call
+
+void Scribe::NoteDraws(const Call& call) {
+  for (const Argument& argument : call.op->schema.arguments()) {
+    if (argument.type != ArgumentType::kGenerator) continue;
+    if (call.attrs[argument.slot].is_none()) {
+      procedure_.draws = true;
+    } else {
+      procedure_.first_effect = std::min(procedure_.first_effect, Position());
+    }
+  }
+}
+
+std::vector<uint64_t> Scribe::VersionsOf(const ProcedureStep& step) const {
+  std::vector<uint64_t> versions;
+  for (const std::vector<TensorId>* ids : {&step.inputs, &step.outs}) {
+    for (TensorId id : *ids) versions.push_back(id == kNoTensor ? 0 : seen_[id].impl()->version_value());
+  }
+  return versions;
+}
+
+void Scribe::NoteWrites(const ProcedureStep& step, std::span<const uint64_t> before) {
+  const std::vector<uint64_t> after = VersionsOf(step);
+  for (size_t i = 0; i < after.size(); ++i) {
+    if (after[i] == before[i]) continue;
+    const TensorId id = i < step.inputs.size() ? step.inputs[i] : step.outs[i - step.inputs.size()];
+    procedure_.writes.push_back({Position(), procedure_.pieces[id]});
+  }
+}
+
 // --- the end
+
+/// Which tensors have sizes that follow what the program found by looking at numbers.
+void Scribe::FindLoose() {
+  std::vector<char>& loose = procedure_.loose;
+  loose.assign(procedure_.tensor_count, 0);
+  const auto is_loose = [&](TensorId id) { return id != kNoTensor && loose[id]; };
+  for (const ProcedureStep& step : procedure_.steps) {
+    if (step.kind == Kind::kBackward) {
+      procedure_.first_effect =
+          std::min(procedure_.first_effect, static_cast<int32_t>(&step - procedure_.steps.data()));
+    }
+    bool found = step.eager;
+    for (const std::vector<TensorId>* ids : {&step.inputs, &step.outs}) {
+      found = found || std::any_of(ids->begin(), ids->end(), is_loose);
+    }
+    for (const ProcedureStep::Follows& follows : step.follows) {
+      found = found || sizes().DependsOnItems(follows.number, is_loose);
+    }
+    for (TensorId id : step.outputs) {
+      if (id != kNoTensor && found) loose[id] = true;
+    }
+  }
+}
 
 /// After which step each tensor may be let go of.
 void Scribe::FindLastUses() {
@@ -284,7 +377,7 @@ void Scribe::FindLastUses() {
   }
   for (NumberId id = 0; id < sizes().count(); ++id) {
     const Sizes::Number& number = sizes()[id];
-    if (number.kind >= NumberKind::kSize && number.kind <= NumberKind::kDense) use(number.a, number.step);
+    if (IsRead(number.kind)) use(number.a, number.step);
   }
   for (TensorId id : procedure_.outputs) use(id, end);
   for (TensorId id = 0; id < procedure_.tensor_count; ++id) {
@@ -305,6 +398,7 @@ Procedure Scribe::Finish(const std::vector<Tensor>& outputs) {
     step.made = copy;
   }
   FindLastUses();
+  FindLoose();
   seen_.clear();
   ids_.clear();
   return std::move(procedure_);

@@ -44,7 +44,9 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   NumberId Combine(NumberKind kind, NumberId a, NumberId b) { return sizes().Combine(kind, a, b, Position()); }
   bool Decide(Decision::Relation relation, NumberId a, NumberId b);
   /// The number is this for all that follows: somebody took it for an ordinary one.
-  void Fix(NumberId id) { Decide(Decision::Relation::kEqual, id, Constant(sizes()[id].hint)); }
+  void Fix(NumberId id);
+  /// The number in a tensor of one, which the program wants to know; its id is -1 where it never changes.
+  std::pair<NumberId, Value> ReadNumber(const Tensor& tensor);
   /// The same for a number of a tensor that is told to somebody who cannot keep it.
   void FixNumberOf(const Tensor& tensor, NumberKind kind, int axis, int64_t now);
   /// Attribute `attr` of the next call, or an element of its list, is this number.
@@ -79,6 +81,11 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   ProcedureStep& AddStep(ProcedureStep::Kind kind);
   void TakePending(const Call& call, ProcedureStep* step);
   void FindLastUses();
+  void FindLoose();
+  void NoteTold(const Tensor& tensor, const Value& number);
+  void NoteDraws(const Call& call);
+  void NoteWrites(const ProcedureStep& step, std::span<const uint64_t> before);
+  std::vector<uint64_t> VersionsOf(const ProcedureStep& step) const;
 
   Procedure procedure_;
   std::unordered_map<TensorImpl*, TensorId> ids_;
@@ -86,7 +93,10 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   std::vector<char> open_;              ///< by id: its sizes may follow those of arguments
   std::vector<std::vector<int>> axes_;  ///< by argument: the open ones
   std::vector<Pending> pending_;
+  std::unordered_map<Storage*, int32_t> pieces_;  ///< of memory
   std::string failure_;
+  NumberId told_ = -1;  ///< the number that was read last
+  bool asked_ = false;  ///< by somebody who keeps it as what it is
   Trace* trace_ = nullptr;
   uint64_t mark_ = 0;
   int depth_ = 0;

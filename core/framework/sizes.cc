@@ -1,6 +1,7 @@
 // Python's arithmetic over sizes.
 #include "core/framework/sizes.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace dragon {
@@ -71,7 +72,6 @@ double ComputeReals(NumberKind kind, double a, double b) {
 }  // namespace
 
 Value Compute(NumberKind kind, const Value& a, const Value& b) {
-  if (kind == NumberKind::kReal) return a.real();
   if (kind == NumberKind::kWhole) {
     const double cut = std::trunc(a.real());
     if (!(std::abs(cut) < 9.2e18)) Beyond();
@@ -136,8 +136,6 @@ std::string Sizes::Text(NumberId id, const std::function<std::string(const Numbe
       return infix("**");
     case NumberKind::kWhole:
       return "int(" + Text(number.a, name) + ")";
-    case NumberKind::kReal:
-      return "float(" + Text(number.a, name) + ")";
     default:
       return name(number);
   }
@@ -150,6 +148,32 @@ std::string Sizes::Text(const Decision& decision, const std::function<std::strin
   const auto& signs = turned ? kTurned : kSigns;
   return Text(turned ? decision.b : decision.a, name) + " " +
          signs[decision.held][static_cast<int>(decision.relation)] + " " + Text(turned ? decision.a : decision.b, name);
+}
+
+bool Sizes::DependsOnItems(NumberId id, const std::function<bool(int32_t)>& loose) const {
+  const Number& number = numbers_[id];
+  if (number.kind == NumberKind::kItem) return true;
+  if (IsRead(number.kind)) return loose(number.a);
+  if (number.kind < NumberKind::kAdd) return false;
+  return DependsOnItems(number.a, loose) || (number.b >= 0 && DependsOnItems(number.b, loose));
+}
+
+Sizes Sizes::Part(int32_t begin, int32_t end, std::span<const int32_t> without) const {
+  Sizes part;
+  for (Number number : numbers_) {
+    if (number.step >= end && number.step > begin) break;
+    const auto left_out = std::count_if(without.begin(), without.end(), [&](int32_t i) { return i < number.step; });
+    number.step = std::max(number.step - begin - static_cast<int32_t>(left_out), 0);
+    part.numbers_.push_back(std::move(number));
+  }
+  return part;
+}
+
+Value SizesNow::Early(NumberId id) const {
+  if (id < static_cast<NumberId>(found_.size())) return found_[id];
+  const Sizes::Number& number = sizes_[id];
+  if (number.kind < NumberKind::kAdd) return Find(number);
+  return Compute(number.kind, Early(number.a), number.b < 0 ? Value() : Early(number.b));
 }
 
 void SizesNow::Reach(int32_t step) {
@@ -176,6 +200,10 @@ Value SizesNow::Find(const Sizes::Number& number) const {
     case NumberKind::kDense:
       tensors_[number.a].Settle();
       return static_cast<int64_t>(tensors_[number.a].is_contiguous());
+    case NumberKind::kItem: {
+      const Value item = tensors_[number.a].Item();
+      return item.kind() == Value::Kind::kBool ? Value(item.integer()) : item;
+    }
     default:
       return Compute(number.kind, found_[number.a], number.b < 0 ? Value() : found_[number.b]);
   }

@@ -24,6 +24,7 @@ enum class NumberKind : uint8_t {
   kStride,  ///< the same, in elements
   kCount,   ///< of the elements of tensor `a`
   kDense,   ///< whether tensor `a` is row-major: 1 or 0
+  kItem,    ///< the number in tensor `a`, as the program looked at it for the `b`th time
   kAdd,
   kSub,
   kMul,
@@ -31,9 +32,11 @@ enum class NumberKind : uint8_t {
   kFloorDiv,
   kMod,
   kPow,
-  kReal,   ///< `a` as a real number
   kWhole,  ///< `a` without its fraction
 };
+
+/// Whether a number is read off a tensor, rather than computed from others.
+inline bool IsRead(NumberKind kind) { return kind >= NumberKind::kSize && kind <= NumberKind::kItem; }
 
 /// Python's arithmetic. A ValueError where the result is beyond 64 bits, and a divisor of 0 where Python raises.
 DRAGON_API Value Compute(NumberKind kind, const Value& a, const Value& b);
@@ -71,6 +74,10 @@ class DRAGON_API Sizes {
   const Number& operator[](NumberId id) const { return numbers_[id]; }
   int count() const { return static_cast<int>(numbers_.size()); }
   const std::vector<Decision>& decisions() const { return decisions_; }
+  /// Whether what a tensor's numbers say may change the number. `loose` tells of which tensors they change the sizes.
+  bool DependsOnItems(NumberId id, const std::function<bool(int32_t)>& loose) const;
+  /// The numbers for the part of a program from one step up to another, without some between, and nothing decided.
+  Sizes Part(int32_t begin, int32_t end, std::span<const int32_t> without) const;
   /// As people write it: "batch*2 + 1"; `name` tells sizes of tensors.
   std::string Text(NumberId id, const std::function<std::string(const Number&)>& name) const;
   std::string Text(const Decision& decision, const std::function<std::string(const Number&)>& name) const;
@@ -84,11 +91,16 @@ class DRAGON_API Sizes {
 /// The numbers of one run.
 class DRAGON_API SizesNow {
  public:
-  SizesNow(const Sizes& sizes, std::span<const Tensor> tensors, std::span<const double> symbols)
-      : sizes_(sizes), tensors_(tensors), symbols_(symbols) {}
+  /// `known` are the first numbers, from where the program was before.
+  SizesNow(const Sizes& sizes, std::span<const Tensor> tensors, std::span<const double> symbols,
+           std::span<const Value> known = {})
+      : sizes_(sizes), tensors_(tensors), symbols_(symbols), found_(known.begin(), known.end()) {}
   /// So many steps are over: the numbers that came about by then are found, off the tensors that are there now.
   void Reach(int32_t step);
   const Value& operator[](NumberId id) const { return found_[id]; }
+  std::span<const Value> found() const { return found_; }
+  /// A number that need not have come about yet, where all that it is computed from has.
+  Value Early(NumberId id) const;
 
  private:
   Value Find(const Sizes::Number& number) const;

@@ -69,6 +69,7 @@ void Trace::Start() {
   EnterBelow();
   Door().tracer = this;
   mark_before_ = std::exchange(Storage::Mark(), epoch_);
+  teller_before_ = std::exchange(Teller(), notes_ ? this : nullptr);
   running_ = true;
 }
 
@@ -76,6 +77,7 @@ void Trace::Stop() {
   if (!running_) return;
   running_ = false;
   Storage::Mark() = mark_before_;
+  Teller() = teller_before_;
   Door().tracer = outer_;
   Leave();
   if (outer_) outer_->EnterBelow();
@@ -84,10 +86,12 @@ void Trace::Stop() {
 
 void Trace::GiveUp(const std::string& what) {
   if (!failure_.empty()) return;
-  failure_ = what;
-  if (place) {
-    if (const std::string where = place(); !where.empty()) failure_ += " at " + where;
-  }
+  failure_ = AtPlace(what);
+}
+
+std::string Trace::AtPlace(const std::string& what) const {
+  const std::string where = place ? place() : std::string();
+  return where.empty() ? what : what + " at " + where;
 }
 
 int Trace::AddSymbol(const std::string& name) {
@@ -392,7 +396,7 @@ std::string Trace::ScopeOfCall() {
 Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   const Operator& op = *original.op;
   RefuseLeaked(original);
-  if (!failure_.empty()) return Through(original, outs);
+  if (!failure_.empty() || looking_) return Through(original, outs);
   if (op.compose && op.name() == "as_strided" && !original.attrs[2].is_none()) NotePlace(original.inputs[0]);
   if (op.compose || (op.view && !outs.empty())) {
     if (!std::exchange(pending_, {}).empty()) GiveUp(op.name() + ": a number that changes from call to call");
@@ -400,8 +404,12 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   }
   std::vector<GraphCall::Symbolic> symbolic = std::exchange(pending_, {});
   Tensors known;
-  if (op.dynamic && RecordKnown(original, outs, &known)) return known;
-  if (op.dynamic) {
+  if (op.dynamic && RecordKnown(original, outs, &known)) {
+    if (notes_) NoteResults(known, op, false);
+    return known;
+  }
+  const bool found = op.dynamic && notes_ && !backward_ && outs.empty() && !op.schema.mutates();
+  if (op.dynamic && !found) {
     GiveUp(op.name() + ": the shape of its result depends on numbers");
     if (Door().phantom) throw RuntimeError("trace").Says(failure_);
     return Through(original, outs);
@@ -421,6 +429,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   record.symbolic = std::move(symbolic);
   if (scope) record.scope = ScopeOfCall();
   for (const Tensor& x : call.inputs) record.inputs.push_back(Read(x));
+  if (found) return RecordFound(call, std::move(record));
   if (branch_) RefuseEffects(call, outs);
   if (op.view && op.name() == "as_strided_of" && failure_.empty()) MakeRelative(call.inputs[0], &record);
   InlineVector<OutputSpec, 2> specs;
@@ -476,7 +485,7 @@ void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors
 }
 
 void Trace::Observe(const Tensor& tensor, const char* how) {
-  if (!IsOpen(tensor)) return;
+  if (looking_ || !IsOpen(tensor)) return;
   GiveUp(std::string("the program looks at a tensor's numbers (") + how + ")");
   if (Door().phantom) throw RuntimeError("trace").Says(failure_);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/framework/apply.h"
+#include "core/framework/findings.h"
 #include "core/framework/graph.h"
 
 namespace dragon {
@@ -82,7 +83,7 @@ struct Capture {
   Differentiation backward;  ///< empty until somebody asks for it
 };
 
-class DRAGON_API Trace final : public Interpreter, public Tracer {
+class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberTeller {
  public:
   /// With `branch`, of a part of what another trace of this thread writes down, for a graph that is an argument (see
   /// core/framework/bodies.h): the other one stands aside meanwhile. What it writes outside, its graph
@@ -98,6 +99,17 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
 
   /// An argument of the traced function, in order. Before Start.
   void AddInput(const Tensor& tensor, std::string name = "");
+  /// Go on where the program looks at numbers, and note what it finds. Before Start.
+  void NoteFindings() { notes_ = true; }
+  /// The same for a program that computes nothing: it finds what another call of it has found. Before Start.
+  void Foretell(std::vector<Finding> findings);
+  const std::vector<Finding>& findings() const { return findings_; }
+  /// How many of them the program has come by.
+  int found() const { return found_; }
+  /// Where the program first found something that may be otherwise the next time; empty if nowhere.
+  const std::string& first_look() const { return first_look_; }
+  /// Called after a number was told.
+  std::function<void(const Tensor&, const Value&)> when_told;
   void Start();
   void Stop();
   /// Why there is no graph; empty if there is one.
@@ -129,6 +141,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   Listener* listener = nullptr;
   void GiveUp(const std::string& what) override;
   void Hooked() override;
+  std::optional<Value> Tell(const Tensor& tensor) override;
   /// Whether what looks at these numbers cannot be a graph: they may be others the next time.
   bool IsOpen(const Tensor& tensor);
   /// The program has looked at where a tensor begins in its memory.
@@ -186,6 +199,12 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   void Write(const Tensor& tensor, ValueId value, bool constant);
   bool WriteWhole(Cell& cell, const Tensor& tensor, ValueId value);
   bool RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results);
+  Tensors RecordFound(const Call& call, GraphCall record);
+  const Finding& NextFinding(bool of_results);
+  void NoteFinding(Finding finding, const std::string& what);
+  void NoteResults(const Tensors& results, const Operator& op, bool open);
+  std::string AtPlace(const std::string& what) const;
+  bool IsFinding(const Tensor& tensor);
   void Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
               std::span<const OutputSpec> specs);
   std::string ScopeOfCall();
@@ -231,8 +250,13 @@ class DRAGON_API Trace final : public Interpreter, public Tracer {
   std::string failure_;
   uint64_t epoch_, mark_before_ = 0;
   bool running_ = false, backward_ = false;
+  std::vector<Finding> findings_;
+  std::string first_look_;
+  int found_ = 0;
+  bool notes_ = false, foretells_ = false, looking_ = false;
   const bool branch_, follows_;
   Trace* outer_ = nullptr;
+  NumberTeller* teller_before_ = nullptr;
 };
 
 /// Whether this thread is traced, and to look at these numbers would be the end of the trace.

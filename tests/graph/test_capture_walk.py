@@ -200,7 +200,7 @@ def test_a_function_that_is_no_graph_is_left_alone_soon(monkeypatch):
         walks.append(self)
         start(self, *args, **kwargs)
     monkeypatch.setattr(Walk, "__init__", count)
-    captured = function(lambda x: x * 2 if x.sum() > 0 else x)
+    captured = function(lambda x: x * 2 if float(x.sum()) > 0 else x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for size in range(1, 9):

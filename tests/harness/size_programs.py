@@ -107,14 +107,14 @@ class SizeProgram:
             f"torch.ones({size}).cumsum(0) * {name}.sum()", f"F.avg_pool1d({name}, 2)", f"{name}.relu().pow(2)"))
 
 
-def numbers(shape, seed):
+def numbers(shape, seed, draw=0):
     """Return random numbers of a shape, the same each time."""
-    return numpy.random.default_rng([seed, *shape]).standard_normal(shape).astype("float32")
+    return numpy.random.default_rng([seed, draw, *shape]).standard_normal(shape).astype("float32")
 
 
-def outcome(function, torch, shapes, gradient):
+def outcome(function, torch, shapes, gradient, draw=0):
     """Return the arrays of a call's results and its gradients, or "an error"."""
-    inputs = [torch.from_numpy(numbers(shape, number)) for number, shape in enumerate(shapes)]
+    inputs = [torch.from_numpy(numbers(shape, number, draw)) for number, shape in enumerate(shapes)]
     if gradient:
         inputs = [x.requires_grad_() for x in inputs]
     try:

@@ -34,12 +34,12 @@ FLOORS = [
     {"schema", "generator"},
     {"tensor", "promotion"},
     {"operator", "infer", "writes", "sizes"},
-    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching"},
+    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings"},
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},
-    {"trace", "trace_branch", "trace_finish"},
-    {"bodies", "procedure", "scribe"},
+    {"trace", "trace_branch", "trace_finish", "trace_found"},
+    {"bodies", "procedure", "procedure_run", "procedure_parts", "scribe"},
 ]
 # A stair in that house: who makes a TensorImpl must see the books of autograd, which it owns.
 STAIRS = {("tensor.cc", "autograd/meta.h")}

@@ -8,6 +8,7 @@ import types
 from dragon import _C
 from dragon.core.capture import report
 from dragon.core.capture.lines import definition
+from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
@@ -26,15 +27,19 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self.compiled = self.sized = None
+        self.captured = self.compiled = self.sized = self.parts = None
         self.axes = []
         self.shapes = [tuple(tensor.shape) for tensor in recording.inputs]
         self._lock = threading.Lock()
         if reason is None:
-            self._template, self._symbols = recording.template, recording.symbols
-            self.signature = self._template.signature()
-            self._single = isinstance(self._template._root, int) and len(self._template.tensors) == 1
-            del self._template.tensors[:]
+            self._symbols = recording.symbols
+            self._return(recording.template)
+
+    def _return(self, template):
+        """Note what results are made of."""
+        self._template, self.signature = template, template.signature()
+        self._single = isinstance(template._root, int) and len(template.tensors) == 1
+        del template.tensors[:]
 
     def compile(self, captured, **options):
         """Make the plans."""
@@ -48,6 +53,12 @@ class Variant:
         self.sized, self.axes = sized, sized.axes
         self.guards.open_sizes(sized.axes)
         self.check = self._check_sizes
+
+    def look(self, parts):
+        """Be a graph in parts, of a program that looks at numbers."""
+        self.parts, self.axes = parts, parts.axes
+        self.guards.open_sizes(parts.axes)
+        self._return(parts.template)
 
     def _check_sizes(self, args, kwargs):
         tensors = self.guards.check(args, kwargs)
@@ -63,13 +74,19 @@ class Variant:
         if tensors is not None and self.sized is not None:
             sizes = ", ".join(map(str, self.guards.sizes))
             return f"arguments: the graph for all sizes does not hold for {sizes}: {self.sized.refusal_of(tensors)}"
+        if tensors is not None and self.parts is not None:
+            return f"what the program found in tensors: {self.parts.other_way}"
         return self.guards.failure(args, kwargs)
 
     def run(self, tensors):
-        """Return what the function would have."""
+        """Return what the function would have; or `OTHER_WAY`, where it would go another way by what it finds."""
         self.calls += 1
         symbols = [float(container[key]) for container, key in self._symbols]
-        if self.sized is not None:
+        if self.parts is not None:
+            outputs = self.parts.run(tensors, symbols)
+            if outputs is OTHER_WAY:
+                return outputs
+        elif self.sized is not None:
             outputs = self.sized.run(self.guards.sizes, tensors, symbols)
         else:
             if symbols:
@@ -92,6 +109,7 @@ class Function:
 
     is_trace = False  # captured as an example of what is to come, rather than to be faster
     watches_draws = True  # whether draws from Python's and NumPy's random states mean that a call is no graph
+    may_look = True  # whether the program may look at numbers of tensors
 
     def __init__(self, function, level=None, skip=(), dynamic=None, name=None, effects="once", strict=False,
                  limit=VARIANTS):
@@ -110,7 +128,7 @@ class Function:
         """Forget all graphs, and that some call could not be captured."""
         with self._lock:
             self._variants, self._retraces = [], []
-            self._epoch, self._attempts, self._tries = settings.epoch, 0, 0
+            self._epoch, self._attempts, self._tries, self._ways = settings.epoch, 0, 0, 0
             self._refusals = {}  # why a call was no graph: how often
             self._off = None  # why the function is left alone
             self._warned = set()
@@ -131,7 +149,9 @@ class Function:
             if tensors is not None:
                 if number:  # the next call is probably like this one
                     self._variants = [variant, *(other for other in variants if other is not variant)]
-                return self._function(*args, **kwargs) if variant.reason else variant.run(tensors)
+                result = self._function(*args, **kwargs) if variant.reason else variant.run(tensors)
+                if result is not OTHER_WAY:
+                    return result
         return self._capture(args, kwargs)
 
     def __get__(self, instance, owner=None):
@@ -153,8 +173,15 @@ class Function:
                 self._say_once("sizes", f"{self.__name__} ({definition(self._function)}) decides by sizes in more than "
                                f"{SIZED} ways; at others it runs as plain Python: {self._retraces[-1]}")
                 return self._run_plainly(args, kwargs)
+            if sum(variant.parts is not None for variant in self._variants) >= SIZED:
+                self._ways += 1
+                if self._ways >= RETRIES:
+                    self._turn_off(f"it goes on by what it finds in tensors in more than {SIZED} ways: "
+                                   f"{self._retraces[-1]}")
+                return self._run_plainly(args, kwargs)
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
             recording.is_trace, recording.watches_draws = self.is_trace, self.watches_draws
+            recording.may_look = self.may_look and not (self._strict or self.is_trace)
             if recording.failure:
                 self._give_up(recording, recording.failure)
                 return self._run_plainly(args, kwargs)
@@ -177,12 +204,46 @@ class Function:
         variant = Variant(recording)
         level = settings.level if self._level is None else self._level
         options = {"level": level, "forward_level": min(level, 2), "skip": set(self._skip)}
+        if recording.trace.first_look:
+            return self._keep_parts(recording, variant, captured, options, args, kwargs)
         try:
             variant.compile(captured, **options)
         except Exception as error:  # a graph that cannot be compiled must not keep the function from running
             return self._give_up(recording, str(error))
         merged = self._open_sizes(recording, variant, options, args, kwargs)
         captured.forget()
+        self._add(variant, merged)
+
+    def _keep_parts(self, recording, variant, captured, options, args, kwargs):
+        """Keep a call that looked at numbers, in parts."""
+        axes, covered = [], None
+        if self._dynamic is not False and not recording.changes:
+            axes, _ = asked_axes(recording.inputs, self._dynamic)
+            for older in self.variants:
+                found = self._differing(older, variant, args, kwargs) if older.parts is not None else None
+                if found:
+                    axes, covered = sorted({*axes, *found}), older
+                    break
+        parts = make_parts(recording, captured, axes, options)
+        variant.captured = captured
+        captured.drop()
+        if isinstance(parts, str):
+            return self._give_up(recording, f"{recording.trace.first_look}; {parts}")
+        variant.look(parts)
+        return self._add(variant, covered if covered is not None and set(axes) <= set(parts.axes) else None)
+
+    def _differing(self, older, variant, args, kwargs):
+        """Return the open axes of an older variant and those where a new one differs; None where not in sizes only."""
+        differing = differing_axes(older.shapes, variant.shapes)
+        if not differing:
+            return None
+        axes = sorted({*older.axes, *differing})
+        older.guards.open_sizes(axes)
+        fits = older.guards.check(args, kwargs) is not None
+        older.guards.open_sizes(older.axes)
+        return axes if fits else None
+
+    def _add(self, variant, merged=None):
         self._variants = [variant, *(other for other in self._variants if other is not merged)]
         if len(self._variants) > self._limit:
             del self._variants[self._limit:]
@@ -194,18 +255,16 @@ class Function:
         if self._dynamic is False or recording.changes:
             return None
         for older in self.variants:
-            differing = differing_axes(older.shapes, variant.shapes)
-            if not differing or older.signature != variant.signature:
+            if older.parts is not None or older.signature != variant.signature:
                 continue
-            axes = sorted({*older.axes, *differing})
-            older.guards.open_sizes(axes)
-            fits = older.guards.check(args, kwargs) is not None
-            older.guards.open_sizes(older.axes)
-            sized = make_sized(recording, variant.captured, axes, variant.signature, options) if fits else ""
+            axes = self._differing(older, variant, args, kwargs)
+            if axes is None:
+                continue
+            sized = make_sized(recording, variant.captured, axes, variant.signature, options)
             if isinstance(sized, str):
-                self._sizes_fixed = sized or self._sizes_fixed
+                self._sizes_fixed = sized
                 continue
-            covered = older.sized is None and set(differing) <= set(sized.axes)
+            covered = older.sized is None and set(axes) <= {*older.axes, *sized.axes}
             sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
             if covered:
                 sized.add_plan(older.sizes_of(sized.axes), older.compiled)
@@ -229,7 +288,8 @@ class Function:
     def _accepts(self, recording):
         """Return whether a graph is kept although the call changed something in Python."""
         what = "; ".join(map(str, recording.changes[:3]))
-        if self._effects == "once":
+        look = recording.trace.first_look
+        if self._effects == "once" and not look:
             self._say_once("effects", f"{self.__name__} ({definition(self._function)}) changes something besides "
                            f"tensors, which happens only while it is captured: {what}")
             for change in recording.changes:
@@ -238,7 +298,7 @@ class Function:
             return True
         self._tries += 1
         if self._tries >= RETRIES:
-            self._turn_off(f"each call changes {what}")
+            self._turn_off(f"{look}; each call changes {what}" if look else f"each call changes {what}")
         return False
 
     def _give_up(self, recording, reason):

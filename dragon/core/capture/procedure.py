@@ -188,7 +188,16 @@ def asked_axes(inputs, dynamic):
     return sorted(axes | set(marked)), marked
 
 
-def write_down(recording, axes):
+def as_given(inputs):
+    """Return tensors without numbers like these, of which the same is the same."""
+    chosen = []
+    for number, tensor in enumerate(inputs):
+        first = next((n for n, other in enumerate(inputs[:number]) if other is tensor), None)
+        chosen.append(chosen[first] if first is not None else _C.phantom_like(tensor, tuple(tensor.shape)))
+    return chosen
+
+
+def write_down(recording, axes, foretold=False):
     """Return the procedure of a call that has just been made, and the result's template.
 
     The function runs once more, over tensors without numbers, with sizes that know how they came about.
@@ -199,6 +208,8 @@ def write_down(recording, axes):
         The call.
     axes : Sequence[Tuple[int, int]]
         The axes (tensor, axis) whose sizes are to be open.
+    foretold : bool, optional, default=False
+        Whether it may look at numbers: it is told what the call found.
 
     Returns
     -------
@@ -210,13 +221,12 @@ def write_down(recording, axes):
     if len(arguments.tensors) != len(recording.inputs):
         return "its arguments hold tensors that no guard sees"
     opened = {number for number, _ in axes}
-    chosen = []
-    for number, tensor in enumerate(recording.inputs):
-        first = next((n for n, other in enumerate(recording.inputs[:number]) if other is tensor), None)
-        chosen.append(chosen[first] if first is not None else _C.phantom_like(tensor, tuple(tensor.shape)))
-        if number in opened and not tensor.is_contiguous():
-            return "an argument whose size varies is not contiguous"
+    if any(not recording.inputs[number].is_contiguous() for number in opened):
+        return "an argument whose size varies is not contiguous"
+    chosen = as_given(recording.inputs)
     trace, scribe = _C.Trace(), _C.Scribe()
+    if foretold:
+        trace.foretell(recording.trace)
     scribe.set_place(user_line)
     for number, tensor in enumerate(chosen):
         trace.add_input(tensor)
@@ -275,7 +285,7 @@ def make_sized(recording, captured, axes, signature, options):
             return make_sized(recording, captured, left, signature, options)
         names = ", ".join(f"size {axis} of argument {number}" for number, axis in axes)
         return f"it takes {names} for plain numbers"
-    if template.signature() != signature:
+    if template.numbers or template.signature() != signature:
         return "its result holds something besides tensors that follows sizes"
     try:
         again = procedure.traced(recording.inputs, captured)

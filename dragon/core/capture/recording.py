@@ -14,6 +14,7 @@ class Recording:
     """A call in progress: the engine's trace, and the numbers that are to be read again before each run."""
 
     watches_draws = True  # from Python's and NumPy's random states
+    may_look = False  # at numbers of tensors, and go on
 
     def __init__(self, function, args, kwargs, name):
         begin = time.perf_counter()
@@ -31,6 +32,8 @@ class Recording:
         self.trace = trace = _C.Trace()
         trace.set_place(user_line)
         trace.set_scope(Scopes())
+        if self.may_look:
+            trace.note_findings()
         for tensor in self.inputs:
             trace.add_input(tensor)
         captures().append(self)

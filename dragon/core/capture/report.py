@@ -55,6 +55,9 @@ def explain(function):
 
 
 def _plans(variant):
+    if variant.parts is not None:
+        return [(f"part {number + 1}, {name}", plan) for number, program in variant.parts.plans
+                for name, plan in (("forward", program.forward), ("backward", program.backward))]
     return ("forward", variant.compiled.forward), ("backward", variant.compiled.backward)
 
 
@@ -80,6 +83,9 @@ def _explain_variant(number, variant):
         axes = ", ".join(f"axis {axis} of argument {number}" for number, axis in variant.axes)
         lines.append(f"    for all sizes of {axes}; plans for {len(variant.sized.sizes)} of them")
         lines += [f"      where {condition}" for condition in variant.sized.conditions]
+    if variant.parts is not None:
+        lines.append(f"    in {len(variant.parts.procedure)} parts, as the program looks at numbers:")
+        lines += [f"      {place}" for place in variant.parts.looks]
     for name, text in _reports(variant):
         lines += [f"    {name}:", *(f"      {line}" for line in text.splitlines())]
     lines.append(f"    guards ({len(variant.guards)}):")
@@ -93,7 +99,7 @@ def _explain_variant(number, variant):
 def _reports(variant):
     """Return what the plans tell of themselves: (title, text)."""
     rows = [f"{name}: {before} -> {after} operators, {nanoseconds / 1e6:.2f} ms"
-            for name, nanoseconds, before, after in variant.compiled.reports]
+            for name, nanoseconds, before, after in (variant.compiled.reports if variant.compiled else ())]
     if rows:
         yield "passes", "\n".join(rows)
     for title, plan in _plans(variant):

@@ -155,6 +155,9 @@ class Quantity(_Number):
     __slots__ = ()
     __class__ = property(lambda self: float)
 
+    def __int__(self):
+        return self.__trunc__()._fixed()
+
     def __trunc__(self):
         return self._combined("whole", self.number, -1)
 
@@ -163,6 +166,11 @@ class Quantity(_Number):
 
     def __ceil__(self):
         return -(-self // 1).__trunc__()
+
+
+def is_followed(value):
+    """Return whether a value is a number of a call that is being written down."""
+    return type(value) is Size or type(value) is Quantity
 
 
 for _name in ("and", "or", "xor", "lshift", "rshift"):

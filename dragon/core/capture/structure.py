@@ -6,6 +6,7 @@ import types
 
 from dragon import _C
 from dragon.core.capture.codes import is_library
+from dragon.core.capture.sizes import is_followed
 from dragon.core.capture.objects import blank, fields_of, is_iterator, is_opaque, reaches_tensors
 
 TENSOR, CONSTANT, TUPLE, LIST, DICT, FIELDS = range(6)  # kinds of arguments, as in register_guard.cc
@@ -85,10 +86,13 @@ class Template:
 
     def __init__(self, value, merge=True, known=None, whole=(), private=True):
         self.tensors = []
+        self.numbers = []  # those in the structure that follow sizes, or what the program found in tensors
         self.refusal = None  # what the structure holds that cannot be made again
         self._seen = {} if merge else None
         self._known, self._whole, self._private, self._objects = known, whole, private, {}
         self._root = self._pack(value)
+        for place, number in enumerate(self.numbers, start=-len(self.numbers)):
+            number.place = place
         self._shares = bool(self._objects)
         del self._seen, self._known, self._whole, self._private, self._objects
 
@@ -98,6 +102,9 @@ class Template:
             if number == len(self.tensors):
                 self.tensors.append(value)
             return number
+        if is_followed(value):
+            self.numbers.append(_Followed(value))
+            return self.numbers[-1]
         if is_scalar(value):
             return _Constant(value)
         if isinstance(value, (tuple, list)):
@@ -143,8 +150,8 @@ class Template:
 
         Parameters
         ----------
-        tensors : Sequence[Tensor]
-            As many as `self.tensors`.
+        tensors : Sequence[Union[Tensor, int, float]]
+            As many as `self.tensors`; then as many as `self.numbers`.
 
         Returns
         -------
@@ -171,6 +178,16 @@ class _Constant:
 
     def fill(self, tensors):
         return self.value
+
+
+class _Followed:
+    """A number that may be another one the next time; `place` counts from the end of what structures are made of."""
+
+    def __init__(self, number):
+        self.number, self.value = number.number, number.value
+
+    def fill(self, tensors):
+        return tensors[self.place]
 
 
 class _Sequence:
@@ -239,6 +256,8 @@ def _signature(part, outer=()):
     """Return nested tuples; a constant that cannot be compared is only equal to itself."""
     if isinstance(part, int):
         return part
+    if isinstance(part, _Followed):
+        return type(part.value), part.value
     if isinstance(part, _Constant):
         return (type(part.value), part.value) if is_scalar(part.value) else (type(part.value), id(part.value))
     if any(part is other for other in outer):  # an object that holds itself

@@ -1,0 +1,88 @@
+// Programs that look at numbers while they are traced: what they find is noted, or foretold.
+#include <algorithm>
+
+#include "core/framework/infer.h"
+#include "core/framework/op.h"
+#include "core/framework/trace.h"
+
+namespace dragon {
+
+namespace {
+
+Tensor PhantomOf(const Tensor& like) {
+  if (!like.defined()) return {};
+  return Tensor::Phantom(like.shape(), like.strides(), like.dtype(), like.device());
+}
+
+}  // namespace
+
+void Trace::Foretell(std::vector<Finding> findings) {
+  findings_ = std::move(findings);
+  notes_ = foretells_ = true;
+}
+
+/// Whether to look at these numbers is a finding. It does not matter whether they are there: so it is the same for a
+/// call that computes nothing.
+bool Trace::IsFinding(const Tensor& tensor) {
+  if (!failure_.empty() || !tensor.impl()->storage || tensor.impl()->weak) return false;
+  const Cell* cell = Known(tensor);
+  return cell ? !cell->made.defined() : !IsOurs(tensor);
+}
+
+const Finding& Trace::NextFinding(bool of_results) {
+  const bool there = found_ < static_cast<int>(findings_.size());
+  if (there && findings_[found_].results.empty() != of_results) return findings_[found_++];
+  GiveUp("the program looks at other numbers than it did before");
+  throw RuntimeError("trace").Says(failure_);
+}
+
+void Trace::NoteFinding(Finding finding, const std::string& what) {
+  if (finding.open && first_look_.empty()) first_look_ = AtPlace(what);
+  findings_.push_back(std::move(finding));
+  ++found_;
+}
+
+void Trace::NoteResults(const Tensors& results, const Operator& op, bool open) {
+  Finding finding;
+  finding.open = open;
+  for (const Tensor& result : results) finding.results.push_back(PhantomOf(result));
+  NoteFinding(std::move(finding), op.name() + ": the shape of its result depends on numbers");
+}
+
+std::optional<Value> Trace::Tell(const Tensor& tensor) {
+  if (looking_ || backward_ || tensor.numel() != 1 || !IsFinding(tensor)) return std::nullopt;
+  if (!foretells_) {
+    const bool open = IsOpen(tensor);
+    looking_ = true;
+    struct Looked {
+      bool& looking;
+      ~Looked() { looking = false; }
+    } looked{looking_};
+    NoteFinding({tensor.Item(), {}, open},
+                "the program looks at a tensor's numbers (its value as a Python or C++ number)");
+  } else {
+    NextFinding(false);
+  }
+  const Value number = findings_[found_ - 1].number;
+  if (when_told) when_told(tensor, number);
+  return number;
+}
+
+/// A call whose results have shapes that depend on numbers.
+Tensors Trace::RecordFound(const Call& call, GraphCall record) {
+  Tensors results;
+  if (foretells_) {
+    for (const Tensor& like : NextFinding(true).results) results.push_back(PhantomOf(like));
+  } else {
+    results = Below(call, {});
+    NoteResults(results, *call.op, true);
+  }
+  std::vector<OutputSpec> specs(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].defined()) specs[i] = {results[i].shape(), {}, results[i].dtype(), false};
+  }
+  Record(call, {}, results, std::move(record), {specs.data(), specs.size()});
+  return results;
+}
+
+}  // namespace dragon
