@@ -188,6 +188,30 @@ def test_what_becomes_of_a_number_outside_is_left_to_python(look):
     assert not compiled.variants and compiled.fallback
 
 
+def test_what_is_printed_on_one_way_is_printed_at_each_call(capsys):
+    def watch(x):
+        y = x * 2 + 1
+        if y.sum() > 100:
+            print("large")
+        return y
+    compiled = dragon.function(watch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaptureWarning)
+        for value in (1.0, 100.0, 1.0, 100.0, 100.0, 2.0):
+            assert compiled(torch.tensor([value])).item() == value * 2 + 1
+    assert capsys.readouterr().out == "large\n" * 3 and len(compiled.variants) == 1
+
+
+def test_nothing_is_said_twice_while_a_call_is_written_down(capsys):
+    def tell(x):
+        print("called")
+        return x[:4] * 2
+    compiled = dragon.function(tell)
+    for size in (5, 6, 7):
+        compiled(torch.ones(size))
+    assert capsys.readouterr().out == "called\n" * 2 and len(compiled.variants) == 1
+
+
 def test_strict_functions_say_where_they_look():
     with pytest.raises(RuntimeError, match="numbers.*test_looks"):
         dragon.function(lambda x: x * 2 if x.sum() > 0 else x, strict=True)(torch.ones(2))

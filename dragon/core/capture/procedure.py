@@ -3,6 +3,7 @@ import threading
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.hush import Hushed
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import Quantity, Size
@@ -237,7 +238,8 @@ def write_down(recording, axes, foretold=False):
     trace.start()
     scribe.start()
     try:
-        template = Template(recording.function(*args, **kwargs), known=recording.met)
+        with Hushed() as hushed:
+            template = Template(recording.function(*args, **kwargs), known=recording.met)
     except Exception as error:  # it may do anything with tensors that hold no numbers
         return trace.failure or scribe.failure or f"{type(error).__name__}: {error}"
     finally:
@@ -246,6 +248,8 @@ def write_down(recording, axes, foretold=False):
         captures().pop()
         modes.set_phantom(phantom)
         trace.restore_gradients()
+    if foretold and hushed.wanted:
+        return "it prints, or writes to a log, which it is to do at each call"
     try:
         return trace.failure or (_C.finish_procedure(scribe, template.tensors), template)
     except RuntimeError as error:
