@@ -3,7 +3,8 @@
 #include <cstring>
 #include <span>
 
-#include "core/bindings/python.h"
+#include "core/bindings/items.h"
+#include "core/framework/findings.h"
 #include "core/framework/number.h"
 #include "core/framework/promotion.h"
 
@@ -362,9 +363,25 @@ PyObject* ListOf(const Tensor& tensor, int axis, const char* place) {
   return list;
 }
 
+constexpr int64_t kMostTold = 64;  ///< numbers of a list that a graph follows one by one
+
+/// The list of numbers that somebody notes or foretells, who hears of each.
+PyObject* ToldListOf(const Tensor& tensor) {
+  if (tensor.ndim() == 0) return WrapItemOf(tensor);
+  PyObject* list = PyList_New(tensor.shape()[0]);
+  if (!list) throw py::error_already_set();
+  const Tensors slices = tensor.shape()[0] ? OpN<"unbind">(tensor, 0) : Tensors();
+  for (size_t i = 0; i < slices.size(); ++i) PyList_SET_ITEM(list, i, ToldListOf(slices[i]));
+  return list;
+}
+
 }  // namespace
 
 PyObject* ToList(const Tensor& tensor) {
+  if (DRAGON_UNLIKELY(Teller() != nullptr) && tensor.numel() <= kMostTold) {
+    const GradMode off(false);
+    return ToldListOf(tensor);
+  }
   tensor.Observe("its values as a list");
   if (tensor.is_meta()) throw NotImplementedError("tolist").Got("a meta tensor").Expected("a tensor with numbers");
   // An alias: making lists may run the collector, and that code which changes the tensor.

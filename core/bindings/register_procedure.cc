@@ -197,6 +197,22 @@ void RegisterProcedure(py::module_& m) {
             return self.procedure->Refusal(TensorsOf(arguments, "procedure"), symbols);
           },
           "Why it does not hold for arguments like these; empty if it does.", py::arg("arguments"))
+      .def(
+          "numbers_at",
+          [](const ProcedureFace& self, const py::sequence& arguments, const std::vector<NumberId>& numbers) {
+            for (NumberId number : numbers) {
+              if (number >= 0 && number < self.procedure->sizes.count()) continue;
+              throw ValueError("procedure").Got("number ", number).Expected("one of its own");
+            }
+            const std::vector<double> symbols(self.procedure->symbols.size(), 1.0);
+            py::list list;
+            for (const Value& number : self.procedure->NumbersAt(TensorsOf(arguments, "procedure"), symbols, numbers)) {
+              list.append(py::reinterpret_steal<py::object>(WrapValue(number)));
+            }
+            return list;
+          },
+          "What numbers are for arguments like these, which are not looked at.", py::arg("arguments"),
+          py::arg("numbers"))
       .def("traced", &ProcedureFace::Traced,
            "What the call comes to for arguments like these, which are not looked at. A call that looks at numbers is "
            "told "

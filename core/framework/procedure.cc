@@ -70,6 +70,18 @@ std::string Procedure::Refusal(std::span<const Tensor> given, std::span<const do
   }
 }
 
+std::vector<Value> Procedure::NumbersAt(std::span<const Tensor> given, std::span<const double> numbers,
+                                        std::span<const NumberId> wanted) const {
+  const ShapesOnly shapes_only;
+  const GradientsKept kept(*this);
+  ProcedureRun run(*this, PhantomsOf(given), numbers);
+  run.Advance(static_cast<int32_t>(steps.size()));
+  run.Reach();
+  std::vector<Value> found;
+  for (NumberId id : wanted) found.push_back(run.numbers().Early(id));
+  return found;
+}
+
 Capture Procedure::Traced(std::span<const Tensor> given, const Capture& like, Trace* trace,
                           std::vector<Tensor>* results, std::span<const Value> known) const {
   const std::vector<Tensor> phantoms = PhantomsOf(given);

@@ -75,6 +75,9 @@ class DRAGON_API Procedure {
                           std::span<const Value> known = {}) const;
   /// Whether it holds for arguments like these, found out over phantoms; what an operator or decision says against it.
   std::string Refusal(std::span<const Tensor> arguments, std::span<const double> symbols) const;
+  /// What these numbers are for arguments like these, found out over phantoms.
+  std::vector<Value> NumbersAt(std::span<const Tensor> arguments, std::span<const double> symbols,
+                               std::span<const NumberId> numbers) const;
   /// What the call comes to for arguments of these sizes: done again over phantoms before this trace, which is new.
   /// `like` is what it came to in the program itself.
   Capture Traced(std::span<const Tensor> arguments, const Capture& like, Trace* trace, std::vector<Tensor>* results,

@@ -213,7 +213,7 @@ def test_code_that_takes_numbers_for_its_own_runs_plainly():
 
 
 @pytest.mark.parametrize(("look", "is_graph"), [
-    (lambda x: x * x.item(), True), (lambda x: x * x.tolist()[0], False), (lambda x: x * float(x), False),
+    (lambda x: x * x.item(), True), (lambda x: x * x.tolist()[0], True), (lambda x: x * float(x), False),
     (lambda x: x[x > 0], True), (lambda x: x.nonzero(), True), (lambda x: x * int(x.numpy()[0]), False),
     (lambda x: x * len(str(x)), False), (lambda x: torch.unique(x), True)])
 def test_all_ways_of_looking(look, is_graph):

@@ -76,6 +76,16 @@ def test_sizes_that_depend_on_numbers():
     assert len(compiled.variants) == 1
 
 
+def test_short_lists_of_numbers_are_followed():
+    def split(x, lengths):
+        return [part.sum() * 2 + 1 for part in x.split(lengths.tolist())], lengths.reshape(1, -1).tolist()
+    compiled = dragon.function(split)
+    for lengths in ([2, 3, 1], [1, 1, 4], [0, 6, 0], [3, 0, 3]):
+        mine, wanted = (function(torch.arange(6.0), torch.tensor(lengths)) for function in (compiled, split))
+        assert mine[0] == wanted[0] and mine[1] == wanted[1] == [lengths]
+    assert compiled.fallback is None and len(compiled.variants) == 1
+
+
 def test_sizes_of_arguments_vary_as_well():
     compiled = dragon.function(lambda x: x * 2 + 1 if x.sum() > 0 else x)
     for size in range(1, 9):
@@ -176,7 +186,7 @@ def test_too_many_ways_are_left_to_python():
 
 
 @pytest.mark.parametrize("look", [
-    lambda x: x * x.tolist()[0], lambda x: x * float(x), lambda x: x * int(x.numpy()[0]), lambda x: x * len(str(x)),
+    lambda x: x * torch.cat([x] * 65).tolist()[0], lambda x: x * float(x), lambda x: x * int(x.numpy()[0]), lambda x: x * len(str(x)),
     lambda x: (x, f"{x.item():.2f}")[0] * 2, lambda x: x * [1, 2, 3][0] if x.item() in {1.0} else x])
 def test_what_becomes_of_a_number_outside_is_left_to_python(look):
     compiled = dragon.function(look)

@@ -4,6 +4,7 @@ import warnings
 import numpy
 import pytest
 
+import dragon
 from dragon import _C
 from dragon.vm import torch
 from dragon.vm.torch import nn
@@ -243,3 +244,16 @@ def test_a_procedure_refuses_arguments_of_another_form():
         with pytest.raises(ValueError):
             procedure.run(arguments, symbols)
         assert symbols or procedure.refusal(arguments)
+
+
+def test_numbers_in_results_follow_sizes():
+    def described(x):
+        return x * 2, {"rows": x.shape[0], "half": x.shape[0] / 2}, x.shape[0] * x.shape[1] - 1
+    compiled = dragon.function(described)
+    for _ in range(2):
+        for rows in (3, 5, 8, 4, 7):
+            x = torch.ones(rows, 2)
+            mine, wanted = compiled(x), described(x)
+            assert torch.equal(mine[0], wanted[0]) and mine[1:] == wanted[1:]
+            assert type(mine[2]) is int and type(mine[1]["half"]) is float
+    assert len(compiled.variants) == 1

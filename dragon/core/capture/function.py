@@ -37,7 +37,7 @@ class Variant:
 
     def _return(self, template):
         """Note what results are made of."""
-        self._template, self.signature = template, template.signature()
+        self._template, self.signature, self.form = template, template.signature(), template.form()
         self._single = isinstance(template._root, int) and len(template.tensors) == 1
         del template.tensors[:]
 
@@ -51,6 +51,7 @@ class Variant:
     def serve_sizes(self, sized):
         """Be a graph for all sizes at which the program does the same."""
         self.sized, self.axes = sized, sized.axes
+        self._return(sized.template)
         self.guards.open_sizes(sized.axes)
         self.check = self._check_sizes
 
@@ -255,7 +256,7 @@ class Function:
         if self._dynamic is False or recording.changes:
             return None
         for older in self.variants:
-            if older.parts is not None or older.signature != variant.signature:
+            if older.parts is not None or older.form != variant.form:
                 continue
             axes = self._differing(older, variant, args, kwargs)
             if axes is None:

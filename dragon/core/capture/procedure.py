@@ -43,6 +43,8 @@ class Sized:
     ----------
     procedure : _C.Procedure
         The call as the program asks for it.
+    template : Template
+        Of the result; numbers in it may follow sizes.
     axes : List[Tuple[int, int]]
         The axes (tensor, axis) whose sizes are open.
     like : _C.Capture
@@ -52,9 +54,10 @@ class Sized:
 
     """
 
-    def __init__(self, procedure, axes, like, options):
-        self.procedure, self.axes, self._like, self._options = procedure, axes, like, options
-        self._plans, self._times = {}, {}
+    def __init__(self, procedure, template, axes, like, options):
+        self.procedure, self.template, self.axes, self._like, self._options = procedure, template, axes, like, options
+        self._wanted = [followed.number for followed in template.numbers]
+        self._plans, self._times, self._numbers = {}, {}, {}
         self.bounds = {}  # by axis: the smallest and the largest size, or None
         self._lock = threading.Lock()
 
@@ -89,6 +92,7 @@ class Sized:
         if times is None:
             if len(self._times) >= MOST_SIZES:
                 self._times.clear()
+                self._numbers.clear()
             self._times[sizes] = times = -1 if self.refusal_of(tensors) else 0
         return times >= 0
 
@@ -101,7 +105,7 @@ class Sized:
         return self.procedure.refusal(tensors)
 
     def run(self, sizes, tensors, symbols):
-        """Return the outputs for arguments for which this holds.
+        """Return the tensors and numbers of the result for arguments for which this holds.
 
         Parameters
         ----------
@@ -114,10 +118,18 @@ class Sized:
 
         Returns
         -------
-        List[Tensor]
-            The tensors of the result.
+        list
+            As `Template.fill` takes them.
 
         """
+        if not self._wanted:
+            return self._tensors(sizes, tensors, symbols)
+        numbers = self._numbers.get(sizes)
+        if numbers is None:
+            self._numbers[sizes] = numbers = self.procedure.numbers_at(tensors, self._wanted)
+        return self._tensors(sizes, tensors, symbols) + numbers
+
+    def _tensors(self, sizes, tensors, symbols):
         plan = self._plans.get(sizes) or self._plan_at(sizes, tensors)
         if plan is None:
             try:
@@ -289,11 +301,11 @@ def make_sized(recording, captured, axes, signature, options):
             return make_sized(recording, captured, left, signature, options)
         names = ", ".join(f"size {axis} of argument {number}" for number, axis in axes)
         return f"it takes {names} for plain numbers"
-    if template.numbers or template.signature() != signature:
-        return "its result holds something besides tensors that follows sizes"
+    if template.signature() != signature:
+        return "its result holds something besides tensors and numbers that follows sizes"
     try:
         again = procedure.traced(recording.inputs, captured)
         difference = _C.difference(captured, again)
     except Exception as error:  # what was not written down may be missing anywhere
         return f"done again, it fails: {error}"
-    return f"done again, it differs: {difference}" if difference else Sized(procedure, axes, captured, options)
+    return f"done again, it differs: {difference}" if difference else Sized(procedure, template, axes, captured, options)

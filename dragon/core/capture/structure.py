@@ -145,6 +145,10 @@ class Template:
         """Return what two templates have in common that differ in nothing but tensors."""
         return _signature(self._root)
 
+    def form(self):
+        """Return what two templates have in common that differ in nothing but tensors and plain numbers."""
+        return _signature(self._root, form=True)
+
     def fill(self, tensors):
         """Return the structure with these tensors in it.
 
@@ -252,10 +256,12 @@ class _Record:
         return made
 
 
-def _signature(part, outer=()):
+def _signature(part, outer=(), form=False):
     """Return nested tuples; a constant that cannot be compared is only equal to itself."""
     if isinstance(part, int):
         return part
+    if form and isinstance(part, (_Followed, _Constant)) and type(part.value) in (int, float):
+        return type(part.value)
     if isinstance(part, _Followed):
         return type(part.value), part.value
     if isinstance(part, _Constant):
@@ -264,8 +270,8 @@ def _signature(part, outer=()):
         return ("above", [part is other for other in outer].index(True))
     outer = (*outer, part)
     fields = tuple(part.fields.items()) if isinstance(part, _Mapping) else ()
-    return (part.kind, tuple(getattr(part, "keys", ())), tuple(_signature(item, outer) for item in part.parts),
-            tuple((key, _signature(item, outer)) for key, item in fields))
+    return (part.kind, tuple(getattr(part, "keys", ())), tuple(_signature(item, outer, form) for item in part.parts),
+            tuple((key, _signature(item, outer, form)) for key, item in fields))
 
 
 def _fill(part, tensors):
