@@ -308,4 +308,6 @@ def make_sized(recording, captured, axes, signature, options):
         difference = _C.difference(captured, again)
     except Exception as error:  # what was not written down may be missing anywhere
         return f"done again, it fails: {error}"
-    return f"done again, it differs: {difference}" if difference else Sized(procedure, template, axes, captured, options)
+    if difference:
+        return f"done again, it differs: {difference}"
+    return Sized(procedure, template, axes, captured, options)
