@@ -7,6 +7,7 @@
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
+#include "core/passes/attention_training.h"
 #include "core/runtime/frozen.h"
 #include "core/runtime/split.h"
 
@@ -147,8 +148,33 @@ std::vector<std::pair<int32_t, ValueId>> TrueUpdates(const Graph& graph) {
 
 }  // namespace
 
+namespace {
+
+/// What is to be found in both passes together is found first.
+SplitGraph SplitWhole(const Capture& capture, Differentiation whole, const PassOptions& options) {
+  const bool finds = options.level >= 3 && !options.skip.contains("find_attention_gradient");
+  if (!finds) return Split(capture, whole, /*remakes=*/options.level >= 3);
+  Graph& graph = whole.graph;
+  graph.outputs = capture.graph.outputs;
+  graph.updates = capture.graph.updates;
+  for (ValueId grad : whole.grads) {
+    if (grad != kNoValue) graph.outputs.push_back(grad);
+  }
+  const int found = FindAttentionAndGradient(graph, &whole.forward_calls);
+  graph.outputs.clear();
+  graph.updates.clear();
+  if (found == 0) return Split(capture, whole, /*remakes=*/true);
+  Capture changed = capture;
+  changed.graph.values = graph.values;
+  changed.graph.constants = graph.constants;
+  changed.graph.calls.assign(graph.calls.begin(), graph.calls.begin() + whole.forward_calls);
+  return Split(changed, whole, /*remakes=*/true);
+}
+
+}  // namespace
+
 Program::Program(Capture capture, CompileOptions options) : capture_(std::move(capture)) {
-  const Differentiation whole = std::exchange(capture_.backward, {});
+  Differentiation whole = std::exchange(capture_.backward, {});
   Graph forward = capture_.graph;
   result_count_ = forward.outputs.size();
   spent_ = whole.spent;
@@ -162,7 +188,7 @@ Program::Program(Capture capture, CompileOptions options) : capture_(std::move(c
     roots_ = whole.roots;
     wanted_ = whole.wanted;
     reaches_ = whole.reaches;
-    SplitGraph split = Split(capture_, whole, /*remakes=*/options.backward.level >= 3);
+    SplitGraph split = SplitWhole(capture_, std::move(whole), options.backward);
     forward = std::move(split.forward);
     kept_ = std::move(split.kept);
     grad_index_ = std::move(split.grad_index);
