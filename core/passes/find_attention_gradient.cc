@@ -316,7 +316,7 @@ void FindAttentionGradient(Graph& graph) {
 }
 
 // Before views are merged, while both directions still exchange the axes of the same values.
-DRAGON_PASS(FindAttentionGradient, 3, 90, "Find scaled dot product attention together with its gradient.");
+DRAGON_PASS(FindAttentionGradient, 3, 105, "Find scaled dot product attention together with its gradient.");
 
 }  // namespace
 
