@@ -77,7 +77,7 @@ format: $(VENV)/.lint
 	$(BIN)/clang-format -i $(SOURCES)
 
 sanitize: $(VENV)/.tools
-	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DDRAGON_SANITIZE=ON -DDRAGON_TESTS=ON -DDRAGON_PYTHON=OFF \
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DDRAGON_SANITIZE=ON -DDRAGON_TESTS=ON -DDRAGON_PYTHON=OFF -DDRAGON_UNITY=ON \
 	  -DDRAGON_CPU_LEVELS=v3 -DDRAGON_LIB_DIR=$(abspath build/sanitize/lib) \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
 	$(BIN)/cmake --build build/sanitize --target cpp_tests

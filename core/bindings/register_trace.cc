@@ -92,7 +92,7 @@ py::dict MemoryDict(const Plan& plan) {
 
 /// A piece of memory as Python is told of it.
 py::dict PieceDict(const PlanPiece& piece) {
-  static constexpr const char* kKinds[] = {"block", "input", "constant", "output"};
+  static constexpr const char* kKinds[] = {"block", "input", "constant", "output", "own"};
   py::dict dict;
   dict["kind"] = kKinds[static_cast<int>(piece.kind)];
   dict["device"] = piece.device.str();

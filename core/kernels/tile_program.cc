@@ -160,21 +160,23 @@ TileProgram::ValueId TileProgram::AddLoop(const Loop& loop, const void* functor,
   return state_->Converted(state_->AddStep(std::move(step), loop.dtypes[0]), dtype);
 }
 
-TileProgram::ValueId TileProgram::AddReduction(const Reduction& reduction, ValueId x, DType dtype) {
+TileProgram::ValueId TileProgram::Converted(ValueId value, DType dtype) { return state_->Converted(value, dtype); }
+
+TileProgram::ValueId TileProgram::AddReduction(const Reduction& reduction, ValueId x, DType in, DType dtype) {
   TileStep step{TileStep::Kind::kReduce, true};
   step.reduction = &reduction;
-  step.operands = {state_->Expanded(x)};
+  step.operands = {state_->Expanded(state_->Converted(x, in))};
   state_->cost += 1;
   return state_->AddStep(std::move(step), dtype);
 }
 
-void TileProgram::AddFold(const Reduction& reduction, ValueId x, bool columns, bool mean) {
+void TileProgram::AddFold(const Reduction& reduction, ValueId x, DType parts, DType dtype, bool columns, bool mean) {
   TileStep step{TileStep::Kind::kFold};
   step.external = static_cast<int32_t>(state_->folds.size());
-  step.operands = {-1, state_->Expanded(x)};
+  step.operands = {-1, state_->Expanded(state_->Converted(x, parts))};
   state_->cost += 1;
   state_->steps.push_back(std::move(step));
-  state_->folds.push_back({&reduction, state_->values[x].dtype, columns ? state_->row : 1, mean});
+  state_->folds.push_back({&reduction, parts, dtype, columns ? state_->row : 1, mean});
 }
 
 void TileProgram::AddOutput(ValueId value, TileOperand operand) {

@@ -39,13 +39,15 @@ class DRAGON_API TileProgram {
   /// operands are shown, output first: where one differs from the value's own, the bits are taken as they are.
   ValueId AddLoop(const Loop& loop, const void* functor, const std::vector<ValueId>& inputs, const DType* shown,
                   DType dtype);
-  /// One number per row.
-  ValueId AddReduction(const Reduction& reduction, ValueId x, DType dtype);
+  /// The value in another dtype, as a single loop's driver converts it.
+  ValueId Converted(ValueId value, DType dtype);
+  /// One number per row, of `dtype`, which `reduction` makes of elements in the dtype `in`.
+  ValueId AddReduction(const Reduction& reduction, ValueId x, DType in, DType dtype);
   void AddOutput(ValueId value, TileOperand operand);
   /// One number of all, or (`columns`) of every place in a row, dense: an output after those of AddOutput. The parts
-  /// that tiles make are put together by `reduction` as well; with `mean`, the result is divided by how many there
-  /// were.
-  void AddFold(const Reduction& reduction, ValueId x, bool columns, bool mean);
+  /// that tiles make, in the dtype `parts`, are put together by `reduction` as well; with `mean`, the result is divided
+  /// by how many there were; it becomes `dtype` in the end.
+  void AddFold(const Reduction& reduction, ValueId x, DType parts, DType dtype, bool columns, bool mean);
   /// Decide on tiles, order and registers. Nothing may be added afterwards.
   void Finish();
 

@@ -216,20 +216,27 @@ class FoldShares {
       const TileFold& fold = folds_[k];
       std::vector<char> all;
       for (const auto& [begin, share] : shares_) all.insert(all.end(), share[k].begin(), share[k].end());
-      FoldRows(fold, all.data(), static_cast<int64_t>(shares_.size()), to[k]);
-      if (!fold.mean) continue;
-      static const Kernel<void(View y, View a, View b)> divide{"div"};
-      const int64_t one = 1;
-      double wide = static_cast<double>(numel / fold.width);
-      float narrow = static_cast<float>(wide);
-      const View y{to[k], &fold.width, &one, fold.width, 1, fold.dtype};
-      Context host;
-      void* count = fold.dtype == DType::kFloat32 ? static_cast<void*>(&narrow) : &wide;
-      divide(host, fold.dtype, y, y, View{count, nullptr, nullptr, 1, 0, fold.dtype});
+      std::vector<char> wide(fold.result == fold.dtype ? 0 : static_cast<size_t>(fold.width * ItemSize(fold.dtype)));
+      void* const total = wide.empty() ? to[k] : wide.data();
+      FoldRows(fold, all.data(), static_cast<int64_t>(shares_.size()), total);
+      if (fold.mean) Divide(fold, numel / fold.width, total);
+      if (!wide.empty()) ConvertRun(to[k], fold.result, total, fold.dtype, fold.width);
     }
   }
 
  private:
+  /// Divide a total by how many numbers it is of.
+  static void Divide(const TileFold& fold, int64_t count, void* total) {
+    static const Kernel<void(View y, View a, View b)> divide{"div"};
+    const int64_t one = 1;
+    double wide = static_cast<double>(count);
+    float narrow = static_cast<float>(count);
+    const View y{total, &fold.width, &one, fold.width, 1, fold.dtype};
+    Context host;
+    void* number = fold.dtype == DType::kFloat32 ? static_cast<void*>(&narrow) : &wide;
+    divide(host, fold.dtype, y, y, View{number, nullptr, nullptr, 1, 0, fold.dtype});
+  }
+
   const std::vector<TileFold>& folds_;
   std::mutex mutex_;
   std::map<int64_t, std::vector<std::vector<char>>> shares_;

@@ -49,7 +49,8 @@ struct TileStep {
 /// A result to which every tile adds its part.
 struct TileFold {
   const Reduction* reduction;
-  DType dtype;
+  DType dtype;    ///< of the parts
+  DType result;   ///< of what becomes of them
   int64_t width;  ///< numbers in the result
   bool mean;
 };

@@ -106,6 +106,14 @@ void SetNumber(const GraphCall::Symbolic& symbolic, std::span<const double> symb
 /// Memory that small plans keep from one run to the next.
 constexpr int64_t kKeptArena = 1 << 18;
 
+/// Memory for a result; if it is much, taken when the result is first written.
+Tensor ResultLike(const Tensor& like, int64_t bytes) {
+  if (bytes >= kOwnMemory) return Tensor::Phantom(like.shape(), like.strides(), like.dtype(), like.device());
+  return like.strides() == ContiguousStrides(like.shape())
+             ? Tensor::Empty(like.shape(), like.dtype(), like.device())
+             : Tensor::EmptyStrided(like.shape(), like.strides(), like.dtype(), like.device());
+}
+
 /// Give inputs, intermediate values and results their memory; returns the results.
 std::vector<Tensor> Bind(std::span<const Tensor> inputs, Plan::Instance* instance) {
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -120,6 +128,10 @@ std::vector<Tensor> Bind(std::span<const Tensor> inputs, Plan::Instance* instanc
     arena.storage = MakeRef<Storage>(arena.device, arena.bytes);
     for (TensorImpl* impl : arena.tensors) impl->storage = arena.storage;
   }
+  for (const Plan::Instance::Own& own : instance->own) {
+    const auto storage = MakeRef<Storage>(Storage::Later{}, own.device, own.bytes);
+    for (TensorImpl* impl : own.tensors) impl->storage = storage;
+  }
   std::vector<Tensor> results(instance->outputs.size());
   for (size_t k = 0; k < results.size(); ++k) {
     const Plan::Instance::Output& output = instance->outputs[k];
@@ -127,14 +139,34 @@ std::vector<Tensor> Bind(std::span<const Tensor> inputs, Plan::Instance* instanc
       results[k] = results[output.same_as];
       continue;
     }
-    const Tensor& like = output.like;
-    results[k] = like.strides() == ContiguousStrides(like.shape())
-                     ? Tensor::Empty(like.shape(), like.dtype(), like.device())
-                     : Tensor::EmptyStrided(like.shape(), like.strides(), like.dtype(), like.device());
+    results[k] = ResultLike(output.like, output.bytes);
     for (const Bound& bound : output.tensors) bound.impl->storage = results[k].impl()->storage;
   }
   return results;
 }
+
+/// Let go of what nobody reads after step `step`; `given` are the inputs, if they are ours to drop.
+class Releasing {
+ public:
+  Releasing(Plan::Instance* instance, std::span<Tensor> given) : instance_(*instance), given_(given) { After(-1); }
+
+  void After(int step) {
+    for (; next_ < instance_.releases.size() && instance_.releases[next_].step <= step; ++next_) {
+      const Plan::Instance::Release& release = instance_.releases[next_];
+      if (!release.is_input) {
+        for (TensorImpl* impl : instance_.own[release.index].tensors) impl->storage = nullptr;
+      } else if (!given_.empty()) {
+        for (const Bound& bound : instance_.inputs[release.index]) bound.impl->storage = nullptr;
+        given_[release.index] = Tensor();
+      }
+    }
+  }
+
+ private:
+  Plan::Instance& instance_;
+  std::span<Tensor> given_;
+  size_t next_ = 0;
+};
 
 /// Let go of the memory of a run.
 void Unbind(Plan::Instance* instance) {
@@ -154,44 +186,57 @@ void Unbind(Plan::Instance* instance) {
 }  // namespace
 
 std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
-                                  std::vector<PlanEvent>* events) {
+                                  std::vector<PlanEvent>* events, std::span<Tensor> given) {
   CheckInputs(inputs);
   std::unique_ptr<Instance> instance = Borrow();
   std::vector<Tensor> results = Bind(inputs, instance.get());
   {
     ClosedDoor closed;
-    for (Step& step : instance->steps) {
+    Releasing releasing(instance.get(), given);
+    for (size_t s = 0; s < instance->steps.size(); ++s) {
+      Step& step = instance->steps[s];
       for (const GraphCall::Symbolic& symbolic : step.symbolic) SetNumber(symbolic, symbols, &step);
       const Call call{step.op, step.inputs, step.attrs, step.list_sizes};
       Context ctx{step.device, StreamOf(step.device)};
       dragon::Run run(call, ctx, step.outputs);
       const int64_t start = events ? ProfileClock() : 0;
       step.op->run(run);
-      if (!events) continue;
-      int64_t bytes = 0;
-      for (const Tensor& y : step.outputs) bytes += y.defined() ? y.numel() * y.item_size() : 0;
-      events->push_back(
-          {step.op->name(), step.call < 0 ? "" : graph_.calls[step.call].scope, start, ProfileClock(), bytes});
+      if (events) {
+        int64_t bytes = 0;
+        for (const Tensor& y : step.outputs) bytes += y.defined() ? y.numel() * y.item_size() : 0;
+        events->push_back(
+            {step.op->name(), step.call < 0 ? "" : graph_.calls[step.call].scope, start, ProfileClock(), bytes});
+      }
+      releasing.After(static_cast<int>(s));
     }
   }
+  for (const Tensor& result : results) result.data();  // one that no kernel had anything to write to is memory as well
   Unbind(instance.get());
   std::lock_guard<std::mutex> lock(mutex_);
   idle_.push_back(std::move(instance));
   return results;
 }
 
-std::vector<Tensor> Plan::Run(std::span<const Tensor> inputs, std::span<const double> symbols) {
-  if (DRAGON_UNLIKELY(IsProfiling())) {
-    std::vector<PlanEvent> events;
-    std::vector<Tensor> results = RunWith(inputs, symbols, &events);
-    const std::string around = ProfilePlace();
-    for (PlanEvent& event : events) {
-      const char* const between = around.empty() || event.scope.empty() ? "" : ";";
-      AddProfileEvent({event.name, event.start, event.end, false, event.bytes, {}, around + between + event.scope});
-    }
-    return results;
+/// Run, and tell a profile of it if one is made.
+std::vector<Tensor> Plan::RunToldWith(std::span<const Tensor> inputs, std::span<const double> symbols,
+                                      std::span<Tensor> given) {
+  if (DRAGON_LIKELY(!IsProfiling())) return RunWith(inputs, symbols, nullptr, given);
+  std::vector<PlanEvent> events;
+  std::vector<Tensor> results = RunWith(inputs, symbols, &events, given);
+  const std::string around = ProfilePlace();
+  for (PlanEvent& event : events) {
+    const char* const between = around.empty() || event.scope.empty() ? "" : ";";
+    AddProfileEvent({event.name, event.start, event.end, false, event.bytes, {}, around + between + event.scope});
   }
-  return RunWith(inputs, symbols, nullptr);
+  return results;
+}
+
+std::vector<Tensor> Plan::Run(std::span<const Tensor> inputs, std::span<const double> symbols) {
+  return RunToldWith(inputs, symbols, {});
+}
+
+std::vector<Tensor> Plan::RunOnce(std::vector<Tensor> inputs, std::span<const double> symbols) {
+  return RunToldWith(inputs, symbols, inputs);
 }
 
 std::vector<Tensor> Plan::Profile(std::span<const Tensor> inputs, std::vector<PlanEvent>* events) {

@@ -19,7 +19,8 @@ struct PlanOptions {
 
 /// A piece of memory that one value after another lives in.
 struct PlanPiece {
-  enum class Kind : uint8_t { kBlock, kInput, kConstant, kOutput };  ///< blocks lie in the memory that a plan owns
+  /// Blocks lie in the memory that a plan holds while it runs; what is `kOwn` is there only as long as it is needed.
+  enum class Kind : uint8_t { kBlock, kInput, kConstant, kOutput, kOwn };
   Kind kind = Kind::kBlock;
   Device device;
   BufferLifetime life;
@@ -28,7 +29,7 @@ struct PlanPiece {
 
 struct PlanMemory {
   int64_t naive = 0;     ///< bytes if every value had its own place
-  int64_t planned = 0;   ///< bytes of the block and of the results
+  int64_t planned = 0;   ///< bytes of the block, and the most that what lies outside of it takes at one time
   int64_t measured = 0;  ///< the peak above what there was before, of the last run that was measured
   int32_t buffers = 0;   ///< how many pieces of memory the values share
   std::vector<PlanPiece> pieces;
@@ -50,7 +51,9 @@ class DRAGON_API Plan {
   /// written; the results are fresh. Any number of threads may call.
   /// `symbols` are the values of the graph's symbols, for numbers that change from run to run.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, std::span<const double> symbols = {});
-  /// The same, and note every call's time.
+  /// The same with inputs that are the plan's to drop: each is let go of after the last call that reads it.
+  std::vector<Tensor> RunOnce(std::vector<Tensor> inputs, std::span<const double> symbols = {});
+  /// As Run, and note every call's time.
   std::vector<Tensor> Profile(std::span<const Tensor> inputs, std::vector<PlanEvent>* events);
   /// The same, and note the peak of memory in `memory().measured`.
   std::vector<Tensor> Measure(std::span<const Tensor> inputs);
@@ -67,7 +70,9 @@ class DRAGON_API Plan {
  private:
   std::unique_ptr<Instance> Borrow();
   std::vector<Tensor> RunWith(std::span<const Tensor> inputs, std::span<const double> symbols,
-                              std::vector<PlanEvent>* events);
+                              std::vector<PlanEvent>* events, std::span<Tensor> given = {});
+  std::vector<Tensor> RunToldWith(std::span<const Tensor> inputs, std::span<const double> symbols,
+                                  std::span<Tensor> given);
 
   Graph graph_;
   PlanOptions options_;

@@ -1,5 +1,6 @@
 // Placing a graph's values in memory: what may overwrite what, and where the rest lies.
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/framework/apply.h"
 #include "core/framework/graph_check.h"
@@ -12,7 +13,7 @@ namespace {
 
 /// A piece of memory that one value after another lives in.
 struct Slot {
-  enum class Kind : uint8_t { kBuffer, kInput, kConstant, kOutput };
+  enum class Kind : uint8_t { kBuffer, kInput, kConstant, kOutput, kOwn };
   Kind kind = Kind::kBuffer;
   int index = -1;  ///< of the input or output
   ValueId occupant = kNoValue;
@@ -311,6 +312,7 @@ class PlanBuilder {
       const int fresh = AddSlot(Slot::Kind::kOutput, kNoValue, value.device());
       slots[fresh].index = static_cast<int>(k);
       slots[fresh].life.bytes = static_cast<int64_t>(copy.impl()->storage->bytes);
+      slots[fresh].life.first = Calls();
       slots[fresh].tensors.push_back(copy.impl());
       Copy(value, copy);
       output.like = copy;
@@ -342,7 +344,7 @@ class PlanBuilder {
   /// Give every piece of memory its place, and every tensor its offset there.
   void LayOut() {
     instance->inputs.resize(graph.inputs.size());
-    std::vector<std::vector<int>> by_arena;
+    std::vector<std::vector<int>> by_arena, own_by_arena;
     for (size_t s = 0; s < slots.size(); ++s) {
       Slot& slot = slots[s];
       if (slot.kind == Slot::Kind::kInput) {
@@ -352,7 +354,6 @@ class PlanBuilder {
       } else if (slot.kind == Slot::Kind::kOutput) {
         Plan::Instance::Output& output = instance->outputs[slot.index];
         output.bytes = slot.life.bytes;
-        memory.planned += slot.life.bytes;
         ++memory.buffers;
         for (TensorImpl* impl : slot.tensors) output.tensors.push_back({impl, 0});
       } else if (slot.kind == Slot::Kind::kBuffer) {
@@ -362,25 +363,80 @@ class PlanBuilder {
           instance->arenas.emplace_back();
           instance->arenas.back().device = slot.device;
           by_arena.emplace_back();
+          own_by_arena.emplace_back();
         }
-        by_arena[a].push_back(static_cast<int>(s));
+        const bool own = options.memory == MemoryMode::kArena && slot.life.bytes >= kOwnMemory;
+        (own ? own_by_arena : by_arena)[a].push_back(static_cast<int>(s));
       }
     }
     for (size_t a = 0; a < by_arena.size(); ++a) {
-      std::vector<BufferLifetime> lifetimes;
-      for (int s : by_arena[a]) lifetimes.push_back(slots[s].life);
       Plan::Instance::Arena& arena = instance->arenas[a];
-      arena.bytes = PlanOffsets(lifetimes, options.memory);
+      arena.bytes = Pack(by_arena[a], 0);
       memory.planned += arena.bytes;
-      memory.buffers += CountPlaces(lifetimes);
-      for (size_t i = 0; i < lifetimes.size(); ++i) {
-        slots[by_arena[a][i]].life.offset = lifetimes[i].offset;
-        for (TensorImpl* impl : slots[by_arena[a][i]].tensors) {
-          impl->offset += lifetimes[i].offset / ItemSize(impl->dtype);
+      for (int s : by_arena[a]) {
+        for (TensorImpl* impl : slots[s].tensors) {
+          impl->offset += slots[s].life.offset / ItemSize(impl->dtype);
           arena.tensors.push_back(impl);
         }
       }
+      Pack(own_by_arena[a], arena.bytes);  // where a picture shows it
+      for (int s : own_by_arena[a]) {
+        slots[s].kind = Slot::Kind::kOwn;
+        slots[s].index = static_cast<int>(instance->own.size());
+        instance->own.push_back({slots[s].device, slots[s].life.bytes, slots[s].tensors});
+      }
     }
+    memory.planned += PeakOutside();
+    FindReleases();
+  }
+
+  /// Place pieces beside each other from `start` on; returns how many bytes that takes.
+  int64_t Pack(const std::vector<int>& pieces, int64_t start) {
+    std::vector<BufferLifetime> lifetimes;
+    for (int s : pieces) lifetimes.push_back(slots[s].life);
+    const int64_t bytes = PlanOffsets(lifetimes, options.memory);
+    for (size_t i = 0; i < pieces.size(); ++i) slots[pieces[i]].life.offset = start + lifetimes[i].offset;
+    memory.buffers += CountPlaces(lifetimes);
+    return bytes;
+  }
+
+  /// The most that results and pieces with memory of their own take at one time.
+  int64_t PeakOutside() const {
+    std::vector<int64_t> change(Calls() + 2, 0);
+    for (const Slot& slot : slots) {
+      if (slot.kind != Slot::Kind::kOwn && slot.kind != Slot::Kind::kOutput) continue;
+      const bool waits = slot.life.bytes >= kOwnMemory;
+      change[waits ? std::min(slot.life.first, Calls()) : 0] += slot.life.bytes;
+      if (slot.kind == Slot::Kind::kOwn) change[std::min(slot.life.last, Calls()) + 1] -= slot.life.bytes;
+    }
+    int64_t now = 0, peak = 0;
+    for (int64_t bytes : change) peak = std::max(peak, now += bytes);
+    return peak;
+  }
+
+  /// After which steps large pieces, and large inputs that are the plan's to drop, are not read any more.
+  void FindReleases() {
+    std::unordered_map<const TensorImpl*, size_t> places;  // among the releases
+    const auto watch = [&](const Slot& slot) {
+      for (const TensorImpl* impl : slot.tensors) places[impl] = instance->releases.size();
+      instance->releases.push_back({-1, slot.kind == Slot::Kind::kInput, slot.index});
+    };
+    for (const Slot& slot : slots) {
+      const bool large_input =
+          slot.kind == Slot::Kind::kInput && static_cast<int64_t>(slot.tensors[0]->storage->bytes) >= kOwnMemory;
+      if (slot.kind == Slot::Kind::kOwn || large_input) watch(slot);
+    }
+    if (places.empty()) return;
+    const auto touch = [&](const Tensor& tensor, size_t s) {
+      const auto found = tensor.defined() ? places.find(tensor.impl()) : places.end();
+      if (found != places.end()) instance->releases[found->second].step = static_cast<int>(s);
+    };
+    for (size_t s = 0; s < instance->steps.size(); ++s) {
+      for (const Tensor& x : instance->steps[s].inputs) touch(x, s);
+      for (const Tensor& y : instance->steps[s].outputs) touch(y, s);
+    }
+    std::stable_sort(instance->releases.begin(), instance->releases.end(),
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
   }
 
   /// Note what lies where, for people.

@@ -37,6 +37,13 @@ struct Plan::Instance {
     Ref<Storage> storage;
   };
   std::vector<Arena> arenas;
+  /// Memory that is taken when it is first written, and given back after the last step that reads it.
+  struct Own {
+    Device device;
+    int64_t bytes = 0;
+    std::vector<TensorImpl*> tensors;
+  };
+  std::vector<Own> own;
   struct Output {
     Tensor like;
     int64_t bytes = 0;
@@ -44,7 +51,18 @@ struct Plan::Instance {
     int same_as = -1;  ///< an earlier output that is the same value
   };
   std::vector<Output> outputs;
+  /// What nobody reads after a step: `index` of `own` or, where the caller gives them away, of `inputs`.
+  struct Release {
+    int step = -1;  ///< -1: before the first
+    bool is_input = false;
+    int index = 0;
+  };
+  std::vector<Release> releases;  ///< by step
 };
+
+/// Pieces of memory of this size and more are worth a place of their own: beside the time to fill them, taking and
+/// giving back costs nothing.
+inline constexpr int64_t kOwnMemory = 1 << 18;
 
 /// Decide where every value of the graph lives.
 std::unique_ptr<Plan::Instance> BuildInstance(const Graph& graph, const PlanOptions& options, PlanMemory* memory);

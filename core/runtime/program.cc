@@ -7,6 +7,7 @@
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
+#include "core/passes/attention_training.h"
 #include "core/runtime/frozen.h"
 #include "core/runtime/split.h"
 
@@ -40,6 +41,25 @@ class ProgramNode final : public Node {
   }
 
   Tensors Backward(const Tensors& grads, uint64_t /*unwanted*/) override {
+    const std::vector<char> flowing = Flowing(grads);
+    return GradientsOf(plan_->Run(Inputs(grads), symbols_), flowing);
+  }
+  Tensors BackwardOnce(Tensors& grads, uint64_t /*unwanted*/) override {
+    const std::vector<char> flowing = Flowing(grads);
+    std::vector<Tensor> inputs = Inputs(grads);
+    ReleaseSaved();
+    grads.clear();
+    return GradientsOf(plan_->RunOnce(std::move(inputs), symbols_), flowing);
+  }
+  void ReleaseSaved() override {
+    saved_.clear();
+    released_ = true;
+  }
+  std::string name() const override { return "compiled"; }
+
+ private:
+  /// What the plan reads: what was saved, and the gradients of the roots.
+  std::vector<Tensor> Inputs(const Tensors& grads) {
     if (released_) {
       throw RuntimeError(name()).Says(
           "its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go through "
@@ -57,22 +77,24 @@ class ProgramNode final : public Node {
       Tensor grad = grads[i].defined() ? grads[i].Detach() : Op<"zeros">(meta.shape, meta.dtype, meta.device);
       inputs.push_back(grad.is_contiguous() ? grad : Op<"to_row_major">(grad));
     }
-    const std::vector<Tensor> results = plan_->Run(inputs, symbols_);
-    Tensors out;
+    return inputs;
+  }
+  /// To which inputs gradients flow: zeros are no gradient, and optimizers tell them from none.
+  std::vector<char> Flowing(const Tensors& grads) const {
+    std::vector<char> flowing(grad_index_.size(), 0);
     for (size_t i = 0; i < grad_index_.size(); ++i) {
-      bool flows = false;  // zeros are no gradient: optimizers tell them from none
-      for (size_t root = 0; root < root_count_; ++root) flows |= grads[root].defined() && reaches_[root][i];
-      out.push_back(grad_index_[i] < 0 || !flows ? Tensor() : results[grad_index_[i]]);
+      for (size_t root = 0; root < root_count_; ++root) flowing[i] |= grads[root].defined() && reaches_[root][i];
     }
-    return out;
+    return flowing;
   }
-  void ReleaseSaved() override {
-    saved_.clear();
-    released_ = true;
+  Tensors GradientsOf(const std::vector<Tensor>& results, const std::vector<char>& flowing) const {
+    Tensors gradients;
+    for (size_t i = 0; i < grad_index_.size(); ++i) {
+      gradients.push_back(grad_index_[i] < 0 || !flowing[i] ? Tensor() : results[grad_index_[i]]);
+    }
+    return gradients;
   }
-  std::string name() const override { return "compiled"; }
 
- private:
   std::shared_ptr<Plan> plan_;
   std::vector<SavedTensor> saved_;
   std::vector<int> grad_index_;
@@ -126,8 +148,33 @@ std::vector<std::pair<int32_t, ValueId>> TrueUpdates(const Graph& graph) {
 
 }  // namespace
 
+namespace {
+
+/// What is to be found in both passes together is found first.
+SplitGraph SplitWhole(const Capture& capture, Differentiation whole, const PassOptions& options) {
+  const bool finds = options.level >= 3 && !options.skip.contains("find_attention_gradient");
+  if (!finds) return Split(capture, whole, /*remakes=*/options.level >= 3);
+  Graph& graph = whole.graph;
+  graph.outputs = capture.graph.outputs;
+  graph.updates = capture.graph.updates;
+  for (ValueId grad : whole.grads) {
+    if (grad != kNoValue) graph.outputs.push_back(grad);
+  }
+  const int found = FindAttentionAndGradient(graph, &whole.forward_calls);
+  graph.outputs.clear();
+  graph.updates.clear();
+  if (found == 0) return Split(capture, whole, /*remakes=*/true);
+  Capture changed = capture;
+  changed.graph.values = graph.values;
+  changed.graph.constants = graph.constants;
+  changed.graph.calls.assign(graph.calls.begin(), graph.calls.begin() + whole.forward_calls);
+  return Split(changed, whole, /*remakes=*/true);
+}
+
+}  // namespace
+
 Program::Program(Capture capture, CompileOptions options) : capture_(std::move(capture)) {
-  const Differentiation whole = std::exchange(capture_.backward, {});
+  Differentiation whole = std::exchange(capture_.backward, {});
   Graph forward = capture_.graph;
   result_count_ = forward.outputs.size();
   spent_ = whole.spent;
@@ -141,7 +188,7 @@ Program::Program(Capture capture, CompileOptions options) : capture_(std::move(c
     roots_ = whole.roots;
     wanted_ = whole.wanted;
     reaches_ = whole.reaches;
-    SplitGraph split = Split(capture_, whole);
+    SplitGraph split = SplitWhole(capture_, std::move(whole), options.backward);
     forward = std::move(split.forward);
     kept_ = std::move(split.kept);
     grad_index_ = std::move(split.grad_index);
@@ -234,8 +281,16 @@ void Program::Record(std::span<const Tensor> inputs, std::span<const Tensor> val
   }
 }
 
+/// Gradients that get others, and that nobody looks at before, go first: as where the program itself drops them.
+void Program::DropGradients(std::span<const Tensor> arguments) const {
+  for (const CapturedGradient& gradient : capture_.gradients) {
+    if (gradient.written && !gradient.guarded) AutogradMeta::Of(LeafOf(gradient, arguments)).grad = Tensor();
+  }
+}
+
 std::vector<Tensor> Program::Run(std::span<const Tensor> arguments) {
   const std::vector<Tensor> inputs = Gather(arguments);
+  DropGradients(arguments);
   const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh(&reports_) : nullptr;
   const std::vector<Tensor> values =
       frozen ? frozen->Run(frozen_->Arguments(inputs), symbols_) : forward_->Run(inputs, symbols_);

@@ -46,6 +46,7 @@ class DRAGON_API Program {
   Tensor LeafOf(const CapturedGradient& gradient, std::span<const Tensor> arguments) const {
     return gradient.argument < 0 ? gradient.leaf : arguments[gradient.argument];
   }
+  void DropGradients(std::span<const Tensor> arguments) const;
   void Record(std::span<const Tensor> inputs, std::span<const Tensor> values, std::span<const Tensor> results);
   std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;

@@ -14,7 +14,8 @@ struct SplitGraph {
   std::vector<int> grad_index;  ///< by wanted input: output of `backward`; -1: no gradient flows
 };
 
-/// Views are made again in the backward part instead of being kept, and so are constants.
-SplitGraph Split(const Capture& capture, const Differentiation& whole);
+/// Views are made again in the backward part instead of being kept, and so are constants. With `remakes`, large values
+/// are as well that a few pointwise calls, or a batch norm's moments, lead to from what is kept.
+SplitGraph Split(const Capture& capture, const Differentiation& whole, bool remakes);
 
 }  // namespace dragon

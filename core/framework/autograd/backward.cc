@@ -223,7 +223,9 @@ void Engine::Process(const Ref<Node>& node) {
     try {
       ProfileScope scope([&] { return node->name(); });
       RunningNode running(*node);
-      results = node->Backward(grads, Unwanted(*node));
+      const Node::Extras* extras = node->extras_if_any();
+      const bool seen_later = options_.retain_graph || (extras && !extras->post_hooks.empty());
+      results = seen_later ? node->Backward(grads, Unwanted(*node)) : node->BackwardOnce(grads, Unwanted(*node));
       if (ChecksNan() && !node->is_accumulator()) CheckNan(*node, results);
     } catch (const Error& error) {
       const Node::Extras* extras = node->extras_if_any();

@@ -40,6 +40,8 @@ class DRAGON_API Node : public RefCounted<Node> {
   /// Gradients of the results in, one gradient per edge out (undefined where none flows). Bit i of `unwanted`: nobody
   /// asks for that of edge i, which may be left out.
   virtual Tensors Backward(const Tensors& grads, uint64_t unwanted) = 0;
+  /// The same for the last time, with gradients that are the node's: what is read once may go before the end.
+  virtual Tensors BackwardOnce(Tensors& grads, uint64_t unwanted) { return Backward(grads, unwanted); }
   /// Forget what was saved; a later Backward is an error.
   virtual void ReleaseSaved() {}
   virtual std::string name() const = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "core/framework/infer.h"
 #include "core/kernels/reduction.h"
@@ -31,6 +32,29 @@ const Folding* FindFolding(const std::string& name) {
   };
   const auto found = kFoldings.find(name);
   return found == kFoldings.end() ? nullptr : &found->second;
+}
+
+/// The dtypes that a reduction takes its elements in, adds up in, and returns.
+struct FoldDTypes {
+  DType in, parts, result;
+};
+
+bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
+/// Nothing where a program would not round as the operator does: it adds 16 bits up in 32 and rounds once, in the end.
+std::optional<FoldDTypes> FoldDTypesOf(const GraphCall& call, DType x) {
+  if (IsComplex(x)) return std::nullopt;
+  const bool has_dtype = call.op->schema.Find("dtype") >= 0;
+  if (!has_dtype) return FoldDTypes{x, x, x};  // extremes
+  const Value& said = call.attr("dtype");
+  const DType in = said.is_none() ? x : said.dtype();
+  const bool floats = IsFloating(in);
+  const bool widens = in == DType::kFloat32 || in == DType::kFloat64 ? !(x == DType::kFloat64 && in != x)
+                                                                     : in == DType::kInt64 && !IsFloating(x);
+  if (in != x && !widens) return std::nullopt;
+  if (!said.is_none() && !floats && in != DType::kInt64) return std::nullopt;  // a total that is cut down
+  const DType parts = !floats ? DType::kInt64 : IsHalf(in) ? DType::kFloat32 : in;
+  return FoldDTypes{in, parts, floats ? in : DType::kInt64};
 }
 
 TileOperand OperandOf(const Tensor& tensor) { return {tensor.dtype(), tensor.shape(), tensor.strides()}; }
@@ -125,14 +149,17 @@ class Builder {
   bool AddFold(const GraphCall& call, const FoldForm& form) {
     const ValueId made = call.outputs[0], from = call.inputs[0];
     const Folding& folding = *FindFolding(call.op->name());
-    if (values_[from].shape() != shape_ || numbers_[from] < 0) return false;
+    const std::optional<FoldDTypes> dtypes = FoldDTypesOf(call, values_[from].dtype());
+    if (values_[from].shape() != shape_ || numbers_[from] < 0 || !dtypes) return false;
     if (form.kind == FoldForm::Kind::kRows) {
       const kernels::Reduction& reduction = folding.mean ? kernels::Mean : *folding.reduction;
-      numbers_[made] = program_->AddReduction(reduction, numbers_[from], values_[made].dtype());
+      numbers_[made] = program_->AddReduction(reduction, numbers_[from], dtypes->in, dtypes->result);
       // Without the reduced axes, the result lines up with other axes than the program's: it can only leave.
       return values_[made].shape() == row_shape_ || !IsRead(made);
     }
-    program_->AddFold(*folding.reduction, numbers_[from], form.kind == FoldForm::Kind::kColumns, folding.mean);
+    const bool columns = form.kind == FoldForm::Kind::kColumns;
+    const TileProgram::ValueId read = program_->Converted(numbers_[from], dtypes->in);
+    program_->AddFold(*folding.reduction, read, dtypes->parts, dtypes->result, columns, folding.mean);
     folds_[made] = true;
     fold_order_.push_back(made);
     return !IsRead(made);
@@ -175,11 +202,8 @@ std::shared_ptr<const FusedProgram> BuildFused(const Graph& body, const std::vec
 
 FoldForm FoldFormOf(const GraphCall& call, const Tensor& x) {
   if (!FindFolding(call.op->name()) || !x.defined() || x.ndim() == 0) return {};
-  if (x.dtype() != DType::kFloat32 && x.dtype() != DType::kFloat64) return {};
-  if (call.op->schema.Find("dtype") >= 0) {
-    const Value& dtype = call.attr("dtype");
-    if (!dtype.is_none() && dtype.dtype() != x.dtype()) return {};
-  }
+  const std::optional<FoldDTypes> dtypes = FoldDTypesOf(call, x.dtype());
+  if (!dtypes) return {};
   const Dims axes = NormalizeAxes("fused", call.attr("axis").is_none() ? Dims() : call.attr("axis").ints(), x.ndim());
   const int count = axes.size(), ndim = x.ndim();
   if (count == ndim) return {FoldForm::Kind::kAll, 0};
@@ -187,7 +211,7 @@ FoldForm FoldFormOf(const GraphCall& call, const Tensor& x) {
   const bool rows = axes[count - 1] == ndim - 1;
   if (!rows && axes[0] != 0) return {};
   const int row_axes = rows ? count : ndim - count;
-  int64_t bytes = x.item_size();
+  int64_t bytes = std::max({ItemSize(x.dtype()), ItemSize(dtypes->in), ItemSize(dtypes->parts)});
   for (int axis = ndim - row_axes; axis < ndim; ++axis) bytes *= x.shape()[axis];
   if (bytes > kMostRowBytes) return {};
   return {rows ? FoldForm::Kind::kRows : FoldForm::Kind::kColumns, row_axes};

@@ -39,13 +39,20 @@ void SetLike(Infer& i, int result, const Tensor& x) {
   }
 }
 
-void CheckInput(const CallReader& c, bool training) {
+/// Returns the shape of what there is one of per channel.
+Dims CheckChannels(const CallReader& c) {
   RequireFloating(c);
   const Dims& shape = c.x("x").shape();
   if (shape.size() < 2) throw ValueError(c.name()).Got("shape ", shape).Expected("(batch, channels, ...)");
   const Dims channels{shape[1]};
   RequireShape(c, "weight", channels, c.x("x").dtype());
   RequireShape(c, "bias", channels, c.x("x").dtype());
+  return channels;
+}
+
+void CheckInput(const CallReader& c, bool training) {
+  const Dims channels = CheckChannels(c);
+  const Dims& shape = c.x("x").shape();
   CheckParameter(c, "running_mean", channels);
   CheckParameter(c, "running_var", channels);
   if (training && c.x("x").numel() == shape[1] && shape[1] > 0) {
@@ -168,6 +175,23 @@ void BatchNormGradient(Grad& g) {
                                      dy.view(), x.view(), r.rows("mean"), r.rows("rstd"), r.rows("weight"),
                                      r.Bool("training"));
         });
+
+[[maybe_unused]] const auto& normalize_channels =
+    DefineOp("normalize_channels(Tensor x, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias) -> Tensor")
+        .Doc("What native_batch_norm makes of its input, by the mean and reciprocal deviation that it used.")
+        .Infers([](Infer& i) {
+          const Dims channels = CheckChannels(i);
+          const DType statistics = StatisticsDType(i.x("x").dtype());
+          RequireShape(i, "mean", channels, statistics);
+          RequireShape(i, "rstd", channels, statistics);
+          SetLike(i, 0, i.x("x"));
+        })
+        .Runs([](Run& r) {
+          const Tensor x = InLayout(r.x("x"), LayoutOf(r.x("x")));
+          kernels::ChannelAffine(r.ctx(), x.dtype(), r.out(0), x.view(), r.rows("mean"), r.rows("rstd"),
+                                 r.rows("weight"), r.rows("bias"));
+        })
+        .NotDifferentiable();
 
 [[maybe_unused]] const auto& batch_norm =
     DefineOp(

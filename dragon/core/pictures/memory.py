@@ -45,7 +45,8 @@ class Piece:
     def tell(self):
         """Return all that is known, a line for each value."""
         lines = [f"{count_bytes(self.bytes)}, needed from step {self.first} to {self.last}"
-                 + (f", at byte {self.offset:,}" if self.kind == "block" else f": {self.kind} of the plan")]
+                 + (f", at byte {self.offset:,}" if self.kind == "block" else
+                    ", memory of its own" if self.kind == "own" else f": {self.kind} of the plan")]
         for number, value in [pair for pair in self.makers if pair[0] >= 0][:8]:
             module, line = split_scope(self._graph.calls[number].scope)
             info = self._graph.values[value]
@@ -95,17 +96,17 @@ class _Part:
         pieces = [Piece(told, makers, _Snapshot(calls, graph.values)) for told in plan.pieces]
         self.title, self.steps, self.memory = title, len(calls), plan.memory
         self.given = sum(piece.bytes for piece in pieces if piece.kind in ("input", "constant"))
-        self.pieces = [piece for piece in pieces if piece.kind in ("block", "output") and piece.bytes]
+        self.pieces = [piece for piece in pieces if piece.kind in ("block", "own", "output") and piece.bytes]
         self._place_results()
         self.in_use = self._sum_up()
         self.peak = max(self.in_use, default=0)
         self.peak_step = self.in_use.index(self.peak) if self.in_use else 0
 
     def _place_results(self):
-        """Put results above the block, one over the other: each is memory of its own; and devices over each other."""
+        """Put results above all else, one over the other: each is memory of its own; and devices over each other."""
         edge = 0
         for device in sorted({piece.device for piece in self.pieces}):
-            block = [piece for piece in self.pieces if piece.device == device and piece.kind == "block"]
+            block = [piece for piece in self.pieces if piece.device == device and piece.kind != "output"]
             for piece in block:
                 piece.lane = edge + piece.offset
             edge += max((piece.offset + piece.bytes for piece in block), default=0)
