@@ -115,7 +115,11 @@ int Truth(PyObject* self) {
 }
 
 PyObject* Item(PyObject* self, PyObject*) {
-  return Guarded([&] { return WrapValue(AsTensor(self).Item()); });
+  return Guarded([&] {
+    const Tensor& tensor = AsTensor(self);
+    PyObject* followed = tensor.numel() == 1 ? WrapElementOf(tensor, 0) : nullptr;
+    return followed ? followed : WrapValue(tensor.Item());
+  });
 }
 
 PyObject* ToInt(PyObject* self) {

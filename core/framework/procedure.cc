@@ -6,6 +6,7 @@
 
 #include "core/device/absent.h"
 #include "core/framework/autograd/meta.h"
+#include "core/framework/known.h"
 #include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/framework/trace.h"
@@ -102,7 +103,7 @@ class Doing {
         tensors_[step.outputs[0]] = NumberOf(step);
         return;
       case Kind::kMade:
-        tensors_[step.outputs[0]] = CopyOf(step.made);
+        tensors_[step.outputs[0]] = MadeBy(step);
         return;
       case Kind::kBackward:
       case Kind::kGradients:
@@ -167,10 +168,12 @@ class Doing {
   }
 
   /// The numbers that the program holds, which it may write.
-  static Tensor CopyOf(const Tensor& made) {
+  Tensor MadeBy(const ProcedureStep& step) const {
+    const Tensor& made = step.made;
     Tensor copy = Tensor::EmptyStrided(made.shape(), made.strides(), made.dtype(), made.device());
     if (made.numel()) std::memcpy(copy.mutable_data(), made.data(), made.numel() * made.item_size());
     copy.impl()->weak = made.impl()->weak;
+    for (const ProcedureStep::Follows& follows : step.follows) SetElement(copy, follows.element, now_[follows.number]);
     if (Door().tracer) Door().tracer->Made(copy);
     return copy;
   }
@@ -240,6 +243,7 @@ std::vector<Tensor> Procedure::Run(std::span<const Tensor> given, std::span<cons
 
 std::string Procedure::Refusal(std::span<const Tensor> given, std::span<const double> numbers) const {
   const ShapesOnly shapes_only;
+  const KnowingNumbers knowing;
   const GradientsKept kept(*this);
   try {
     Run(PhantomsOf(given), numbers);
@@ -256,6 +260,7 @@ Capture Procedure::Traced(std::span<const Tensor> given, const Capture& like, Tr
   for (const std::string& symbol : symbols) trace->AddSymbol(symbol);
   const std::vector<double> numbers(symbols.size(), 1.0);
   const ShapesOnly shapes_only;
+  const KnowingNumbers knowing;
   const GradientsKept kept(*this);
   trace->Start();
   try {
@@ -283,6 +288,8 @@ std::string Procedure::NameOf(const Sizes::Number& number) const {
       return "stride " + axis + " of " + tensor;
     case NumberKind::kCount:
       return "number of elements of " + tensor;
+    case NumberKind::kElement:
+      return "element " + axis + " of " + tensor;
     default:
       return "whether " + tensor + " is contiguous";
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/framework/autograd/meta.h"
+#include "core/framework/known.h"
 
 namespace dragon {
 
@@ -38,6 +39,8 @@ void Scribe::Start() {
   trace->listener = this;
   Enter();
   mark_ = Storage::Mark();
+  knew_numbers_ = std::exchange(KnowsNumbers(), true);
+  trace->looked = [this](const Tensor& tensor) { FixElements(tensor); };
   t_scribe = this;
   running_ = true;
 }
@@ -47,6 +50,8 @@ void Scribe::Stop() {
   running_ = false;
   t_scribe = nullptr;
   trace_->listener = nullptr;
+  trace_->looked = nullptr;
+  KnowsNumbers() = knew_numbers_;
   Leave();
 }
 
@@ -250,6 +255,7 @@ Tensors Scribe::Handle(const Call& call, std::span<const Tensor> outs) {
   for (const Argument& argument : call.op->schema.arguments()) {
     if (argument.type == ArgumentType::kGraph) Fail(call.op->name() + ", whose graphs are for one size");
   }
+  NoteWrites(call, outs);
   if (call.op->dynamic) Fail(call.op->name() + ": the shape of its result depends on numbers");
   Tensors results;
   {
@@ -284,7 +290,7 @@ void Scribe::FindLastUses() {
   }
   for (NumberId id = 0; id < sizes().count(); ++id) {
     const Sizes::Number& number = sizes()[id];
-    if (number.kind >= NumberKind::kSize && number.kind <= NumberKind::kDense) use(number.a, number.step);
+    if (number.kind >= NumberKind::kSize && number.kind <= NumberKind::kElement) use(number.a, number.step);
   }
   for (TensorId id : procedure_.outputs) use(id, end);
   for (TensorId id = 0; id < procedure_.tensor_count; ++id) {

@@ -176,6 +176,8 @@ Value SizesNow::Find(const Sizes::Number& number) const {
     case NumberKind::kDense:
       tensors_[number.a].Settle();
       return static_cast<int64_t>(tensors_[number.a].is_contiguous());
+    case NumberKind::kElement:
+      return ElementOf(tensors_[number.a], number.b);
     default:
       return Compute(number.kind, found_[number.a], number.b < 0 ? Value() : found_[number.b]);
   }
