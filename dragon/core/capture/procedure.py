@@ -20,10 +20,8 @@ _C.set_size_classes(Size, Quantity)
 class _Dictation:
     """A call that makes shapes only, of which somebody writes down what the program asks for."""
 
-    is_trace = False
-
-    def __init__(self, trace, scribe):
-        self.trace, self.scribe = trace, scribe
+    def __init__(self, trace, scribe, is_trace):
+        self.trace, self.scribe, self.is_trace = trace, scribe, is_trace
 
     def symbol(self, value, container, key):
         number = SymbolicNumber(value)
@@ -188,7 +186,7 @@ def asked_axes(inputs, dynamic):
     return sorted(axes | set(marked)), marked
 
 
-def write_down(recording, axes):
+def write_down(recording, axes, is_trace=False):
     """Return the procedure of a call that has just been made, and the result's template.
 
     The function runs once more, over tensors without numbers, with sizes that know how they came about.
@@ -199,6 +197,8 @@ def write_down(recording, axes):
         The call.
     axes : Sequence[Tuple[int, int]]
         The axes (tensor, axis) whose sizes are to be open.
+    is_trace : bool, optional, default=False
+        Whether the call becomes a graph that stands for itself.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def write_down(recording, axes):
         scribe.add_argument(tensor, [axis for other, axis in axes if other == number])
     args, kwargs = arguments.fill(chosen)
     phantom = modes.set_phantom(True)
-    captures().append(_Dictation(trace, scribe))
+    captures().append(_Dictation(trace, scribe, is_trace))
     trace.start()
     scribe.start()
     try:
