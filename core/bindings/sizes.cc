@@ -150,9 +150,7 @@ void Stop(Scribe& self) {
   Py_CLEAR(t_face);
 }
 
-}  // namespace
-
-void RegisterSizes(py::module_& m) {
+void RegisterNumbers(py::module_& m) {
   m.def(
       "set_size_classes",
       [](const py::type& whole, const py::type& real) {
@@ -170,6 +168,12 @@ void RegisterSizes(py::module_& m) {
       "Say what stands for sizes that depend on numbers while shapes are worked out (-1: nothing does); returns what "
       "did, and whether it was asked for.",
       py::arg("size"), py::arg("asked") = false);
+}
+
+}  // namespace
+
+void RegisterSizes(py::module_& m) {
+  RegisterNumbers(m);
   py::class_<Scribe>(m, "Scribe", "Writes down what the program asks for, so that it can be done for other sizes.")
       .def(py::init<>())
       .def(

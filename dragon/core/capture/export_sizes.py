@@ -4,7 +4,7 @@ import types
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.procedure import write_down
+from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.structure import Template
 
 BATCH = "batch"
@@ -36,10 +36,7 @@ def graph_for_sizes(function, arguments, inputs, captured):
     axes = [(number, axis) for number, tensor in enumerate(inputs) if tensor.is_contiguous()
             for axis, size in enumerate(tensor.shape) if size > 1]
     procedure = _procedure_of(function, arguments, inputs, axes) if axes else None
-    try:
-        if procedure is None or _C.difference(captured, procedure.traced(inputs, captured)):
-            return None
-    except Exception:  # done again, it may fail where something was not written down
+    if procedure is None or doubt_of(procedure, inputs, captured):
         return None
     return _Sizes(procedure, inputs, captured, set(axes).difference(procedure.fixed_sizes)).graph()
 

@@ -277,9 +277,29 @@ def make_sized(recording, captured, axes, signature, options):
         return f"it takes {names} for plain numbers"
     if template.signature() != signature:
         return "its result holds something besides tensors that follows sizes"
+    return doubt_of(procedure, recording.inputs, captured) or Sized(procedure, axes, captured, options)
+
+
+def doubt_of(procedure, inputs, captured):
+    """Return why a procedure is not the call that it was written down from, or an empty text.
+
+    Parameters
+    ----------
+    procedure : _C.Procedure
+        The call as the program asks for it.
+    inputs : Sequence[Tensor]
+        Its arguments.
+    captured : _C.Capture
+        What it came to.
+
+    Returns
+    -------
+    str
+        Where it differs, done again at the same sizes.
+
+    """
     try:
-        again = procedure.traced(recording.inputs, captured)
-        difference = _C.difference(captured, again)
+        difference = _C.difference(captured, procedure.traced(inputs, captured))
     except Exception as error:  # what was not written down may be missing anywhere
         return f"done again, it fails: {error}"
-    return f"done again, it differs: {difference}" if difference else Sized(procedure, axes, captured, options)
+    return f"done again, it differs: {difference}" if difference else ""
