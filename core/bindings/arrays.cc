@@ -7,6 +7,7 @@
 #include "core/framework/findings.h"
 #include "core/framework/number.h"
 #include "core/framework/promotion.h"
+#include "core/framework/scribe.h"
 
 namespace dragon::python {
 
@@ -185,6 +186,9 @@ bool DTypeOfNumber(PyObject* object, DType* dtype) {
 }
 
 int KindOf(PyObject* object) {
+  if (const NumberId number = NumberOf(object); DRAGON_UNLIKELY(number >= 0)) {
+    return PyFloat_Check(HintOf(number).ptr()) ? 2 : 1;
+  }
   if (PyBool_Check(object)) return 0;
   if (PyLong_Check(object)) return 1;
   if (PyFloat_Check(object)) return 2;
@@ -238,18 +242,26 @@ void WalkNested(PyObject* object, int depth, Survey* survey, const char* who) {
   });
 }
 
+/// Numbers that follow sizes, and the elements that they became.
+using FollowedElements = std::vector<std::pair<int32_t, NumberId>>;
+
 /// Write the numbers of lists that had this shape when they were looked at; their items' methods may have changed them.
 template <typename T>
-T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const char* who) {
+T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const char* who, const T* first,
+            FollowedElements* followed) {
   if (IsSequence(object) != !shape.empty()) RefuseChanged(who);
   if (!shape.empty()) {
     int64_t left = shape[0];
     EachItem(object, [&](PyObject* item) {
       if (left-- == 0) RefuseChanged(who);
-      place = FillFrom(item, place, shape.subspan(1), who);
+      place = FillFrom(item, place, shape.subspan(1), who, first, followed);
     });
     if (left != 0) RefuseChanged(who);
     return place;
+  }
+  if (const NumberId number = NumberOf(object); DRAGON_UNLIKELY(number >= 0)) {
+    followed->push_back({static_cast<int32_t>(place - first), number});
+    return FillFrom(HintOf(number).ptr(), place, shape, who, first, followed);
   }
   if constexpr (kIsComplex<T>) {
     *place = T(ParseNumber(object, {"tensor", nullptr}).complex());
@@ -299,9 +311,12 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
   Tensor tensor = Tensor::Empty(survey.shape, dtype);
   if (Door().tracer) Door().tracer->Made(tensor);
   void* place = tensor.mutable_data();
+  FollowedElements followed;
   Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
-    FillFrom(data, static_cast<typename Tag::type*>(place), std::span<const int64_t>(survey.shape), who);
+    auto* first = static_cast<typename Tag::type*>(place);
+    FillFrom(data, first, std::span<const int64_t>(survey.shape), who, first, &followed);
   });
+  if (!followed.empty()) Scribe::Current()->NoteNumbers(tensor, followed);
   return tensor;
 }
 
@@ -316,7 +331,7 @@ Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* w
     tensor = FromSequence(data, dtype, who);
   } else if (PyObject_CheckBuffer(data)) {
     tensor = Op<"to_row_major">(FromBuffer(data, who));
-  } else if (IsNumber(data)) {
+  } else if (IsNumber(data) || NumberOf(data) >= 0) {
     tensor = FromSequence(data, dtype, who);
   } else if (PyObject_HasAttrString(data, "__array__")) {
     py::object array = py::reinterpret_borrow<py::object>(data).attr("__array__")();
@@ -377,10 +392,31 @@ PyObject* ToldListOf(const Tensor& tensor) {
 
 }  // namespace
 
+namespace {
+
+/// Elements made of sizes, as numbers that follow them.
+PyObject* FollowedList(const Tensor& tensor, int axis, int64_t* place) {
+  if (axis == tensor.ndim()) return WrapElementOf(tensor, (*place)++);
+  py::list list(tensor.shape()[axis]);
+  for (size_t i = 0; i < list.size(); ++i) {
+    py::object item = py::reinterpret_steal<py::object>(FollowedList(tensor, axis + 1, place));
+    if (!item) throw py::error_already_set();
+    list[i] = item;
+  }
+  return list.release().ptr();
+}
+
+}  // namespace
+
 PyObject* ToList(const Tensor& tensor) {
   if (DRAGON_UNLIKELY(Teller() != nullptr) && tensor.numel() <= kMostTold) {
     const GradMode off(false);
     return ToldListOf(tensor);
+  }
+  if (IsAnyWrittenDown() && Scribe::Current() && tensor.numel() > 0 && tensor.dtype() != DType::kBool &&
+      Scribe::Current()->ElementOf(tensor, 0) >= 0) {
+    int64_t place = 0;
+    return FollowedList(tensor, 0, &place);
   }
   tensor.Observe("its values as a list");
   if (tensor.is_meta()) throw NotImplementedError("tolist").Got("a meta tensor").Expected("a tensor with numbers");

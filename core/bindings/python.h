@@ -92,6 +92,8 @@ inline bool IsAnyWrittenDown() { return DRAGON_UNLIKELY(g_scribes.load(std::memo
 NumberId FollowedNumberOf(PyObject* object);
 /// Whether it is one of those numbers, of this thread's scribe: which one. -1 if it is none.
 inline NumberId NumberOf(PyObject* object) { return IsAnyWrittenDown() ? FollowedNumberOf(object) : -1; }
+/// An element of a tensor made of such numbers as one of them; nothing where it is an ordinary number.
+PyObject* WrapElementOf(const Tensor& tensor, int64_t place);
 /// The int or float that it is at the moment.
 py::object HintOf(NumberId number);
 /// Attribute `attr` of the next call (or element `element` of its list) is that number.

@@ -53,20 +53,16 @@ ProgramFace CompileCapture(CaptureFace& captured, int level, int forward_level, 
   return MakeProgram(captured.With(differentiate), captured.frontends, level, forward_level, skip, memory);
 }
 
-/// A call for every size of its batch.
-struct FamilyFace {
-  std::shared_ptr<Family> family;
-  std::vector<const Frontend*> frontends;
-};
-
-FamilyFace Unify(const std::vector<std::pair<CaptureFace*, int64_t>>& samples, bool differentiate) {
+/// The graph of a call for sizes that are symbols.
+std::shared_ptr<Graph> Unify(const std::vector<std::pair<CaptureFace*, std::vector<int64_t>>>& samples,
+                             const std::vector<std::string>& symbols) {
   std::vector<Capture> captures;
-  std::vector<int64_t> sizes;
-  for (const auto& [captured, size] : samples) {
-    captures.push_back(captured->With(differentiate));
-    sizes.push_back(size);
+  std::vector<std::vector<int64_t>> sizes;
+  for (const auto& [captured, those] : samples) {
+    captures.push_back(captured->With(false));
+    sizes.push_back(those);
   }
-  return {std::make_shared<Family>(std::move(captures), sizes), samples.at(0).first->frontends};
+  return std::make_shared<Graph>(Unified(captures, sizes, symbols));
 }
 
 py::object PhantomLike(const py::object& tensor, const py::object& shape, bool requires_grad) {
@@ -316,20 +312,10 @@ void RegisterTracing(py::module_& m) {
 }
 
 void RegisterFamily(py::module_& m) {
-  py::class_<FamilyFace>(m, "Family", "A captured call for every size of its batch.")
-      .def(
-          "compile_at",
-          [](const FamilyFace& self, int64_t size, int level, int forward_level, const std::set<std::string>& skip,
-             const std::string& memory) {
-            return MakeProgram(self.family->At(size), self.frontends, level, forward_level, skip, memory);
-          },
-          "Optimise and plan for one size.", py::arg("size"), py::arg("level") = 3, py::arg("forward_level") = 3,
-          py::arg("skip") = std::set<std::string>(), py::arg("memory") = "")
-      .def_property_readonly(
-          "graph", [](const FamilyFace& self) { return std::make_shared<Graph>(self.family->graph()); },
-          "The graph, whose sizes follow the symbol 'batch'.");
-  m.def("unify", &Unify, "Make one of captures (captured, size) of a call at three sizes; a ValueError says why not.",
-        py::arg("samples"), py::arg("differentiate") = true);
+  m.def("unify", &Unify,
+        "Make one graph of captures (captured, sizes) of a call: at some sizes, at others in each symbol alone, and at "
+        "others in all; a ValueError says why not.",
+        py::arg("samples"), py::arg("symbols"));
 }
 
 /// Calls of which only the shapes are wanted, and what a graph is made of.

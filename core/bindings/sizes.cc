@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/bindings/items.h"
+#include "core/framework/known.h"
 #include "core/framework/scribe.h"
 
 namespace dragon::python {
@@ -91,6 +92,7 @@ void FixSizes(const Tensor& tensor) {
 
 PyObject* WrapItemOf(const Tensor& tensor) {
   if (DRAGON_LIKELY(!IsWritten())) return WrapValue(tensor.Item());
+  if (PyObject* followed = tensor.numel() == 1 ? WrapElementOf(tensor, 0) : nullptr) return followed;
   const auto [id, number] = Scribe::Current()->ReadNumber(tensor);
   return id < 0 || number.kind() == Value::Kind::kBool ? WrapValue(number) : MakeNumber(id, number);
 }
@@ -107,12 +109,22 @@ Value TruthOf(const Tensor& tensor) {
 
 NumberId FollowedNumberOf(PyObject* object) {
   if (!t_face) return -1;
+  if (IsTensor(object)) {
+    const Tensor& tensor = AsTensor(object);
+    return tensor.numel() == 1 && tensor.dtype() != DType::kBool ? Scribe::Current()->ElementOf(tensor, 0) : -1;
+  }
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   if (type != g_whole && type != g_real) return -1;
   py::object scribe = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "scribe"));
   py::object number = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "number"));
   if (!scribe || !number) throw py::error_already_set();
   return scribe.ptr() == t_face ? static_cast<NumberId>(PyLong_AsLong(number.ptr())) : -1;
+}
+
+PyObject* WrapElementOf(const Tensor& tensor, int64_t place) {
+  if (DRAGON_LIKELY(!IsWritten()) || tensor.dtype() == DType::kBool) return nullptr;
+  const NumberId id = Scribe::Current()->ElementOf(tensor, place);
+  return id < 0 ? nullptr : MakeNumber(id, Scribe::Current()->sizes()[id].hint);
 }
 
 py::object HintOf(NumberId number) {
@@ -155,9 +167,7 @@ void Stop(Scribe& self) {
   Py_CLEAR(t_face);
 }
 
-}  // namespace
-
-void RegisterSizes(py::module_& m) {
+void RegisterNumbers(py::module_& m) {
   m.def(
       "set_size_classes",
       [](const py::type& whole, const py::type& real) {
@@ -166,6 +176,21 @@ void RegisterSizes(py::module_& m) {
       },
       "Say what sizes are made of that may be others another time: classes called with (scribe, number, value).",
       py::arg("whole"), py::arg("real"));
+  m.def(
+      "exchange_size_by_numbers",
+      [](int64_t size, bool asked) {
+        const UnknownSize before = std::exchange(SizeByNumbers(), UnknownSize{size, asked});
+        return py::make_tuple(before.size, before.asked);
+      },
+      "Say what stands for sizes that depend on numbers while shapes are worked out (-1: nothing does); returns what "
+      "did, and whether it was asked for.",
+      py::arg("size"), py::arg("asked") = false);
+}
+
+}  // namespace
+
+void RegisterSizes(py::module_& m) {
+  RegisterNumbers(m);
   py::class_<Scribe>(m, "Scribe", "Writes down what the program asks for, so that it can be done for other sizes.")
       .def(py::init<>())
       .def(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/framework/known.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
 #include "core/framework/writes.h"
@@ -54,15 +55,25 @@ void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Te
   }
 }
 
+bool& KnowsNumbers() {
+  static thread_local bool knows = false;
+  return knows;
+}
+
+UnknownSize& SizeByNumbers() {
+  static thread_local UnknownSize unknown;
+  return unknown;
+}
+
 namespace {
 
 /// Numbers that are computed even where only shapes are wanted: sizes of other tensors, as a rule, which shapes follow.
 constexpr int64_t kMostSizes = 64;
 
 /// May a call's results be known while shapes are worked out? Its operands are few numbers, which are there, and it
-/// changes nothing; a trace looks at shapes only.
+/// changes nothing; a trace looks at shapes only, unless whoever started it says otherwise.
 bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const OutputSpec> specs) {
-  if (Door().tracer || !outs.empty() || call.op->schema.mutates()) return false;
+  if ((Door().tracer && !KnowsNumbers()) || !outs.empty() || call.op->schema.mutates()) return false;
   for (const Argument& argument : call.op->schema.arguments()) {
     if (argument.type == ArgumentType::kGenerator) return false;
   }
@@ -75,6 +86,11 @@ bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const Out
   }
   return std::all_of(specs.begin(), specs.end(),
                      [](const OutputSpec& spec) { return CheckedNumel("sizes", spec.shape, 1) <= kMostSizes; });
+}
+
+/// May an operator whose results' shapes depend on numbers say what they are like without any?
+bool IsSupposed(const Call& call) {
+  return Door().phantom && SizeByNumbers().size >= 0 && call.op->infer && !IsKnown(call, {}, {});
 }
 
 /// May the result be computed straight into `out`?
@@ -163,7 +179,9 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door,
   Infer infer(call);
   infer.device = CommonDevice(call);
   bool shapes_only = door.phantom;
-  if (!op.dynamic) {
+  const bool supposed = op.dynamic && DRAGON_UNLIKELY(shapes_only) && IsSupposed(call);
+  if (op.dynamic && !supposed && DRAGON_UNLIKELY(shapes_only)) shapes_only = !IsKnown(call, outs, {});
+  if (!op.dynamic || supposed) {
     static const Tensor none;
     op.infer(infer);
     if (DRAGON_UNLIKELY(shapes_only)) shapes_only = !IsKnown(call, outs, {infer.outputs.data(), infer.outputs.size()});
@@ -176,7 +194,7 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door,
     throw ValueError(op.name()).Got("a destination on ", out.device()).Expected("one on ", infer.device);
   }
   if (infer.device.is_meta() || DRAGON_UNLIKELY(shapes_only)) {
-    if (op.dynamic)
+    if (op.dynamic && !supposed)
       throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
   } else {
     RunKernel(call, infer.device, door, outputs);

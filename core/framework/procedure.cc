@@ -61,6 +61,7 @@ std::vector<Tensor> Procedure::Run(std::span<const Tensor> given, std::span<cons
 
 std::string Procedure::Refusal(std::span<const Tensor> given, std::span<const double> numbers) const {
   const ShapesOnly shapes_only;
+  const KnowingNumbers knowing;
   const GradientsKept kept(*this);
   try {
     Run(PhantomsOf(given), numbers);
@@ -73,6 +74,7 @@ std::string Procedure::Refusal(std::span<const Tensor> given, std::span<const do
 std::vector<Value> Procedure::NumbersAt(std::span<const Tensor> given, std::span<const double> numbers,
                                         std::span<const NumberId> wanted) const {
   const ShapesOnly shapes_only;
+  const KnowingNumbers knowing;
   const GradientsKept kept(*this);
   ProcedureRun run(*this, PhantomsOf(given), numbers);
   run.Advance(static_cast<int32_t>(steps.size()));
@@ -89,6 +91,7 @@ Capture Procedure::Traced(std::span<const Tensor> given, const Capture& like, Tr
   for (const std::string& symbol : symbols) trace->AddSymbol(symbol);
   const std::vector<double> numbers(symbols.size(), 1.0);
   const ShapesOnly shapes_only;
+  const KnowingNumbers knowing;
   const GradientsKept kept(*this);
   trace->Start();
   try {
@@ -118,6 +121,8 @@ std::string Procedure::NameOf(const Sizes::Number& number) const {
       return "number of elements of " + tensor;
     case NumberKind::kItem:
       return "the number in " + tensor;
+    case NumberKind::kElement:
+      return "element " + axis + " of " + tensor;
     default:
       return "whether " + tensor + " is contiguous";
   }

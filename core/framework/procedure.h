@@ -53,7 +53,7 @@ struct ProcedureStep {
   std::vector<Follows> follows;
   std::vector<TensorId> last;  ///< tensors that nobody asks for from here on
   NumberId number = -1;        ///< of a number; -1: it is the constant in `made`
-  Tensor made;                 ///< numbers that the program holds
+  Tensor made;  ///< numbers that the program holds; `follows` says which elements are others another time
   DType dtype = DType::kFloat32;
   BackwardOptions backward;
   bool unversioned = false;  ///< of an alias: its writes are none of autograd's business

@@ -13,11 +13,13 @@ namespace {
 
 using Kind = ProcedureStep::Kind;
 
-/// The numbers that the program holds, which it may write.
-Tensor CopyOf(const Tensor& made) {
+/// The numbers that the program holds, which it may write; some may follow sizes.
+Tensor MadeBy(const ProcedureStep& step, const SizesNow& now) {
+  const Tensor& made = step.made;
   Tensor copy = Tensor::EmptyStrided(made.shape(), made.strides(), made.dtype(), made.device());
   if (made.numel()) std::memcpy(copy.mutable_data(), made.data(), made.numel() * made.item_size());
   copy.impl()->weak = made.impl()->weak;
+  for (const ProcedureStep::Follows& follows : step.follows) SetElement(copy, follows.element, now[follows.number]);
   if (Door().tracer) Door().tracer->Made(copy);
   return copy;
 }
@@ -137,7 +139,7 @@ void ProcedureRun::Do(const ProcedureStep& step) {
       tensors_[step.outputs[0]] = NumberFor(step, now_[step.number]);
       return;
     case Kind::kMade:
-      tensors_[step.outputs[0]] = CopyOf(step.made);
+      tensors_[step.outputs[0]] = MadeBy(step, now_);
       return;
     case Kind::kBackward:
     case Kind::kGradients:

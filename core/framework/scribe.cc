@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/framework/autograd/meta.h"
+#include "core/framework/known.h"
 
 namespace dragon {
 
@@ -39,6 +40,8 @@ void Scribe::Start() {
   trace->when_told = [this](const Tensor& tensor, const Value& number) { NoteTold(tensor, number); };
   Enter();
   mark_ = Storage::Mark();
+  knew_numbers_ = std::exchange(KnowsNumbers(), true);
+  trace->looked = [this](const Tensor& tensor) { FixElements(tensor); };
   t_scribe = this;
   running_ = true;
 }
@@ -49,6 +52,8 @@ void Scribe::Stop() {
   t_scribe = nullptr;
   trace_->listener = nullptr;
   trace_->when_told = nullptr;
+  trace_->looked = nullptr;
+  KnowsNumbers() = knew_numbers_;
   Leave();
 }
 
@@ -286,6 +291,7 @@ Tensors Scribe::Handle(const Call& call, std::span<const Tensor> outs) {
     if (argument.type == ArgumentType::kGraph) Fail(call.op->name() + ", whose graphs are for one size");
   }
   NoteDraws(call);
+  NoteWritten(call, outs);
   const std::vector<uint64_t> versions = VersionsOf(step);
   const int found = trace_->found();
   Tensors results;

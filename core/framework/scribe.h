@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/framework/procedure.h"
@@ -56,6 +57,13 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   /// A bare number that was made a tensor is this one.
   void NoteNumber(const Tensor& tensor, NumberId number);
 
+  /// The tensor was made of numbers that the program holds, some of which are these: (element, number).
+  void NoteNumbers(const Tensor& tensor, std::span<const std::pair<int32_t, NumberId>> numbers);
+  /// An element of a tensor that was made of such numbers; -1 if it is the same for all sizes.
+  NumberId ElementOf(const Tensor& tensor, int64_t place);
+  /// Somebody takes the elements for ordinary numbers.
+  void FixElements(const Tensor& tensor);
+
   void NoteDetached(const Tensor& from, const Tensor& alias, bool unversioned);
 
   // --- Interpreter and Listener
@@ -79,6 +87,7 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   std::vector<TensorId> IdsOf(std::span<const Tensor> tensors);
   bool IsOpen(std::span<const TensorId> ids) const;
   ProcedureStep& AddStep(ProcedureStep::Kind kind);
+  void NoteWritten(const Call& call, std::span<const Tensor> outs);
   void TakePending(const Call& call, ProcedureStep* step);
   void FindLastUses();
   void FindLoose();
@@ -97,10 +106,12 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   std::string failure_;
   NumberId told_ = -1;  ///< the number that was read last
   bool asked_ = false;  ///< by somebody who keeps it as what it is
+  std::unordered_set<const Storage*> written_;  ///< whose numbers are not known while shapes are worked out
   Trace* trace_ = nullptr;
   uint64_t mark_ = 0;
   int depth_ = 0;
   bool running_ = false;
+  bool knew_numbers_ = false;
 };
 
 }  // namespace dragon

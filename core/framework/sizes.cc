@@ -204,6 +204,8 @@ Value SizesNow::Find(const Sizes::Number& number) const {
       const Value item = tensors_[number.a].Item();
       return item.kind() == Value::Kind::kBool ? Value(item.integer()) : item;
     }
+    case NumberKind::kElement:
+      return ElementOf(tensors_[number.a], number.b);
     default:
       return Compute(number.kind, found_[number.a], number.b < 0 ? Value() : found_[number.b]);
   }

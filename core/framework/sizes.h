@@ -19,12 +19,13 @@ using NumberId = int32_t;
 /// How a number comes about: read off a tensor, or computed from two others.
 enum class NumberKind : uint8_t {
   kConstant,
-  kSymbol,  ///< asked for anew before each run: entry `a` of the symbols
-  kSize,    ///< of axis `b` of tensor `a`
-  kStride,  ///< the same, in elements
-  kCount,   ///< of the elements of tensor `a`
-  kDense,   ///< whether tensor `a` is row-major: 1 or 0
-  kItem,    ///< the number in tensor `a`, as the program looked at it for the `b`th time
+  kSymbol,   ///< asked for anew before each run: entry `a` of the symbols
+  kSize,     ///< of axis `b` of tensor `a`
+  kStride,   ///< the same, in elements
+  kCount,    ///< of the elements of tensor `a`
+  kDense,    ///< whether tensor `a` is row-major: 1 or 0
+  kElement,  ///< element `b`, in row-major order, of tensor `a`: a few numbers made of sizes
+  kItem,     ///< the number in tensor `a`, as the program looked at it for the `b`th time
   kAdd,
   kSub,
   kMul,
@@ -40,6 +41,10 @@ inline bool IsRead(NumberKind kind) { return kind >= NumberKind::kSize && kind <
 
 /// Python's arithmetic. A ValueError where the result is beyond 64 bits, and a divisor of 0 where Python raises.
 DRAGON_API Value Compute(NumberKind kind, const Value& a, const Value& b);
+
+/// Element `place` of a few numbers on the host, in row-major order.
+DRAGON_API Value ElementOf(const Tensor& tensor, int64_t place);
+DRAGON_API void SetElement(const Tensor& tensor, int64_t place, const Value& number);
 
 /// Something that the program decided: that `a` relation `b` held, or that it did not.
 struct Decision {

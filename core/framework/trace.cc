@@ -485,7 +485,11 @@ void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors
 }
 
 void Trace::Observe(const Tensor& tensor, const char* how) {
-  if (looking_ || !IsOpen(tensor)) return;
+  if (looking_) return;
+  if (!IsOpen(tensor)) {
+    if (looked) looked(tensor);
+    return;
+  }
   GiveUp(std::string("the program looks at a tensor's numbers (") + how + ")");
   if (Door().phantom) throw RuntimeError("trace").Says(failure_);
 }

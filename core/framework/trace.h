@@ -96,6 +96,8 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   std::function<std::string()> place;
   /// Called for where each call comes from, if it is there.
   std::function<std::string()> scope;
+  /// Called where somebody looks at numbers that are the same whenever the graph runs.
+  std::function<void(const Tensor&)> looked;
 
   /// An argument of the traced function, in order. Before Start.
   void AddInput(const Tensor& tensor, std::string name = "");

@@ -1,12 +1,10 @@
-// Finding the linear functions of the batch's size among the numbers of a capture.
+// Finding the linear functions of sizes among the numbers of a capture.
 #include "core/runtime/family.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
-
-#include "core/framework/graph_check.h"
 
 namespace dragon {
 
@@ -76,7 +74,7 @@ void VisitNumbers(Capture& capture, const Visitor& visit) {
 }
 
 [[noreturn]] void Differ(const std::string& what) {
-  throw ValueError("batch").Got(what, " that changes with the batch's size").Expected("the same calls at every size");
+  throw ValueError("sizes").Got(what, " that changes with sizes").Expected("the same calls at every size");
 }
 
 bool SameConstant(const Tensor& a, const Tensor& b) {
@@ -160,12 +158,17 @@ void CheckAlike(const Capture& a, const Capture& b) {
   }
 }
 
+/// Notes numbers, and where they stand.
+Visitor Noting(std::vector<int64_t>* numbers, std::vector<std::string>* places) {
+  return [=](int64_t& number, const std::string& place) {
+    numbers->push_back(number);
+    if (places) places->push_back(place);
+  };
+}
+
 std::vector<int64_t> NumbersOf(Capture capture, std::vector<std::string>* places) {
   std::vector<int64_t> numbers;
-  VisitNumbers(capture, [&](int64_t& number, const std::string& place) {
-    numbers.push_back(number);
-    if (places) places->push_back(place);
-  });
+  VisitNumbers(capture, Noting(&numbers, places));
   return numbers;
 }
 
@@ -185,137 +188,146 @@ std::string Difference(const Capture& one, const Capture& other) {
   return mine.size() == others.size() ? "" : "a number of sizes";
 }
 
-Family::Family(std::vector<Capture> captures, const std::vector<int64_t>& sizes) {
-  if (captures.size() < 3) throw ValueError("batch").Got(captures.size(), " captures").Expected("three or more");
-  if (sizes.size() != captures.size()) throw ValueError("batch").Got(sizes.size(), " sizes").Expected(captures.size());
-  base_ = captures[0];
-  std::vector<std::string> places;
-  std::vector<std::vector<int64_t>> numbers;
-  for (size_t i = 0; i < captures.size(); ++i) {
-    if (i) CheckAlike(base_, captures[i]);
-    numbers.push_back(NumbersOf(captures[i], i ? nullptr : &places));
-    if (numbers[i].size() != numbers[0].size()) Differ("a number of sizes");
-  }
-  const int64_t n0 = sizes[0], n1 = sizes[1];
-  if (n0 == n1) throw ValueError("batch").Got("two captures at size ", n0).Expected("different sizes");
-  for (size_t k = 0; k < numbers[0].size(); ++k) {
-    const int64_t difference = numbers[1][k] - numbers[0][k];
-    const int64_t coefficient = difference / (n1 - n0), offset = numbers[0][k] - coefficient * n0;
-    for (size_t i = 0; i < captures.size(); ++i) {
-      if (offset + coefficient * sizes[i] != numbers[i][k]) Differ(places[k]);
-    }
-    Line line{offset, coefficient};
-    for (const std::vector<int64_t>& sample : numbers) {
-      line.below |= sample[k] < 0;
-      line.zero |= sample[k] == 0;
-      line.above |= sample[k] > 0;
-    }
-    numbers_.push_back(line);
-  }
-}
-
 namespace {
 
-[[noreturn]] void RefuseSize(int64_t size, const std::string& what) {
-  throw ValueError("batch").Got("size ", size, ", where ", what).Expected("a size at which the call is known");
-}
+/// A number that follows sizes: an offset, and a coefficient for each of them.
+struct Line {
+  int64_t offset = 0;
+  std::vector<int64_t> coefficients;
 
-bool SameStrides(const ValueInfo& one, const ValueInfo& other) {
-  const auto strides = [](const ValueInfo& info) {
-    return info.strides.empty() ? ContiguousStrides(info.shape) : info.strides;
-  };
-  const Dims mine = strides(one), theirs = strides(other);
-  for (int axis = 0; axis < one.shape.size(); ++axis) {
-    if (one.shape[axis] > 1 && mine[axis] != theirs[axis]) return false;
+  bool follows() const {
+    return std::any_of(coefficients.begin(), coefficients.end(), [](int64_t k) { return k != 0; });
   }
-  return true;
-}
+  /// Whether this is the number at these sizes.
+  bool Holds(const std::vector<int64_t>& sizes, int64_t number) const {
+    int64_t sum = offset;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      int64_t term;
+      if (__builtin_mul_overflow(coefficients[k], sizes[k], &term) || __builtin_add_overflow(sum, term, &sum)) {
+        return false;
+      }
+    }
+    return sum == number;
+  }
+};
 
-/// Every operator is asked anew what it makes of its operands: only then the numbers of this size are known, and not
-/// merely extrapolated.
-void CheckCalls(const Graph& graph, int64_t size) {
-  for (const ValueInfo& info : graph.values) CheckValueInfo("batch", info);
-  for (const GraphCall& call : graph.calls) {
-    const std::vector<ValueInfo> infos = InferCall(graph, call);
-    if (infos.size() != call.outputs.size()) RefuseSize(size, call.op->name() + " has another number of results");
-    for (size_t k = 0; k < infos.size(); ++k) {
-      if (call.outputs[k] == kNoValue) continue;
-      const ValueInfo& expected = graph.values[call.outputs[k]];
-      if (infos[k].shape != expected.shape || infos[k].dtype != expected.dtype || !SameStrides(infos[k], expected)) {
-        RefuseSize(size, call.op->name() + " makes something else");
+/// The sizes of one capture; of the base, of those that differ from it in one size each, and of the rest.
+using Samples = std::vector<std::vector<int64_t>>;
+
+void CheckSamples(const Samples& sizes, size_t captures, size_t symbols) {
+  if (captures != sizes.size()) throw ValueError("sizes").Got(sizes.size(), " sets").Expected(captures);
+  if (symbols == 0 || captures < symbols + 2) {
+    throw ValueError("sizes").Got(captures, " captures for ", symbols, " symbols").Expected("two more than symbols");
+  }
+  for (size_t i = 0; i < captures; ++i) {
+    if (sizes[i].size() != symbols) throw ValueError("sizes").Got(sizes[i].size(), " sizes").Expected(symbols);
+    for (size_t k = 0; k < symbols && i >= 1 && i <= symbols; ++k) {
+      if ((sizes[i][k] != sizes[0][k]) != (k + 1 == i)) {
+        throw ValueError("sizes").Got("set ", i).Expected("one that differs from the first in size ", i - 1, " alone");
       }
     }
   }
 }
 
-/// What is shown of a value or an input lies in its memory.
-void CheckShown(const Graph& graph, const CapturedOutput& output, int64_t size) {
-  const bool fresh = output.kind == CapturedOutput::Kind::kValue;
-  const ValueId id = fresh ? graph.outputs[output.index] : graph.inputs[output.index];
-  if (LiesWithin(output.shape, output.strides, output.offset, graph.Bytes(id) / ItemSize(output.dtype))) return;
-  RefuseSize(size, "a result reaches out of the memory that it is a part of");
-}
+/// Strides are products of sizes, and found anew where those are known.
+const char* const kStrides = "the strides of a value";
 
-}  // namespace
-
-int64_t Family::Line::At(int64_t size, const std::string& place) const {
-  int64_t number;
-  if (__builtin_mul_overflow(coefficient, size, &number) || __builtin_add_overflow(offset, number, &number)) {
-    RefuseSize(size, place + " is beyond 64 bits");
+Line FitLine(const Samples& sizes, const std::vector<std::vector<int64_t>>& numbers, size_t place,
+             const std::string& name) {
+  Line line;
+  const size_t symbols = sizes[0].size();
+  line.offset = numbers[0][place];
+  for (size_t k = 0; k < symbols; ++k) {
+    const __int128 step = static_cast<__int128>(sizes[k + 1][k]) - sizes[0][k];
+    const __int128 difference = static_cast<__int128>(numbers[k + 1][place]) - numbers[0][place];
+    const auto coefficient = static_cast<int64_t>(difference / step);
+    int64_t part;
+    if (__builtin_mul_overflow(coefficient, sizes[0][k], &part) ||
+        __builtin_sub_overflow(line.offset, part, &line.offset)) {
+      throw ValueError("sizes").Got(name, " that is beyond 64 bits").Expected("a smaller number");
+    }
+    line.coefficients.push_back(coefficient);
   }
-  // The engine's own arithmetic takes its ways by signs: an index below 0 counts from the end.
-  if (number < 0 ? below : number > 0 ? above : zero) return number;
-  RefuseSize(size, place + " has another sign");
-}
-
-Capture Family::At(int64_t size) const {
-  Capture capture = base_;
-  size_t k = 0;
-  VisitNumbers(capture, [&](int64_t& number, const std::string& place) { number = numbers_[k++].At(size, place); });
-  CheckCalls(capture.graph, size);
-  CheckCalls(capture.backward.graph, size);
-  for (const CapturedOutput& output : capture.outputs) CheckShown(capture.graph, output, size);
-  for (const CapturedGradient& gradient : capture.gradients) {
-    if (gradient.written && !gradient.is_none) CheckShown(capture.graph, gradient.output, size);
+  for (size_t i = 0; i < sizes.size() && name != kStrides; ++i) {
+    if (!line.Holds(sizes[i], numbers[i][place])) {
+      throw ValueError("sizes").Got(name, " that is no sum of multiples of the sizes").Expected("one");
+    }
   }
-  return capture;
+  return line;
 }
 
-Graph Family::graph() const {
-  Graph graph = base_.graph;
-  const int32_t symbol = static_cast<int32_t>(graph.symbols.size());
-  graph.symbols.push_back("batch");
-  size_t k = 0;
-  const auto follow = [&](Expression* expression) {
-    const Line& line = numbers_[k++];
-    expression->offset = line.offset;
-    if (line.coefficient) expression->terms.push_back({symbol, line.coefficient});
-    return line.coefficient != 0;
-  };
-  for (ValueInfo& info : graph.values) {
-    for (int axis = 0; axis < info.shape.size(); ++axis) {
+/// Puts lines where a graph's numbers are, in the order in which `NumbersOf` tells them.
+class Following {
+ public:
+  Following(Graph* graph, std::vector<Line> lines, const std::vector<std::string>& symbols)
+      : graph_(graph), lines_(std::move(lines)), first_(static_cast<int32_t>(graph->symbols.size())) {
+    graph_->symbols.insert(graph_->symbols.end(), symbols.begin(), symbols.end());
+  }
+
+  void Fill() {
+    for (ValueInfo& info : graph_->values) {
+      for (int axis = 0; axis < info.shape.size(); ++axis) {
+        Expression expression;
+        if (Next(&expression)) info.symbolic.push_back({axis, expression});
+      }
+      next_ += info.strides.size();
+    }
+    for (const auto& [id, tensor] : graph_->constants) {
       Expression expression;
-      if (follow(&expression)) info.symbolic.push_back({axis, expression});
+      if (IsWholeNumber(tensor) && Next(&expression)) {
+        throw NotImplementedError("sizes").Says("the graph computes with a size as a number");
+      }
     }
-    k += info.strides.size();
+    for (GraphCall& call : graph_->calls) FillCall(&call);
   }
-  for (const auto& [id, tensor] : graph.constants) {
-    Expression expression;
-    if (IsWholeNumber(tensor) && follow(&expression)) {
-      throw NotImplementedError("batch").Says("the graph computes with the batch's size as a number");
+
+ private:
+  bool Next(Expression* expression) {
+    const Line& line = lines_[next_++];
+    expression->offset = line.offset;
+    for (size_t k = 0; k < line.coefficients.size(); ++k) {
+      if (line.coefficients[k]) expression->terms.push_back({first_ + static_cast<int32_t>(k), line.coefficients[k]});
     }
+    return line.follows();
   }
-  for (GraphCall& call : graph.calls) {
-    for (size_t i = 0; i < call.attrs.size(); ++i) {
-      const Value& attr = call.attrs[i];
+
+  void FillCall(GraphCall* call) {
+    for (size_t i = 0; i < call->attrs.size(); ++i) {
+      const Value& attr = call->attrs[i];
       const bool list = attr.kind() == Value::Kind::kInts;
       const int count = list ? attr.ints().size() : attr.kind() == Value::Kind::kInt ? 1 : 0;
       for (int element = 0; element < count; ++element) {
         GraphCall::Symbolic symbolic{static_cast<int32_t>(i), list ? element : -1, {}};
-        if (follow(&symbolic.value)) call.symbolic.push_back(symbolic);
+        if (Next(&symbolic.value)) call->symbolic.push_back(symbolic);
       }
     }
   }
+
+  Graph* graph_;
+  std::vector<Line> lines_;
+  int32_t first_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+Graph Unified(const std::vector<Capture>& captures, const std::vector<std::vector<int64_t>>& sizes,
+              const std::vector<std::string>& symbols) {
+  CheckSamples(sizes, captures.size(), symbols.size());
+  std::vector<std::string> places;
+  std::vector<std::vector<int64_t>> numbers;
+  for (size_t i = 0; i < captures.size(); ++i) {
+    if (i) CheckAlike(captures[0], captures[i]);
+    Graph graph = captures[i].graph;
+    VisitGraph(graph, Noting(&numbers.emplace_back(), i ? nullptr : &places));
+    if (numbers[i].size() != numbers[0].size()) Differ("a number of sizes");
+  }
+  std::vector<Line> lines;
+  for (size_t place = 0; place < places.size(); ++place) {
+    lines.push_back(FitLine(sizes, numbers, place, places[place]));
+  }
+  Graph graph = captures[0].graph;
+  Following(&graph, std::move(lines), symbols).Fill();
   return graph;
 }
 

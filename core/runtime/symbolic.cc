@@ -1,10 +1,29 @@
 // Numbers in the places of symbols, and calls one by one.
 #include "core/runtime/symbolic.h"
 
+#include <algorithm>
+
 #include "core/framework/apply.h"
+#include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 
 namespace dragon {
+
+namespace {
+
+/// Values that do not lie in row-major order: how, says who makes them, since strides are products of sizes.
+void FindStrides(Graph* graph) {
+  for (const GraphCall& call : graph->calls) {
+    const auto strided = [&](ValueId id) { return id != kNoValue && !graph->values[id].strides.empty(); };
+    if (std::none_of(call.outputs.begin(), call.outputs.end(), strided)) continue;
+    const std::vector<ValueInfo> infos = InferCall(*graph, call);
+    for (size_t k = 0; k < infos.size() && k < call.outputs.size(); ++k) {
+      if (strided(call.outputs[k])) graph->values[call.outputs[k]].strides = infos[k].strides;
+    }
+  }
+}
+
+}  // namespace
 
 Graph Specialise(const Graph& graph, std::span<const int64_t> symbols) {
   if (symbols.size() != graph.symbols.size()) {
@@ -30,6 +49,7 @@ Graph Specialise(const Graph& graph, std::span<const int64_t> symbols) {
     }
     call.symbolic.clear();
   }
+  FindStrides(&result);
   return result;
 }
 

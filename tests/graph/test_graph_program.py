@@ -99,8 +99,8 @@ def make_any_batch():
         trace.start()
         result = score(image)
         trace.stop()
-        found.append((trace.finish([result]), batch))
-    graph = dragon.Graph(_C.unify(found, False).graph)
+        found.append((trace.finish([result]), [batch]))
+    graph = dragon.Graph(_C.unify(found, ["batch"]))
     graph.name = "network"
     return graph
 

@@ -1,104 +1,123 @@
-"""A call captured at one size of its batch runs at every size, without its Python code."""
-import copy
+"""A call captured at one size is one graph for many sizes, which is saved and runs without Python."""
+import pathlib
+import subprocess
 
+import numpy
 import pytest
 
+import dragon
 from dragon import _C
 from dragon.vm import torch
 from dragon.vm.torch import nn
 
 
-def capture(function, arguments, phantom=False):
-    """Return what a call does; a phantom one computes nothing."""
-    trace = _C.Trace()
-    for argument in arguments:
-        trace.add_input(argument)
-    before = _C.set_phantom(phantom)
-    trace.start()
-    try:
-        result = function(*arguments)
-    finally:
-        trace.stop()
-        _C.set_phantom(before)
-    assert trace.failure is None
-    captured = trace.finish([result])
-    if phantom:
-        trace.restore_gradients()
-    return captured
+PROGRAM = pathlib.Path(dragon.__file__).resolve().parent / "lib" / "dragon_run"
 
 
-def generalize(function, x, differentiate=True):
-    """Return the call for every size of the first axis of x."""
-    shapes = [(size, *x.shape[1:]) for size in (5, 14)]
-    samples = [(capture(function, [x]), x.shape[0])]
-    samples += [(capture(function, [_C.phantom_like(x, shape)], True), shape[0]) for shape in shapes]
-    return _C.unify(samples, differentiate)
+def traced(function, *examples):
+    """Return the graph of a call, as `torch.jit.trace` makes it."""
+    return torch.jit.trace(function, examples, check_trace=False)
+
+
+def graph_of(module):
+    """Return the graph that goes into the file."""
+    return module._capture()[0]
 
 
 def make_net():
     torch.manual_seed(3)
-    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 10))
+    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+                         nn.Linear(4, 10)).eval()
 
 
-def test_values_statistics_and_gradients_at_other_sizes():
+class Scores(nn.Module):
+    """Two arguments whose lengths are one."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(20, 8)
+
+    def forward(self, ids, mask):
+        x = self.embed(ids)
+        return torch.softmax((x @ x.transpose(1, 2)).masked_fill(mask[:, None], -1e9), -1) @ x
+
+
+def check(module, graph, path, *arguments):
+    """Run a saved graph without Python at these arguments' sizes, and hold it to the call."""
+    files = [path / f"{number}.npy" for number in range(len(arguments))]
+    for file, argument in zip(files, arguments):
+        numpy.save(file, argument.numpy())
+    numpy.save(path / "wanted.npy", module(*arguments).detach().numpy())
+    words = ["--inputs", ",".join(map(str, files)), "--reference", path / "wanted.npy", "--tolerance", "1e-5"]
+    done = subprocess.run([PROGRAM, graph, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("function, shapes, symbols", [
+    (lambda x: x.reshape(x.shape[0] * 2, 3), [(8, 6)], ["batch"]),
+    (lambda x: x.relu() + 1, [(8, 6)], ["batch", "size1_of_input0"]),
+    (lambda x, y: x @ y, [(8, 6), (6, 5)], ["batch", "size1_of_input0", "size1_of_input1"]),
+    (lambda x: x[:, 1:-1] * 2, [(8, 6)], ["batch", "size1_of_input0"]),
+    (lambda x, y: torch.cat([x, y], 1), [(8, 6), (8, 6)], ["batch", "size1_of_input0", "size1_of_input1"])])
+def test_the_graph_tells_which_sizes_are_open(function, shapes, symbols):
+    assert list(graph_of(traced(function, *[torch.randn(shape) for shape in shapes])).symbols) == symbols
+
+
+@pytest.mark.parametrize("function, symbols", [
+    (lambda x: x.reshape(-1)[:x.shape[0] ** 2], ["size1_of_input0"]), (lambda x: x * (1.0 / x.shape[0]), []),
+    (lambda x: x.reshape(-1, 2) * 2 if x.shape[0] > 6 else x + 1, ["batch"])])
+def test_sizes_that_numbers_follow_in_no_line_stay_as_they_are(function, symbols):
+    found = list(graph_of(traced(function, torch.randn(8, 20))).symbols)
+    assert "batch" not in found or symbols == ["batch"]
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no dragon_run")
+def test_a_net_at_other_batches_heights_and_widths(tmp_path):
     net = make_net()
-
-    def function(x):
-        return (net(x) / x.shape[0]).log_softmax(-1)
-
-    symbolic = generalize(function, torch.randn(8, 1, 8, 8))
-    twin = copy.deepcopy(net)
-    for size in (3, 5, 11, 8):
-        x = torch.randn(size, 1, 8, 8)
-        result, = symbolic.compile_at(size).run([x])
-        expected = (twin(x) / size).log_softmax(-1)
-        assert torch.equal(result, expected)
-        result[:, 0].sum().backward()
-        expected[:, 0].sum().backward()
-        for mine, other in zip(net.parameters(), twin.parameters()):
-            assert torch.equal(mine.grad, other.grad)
-        for mine, other in zip(net.buffers(), twin.buffers()):
-            assert torch.equal(mine, other)
+    module = traced(net, torch.randn(8, 1, 16, 12))
+    assert list(graph_of(module).symbols) == ["batch", "size2_of_input0", "size3_of_input0"]
+    module.save(tmp_path / "net.dragon")
+    for shape in ((1, 1, 5, 5), (3, 1, 31, 7), (64, 1, 16, 12), (2, 1, 3, 40)):
+        check(net, tmp_path / "net.dragon", tmp_path, torch.randn(shape))
 
 
-def test_a_whole_step_leaves_no_phantom_gradients():
-    net = make_net()
-    optimizer = torch.optim.Adam(net.parameters())
-
-    def step(x):
-        optimizer.zero_grad()
-        loss = net(x).pow(2).mean()
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-
-    x = torch.randn(8, 1, 8, 8)
-    step(x)
-    symbolic = generalize(step, x, differentiate=False)
-    twin, twin_optimizer = copy.deepcopy((net, optimizer))
-    x = torch.randn(3, 1, 8, 8)
-    loss, = symbolic.compile_at(3).run([x])
-    twin_optimizer.zero_grad()
-    expected = twin(x).pow(2).mean()
-    expected.backward()
-    twin_optimizer.step()
-    assert torch.equal(loss, expected)
-    for mine, other in zip(net.parameters(), twin.parameters()):
-        assert torch.equal(mine, other) and torch.equal(mine.grad, other.grad)
+@pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no dragon_run")
+def test_lengths_that_are_one_are_one_symbol(tmp_path):
+    torch.manual_seed(0)
+    net = Scores().eval()
+    mask = torch.zeros(3, 6, dtype=torch.bool)
+    module = traced(net, torch.randint(0, 20, (3, 6)), mask)
+    assert list(graph_of(module).symbols) == ["batch", "size1_of_input0"]
+    module.save(tmp_path / "net.dragon")
+    for batch, length in ((1, 2), (2, 9), (5, 33)):
+        mask = torch.arange(length).expand(batch, length) > length // 2
+        check(net, tmp_path / "net.dragon", tmp_path, torch.randint(0, 20, (batch, length)), mask)
+    loaded = torch.jit.load(tmp_path / "net.dragon")
+    ids = torch.randint(0, 20, (4, 7))
+    assert torch.allclose(loaded(ids, ids > 9), net(ids, ids > 9), atol=1e-6)
 
 
-@pytest.mark.parametrize("function", [
-    lambda x: x * (1.0 / x.shape[0]), lambda x: x.reshape(-1)[:x.shape[0] ** 2],
-    lambda x: x[:min(x.shape[0], 6)], lambda x: x * 2 if x.shape[0] > 6 else x + 1])
-def test_what_is_not_linear_in_the_size_is_refused(function):
-    with pytest.raises(ValueError, match="batch"):
-        generalize(function, torch.randn(8, 200))
+def test_one_of_two_sizes_whose_product_is_needed_stays_open():
+    net = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    module = traced(lambda x: net(x, x, x)[0], torch.randn(3, 6, 8))
+    assert list(graph_of(module).symbols) == ["batch"]
 
 
-def test_the_graph_tells_which_sizes_follow_the_batch():
-    graph = generalize(lambda x: x.reshape(x.shape[0] * 2, 3), torch.randn(8, 6)).graph
-    assert list(graph.symbols) == ["batch"]
-    assert "2*batch" in graph.str()
+def test_captures_of_other_calls_have_no_graph_in_common():
+    found = []
+    for size in (4, 5, 9):
+        trace, x = _C.Trace(), torch.zeros(size, 6)
+        trace.add_input(x)
+        trace.start()
+        result = x * 2 if size > 4 else x + 1
+        trace.stop()
+        found.append((trace.finish([result]), [size]))
+    with pytest.raises(ValueError, match="that changes with sizes"):
+        _C.unify(found, ["batch"])
+    for samples, symbols in ((found[:2], ["batch"]), (found, []), (found, ["batch", "length"]),
+                             ([(item, [4]) for item, _ in found], ["batch"])):
+        with pytest.raises(ValueError, match="sizes: got"):
+            _C.unify(samples, symbols)
 
 
 def test_one_graph_of_a_whole_step_serves_all_sizes():

@@ -32,8 +32,8 @@ def make_graph():
         trace.start()
         result = x + x + w
         trace.stop()
-        found.append((trace.finish([result]), rows))
-    return dragon.Graph(_C.unify(found, False).graph)
+        found.append((trace.finish([result]), [rows]))
+    return dragon.Graph(_C.unify(found, ["batch"]))
 
 
 def test_tensors_by_name():

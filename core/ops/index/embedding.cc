@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/framework/known.h"
 #include "core/kernels/index.h"
 #include "core/ops/check.h"
 #include "core/ops/index/indices.h"
@@ -226,6 +227,7 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
     DefineOp("repeat_places(Tensor repeats) -> Tensor")
         .Doc("For counts of repetition, the index of each repeated element.")
         .Dynamic()
+        .Infers([](Infer& i) { i.y(0, Dims{AskSizeByNumbers()}, DType::kInt64); })
         .NotDifferentiable()
         .Runs([](Run& r) {
           if (!r.x(0).device().is_cpu())

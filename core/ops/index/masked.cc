@@ -1,5 +1,6 @@
 // Operators driven by a mask, and the places that are not zero.
 #include "core/framework/infer.h"
+#include "core/framework/known.h"
 #include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/kernels/index.h"
@@ -52,6 +53,11 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
     DefineOp("masked_select(Tensor x, Tensor mask) -> Tensor")
         .Doc("The elements where the mask is true, as a vector.")
         .Dynamic()
+        .Infers([](Infer& i) {
+          CheckMask("masked_select", i.x("mask"));
+          BroadcastShapes("masked_select", i.x("x").shape(), i.x("mask").shape());
+          i.y(0, Dims{AskSizeByNumbers()}, i.x("x").dtype());
+        })
         .Runs([](Run& r) {
           CheckMask("masked_select", r.x("mask"));
           const Dims shape = BroadcastShapes("masked_select", r.x("x").shape(), r.x("mask").shape());
@@ -99,6 +105,7 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
     DefineOp("nonzero(Tensor x) -> Tensor")
         .Doc("The places of the elements that are not zero, one row each.")
         .Dynamic()
+        .Infers([](Infer& i) { i.y(0, Dims{AskSizeByNumbers(), i.x(0).ndim()}, DType::kInt64); })
         .NotDifferentiable()
         .Runs([](Run& r) {
           int64_t count = 0;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/framework/infer.h"
+#include "core/framework/known.h"
 #include "core/framework/op.h"
 #include "core/kernels/sort.h"
 #include "core/ops/index/indices.h"
@@ -38,6 +39,25 @@ Tensors Groups(const CallReader& c, bool sorted, bool inverse, bool counts, cons
           counts ? ends - begins : nothing};
 }
 
+/// What the groups look like before there are numbers.
+void InferGroups(Infer& i) {
+  const Tensor& x = i.x(0);
+  if (x.is_complex()) throw TypeError(i.name()).Got(x.dtype()).Expected("numbers that have an order");
+  const bool all = i.attr("axis").is_none();
+  const int64_t count = AskSizeByNumbers();
+  Dims values{count}, inverse = x.shape();
+  if (!all && x.ndim() > 0) {
+    const int64_t axis = NormalizeAxis(i.name(), i.attr("axis").integer(), x.ndim());
+    values = x.shape();
+    inverse = {values[axis]};
+    values[axis] = count;
+  }
+  const Dims nothing{0};
+  i.y(0, values, x.dtype());
+  i.y(1, i.Bool("return_inverse") ? inverse : nothing, DType::kInt64);
+  i.y(2, i.Bool("return_counts") ? Dims{count} : nothing, DType::kInt64);
+}
+
 void SetAll(Run& r, Tensors results) {
   for (size_t i = 0; i < results.size(); ++i) r.set_y(static_cast<int>(i), results[i]);
 }
@@ -50,6 +70,7 @@ void SetAll(Run& r, Tensors results) {
             "The distinct elements, or rows along an axis, in ascending order; inverse and counts are empty unless "
             "asked for.")
         .Dynamic()
+        .Infers(InferGroups)
         .NotDifferentiable()
         .Runs([](Run& r) {
           SetAll(r, Groups(r, /*sorted=*/true, r.Bool("return_inverse"), r.Bool("return_counts"), r.attr("axis")));
@@ -61,6 +82,7 @@ void SetAll(Run& r, Tensors results) {
         " -> (Tensor values, Tensor inverse, Tensor counts)")
         .Doc("The first of every run of equal elements, or of equal rows along an axis.")
         .Dynamic()
+        .Infers(InferGroups)
         .NotDifferentiable()
         .Runs([](Run& r) {
           SetAll(r, Groups(r, /*sorted=*/false, r.Bool("return_inverse"), r.Bool("return_counts"), r.attr("axis")));
@@ -143,6 +165,12 @@ constexpr int64_t kMostBins = int64_t{1} << 40;
     DefineOp("bincount(Tensor x, Tensor? weights=None, int minlength=0) -> Tensor")
         .Doc("How often each number from 0 on occurs, or the sum of its weights.")
         .Dynamic()
+        .Infers([](Infer& i) {
+          CheckIndexDType("bincount", i.x("x"));
+          const bool short_sums = i.has("weights") && i.x("weights").dtype() == DType::kFloat32;
+          const DType sums = short_sums ? DType::kFloat32 : DType::kFloat64;
+          i.y(0, Dims{std::max(AskSizeByNumbers(), i.Int("minlength"))}, i.has("weights") ? sums : DType::kInt64);
+        })
         .NotDifferentiable()
         .Runs([](Run& r) {
           CheckIndexDType("bincount", r.x("x"));

@@ -3,6 +3,7 @@ import json
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.export_sizes import graph_for_sizes
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import Template, is_record
@@ -109,7 +110,7 @@ def capture_graph(function, args, kwargs=None, names=None, name="graph"):
     if trace.failure:
         raise GraphError(trace.failure)
     captured = trace.finish(outputs)
-    graph = Graph(_for_any_batch(function, arguments, inputs, captured) or captured.graph)
+    graph = Graph(graph_for_sizes(function, arguments, inputs, captured) or captured.graph)
     graph.name = name
     outside = {number: tensor for number, tensor in trace.outside_inputs}
     known = {_C.memory_key(tensor): label for label, tensor in (names or {}).items()}
@@ -119,47 +120,6 @@ def capture_graph(function, args, kwargs=None, names=None, name="graph"):
             graph.set_name(graph.inputs[number], label)
     graph.add_constant(_text_tensor(json.dumps(_plain(template._root))), STRUCTURE)
     return graph, outside, result
-
-
-def _for_any_batch(function, arguments, inputs, captured):
-    """Return the graph with the arguments' common first size as a symbol; None where something else follows from it."""
-    sizes = {tensor.shape[0] for tensor in inputs if tensor.ndim}
-    size = sizes.pop() if len(sizes) == 1 else 0
-    if size < 2 or any(not tensor.is_contiguous() for tensor in inputs):
-        return None
-    samples = [(captured, size)]
-    for other in (2 * size + 3, 5 * size + 1):
-        shapes = [(other, *tuple(tensor.shape)[1:]) if tensor.ndim else () for tensor in inputs]
-        rehearsed = _rehearse(function, arguments, [_C.phantom_like(*pair) if pair[1] else pair[0]
-                                                    for pair in zip(inputs, shapes)])
-        if rehearsed is None:
-            return None
-        samples.append((rehearsed, other))
-    try:
-        return _C.unify(samples, False).graph
-    except (ValueError, RuntimeError, NotImplementedError):
-        return None
-
-
-def _rehearse(function, arguments, tensors):
-    """Return the capture of a call that computes nothing; None where it fails, as it may without numbers."""
-    trace = _C.Trace()
-    for tensor in tensors:
-        trace.add_input(tensor)
-    args, kwargs = arguments.fill(tensors)
-    with modes.shapes_only():
-        captures().append(Sketch(trace))
-        trace.start()
-        try:
-            outputs = [tensor.clone() for tensor in Template(function(*args, **kwargs)).tensors]
-            trace.stop()
-            return None if trace.failure else trace.finish(outputs)
-        except Exception:  # it may do anything with tensors that hold no numbers
-            return None
-        finally:
-            trace.stop()
-            trace.restore_gradients()
-            captures().pop()
 
 
 def freeze(graph, outside):

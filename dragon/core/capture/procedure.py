@@ -21,10 +21,8 @@ _C.set_size_classes(Size, Quantity)
 class _Dictation:
     """A call that makes shapes only, of which somebody writes down what the program asks for."""
 
-    is_trace = False
-
-    def __init__(self, trace, scribe):
-        self.trace, self.scribe = trace, scribe
+    def __init__(self, trace, scribe, is_trace):
+        self.trace, self.scribe, self.is_trace = trace, scribe, is_trace
 
     def symbol(self, value, container, key):
         number = SymbolicNumber(value)
@@ -210,7 +208,7 @@ def as_given(inputs):
     return chosen
 
 
-def write_down(recording, axes, foretold=False):
+def write_down(recording, axes, foretold=False, is_trace=False):
     """Return the procedure of a call that has just been made, and the result's template.
 
     The function runs once more, over tensors without numbers, with sizes that know how they came about.
@@ -223,6 +221,8 @@ def write_down(recording, axes, foretold=False):
         The axes (tensor, axis) whose sizes are to be open.
     foretold : bool, optional, default=False
         Whether it may look at numbers: it is told what the call found.
+    is_trace : bool, optional, default=False
+        Whether the call becomes a graph that stands for itself.
 
     Returns
     -------
@@ -246,7 +246,7 @@ def write_down(recording, axes, foretold=False):
         scribe.add_argument(tensor, [axis for other, axis in axes if other == number])
     args, kwargs = arguments.fill(chosen)
     phantom = modes.set_phantom(True)
-    captures().append(_Dictation(trace, scribe))
+    captures().append(_Dictation(trace, scribe, is_trace))
     trace.start()
     scribe.start()
     try:
@@ -303,11 +303,30 @@ def make_sized(recording, captured, axes, signature, options):
         return f"it takes {names} for plain numbers"
     if template.signature() != signature:
         return "its result holds something besides tensors and numbers that follows sizes"
+    doubt = doubt_of(procedure, recording.inputs, captured)
+    return doubt or Sized(procedure, template, axes, captured, options)
+
+
+def doubt_of(procedure, inputs, captured):
+    """Return why a procedure is not the call that it was written down from, or an empty text.
+
+    Parameters
+    ----------
+    procedure : _C.Procedure
+        The call as the program asks for it.
+    inputs : Sequence[Tensor]
+        Its arguments.
+    captured : _C.Capture
+        What it came to.
+
+    Returns
+    -------
+    str
+        Where it differs, done again at the same sizes.
+
+    """
     try:
-        again = procedure.traced(recording.inputs, captured)
-        difference = _C.difference(captured, again)
+        difference = _C.difference(captured, procedure.traced(inputs, captured))
     except Exception as error:  # what was not written down may be missing anywhere
         return f"done again, it fails: {error}"
-    if difference:
-        return f"done again, it differs: {difference}"
-    return Sized(procedure, template, axes, captured, options)
+    return f"done again, it differs: {difference}" if difference else ""

@@ -99,6 +99,11 @@ def is_capturing():
     return bool(getattr(_local, "captures", None))
 
 
+def is_sketching():
+    """Return whether this thread captures a function for a graph that stands for itself."""
+    return any(getattr(capture, "is_trace", False) for capture in captures())
+
+
 def is_exporting():
     """Return whether this thread captures a function for a model of another format."""
     return any(getattr(capture, "exports", False) for capture in captures())

@@ -12,7 +12,6 @@ from dragon.vm.keras.core.remat import current_remat_mode, rematerialize
 from dragon.vm.keras.core.spec import compute_spec
 from dragon.vm.shared.letters import BLUNDERS, kind_of, letter
 
-CUTTING = ("GetItem", "Take")  # what takes as many elements as there are, up to a number
 PLAIN_TYPES = (str, int, float, bool, type(None))
 
 
@@ -91,7 +90,7 @@ class Operation(Configured):
     def compute_output_spec(self, *args, **kwargs):
         """Return the symbolic results of a call, which leaves no trace."""
         try:
-            return compute_spec(self.call, args, kwargs, is_cutting=type(self).__name__ in CUTTING)
+            return compute_spec(self.call, args, kwargs)
         except Exception as error:
             raise _explained(error, f"Could not automatically infer the output shape / dtype of '{self.name}' (of type "
                              f"{type(self).__name__}). Either the `{type(self).__name__}.call()` method is incorrect, "

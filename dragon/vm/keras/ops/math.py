@@ -1,7 +1,7 @@
 """Segments, the best of rows, and Fourier transforms."""
 import collections
 
-from dragon.vm.keras.core.spec import size_by_numbers
+from dragon.core.capture.unknown import count_by_numbers
 from dragon.vm.keras.ops.common import along, cast_to, dtype_of, named, operation, ops, places_of, publish, tensor
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.")
@@ -86,7 +86,7 @@ def _segments(data, segment_ids, num_segments, sorted, how):
         raise ValueError("Argument `segment_ids` should be an 1-D vector, got shape: "
                          f"{tuple(places.shape)}. Received: segment_ids.shape={tuple(places.shape)}")
     if num_segments is None:
-        num_segments = size_by_numbers(lambda: int(ops.amax(places).item()) + 1)
+        num_segments = count_by_numbers(lambda: int(ops.amax(places).item()) + 1)
     # Elements of no segment go to one that is dropped.
     outside = ops.logical_or(ops.lt(places, 0), ops.ge(places, num_segments))
     places = ops.where(outside, num_segments, places)

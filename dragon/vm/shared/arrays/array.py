@@ -25,6 +25,8 @@ def as_ints(value):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [as_ints(item) for item in value]
+    if value.__class__ is int:  # also a size that varies
+        return value
     if not hasattr(value, "__index__"):
         raise TypeError(f"Expected integers. Received: {value!r}")
     return operator.index(value)

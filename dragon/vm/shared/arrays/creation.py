@@ -1,6 +1,6 @@
 """Tensors from nothing but a description, and tensors of other dtypes."""
 from dragon import _C
-from dragon.core.capture.settings import is_capturing
+from dragon.core.capture.settings import is_sketching
 from dragon.vm.shared import nest
 from dragon.vm.shared.arrays.array import as_ints, indices_of
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
@@ -439,7 +439,7 @@ def sequence_mask(lengths, maxlen=None, dtype="bool", name=None):
     lengths = take(lengths)
     if maxlen is None:
         maxlen = int(ops.max(lengths)) if lengths.shape.num_elements() else 0
-    mask = ops.lt(ops.arange(0, int(maxlen), dtype=lengths.dtype), ops.unsqueeze(lengths, -1))
+    mask = ops.lt(ops.arange(0, as_ints(maxlen), dtype=lengths.dtype), ops.unsqueeze(lengths, -1))
     return cast(mask, dtype)
 
 
@@ -479,7 +479,7 @@ def shape(input, out_type=int32, name=None):
     """
     given = input.shape if hasattr(input, "shape") else convert_to_tensor(input).shape
     dtype = as_dtype(out_type)
-    if is_capturing():
+    if is_sketching():
         from dragon.vm.shared.tensors.sizes import captured_shape
         return captured_shape(given, dtype)
     return convert_to_tensor(list(given), dtype) if len(given) else ops.zeros((0,), dtype=dtype)
@@ -492,7 +492,7 @@ def shape_n(input, out_type=int32, name=None):
 
 def size(input, out_type=int32, name=None):
     """Return how many elements a tensor has, as a tensor."""
-    return convert_to_tensor(int(convert_to_tensor(input).shape.num_elements()), as_dtype(out_type))
+    return convert_to_tensor(convert_to_tensor(input).shape.num_elements(), as_dtype(out_type))
 
 
 def rank(input, name=None):

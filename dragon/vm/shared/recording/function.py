@@ -8,6 +8,7 @@ from dragon import _C
 from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.settings import is_capturing
+from dragon.core.capture.unknown import infer_shapes
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors import variable
@@ -15,7 +16,6 @@ from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
-SIZES = (960, 1920)  # two sizes that stand for an unknown one; both can be cut in many ways
 eagerly = [False]  # tf.config.run_functions_eagerly
 
 
@@ -300,52 +300,56 @@ class ConcreteFunction:
     @property
     def inputs(self):
         """List[TensorSpec]: specs of the tensors among the arguments."""
-        return [spec for spec in nest.flatten([self._args, self._kwargs]) if isinstance(spec, TensorSpec)]
+        return _specs_in([self._args, self._kwargs])
 
     @property
     def structured_outputs(self):
         """Any: specs of what is returned."""
         if self._outputs is None:
-            found = [nest.map_structure(_spec_of, self._infer(size)) for size in SIZES]
-            self._outputs = nest.map_structure(_common, *found)
+            self._outputs = self._infer()
         return self._outputs
 
     @property
     def outputs(self):
         """List[TensorSpec]: specs of the tensors that are returned."""
-        return [spec for spec in nest.flatten(self.structured_outputs) if isinstance(spec, TensorSpec)]
+        return _specs_in(self.structured_outputs)
 
     output_shapes = property(lambda self: nest.map_structure(lambda spec: spec.shape, self.structured_outputs),
                              doc="Any: shapes of what is returned.")
     output_dtypes = property(lambda self: nest.map_structure(lambda spec: spec.dtype, self.structured_outputs),
                              doc="Any: dtypes of what is returned.")
 
-    def _infer(self, unknown):
-        """Return what the function returns for tensors without numbers, in which unknown sizes are a certain one."""
+    def _infer(self):
+        """Return specs of what the function returns, found out over tensors without numbers."""
         from dragon.vm.shared.tensors.tensor import ops
 
-        def stand_in(value):
-            if not isinstance(value, TensorSpec):
-                return value
-            shape = tuple(unknown if size is None else size for size in value.shape)
-            return _C.phantom_like(ops.zeros((), dtype=value.dtype), shape)
-        args, kwargs = nest.map_structure(stand_in, (list(self._args), self._kwargs))
-        variable.inferring[0] = True
-        try:
-            with shapes_only():
-                return nest.map_structure(_result, self._function.python_function(*args, **kwargs))
-        finally:
-            variable.inferring[0] = False
+        def call(shapes):
+            left = iter(shapes)
+
+            def fill(value):
+                if not isinstance(value, TensorSpec):
+                    return value
+                return _C.phantom_like(ops.zeros((), dtype=value.dtype), next(left))
+            args, kwargs = nest.map_structure(fill, (list(self._args), self._kwargs))
+            variable.inferring[0] = True
+            try:
+                with shapes_only():
+                    found = nest.map_structure(_result, self._function.python_function(*args, **kwargs))
+                    return nest.map_structure(_spec_of, found)
+            finally:
+                variable.inferring[0] = False
+        specs, shapes = infer_shapes(call, [tuple(spec.shape) for spec in self.inputs],
+                                     lambda found: [tuple(spec.shape) for spec in _specs_in(found)])
+        left = iter(shapes)
+        return nest.map_structure(
+            lambda spec: TensorSpec(next(left), spec.dtype) if isinstance(spec, TensorSpec) else spec, specs)
 
     def __str__(self):
         return f"{self.name}{tuple(self._args)}"
 
 
-def _common(one, other):
-    """Return the spec of results for two sizes of what is unknown."""
-    if not isinstance(one, TensorSpec):
-        return one
-    return TensorSpec([mine if mine == theirs else None for mine, theirs in zip(one.shape, other.shape)], one.dtype)
+def _specs_in(structure):
+    return [spec for spec in nest.flatten(structure) if isinstance(spec, TensorSpec)]
 
 
 def _is_open(slot):

@@ -90,7 +90,7 @@ def _adopt(value, dtype):
 
 
 def _from_python(value, dtype):
-    kind = type(value)
+    kind = type(value) if type(value) in NATURAL else value.__class__  # a size that varies says that it is an int
     if kind in NATURAL:
         return _scalar(value, kind, dtype)
     if isinstance(value, (str, bytes)):
@@ -148,7 +148,7 @@ def _scalar(value, kind, dtype):
     """Return a Python number as a tensor without axes."""
     natural = NATURAL[kind]
     if dtype is None:
-        dtype = OBJECTS["int64"] if kind is int and value not in INT32 else natural
+        dtype = OBJECTS["int64"] if kind is int and not _is_int32(value) else natural
     elif dtype is not natural:
         _check_kind(value, natural, dtype)
     if kind is int and dtype.is_integer:
@@ -305,11 +305,12 @@ def _short(value):
 def _in_int32(made):
     if not made.size:
         return True
-    numbers = made if made.ndim == 0 else None
-    if numbers is not None:
-        return int(made) in INT32
-    low, high = ops.aminmax(made)
-    return int(low) in INT32 and int(high) in INT32
+    low, high = (made, made) if made.ndim == 0 else ops.aminmax(made)
+    return _is_int32(low.item()) and _is_int32(high.item())
+
+
+def _is_int32(number):
+    return INT32.start <= number < INT32.stop  # sizes that vary are compared, and not looked up
 
 
 def _pack(value, dtype):

@@ -47,7 +47,7 @@ def _masked(x, mask):
 
 def _item(part, key):
     """Return one subscript as the engine takes it."""
-    if part is None or part is Ellipsis or type(part) is int:
+    if part is None or part is Ellipsis or type(part) is int or _is_size(part):
         return part
     if type(part) is slice:
         if part.step == 0 and part.step is not None:
@@ -62,12 +62,17 @@ def _item(part, key):
                     f"tensors are valid indices, got {part!r}")
 
 
+def _is_size(value):
+    """Return whether a value is a size that varies, which stays what it is."""
+    return value.__class__ is int
+
+
 def _bound(value, key):
     """Return a bound of a slice as an int or None."""
-    if value is None or type(value) is int:
+    if value is None or type(value) is int or _is_size(value):
         return value
     if isinstance(value, _C.Tensor) and value.ndim == 0 and not value.dtype.name.startswith(("float", "bfloat")):
-        return int(value)
+        return value.item()
     if hasattr(value, "__index__") and not isinstance(value, bool) and getattr(value, "ndim", 0) == 0:
         return value.__index__()
     raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "

@@ -224,6 +224,6 @@ def _known(size):
     if isinstance(size, _C.Tensor) and not size.ndim:
         size = size.item()
     try:
-        return operator.index(size)
+        return size if isinstance(size, int) else operator.index(size)
     except TypeError:
         raise TypeError(f"Expected sizes as integers. Received: {size!r}") from None

@@ -2,6 +2,7 @@
 import math
 
 from dragon import _C
+from dragon.core.capture.unknown import count_by_numbers
 from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, counted_places, dtype_of, join,
                                         named, operation, ops, places_of, result_type, tensor)
 
@@ -225,11 +226,15 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     if x.ndim == 1:
         return cast_to(ops.bincount(x, weights, as_axis(minlength or 0, "minlength")), dtype)
     # Each row counts in a range of its own.
-    length = max(as_axis(minlength or 0, "minlength"), int(ops.amax(x).item()) + 1 if 0 not in x.shape else 0)
+    length = max(as_axis(minlength or 0, "minlength"), _count_of(x) if 0 not in x.shape else 0)
     places = ops.add(x, ops.mul(ops.unsqueeze(ops.arange(x.shape[0]), 1), length))
     weights = weights if weights is None else ops.reshape(weights, (-1,))
     counts = ops.bincount(ops.reshape(places, (-1,)), weights, length * x.shape[0])
     return cast_to(ops.reshape(counts, (x.shape[0], length)), dtype)
+
+
+def _count_of(x):
+    return count_by_numbers(lambda: int(ops.amax(x).item()) + 1)
 
 
 @operation

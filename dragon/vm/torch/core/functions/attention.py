@@ -85,26 +85,27 @@ def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
     size = q.shape[-1]
     for name, weight, x in (("w_q", w_q, q), ("w_k", w_k, k), ("w_v", w_v, v)):
         wanted = (size, x.shape[-1])
-        require(tuple(weight.shape) == wanted, f"got {name} of {weight.shape}, expected {wanted}")
+        require(tuple(weight.shape) == wanted, lambda: f"got {name} of {weight.shape}, expected {wanted}")
     for name, bias in (("b_q", b_q), ("b_k", b_k), ("b_v", b_v)):
-        require(bias is None or tuple(bias.shape) == (size,), f"got another shape of {name}, expected ({size},)")
+        require(bias is None or tuple(bias.shape) == (size,),
+                lambda: f"got another shape of {name}, expected ({size},)")
     return ops.linear(q, w_q, b_q), ops.linear(k, w_k, b_k), ops.linear(v, w_v, b_v)
 
 
 def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Return whether there is a batch dim, or raise where shapes do not fit."""
     axes = query.ndim
-    require(axes in (2, 3), f"got query of {query.shape}, expected 2 dims, or 3 with a batch")
+    require(axes in (2, 3), lambda: f"got query of {query.shape}, expected 2 dims, or 3 with a batch")
     require(key.ndim == axes and value.ndim == axes,
-            f"got key of {key.shape} and value of {value.shape}, expected {axes} dims as the query has")
+            lambda: f"got key of {key.shape} and value of {value.shape}, expected {axes} dims as the query has")
     if key_padding_mask is not None:
         require(key_padding_mask.ndim == axes - 1,
-                f"got key_padding_mask of {key_padding_mask.shape}, expected {axes - 1} dims")
+                lambda: f"got key_padding_mask of {key_padding_mask.shape}, expected {axes - 1} dims")
     if attn_mask is not None:
-        require(attn_mask.ndim in (2, 3), f"got attn_mask of {attn_mask.shape}, expected 2 or 3 dims")
+        require(attn_mask.ndim in (2, 3), lambda: f"got attn_mask of {attn_mask.shape}, expected 2 or 3 dims")
         if axes == 2 and attn_mask.ndim == 3:
             wanted = (num_heads, query.shape[0], key.shape[0])
-            require(tuple(attn_mask.shape) == wanted, f"got attn_mask of {attn_mask.shape}, expected {wanted}")
+            require(tuple(attn_mask.shape) == wanted, lambda: f"got attn_mask of {attn_mask.shape}, expected {wanted}")
     return axes == 3
 
 
@@ -160,14 +161,14 @@ def heads_first(x, static, name, batch_heads, size):
     if static is None:
         return ops.transpose(ops.reshape(x, (x.shape[0], batch_heads, size)), 0, 1)
     require(static.shape[0] == batch_heads and static.shape[2] == size,
-            f"got {name} of {static.shape}, expected ({batch_heads}, length, {size})")
+            lambda: f"got {name} of {static.shape}, expected ({batch_heads}, length, {size})")
     return static
 
 
 def projected(query, key, value, weights, bias):
     """Return queries, keys and values projected by matrices of their own."""
     require(tuple(key.shape)[:2] == tuple(value.shape)[:2],
-            f"got key of {key.shape} and value of {value.shape}, expected equal lengths and batches")
+            lambda: f"got key of {key.shape} and value of {value.shape}, expected equal lengths and batches")
     require(all(weight is not None for weight in weights),
             "got use_separate_proj_weight, expected q_proj_weight, k_proj_weight and v_proj_weight")
     biases = (None, None, None) if bias is None else ops.chunk(bias, 3, 0)
@@ -179,7 +180,7 @@ def one_mask(attn_mask, key_padding_mask, batch, heads, source):
     if key_padding_mask is None:
         return attn_mask
     require(tuple(key_padding_mask.shape) == (batch, source),
-            f"got key_padding_mask of {key_padding_mask.shape}, expected ({batch}, {source})")
+            lambda: f"got key_padding_mask of {key_padding_mask.shape}, expected ({batch}, {source})")
     hidden = ops.expand(ops.reshape(key_padding_mask, (batch, 1, 1, source)), (-1, heads, -1, -1))
     hidden = ops.reshape(hidden, (batch * heads, 1, source))
     return hidden if attn_mask is None else attn_mask + hidden
@@ -282,13 +283,13 @@ def multi_head_attention_forward(
         query, key, value, key_padding_mask = with_batch(query, key, value, key_padding_mask)
     length, batch, size = query.shape
     key_padding_mask, attn_mask, is_causal = masks_in_form(query, key_padding_mask, attn_mask, need_weights, is_causal)
-    require(size == embed_dim_to_check, f"got query of size {size}, expected {embed_dim_to_check}")
-    require(size % num_heads == 0, f"got size {size} and {num_heads} heads, expected a multiple")
+    require(size == embed_dim_to_check, lambda: f"got query of size {size}, expected {embed_dim_to_check}")
+    require(size % num_heads == 0, lambda: f"got size {size} and {num_heads} heads, expected a multiple")
     if use_separate_proj_weight:
         q, k, v = projected(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
     else:
         require(tuple(key.shape) == tuple(value.shape),
-                f"got key of {key.shape} and value of {value.shape}, expected equal shapes")
+                lambda: f"got key of {key.shape} and value of {value.shape}, expected equal shapes")
         require(in_proj_weight is not None, "got no in_proj_weight, expected one")
         q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
     masks = mask_with_heads(attn_mask, batch * num_heads, length, key.shape[0]), key_padding_mask
