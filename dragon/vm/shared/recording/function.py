@@ -9,19 +9,27 @@ from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest
+from dragon.vm.shared.autograph import calls, library, status
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
 SIZES = (960, 1920)  # two sizes that stand for an unknown one; both can be cut in many ways
+ONCE = ("tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+        "created once or created outside tf.function. See "
+        "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
 eagerly = [False]  # tf.config.run_functions_eagerly
+
+assert library  # what rewritten functions call: it enters itself
 
 
 class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
+    _made_once = False  # whether a call has made variables
     first = None  # the arguments of the first capture, as specs
 
     def clear(self):
@@ -34,7 +42,33 @@ class _Graphs(Captured):
         if self.first is None and not kwargs:
             self.first = nest.map_structure(_spec_of, tuple(args))
         self._made = variable.living.added
-        return super()._capture(args, kwargs)
+        result = super()._capture(args, kwargs)
+        if variable.living.added != self._made:
+            self._require_singletons(args, kwargs)
+        return result
+
+    def _require_singletons(self, args, kwargs):
+        """Raise a ValueError if a call that made variables would make others if it were traced once more."""
+        if self.count == 1 and not self._made_once:
+            self._made_once = True
+            self.count += 1  # as TensorFlow, which traces again
+            before = variable.living.added
+            try:
+                self._again(args, kwargs)
+            except Exception:  # a function that looks at numbers is asked at its next call
+                return
+            if variable.living.added == before:
+                return
+        raise ValueError(ONCE)
+
+    def _again(self, args, kwargs):
+        """Call the function without numbers."""
+        variable.inferring[0] = True
+        try:
+            with shapes_only():
+                self._function(*args, **kwargs)
+        finally:
+            variable.inferring[0] = False
 
     def _accepts(self, recording):
         return variable.living.added == self._made and super()._accepts(recording)
@@ -81,11 +115,19 @@ class Function:
         Whether one graph may serve all sizes of the first axis.
     name : str, optional
         How it is called in reports.
+    autograph : bool, optional, default=True
+        Whether branches and loops over tensors become parts of graphs.
+    features : Tuple[str, ...], optional, default=()
+        What is rewritten besides; see `dragon.vm.shared.autograph.status.features_of`.
+    within : Tuple[Callable, Callable], optional
+        Of a method, the function that the class has, and what returns the object.
 
     """
 
-    def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None):
+    def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None, autograph=True,
+                 features=(), within=None):
         self._python_function = python_function
+        self._body = body = _Body(python_function, autograph, features, within)
         self._signature = None if input_signature is None else _check_signature(input_signature)
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
@@ -95,15 +137,17 @@ class Function:
 
         @functools.wraps(python_function)
         def traced(*args, **kwargs):
-            return nest.map_structure(_result, python_function(*args, **kwargs))
+            return nest.map_structure(_result, body.call(python_function, args, kwargs))
         self._graphs = _Graphs(traced, dynamic=None if free else False, name=self._name)
         functools.update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args, **kwargs):
         if self._signature is not None:
             args, kwargs = self._bind(args, kwargs)
-        if eagerly[0] or is_capturing():
+        if eagerly[0]:
             return self._python_function(*args, **kwargs)
+        if is_capturing():
+            return self._body.call(self._python_function, args, kwargs)
         args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
                      for value in args)
         if kwargs:
@@ -129,7 +173,8 @@ class Function:
         def method(*args, **kwargs):
             return types.MethodType(function, reference())(*args, **kwargs)
         method.__signature__ = _without_first(function)
-        return Function(method, self._signature, self._reduce, self._name)
+        return Function(method, self._signature, self._reduce, self._name, self._body.autograph, self._body.features,
+                        (function, reference))
 
     def __repr__(self):
         return f"<dragon.vm.tensorflow Function {self._name}: {self._graphs.count} traces>"
@@ -204,6 +249,49 @@ class Function:
         if key not in self._kept:
             self._kept[key] = ConcreteFunction(self, *specs)
         return self._kept[key]
+
+
+class _Body:
+    """What is called when a function is traced: the Python function, or what AutoGraph makes of it.
+
+    Parameters
+    ----------
+    function, autograph, features, within : Any
+        As `Function` has them.
+
+    """
+
+    def __init__(self, function, autograph, features, within):
+        self.autograph, self.features, self._within = autograph, features, within
+
+    def _rewritten(self, function):
+        if self._within is None:
+            return calls.rewritten(function, self.features, True) or function
+        inner, reference = self._within
+        return types.MethodType(calls.rewritten(inner, self.features, True) or inner, reference())
+
+    def call(self, function, args, kwargs):
+        """Return what a function returns."""
+        names = {}
+        if is_capturing():
+            names = _names_of(function, args, kwargs)
+        with status.within(status.Status(self.autograph, self.features)), tracing.tracing(
+                tracing.Trace(self.autograph, names)):
+            return (self._rewritten(function) if self.autograph else function)(*args, **kwargs)
+
+
+def _names_of(function, args, kwargs):
+    """Return by the ids of tensors among arguments what they are called."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return {}
+    found = {}
+    for name, value in bound.items():
+        leaves = nest.flatten(value)
+        found.update((id(leaf), name if place == 0 else f"{name}_{place}") for place, leaf in enumerate(leaves)
+                     if isinstance(leaf, _C.Tensor))
+    return found
 
 
 def _without_first(function):
@@ -364,13 +452,15 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     input_signature : Sequence[TypeSpec], optional
         What the arguments must be.
     autograph : bool, optional, default=True
-        Not used: Python's own `if` and `while` are followed; where they depend on a tensor's numbers, calls run as
-        plain Python (`Function.fallback` says so).
+        Whether `if`, `while` and `for` over tensors become parts of the graph. Where one cannot, calls run as plain
+        Python, and `Function.fallback` says why; without AutoGraph, to look at a tensor is an error.
     jit_compile, experimental_compile : bool, optional
         Not used: graphs are always optimised.
     reduce_retracing, experimental_relax_shapes : bool, optional, default=False
         Whether one graph may serve all sizes of the first axis.
-    experimental_implements, experimental_autograph_options, experimental_attributes : Any, optional
+    experimental_autograph_options : Union[Feature, Sequence[Feature]], optional
+        What AutoGraph rewrites besides: `assert`, `==`, lists.
+    experimental_implements, experimental_attributes : Any, optional
         Not used.
     experimental_follow_type_hints : bool, optional
         Not used.
@@ -389,11 +479,14 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     array([3., 5.], dtype=float32)
 
     """
+    features = status.features_of(experimental_autograph_options)
+
     def decorate(python_function):
         if not callable(python_function):
             raise TypeError(f"tf.function: expected a callable. Received: {python_function!r}")
         if isinstance(python_function, Function):
             return python_function
         name = getattr(python_function, "__name__", None)
-        return Function(python_function, input_signature, reduce_retracing or experimental_relax_shapes, name)
+        return Function(python_function, input_signature, reduce_retracing or experimental_relax_shapes, name,
+                        bool(autograph), features)
     return decorate if func is None else decorate(func)

@@ -95,7 +95,7 @@ def test_variables_are_read_in_branches_and_written_behind_them():
     assert mine.fallback is None
 
 
-def test_arrays_written_in_branches_and_loops_are_python_and_say_why():
+def test_arrays_written_in_branches_and_loops():
     def branch(tf, x):
         array = tf.TensorArray(tf.float32, size=1, clear_after_read=False)
         return tf.cond(tf.reduce_sum(x) > 0, lambda: array.write(0, x), lambda: array.write(0, x * 2.0)).stack()
@@ -109,7 +109,7 @@ def test_arrays_written_in_branches_and_loops_are_python_and_say_why():
         for numbers in ([1.0, 1.5], [-1.0, 0.5], [1.0, 1.5]):
             wanted = program(genuine.tf, genuine.tf.constant(numbers))
             numpy.testing.assert_array_equal(numpy.asarray(mine(tf.constant(numbers))), numpy.asarray(wanted))
-        assert "changes a TensorArray from outside" in mine.fallback or "where no guard can watch" in mine.fallback
+        assert mine.fallback is None
 
 
 def test_variables_written_in_branches():
