@@ -4,7 +4,6 @@
 #include "core/bindings/gil.h"
 #include "core/bindings/python.h"
 #include "core/framework/bodies.h"
-#include "core/framework/host.h"
 
 namespace dragon::python {
 
@@ -46,7 +45,7 @@ void RegisterFusion(py::module_& m) {
       "set_host",
       [](py::function keeper) {
         Keeper() = std::move(keeper);
-        Host().call = &CallHost;
+        Bodies().host = &CallHost;
       },
       py::arg("keeper"), "Have `host_call` call this function, with a number and a list of tensors.");
   py::class_<GraphBody, Object, Ref<GraphBody>>(m, "GraphBody", "A graph that an argument of an operator holds.")

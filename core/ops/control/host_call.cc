@@ -1,28 +1,20 @@
 // A function of the program around, called whenever the graph runs and in the order of the calls.
-#include "core/framework/host.h"
-
 #include "core/framework/bodies.h"
 #include "core/framework/op.h"
 
 namespace dragon {
-
-HostRules& Host() {
-  static HostRules rules;
-  return rules;
-}
-
 namespace {
 
 void InferHostCall(Infer& i) { i.y(0, {}, DType::kBool); }
 
 void RunHostCall(Run& r) {
-  if (!Host().call) {
+  if (!Bodies().host) {
     throw NotImplementedError(r.name())
         .Got("a function of another process")
         .Expected("the process that captured the graph: files do not hold functions");
   }
   const StepAside nobody;  // what the function computes is no part of the program
-  Host().call(r.Int("function"), r.list("inputs"));
+  Bodies().host(r.Int("function"), r.list("inputs"));
   OpInto<"copy">(r.y(0), Op<"zeros">(Dims{}, DType::kBool, r.y(0).device()));
 }
 

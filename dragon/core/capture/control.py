@@ -80,6 +80,18 @@ def is_open(value):
     return isinstance(value, _C.Tensor) and _C.is_open(value)
 
 
+def give_up(reason):
+    """Have the capture in progress be none: Python goes on, with numbers.
+
+    Parameters
+    ----------
+    reason : str
+        Why, for reports.
+
+    """
+    _C.give_up(reason)
+
+
 def is_long(length):
     """Return whether a loop of so many rounds is captured as a loop."""
     return length > LONGEST_UNROLLED and _C.is_tracing()
@@ -258,7 +270,7 @@ class Control:
         try:
             return make()
         except (NoGraph, ValueError, TypeError, NotImplementedError) as error:
-            _C.give_up(f"{who}: {error}")
+            give_up(f"{who}: {error}")
             return PLAIN
 
     def cond(self, predicate, then, otherwise, who="cond"):

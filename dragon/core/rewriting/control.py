@@ -13,18 +13,19 @@ import copy
 
 from dragon.core.rewriting import jumps, names
 
+FEATURES = ("asserts", "equality", "lists")  # what is rewritten only where it is asked for
 UNTOUCHED = ("locals", "globals", "vars", "dir", "eval", "exec", "super", "__import__")
 
 
-class Rewriter(ast.NodeTransformer):
+class _Rewriter(ast.NodeTransformer):
     """Rewrites one function and those within it.
 
     Parameters
     ----------
     library : str
         The name by which the code reaches the library.
-    features : Container[str]
-        Of "asserts", "equality" and "lists", what else is rewritten.
+    features : Container[str], optional, default=()
+        Of `FEATURES`.
 
     """
 
@@ -33,7 +34,6 @@ class Rewriter(ast.NodeTransformer):
         self._maybe = [frozenset()]  # names that may have no value, innermost function last
         self._live, self._free, self._outer, self._always = set(), None, set(), set()
         self._first = None  # the first parameter of the outermost function, for `super()`
-        self._in_class = False
 
     # --- functions
 
@@ -72,7 +72,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         node.decorator_list = [self.visit(part) for part in node.decorator_list]
         self._defaults(node.args)
-        if not _is_generator(node):
+        if not is_generator(node):
             node.body = self.function(node)
         return node
 
@@ -99,11 +99,10 @@ class Rewriter(ast.NodeTransformer):
         bound = set()
         for part in node.generators:
             bound |= set(names.writes(part.target).names)
-        first = node.generators[0].iter
         self._maybe.append(self._maybe[-1] - bound)
         self.generic_visit(node)
         self._maybe.pop()
-        return node if first is not None else node
+        return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -387,6 +386,44 @@ class Rewriter(ast.NodeTransformer):
         return ast.copy_location(made, at)
 
 
+def rewritten_body(node, library, features=()):
+    """Return a function's statements, rewritten.
+
+    Parameters
+    ----------
+    node : Union[ast.FunctionDef, ast.Lambda]
+        The function's definition, which is changed.
+    library : str
+        The name by which the code reaches the library.
+    features : Container[str], optional, default=()
+        Of `FEATURES`.
+
+    Returns
+    -------
+    List[ast.stmt]
+        The statements; those of functions within are rewritten too.
+
+    """
+    return _Rewriter(library, features).function(node)
+
+
+def is_generator(node):
+    """Return whether a function yields.
+
+    Parameters
+    ----------
+    node : ast.FunctionDef
+        Its definition.
+
+    Returns
+    -------
+    bool
+        Yields of functions within it do not count.
+
+    """
+    return any(isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)) for part in _own_parts(node))
+
+
 class _Lists(ast.NodeTransformer):
     """Makes `l.append(x)` and `l[i] = x` write to the name, so that branches and loops take note."""
 
@@ -423,14 +460,6 @@ class _Lists(ast.NodeTransformer):
 
 def _is_text(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_generator(node):
-    """Return whether a function yields."""
-    for part in _own_parts(node):
-        if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
-            return True
-    return False
 
 
 def _own_parts(node):

@@ -3,7 +3,7 @@ import ast
 import copy
 import types
 
-from dragon.core.rewriting.control import Rewriter, _is_generator
+from dragon.core.rewriting.control import is_generator, rewritten_body
 from dragon.core.rewriting.sources import NoSource, definition_of
 
 LIBRARY = "ag__"
@@ -38,7 +38,7 @@ def rewritten_tree(function, features=()):
     function : types.FunctionType
         The function.
     features : Container[str], optional, default=()
-        What is rewritten besides; see `Rewriter`.
+        What is rewritten besides; see `rewritten_body`.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def rewritten_tree(function, features=()):
 
     """
     tree, owner = definition_of(function)
-    if isinstance(tree, ast.AsyncFunctionDef) or not isinstance(tree, ast.Lambda) and _is_generator(tree):
+    if isinstance(tree, ast.AsyncFunctionDef) or not isinstance(tree, ast.Lambda) and is_generator(tree):
         raise NoSource(f"{function.__qualname__} is a generator or coroutine")
     tree = _mangled(tree, owner)
     arguments = copy.deepcopy(tree.args)
@@ -56,7 +56,7 @@ def rewritten_tree(function, features=()):
         if isinstance(argument, ast.arg):
             argument.annotation = None
     name = "lam" if isinstance(tree, ast.Lambda) else tree.name
-    made = ast.FunctionDef(f"tf__{name}", arguments, Rewriter(LIBRARY, features).function(tree), [], None)
+    made = ast.FunctionDef(f"tf__{name}", arguments, rewritten_body(tree, LIBRARY, features), [], None)
     if "type_params" in ast.FunctionDef._fields:
         made.type_params = []
     for part in ast.walk(made):
@@ -107,7 +107,7 @@ def rewrite(function, library, features=()):
     library : Any
         What has `if_stmt`, `while_stmt`, `for_stmt`, `converted_call` and so on.
     features : Container[str], optional, default=()
-        What is rewritten besides; see `Rewriter`.
+        What is rewritten besides; see `rewritten_body`.
 
     Returns
     -------

@@ -74,7 +74,7 @@ def rewritten(f, features=(), requested=False):
     f : Callable
         A function, method or object with `__call__`.
     features : Tuple[str, ...], optional, default=()
-        What is rewritten besides; see `dragon.core.rewriting.control.Rewriter`.
+        What is rewritten besides; see `dragon.core.rewriting.control.rewritten_body`.
     requested : bool, optional, default=False
         Whether the user has asked for this very function, which may then be a library's.
 

@@ -2,7 +2,7 @@
 import contextlib
 
 from dragon import _C
-from dragon.core.capture.control import PLAIN, NoGraph
+from dragon.core.capture.control import PLAIN, NoGraph, give_up
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import verifying
@@ -204,7 +204,7 @@ def _staged_while(test, body, loop, defaults=None):
         with loop.restoring(start):
             first = loop.pack(loop.begin(body, defaults))
     except NoGraph as error:
-        _C.give_up(f"while: {error}")
+        give_up(f"while: {error}")
         return _fall_back(test, body, loop, start)
     turn = loop.round(body)
 
@@ -266,7 +266,7 @@ def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts, 
         _for_tensor(iter_, extra_test, body, _Loop(get_state, set_state, symbol_names, opts))
     else:
         if is_capturing() and (hasattr(iter_, "element_spec") or hasattr(iter_, "get_next")):
-            _C.give_up(f"for: it goes through a {type(iter_).__name__}, which graphs cannot")
+            give_up(f"for: it goes through a {type(iter_).__name__}, which graphs cannot")
         _python_for(iter_, extra_test, body)
 
 
@@ -361,7 +361,7 @@ def _scan(items, length, body, loop):
         with loop.restoring(start):
             first = loop.pack(loop.begin(lambda: body(example)))
     except NoGraph as error:
-        _C.give_up(f"for: {error}")
+        give_up(f"for: {error}")
         return _each(items, body, loop, start)
 
     def step(state, item):

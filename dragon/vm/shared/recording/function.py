@@ -8,12 +8,12 @@ from dragon import _C
 from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.shared import nest
-from dragon.vm.shared.autograph import calls, library, status
+from dragon.vm.shared import nest, seed
+from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.recording.body import Body
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
@@ -23,22 +23,37 @@ ONCE = ("tf.function only supports singleton tf.Variables created on the first c
         "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
 eagerly = [False]  # tf.config.run_functions_eagerly
 
-assert library  # what rewritten functions call: it enters itself
+assert seed  # whose counters are made before any capture
 
 
 class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
     _made_once = False  # whether a call has made variables
+    by_kind = True  # whether there is a trace for each kind of arguments: without a signature
+    relaxes = False  # whether one trace serves several shapes
     first = None  # the arguments of the first capture, as specs
 
     def clear(self):
         """Forget all graphs."""
         super().clear()
-        self.count = 0
+        self.count, self._kinds, self._shapes = 0, set(), {}
+
+    def note(self, args, kwargs):
+        """Count a trace, if it is the first one for arguments of this kind."""
+        specs = nest.map_structure(_spec_of, (list(args), kwargs))
+        key = repr(specs) if self.by_kind else None
+        if self.relaxes:  # the second shape makes a trace for all of them
+            plain = repr(nest.map_structure(_without_sizes, specs))
+            shapes = self._shapes.setdefault(plain, [])
+            shapes.extend([key] if key not in shapes else [])
+            key = plain, min(len(shapes), 2)
+        if key not in self._kinds:
+            self._kinds.add(key)
+            self.count += 1
 
     def _capture(self, args, kwargs):
-        self.count += 1
+        self.note(args, kwargs)
         if self.first is None and not kwargs:
             self.first = nest.map_structure(_spec_of, tuple(args))
         self._made = variable.living.added
@@ -85,6 +100,10 @@ class _Graphs(Captured):
             super()._say_once(kind, message)
 
 
+def _without_sizes(value):
+    return TensorSpec([None] * value.shape.rank, value.dtype) if isinstance(value, TensorSpec) else value
+
+
 def _result(value):
     """Return what a graph returns in place of a Python value."""
     if value is None or isinstance(value, Tensor):
@@ -127,7 +146,7 @@ class Function:
     def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None, autograph=True,
                  features=(), within=None):
         self._python_function = python_function
-        self._body = body = _Body(python_function, autograph, features, within)
+        self._body = body = Body(autograph, features, within)
         self._signature = None if input_signature is None else _check_signature(input_signature)
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
@@ -139,6 +158,7 @@ class Function:
         def traced(*args, **kwargs):
             return nest.map_structure(_result, body.call(python_function, args, kwargs))
         self._graphs = _Graphs(traced, dynamic=None if free else False, name=self._name)
+        self._graphs.by_kind, self._graphs.relaxes = self._signature is None, self._reduce and self._signature is None
         functools.update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args, **kwargs):
@@ -147,6 +167,7 @@ class Function:
         if eagerly[0]:
             return self._python_function(*args, **kwargs)
         if is_capturing():
+            self._graphs.note(args, kwargs)
             return self._body.call(self._python_function, args, kwargs)
         args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
                      for value in args)
@@ -249,49 +270,6 @@ class Function:
         if key not in self._kept:
             self._kept[key] = ConcreteFunction(self, *specs)
         return self._kept[key]
-
-
-class _Body:
-    """What is called when a function is traced: the Python function, or what AutoGraph makes of it.
-
-    Parameters
-    ----------
-    function, autograph, features, within : Any
-        As `Function` has them.
-
-    """
-
-    def __init__(self, function, autograph, features, within):
-        self.autograph, self.features, self._within = autograph, features, within
-
-    def _rewritten(self, function):
-        if self._within is None:
-            return calls.rewritten(function, self.features, True) or function
-        inner, reference = self._within
-        return types.MethodType(calls.rewritten(inner, self.features, True) or inner, reference())
-
-    def call(self, function, args, kwargs):
-        """Return what a function returns."""
-        names = {}
-        if is_capturing():
-            names = _names_of(function, args, kwargs)
-        with status.within(status.Status(self.autograph, self.features)), tracing.tracing(
-                tracing.Trace(self.autograph, names)):
-            return (self._rewritten(function) if self.autograph else function)(*args, **kwargs)
-
-
-def _names_of(function, args, kwargs):
-    """Return by the ids of tensors among arguments what they are called."""
-    try:
-        bound = inspect.signature(function).bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):
-        return {}
-    found = {}
-    for name, value in bound.items():
-        leaves = nest.flatten(value)
-        found.update((id(leaf), name if place == 0 else f"{name}_{place}") for place, leaf in enumerate(leaves)
-                     if isinstance(leaf, _C.Tensor))
-    return found
 
 
 def _without_first(function):

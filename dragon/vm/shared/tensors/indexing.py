@@ -1,5 +1,6 @@
 """`x[...]` as TensorFlow reads it: integers, slices, `...`, `tf.newaxis` and scalar tensors; or one mask of bools."""
 from dragon import _C
+from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
@@ -29,7 +30,7 @@ def get_item(x, key):
 def _is_open_number(part):
     """Return whether a subscript is a number that is known when the graph runs."""
     return isinstance(part, _C.Tensor) and part.ndim == 0 and part.dtype.name in ("int32", "int64", "int16") and (
-        _C.is_open(part))
+        is_open(part))
 
 
 def _has_open(key):

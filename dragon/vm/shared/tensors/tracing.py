@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 
-from dragon import _C
+from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import is_capturing
 from dragon.core.warnings import is_users
 
@@ -66,7 +66,7 @@ def refuse(tensor, what, kind):
 
     """
     trace = current()
-    if trace is None or not _C.is_open(tensor) or not _is_asked_by_user():
+    if trace is None or not is_open(tensor) or not _is_asked_by_user():
         return
     because = ("AutoGraph did convert this function. This might indicate you are trying to use an unsupported feature."
                if trace.autograph else "AutoGraph is disabled in this function. Try decorating it directly with "
@@ -77,7 +77,7 @@ def refuse(tensor, what, kind):
 def symbolic_text(tensor, is_repr):
     """Return how a tensor is shown while a graph is traced that it is part of; None where its numbers are known."""
     trace = current()
-    if trace is None or not _C.is_open(tensor):
+    if trace is None or not is_open(tensor):
         return None
     name = trace.names.get(id(tensor), "Identity")
     if is_repr:

@@ -1,7 +1,8 @@
 """Branches and loops over tensors within `tf.function`: results, errors and side effects beside genuine TensorFlow."""
 import numpy
 import pytest
-from harness.autograph_programs import ERRORS, MORE, RESULTS
+from harness.autograph_errors import ERRORS, MORE
+from harness.autograph_programs import RESULTS
 from harness.expressions import check, evaluate, plain
 
 from dragon.vm import tensorflow as tf

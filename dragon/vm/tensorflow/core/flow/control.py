@@ -6,7 +6,7 @@ arguments become graphs of both branches, and loops that depend on them or are l
 """
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.control import PLAIN, NoGraph, is_long, is_open
+from dragon.core.capture.control import PLAIN, NoGraph, give_up, is_long, is_open
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph.staging import flow as _flow, packed, unpacked
 from dragon.vm.shared.errors import invalid_argument
@@ -35,7 +35,7 @@ def _loop(holds, after, state, limit):
     try:
         first = packed(state, kinds)
     except NoGraph as error:
-        _C.give_up(f"tf.while_loop: {error}")
+        give_up(f"tf.while_loop: {error}")
         return PLAIN
     made = _flow.while_loop(lambda state: holds(unpacked(state, iter(kinds))),
                             lambda state: packed(after(unpacked(state, iter(kinds))), []), first, limit,
