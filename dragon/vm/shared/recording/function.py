@@ -12,6 +12,7 @@ from dragon.vm.shared import nest, seed
 from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.recording.body import Body
+from dragon.vm.shared.recording.trace_type import Stand
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Base, Tensor
@@ -151,7 +152,7 @@ class Function:
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
         self._bound = weakref.WeakKeyDictionary()
-        self._kept = {}
+        self._kept, self._stand = {}, Stand()
         free = self._reduce or self._signature is not None
 
         @functools.wraps(python_function)
@@ -169,6 +170,7 @@ class Function:
         if is_capturing():
             self._graphs.note(args, kwargs)
             return self._body.call(self._python_function, args, kwargs)
+        args = tuple(map(self._stand, args))
         args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
                      for value in args)
         if kwargs:

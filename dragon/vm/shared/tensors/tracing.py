@@ -68,10 +68,10 @@ def refuse(tensor, what, kind):
     trace = current()
     if trace is None or not is_open(tensor) or not _is_asked_by_user():
         return
-    because = ("AutoGraph did convert this function, or could not read its source. This might indicate you are trying to "
-               "use an unsupported feature."
-               if trace.autograph else "AutoGraph is disabled in this function. Try decorating it directly with "
-               "@tf.function.")
+    because = "AutoGraph is disabled in this function. Try decorating it directly with @tf.function."
+    if trace.autograph:
+        because = ("AutoGraph did convert this function, or could not read its source. This might indicate you are "
+                   "trying to use an unsupported feature.")
     raise kind(f"{what} is not allowed: {because}")
 
 

@@ -69,7 +69,7 @@ def to_graph(entity, recursive=True, experimental_optional_features=None):
     1
 
     """
-    made = convert(recursive, experimental_optional_features)(_plain(entity))
+    made = _convert(_plain(entity), recursive, _status.features_of(experimental_optional_features))
     if _calls.rewritten(_plain(entity), (), True) is None:
         raise ValueError(f"to_graph: got {entity!r}, expected a function written in Python whose source is there")
     return made
@@ -101,31 +101,11 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
         raise ValueError(f"to_code: {error}") from None
 
 
-def convert(recursive=False, optional_features=None, user_requested=True):
-    """Return a decorator that has a function rewritten when it is called.
-
-    Parameters
-    ----------
-    recursive : bool, optional, default=False
-        Whether functions that it calls are rewritten too.
-    optional_features : Union[Feature, Sequence[Feature]], optional
-        What is rewritten besides.
-    user_requested : bool, optional, default=True
-        Whether a library's function is rewritten as well.
-
-    Returns
-    -------
-    Callable
-        The decorator.
-
-    """
-    features = _status.features_of(optional_features)
-
-    def decorate(function):
-        @_functools.wraps(function, updated=())
-        def call(*args, **kwargs):
-            made = _calls.rewritten(function, features, user_requested) or function
-            with _status.within(_status.Status(True, features, recursive)):
-                return made(*args, **kwargs)
-        return call
-    return decorate
+def _convert(function, recursive, features):
+    """Return a function that calls another one, rewritten."""
+    @_functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        made = _calls.rewritten(function, features, True) or function
+        with _status.within(_status.Status(True, features, recursive)):
+            return made(*args, **kwargs)
+    return call
