@@ -21,8 +21,9 @@ void RunHostCall(Run& r) {
 // The generator stands for the world: calls that have one are neither left out nor joined, folded or taken to others.
 [[maybe_unused]] const auto& host_call =
     DefineOp("host_call(Tensor[] inputs, *, int function, Generator? generator=None) -> Tensor")
-        .Doc("Calls a function of the program around with tensors, by the number that it has there; the result is only "
-             "there to be asked for.")
+        .Doc(
+            "Calls a function of the program around with tensors, by the number that it has there; the result is only "
+            "there to be asked for.")
         .Infers(InferHostCall)
         .Runs(RunHostCall)
         .Batches(Batching::kApart)
