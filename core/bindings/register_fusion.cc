@@ -22,10 +22,32 @@ void RaiseSignals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+/// What Python has named as the keeper of functions; never let go of, since graphs may outlive the interpreter.
+py::object& Keeper() {
+  static auto* keeper = new py::object();
+  return *keeper;
+}
+
+void CallHost(int64_t function, std::span<const Tensor> inputs) {
+  WithGil gil;
+  py::list tensors;
+  for (const Tensor& tensor : inputs) {
+    tensors.append(py::reinterpret_steal<py::object>(Wrap(tensor, nullptr)));
+  }
+  Keeper()(function, tensors);
+}
+
 }  // namespace
 
 void RegisterFusion(py::module_& m) {
   Bodies().interrupt = &RaiseSignals;
+  m.def(
+      "set_host",
+      [](py::function keeper) {
+        Keeper() = std::move(keeper);
+        Bodies().host = &CallHost;
+      },
+      py::arg("keeper"), "Have `host_call` call this function, with a number and a list of tensors.");
   py::class_<GraphBody, Object, Ref<GraphBody>>(m, "GraphBody", "A graph that an argument of an operator holds.")
       .def(py::init([](const Graph& graph) {
              graph.Verify();

@@ -76,13 +76,28 @@ void AllowInterrupt() {
   if (Bodies().interrupt) Bodies().interrupt();
 }
 
+namespace {
+
+/// The numbers of a tensor in the order in memory that a body has noted for them.
+Tensor Ordered(const Tensor& x, const Dims& strides) {
+  if (strides.empty()) return x.is_contiguous() ? x.Detach() : Op<"to_row_major">(x.Detach());
+  if (x.strides() == strides || !IsDense(x.shape(), strides)) return x.Detach();
+  Tensor ordered = Tensor::EmptyStrided(x.shape(), strides, x.dtype(), x.device());
+  OpInto<"copy">(ordered, x.Detach());
+  return ordered;
+}
+
+}  // namespace
+
 std::vector<Tensor> RunBody(const Value& body, std::span<const Tensor> inputs) {
   const StepAside aside;
   const auto& graph = static_cast<const GraphBody&>(*body.object());
-  std::vector<Tensor> row_major;
-  row_major.reserve(inputs.size());
-  for (const Tensor& x : inputs) row_major.push_back(x.is_contiguous() ? x.Detach() : Op<"to_row_major">(x.Detach()));
-  return Bodies().run(graph, row_major);
+  std::vector<Tensor> ordered;
+  ordered.reserve(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ordered.push_back(Ordered(inputs[i], graph.graph().values[graph.graph().inputs[i]].strides));
+  }
+  return Bodies().run(graph, ordered);
 }
 
 Value Derived(const Value& body, const std::vector<int64_t>& key,

@@ -16,6 +16,8 @@ struct BodyRules {
   std::vector<Tensor> (*run)(const GraphBody& body, std::span<const Tensor> inputs) = nullptr;
   /// Called between the rounds of loops; throws where somebody wants them to end. Told by Python's bindings.
   void (*interrupt)() = nullptr;
+  /// Calls a function of the program around by its number; what it throws ends the run. Told by Python's bindings.
+  void (*host)(int64_t function, std::span<const Tensor> inputs) = nullptr;
 };
 DRAGON_API BodyRules& Bodies();
 

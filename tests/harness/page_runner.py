@@ -8,6 +8,7 @@ import contextlib
 import doctest
 import io
 import json
+import linecache
 import pathlib
 import subprocess
 import sys
@@ -67,6 +68,7 @@ class Page:
                           __builtins__=__builtins__)
         sys.modules["__main__"] = self.module
         self.wrong = []
+        self.lines = []
 
     def claim_value(self, value, claim, line):
         """Hold the value of an expression against its comment."""
@@ -87,6 +89,7 @@ class Page:
     def run_python(self, step):
         """Run a block; the value of an expression at its end is shown, as in a notebook."""
         source, line = step["text"], step["line"]
+        self.show_source(source, line)
         tree = ast.parse(source, self.path)
         tree = ast.fix_missing_locations(Watch(read_comments(source)).visit(tree))
         shown = step.get("cell") and not source.rstrip().endswith(";") and tree.body
@@ -97,6 +100,13 @@ class Page:
             value = eval(compile(ast.Expression(last), self.path, "eval"), self.names)
             if value is not None:
                 print(repr(value))
+
+    def show_source(self, source, line):
+        """Let whoever reads functions' sources find a block in its lines of the page, and nothing but blocks."""
+        lines = source.splitlines(keepends=True)
+        self.lines += ["\n"] * (line - 1 + len(lines) - len(self.lines))
+        self.lines[line - 1:line - 1 + len(lines)] = [*lines[:-1], lines[-1].rstrip("\n") + "\n"]
+        linecache.cache[self.path] = (0, None, self.lines, self.path)
 
     def run_session(self, step):
         """Run a session and compare what it shows."""

@@ -14,8 +14,41 @@ PLAIN = object()  # no result: the caller goes on in Python
 LONGEST_UNROLLED = 16  # rounds of known number: more of them are a loop in the graph, not calls one after another
 
 
-class _NoGraph(Exception):
+class NoGraph(Exception):
     """A branch or loop that cannot be an operator; says why."""
+
+
+class PassedOn(Exception):
+    """Carries an error of the user's function past all attempts to make a graph of it, to whoever asked for the graph.
+
+    Parameters
+    ----------
+    error : Exception
+        What the function raised.
+
+    """
+
+    def __init__(self, error):
+        super().__init__(str(error))
+        self.error = error
+
+
+def is_refusal(error):
+    """Return whether an error says that there is no graph, rather than that the function is wrong.
+
+    Parameters
+    ----------
+    error : Exception
+        What was raised while a branch or loop was written down.
+
+    Returns
+    -------
+    bool
+        True for the engine's own words.
+
+    """
+    return isinstance(error, (NoGraph, _C.InvalidValue, _C.InvalidType, _C.InvalidIndex, _C.Unsupported,
+                              _C.EngineError))
 
 
 class _Part:
@@ -27,7 +60,7 @@ class _Part:
         self.trace = trace
 
     def symbol(self, value, container, key):
-        raise _NoGraph(f"it reads {key!r}, a number that graphs ask for before each run")
+        raise NoGraph(f"it reads {key!r}, a number that graphs ask for before each run")
 
 
 def is_open(value):
@@ -45,6 +78,18 @@ def is_open(value):
 
     """
     return isinstance(value, _C.Tensor) and _C.is_open(value)
+
+
+def give_up(reason):
+    """Have the capture in progress be none: Python goes on, with numbers.
+
+    Parameters
+    ----------
+    reason : str
+        Why, for reports.
+
+    """
+    _C.give_up(reason)
 
 
 def is_long(length):
@@ -81,29 +126,31 @@ class _Body:
         try:
             self.template = Template(_in_tensors(function(), face.convert), merge=False)
             outputs = [face.ops.clone(tensor) for tensor in self.template.tensors]  # each a value of its own
+        except PassedOn:
+            raise
         except Exception as error:
-            raise _NoGraph(trace.failure or str(error)) from error
+            raise NoGraph(trace.failure or str(error)) from error
         finally:
             trace.stop()
             captures().pop()
             modes.set_autocast_cache(caching)
             modes.set_phantom(phantom)
         if trace.failure:
-            raise _NoGraph(trace.failure)
+            raise NoGraph(trace.failure)
         try:
             self.graph = Graph(trace.finish(outputs).graph)
         except RuntimeError as error:
-            raise _NoGraph(str(error)) from None
+            raise NoGraph(str(error)) from None
         self.forms = [(tuple(tensor.shape), tensor.dtype) for tensor in outputs]
         self.outside = [tensor for _, tensor in trace.outside_inputs]
         if not follows and modes.records(*self.outside):
-            raise _NoGraph("it uses tensors of another face, whose calls are recorded unasked")
+            raise NoGraph("it uses tensors of another face, whose calls are recorded unasked")
         places = dict(trace.outside_inputs)
         self.devices = {id(tensor): self.graph.value(self.graph.inputs[position]).device
                         for position, tensor in places.items()}
         self.written = {id(places[position]): value for position, value in self.graph.updates if position in places}
         if len(self.written) < len(self.graph.updates):
-            raise _NoGraph("it writes into what it is given, expected a copy")
+            raise NoGraph("it writes into what it is given, expected a copy")
         self.graph.updates = []
         del self.template.tensors[:]
 
@@ -114,14 +161,16 @@ class _Body:
         return [tensor for tensor in self.outside if id(tensor) in self.written]
 
     def require_no_writes(self):
-        """Refuse to be the round of a loop that writes to what is not carried."""
+        """Refuse to be the condition of a loop if it writes: nobody carries that on."""
         if self.written:
-            raise _NoGraph(f"a write to a tensor {tuple(self.writes()[0].shape)} from outside, within a loop")
+            shape = tuple(self.writes()[0].shape)
+            raise NoGraph(f"a write to a tensor {shape} from outside, by the condition of a loop")
 
-    def taking(self, operands, written=()):
-        """Return the graph as an argument; the operands are those of `_operands`.
+    def taking(self, operands, written=(), carried=None):
+        """Return the graph as an argument; the operands are those of `_operands`, those that are written first.
 
         Behind those that were given, its inputs are these operands; behind its results stands what becomes of some.
+        In a scan, which carries so many tensors, what is written is carried with them, before slices and rows.
         """
         own = list(self.graph.inputs)
         places = {id(tensor): value for tensor, value in zip(self.outside, own[self.given:])}
@@ -134,8 +183,13 @@ class _Body:
                               if value is None else value)
             self.graph.inputs = inputs
             held = dict(zip(map(id, operands), inputs[self.given:]))
-            self.graph.outputs = [*self.graph.outputs,
-                                  *(self.written.get(id(tensor), held[id(tensor)]) for tensor in written)]
+            made, outputs = len(written), self.graph.outputs
+            became = [self.written.get(id(tensor), held[id(tensor)]) for tensor in written]
+            place = len(outputs) if carried is None else carried
+            self.graph.outputs = [*outputs[:place], *became, *outputs[place:]]
+            if carried is not None:
+                behind = inputs[self.given:]
+                self.graph.inputs = [*own[:carried], *behind[:made], *own[carried:self.given], *behind[made:]]
         return _C.GraphBody(self.graph)
 
 
@@ -152,11 +206,20 @@ def _operands(*bodies):
     return found
 
 
+def _written_first(operands, *bodies):
+    """Return operands in the order in which loops take them, and those that rounds write, which stand first."""
+    written = list({id(tensor): tensor for body in bodies for tensor in body.writes()}.values())
+    places = set(map(id, written))
+    ordered = _Operands([*written, *(tensor for tensor in operands if id(tensor) not in places)])
+    ordered.devices = operands.devices
+    return ordered, written
+
+
 def _refuse_random(bodies, tensors):
     """A gradient runs bodies once more, and would draw other numbers."""
     if modes.is_recording() and any(body.is_random for body in bodies) and any(
             tensor.requires_grad for tensor in tensors):
-        raise _NoGraph("it draws random numbers, and its gradient would draw others")
+        raise NoGraph("it draws random numbers, and its gradient would draw others")
 
 
 def part():
@@ -182,7 +245,7 @@ def refuse_change(made_in, what):
     """
     running = part()
     if running is not None and running is not made_in:
-        raise _NoGraph(f"it changes {what} from outside")
+        raise NoGraph(f"it changes {what} from outside")
 
 
 class Control:
@@ -206,8 +269,8 @@ class Control:
         """Return what is made, or PLAIN after the capture in progress was told why there is nothing."""
         try:
             return make()
-        except (_NoGraph, ValueError, TypeError, NotImplementedError) as error:
-            _C.give_up(f"{who}: {error}")
+        except (NoGraph, ValueError, TypeError, NotImplementedError) as error:
+            give_up(f"{who}: {error}")
             return PLAIN
 
     def cond(self, predicate, then, otherwise, who="cond"):
@@ -230,11 +293,31 @@ class Control:
         """
         return self._attempt(who, lambda: self._cond(predicate, then, otherwise)) if is_open(predicate) else PLAIN
 
+    def either(self, predicate, then, otherwise, who="cond"):
+        """Return the result of one of two functions as `cond` does, whether or not the predicate is known; or PLAIN.
+
+        Parameters
+        ----------
+        predicate : Tensor
+            Which one.
+        then, otherwise : Callable
+            Functions of no arguments; both are called.
+        who : str, optional, default="cond"
+            How reports call it.
+
+        Returns
+        -------
+        Any
+            What both functions return in the same structure.
+
+        """
+        return self._attempt(who, lambda: self._cond(predicate, then, otherwise))
+
     def _cond(self, predicate, then, otherwise):
         bodies = [_Body(function, (), self) for function in (then, otherwise)]
         one, other = bodies
         if one.template.signature() != other.template.signature():
-            raise _NoGraph("got branches that return different structures, expected the same")
+            raise NoGraph("got branches that return different structures, expected the same")
         operands = _operands(*bodies)
         _refuse_random(bodies, operands)
         written = list({id(tensor): tensor for body in bodies for tensor in body.writes()}.values())
@@ -242,13 +325,17 @@ class Control:
         given = [self.ops.clone(tensor) if any(tensor is other for other in written) else tensor for tensor in operands]
         results = self.ops.cond(predicate, given, then=one.taking(operands, written),
                                 otherwise=other.taking(operands, written))
+        self._put_back(written, results[len(results) - len(written):])
+        return one.template.fill(results)
+
+    def _put_back(self, written, results):
+        """Write behind a call what its bodies would have written."""
         before = modes.set_recording(False)
         try:
-            for tensor, made in zip(written, results[len(results) - len(written):]):
+            for tensor, made in zip(written, results):
                 self.ops.copy(made, out=tensor)
         finally:
             modes.set_recording(before)
-        return one.template.fill(results)
 
     def switch(self, index, functions, otherwise, who="switch"):
         """Return the result of the function of a number, as calls that hold all; or PLAIN.
@@ -306,6 +393,35 @@ class Control:
         """
         return self._attempt(who, lambda: self._while(condition, body, state, limit))
 
+    def rehearse(self, function, state):
+        """Call a function of a state without numbers, and forget all that it did.
+
+        Parameters
+        ----------
+        function : Callable
+            Called with the state; `NoGraph` where it cannot be part of a graph, other errors are its own.
+        state : Any
+            A structure of tensors, and of what is none.
+
+        """
+        template = Template(_in_tensors(state, self.convert), merge=False)
+        phantoms = self._phantoms(template.tensors, [tuple(tensor.shape) for tensor in template.tensors])
+        failed = []
+
+        def run():
+            try:
+                function(template.fill(phantoms))
+            except Exception as error:
+                failed.append(error)
+                raise
+            return ()
+        try:
+            _Body(run, phantoms, self)
+        except NoGraph as error:
+            if failed and not is_refusal(failed[0]) and str(error) == str(failed[0]):
+                raise failed[0] from None
+            raise
+
     def _phantoms(self, tensors, shapes):
         recorded = modes.is_recording()
         return [_C.phantom_like(tensor, shape, recorded) for tensor, shape in zip(tensors, shapes)]
@@ -320,13 +436,16 @@ class Control:
             filled = template.fill(phantoms)
             bodies.append(_Body(lambda function=function, filled=filled: function(filled), phantoms, self))
         if bodies[1].template.signature() != template.signature():
-            raise _NoGraph("got a body that returns another structure than it takes, expected the same")
+            raise NoGraph("got a body that returns another structure than it takes, expected the same")
         constants = _operands(*bodies)
         _refuse_random(bodies, [*carried, *constants])
-        for body in bodies:
-            body.require_no_writes()
-        results = self.ops.while_loop(carried, constants, condition=bodies[0].taking(constants),
-                                      body=bodies[1].taking(constants), limit=limit)
+        bodies[0].require_no_writes()
+        constants, written = _written_first(constants, bodies[1])
+        # What is about to be written is carried from a copy on, which gradients may keep.
+        given = [*carried, *map(self.ops.clone, written)]
+        results = self.ops.while_loop(given, constants[len(written):], condition=bodies[0].taking(constants),
+                                      body=bodies[1].taking(constants, written), limit=limit)
+        self._put_back(written, results[len(carried):])
         return template.fill(results)
 
     def scan(self, step, carried, xs, length, reverse=False, who="scan"):
@@ -359,12 +478,13 @@ class Control:
         places = self._phantoms(slices.tensors, [tuple(tensor.shape)[1:] for tensor in slices.tensors])
         filled = state.fill(phantoms), slices.fill(places)
         body = _Body(lambda: tuple(step(*filled)), [*phantoms, *places], self)
-        constants = _operands(body)
-        body.require_no_writes()
+        constants, written = _written_first(_operands(body), body)
         _refuse_random([body], [*state.tensors, *slices.tensors, *constants])
-        results = self.ops.scan(state.tensors, slices.tensors, constants, body=body.taking(constants), length=length,
-                                reverse=bool(reverse))
-        last, stacked = body.template.fill(results)
+        count, made = len(state.tensors), len(written)
+        results = self.ops.scan([*state.tensors, *map(self.ops.clone, written)], slices.tensors, constants[made:],
+                                body=body.taking(constants, written, count), length=length, reverse=bool(reverse))
+        self._put_back(written, results[count:count + made])
+        last, stacked = body.template.fill([*results[:count], *results[count + made:]])
         if Template(last, merge=False).signature() != state.signature():
-            raise _NoGraph("got a body that carries on another structure than it takes, expected the same")
+            raise NoGraph("got a body that carries on another structure than it takes, expected the same")
         return last, stacked

@@ -81,6 +81,11 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A tensor without numbers was asked for them."""
 
 
+@known_as("tensorflow.errors")
+class InaccessibleTensorError(ValueError):
+    """A tensor that a branch, loop or function made was asked for outside of it."""
+
+
 def adopt_engine():
     """Let the engine's errors be caught as TensorFlow's; they stay what they are for everybody else."""
     for engine, name in ENGINE.items():

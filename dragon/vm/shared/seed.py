@@ -1,11 +1,14 @@
 """The seed of `tf.random.set_seed`, and what operators with seeds of their own make of it."""
 import contextlib
+import itertools
 import random
 import secrets
 
 from dragon import _C
-from dragon.core.modes import no_grad
+from dragon.core.capture.control import give_up
+from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
+from dragon.core.modes import no_grad
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 DEFAULT_SEED = 87654321  # stands for the global seed where only an operator has one
@@ -122,20 +125,40 @@ def next_stream(op_seed, kind=None, count=1, blocks=BLOCKS):
     return _C.tensor([used, second, first], "int64", None, Tensor)
 
 
-# What captured functions draw seeds from: made here, where no capture is under way, and counted on by each run.
-_captured = _stream(0, 0)
-_step = _C.tensor([1 << 32, 0, 0], "int64", None, Tensor)
+# What captured functions count on at each run: a row for each operator, the first one for those without any seed.
+# Guards watch it, and it is made here, where no capture is under way.
+SITES = 512
+_counters = _C.tensor([[0, 0, 0]] * SITES, "int64", None, Tensor)
+_sites = itertools.count(1)
+Rules.globals.append(("tf.random", globals(), ("_counters",)))
+if is_capturing():
+    give_up("it is the first to use tf.random, whose counters must be there before")
 
 
-def next_captured_seed(op_seed):
-    """Return the stream of an operator in a captured function, as a tensor that is another one at each run."""
+def next_captured_seed(op_seed, count=1, blocks=BLOCKS):
+    """Return the stream of an operator in a captured function, as a tensor that goes on from run to run.
+
+    Parameters
+    ----------
+    op_seed : int, optional
+        The operator's own seed.
+    count : int, optional, default=1
+        How many numbers are made.
+    blocks : int, optional, default=256
+        How much of the stream is set aside for each of them.
+
+    """
     first, second = get_seed(op_seed)
+    site = 0 if first is None else next(_sites)
+    if site >= SITES:  # a stream of its own, and other numbers than TensorFlow's from the second run on
+        site = 0
     if first is None:
         first, second = secrets.randbits(62), secrets.randbits(62)
-    own = _C.tensor([0, second, first], "int64", None, Tensor)
+    step = count * blocks if site else 1 << 32
     with no_grad():
-        stream = ops.add(_captured, own)
-        ops.add_(_captured, _step)
+        row = _C.Tensor.__getitem__(_counters, site)
+        stream = ops.add(row, _C.tensor([0, second, first], "int64", None, Tensor))
+        ops.add_(row, _C.tensor([step, 0, 0], "int64", None, Tensor))
     return stream
 
 

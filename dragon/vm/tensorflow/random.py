@@ -24,7 +24,8 @@ class Algorithm(enum.Enum):
 
 def _stream(seed, kind=None, shape=()):
     """Return the seed tensor of an operator that counts its calls: under capture, a tensor that each run counts on."""
-    return next_captured_seed(seed) if is_capturing() else next_stream(seed, kind, _count(shape))
+    count = _count(shape)
+    return next_captured_seed(seed, count) if is_capturing() else next_stream(seed, kind, count)
 
 
 def _count(shape):

@@ -9,32 +9,82 @@ from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.unknown import infer_shapes
-from dragon.vm.shared import nest
+from dragon.vm.shared import nest, seed
+from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.recording.body import Body
+from dragon.vm.shared.recording.trace_type import Stand
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
+ONCE = ("tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+         "created once or created outside tf.function. See "
+         "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
 eagerly = [False]  # tf.config.run_functions_eagerly
+
+assert seed  # whose counters are made before any capture
 
 
 class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
+    _made_once = False  # whether a call has made variables
+    by_kind = True  # whether there is a trace for each kind of arguments: without a signature
+    relaxes = False  # whether one trace serves several shapes
     first = None  # the arguments of the first capture, as specs
 
     def clear(self):
         """Forget all graphs."""
         super().clear()
-        self.count = 0
+        self.count, self._kinds, self._shapes = 0, set(), {}
+
+    def note(self, args, kwargs):
+        """Count a trace, if it is the first one for arguments of this kind."""
+        specs = nest.map_structure(_spec_of, (list(args), kwargs))
+        key = repr(specs) if self.by_kind else None
+        if self.relaxes:  # the second shape makes a trace for all of them
+            plain = repr(nest.map_structure(_without_sizes, specs))
+            shapes = self._shapes.setdefault(plain, [])
+            shapes.extend([key] if key not in shapes else [])
+            key = plain, min(len(shapes), 2)
+        if key not in self._kinds:
+            self._kinds.add(key)
+            self.count += 1
 
     def _capture(self, args, kwargs):
-        self.count += 1
+        self.note(args, kwargs)
         if self.first is None and not kwargs:
             self.first = nest.map_structure(_spec_of, tuple(args))
         self._made = variable.living.added
-        return super()._capture(args, kwargs)
+        result = super()._capture(args, kwargs)
+        if variable.living.added != self._made:
+            self._require_singletons(args, kwargs)
+        return result
+
+    def _require_singletons(self, args, kwargs):
+        """Raise a ValueError if a call that made variables would make others if it were traced once more."""
+        if self.count == 1 and not self._made_once:
+            self._made_once = True
+            self.count += 1  # as TensorFlow, which traces again
+            before = variable.living.added
+            try:
+                self._again(args, kwargs)
+            except Exception:  # a function that looks at numbers is asked at its next call
+                return
+            if variable.living.added == before:
+                return
+        raise ValueError(ONCE)
+
+    def _again(self, args, kwargs):
+        """Call the function without numbers."""
+        variable.inferring[0] = True
+        try:
+            with shapes_only():
+                self._function(*args, **kwargs)
+        finally:
+            variable.inferring[0] = False
 
     def _accepts(self, recording):
         return variable.living.added == self._made and super()._accepts(recording)
@@ -49,6 +99,10 @@ class _Graphs(Captured):
             self._warned.add(kind)
         elif kind != "eager":
             super()._say_once(kind, message)
+
+
+def _without_sizes(value):
+    return TensorSpec([None] * value.shape.rank, value.dtype) if isinstance(value, TensorSpec) else value
 
 
 def _result(value):
@@ -81,29 +135,42 @@ class Function:
         Whether one graph may serve all sizes of the first axis.
     name : str, optional
         How it is called in reports.
+    autograph : bool, optional, default=True
+        Whether branches and loops over tensors become parts of graphs.
+    features : Tuple[str, ...], optional, default=()
+        What is rewritten besides; see `dragon.vm.shared.autograph.status.features_of`.
+    within : Tuple[Callable, Callable], optional
+        Of a method, the function that the class has, and what returns the object.
 
     """
 
-    def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None):
+    def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None, autograph=True,
+                 features=(), within=None):
         self._python_function = python_function
+        self._body = body = Body(autograph, features, within)
         self._signature = None if input_signature is None else _check_signature(input_signature)
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
         self._bound = weakref.WeakKeyDictionary()
-        self._kept = {}
+        self._kept, self._stand = {}, Stand()
         free = self._reduce or self._signature is not None
 
         @functools.wraps(python_function)
         def traced(*args, **kwargs):
-            return nest.map_structure(_result, python_function(*args, **kwargs))
+            return nest.map_structure(_result, body.call(python_function, args, kwargs))
         self._graphs = _Graphs(traced, dynamic=None if free else False, name=self._name)
+        self._graphs.by_kind, self._graphs.relaxes = self._signature is None, self._reduce and self._signature is None
         functools.update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args, **kwargs):
         if self._signature is not None:
             args, kwargs = self._bind(args, kwargs)
-        if eagerly[0] or is_capturing():
+        if eagerly[0]:
             return self._python_function(*args, **kwargs)
+        if is_capturing():
+            self._graphs.note(args, kwargs)
+            return self._body.call(self._python_function, args, kwargs)
+        args = tuple(map(self._stand, args))
         args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
                      for value in args)
         if kwargs:
@@ -129,7 +196,12 @@ class Function:
         def method(*args, **kwargs):
             return types.MethodType(function, reference())(*args, **kwargs)
         method.__signature__ = _without_first(function)
-        return Function(method, self._signature, self._reduce, self._name)
+        return Function(method, self._signature, self._reduce, self._name, self._body.autograph, self._body.features,
+                        (function, reference))
+
+    def traced_body(self, args, kwargs):
+        """Return what the function returns while it is traced: AutoGraph's view of it."""
+        return self._body.call(self._python_function, args, kwargs)
 
     def __repr__(self):
         return f"<dragon.vm.tensorflow Function {self._name}: {self._graphs.count} traces>"
@@ -334,7 +406,7 @@ class ConcreteFunction:
             variable.inferring[0] = True
             try:
                 with shapes_only():
-                    found = nest.map_structure(_result, self._function.python_function(*args, **kwargs))
+                    found = nest.map_structure(_result, self._function.traced_body(args, kwargs))
                     return nest.map_structure(_spec_of, found)
             finally:
                 variable.inferring[0] = False
@@ -368,13 +440,15 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     input_signature : Sequence[TypeSpec], optional
         What the arguments must be.
     autograph : bool, optional, default=True
-        Not used: Python's own `if` and `while` are followed; where they depend on a tensor's numbers, calls run as
-        plain Python (`Function.fallback` says so).
+        Whether `if`, `while` and `for` over tensors become parts of the graph. Where one cannot, calls run as plain
+        Python, and `Function.fallback` says why; without AutoGraph, to look at a tensor is an error.
     jit_compile, experimental_compile : bool, optional
         Not used: graphs are always optimised.
     reduce_retracing, experimental_relax_shapes : bool, optional, default=False
         Whether one graph may serve all sizes of the first axis.
-    experimental_implements, experimental_autograph_options, experimental_attributes : Any, optional
+    experimental_autograph_options : Union[Feature, Sequence[Feature]], optional
+        What AutoGraph rewrites besides: `assert`, `==`, lists.
+    experimental_implements, experimental_attributes : Any, optional
         Not used.
     experimental_follow_type_hints : bool, optional
         Not used.
@@ -393,11 +467,14 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     array([3., 5.], dtype=float32)
 
     """
+    features = status.features_of(experimental_autograph_options)
+
     def decorate(python_function):
         if not callable(python_function):
             raise TypeError(f"tf.function: expected a callable. Received: {python_function!r}")
         if isinstance(python_function, Function):
             return python_function
         name = getattr(python_function, "__name__", None)
-        return Function(python_function, input_signature, reduce_retracing or experimental_relax_shapes, name)
+        return Function(python_function, input_signature, reduce_retracing or experimental_relax_shapes, name,
+                        bool(autograph), features)
     return decorate if func is None else decorate(func)

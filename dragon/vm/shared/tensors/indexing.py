@@ -1,5 +1,6 @@
 """`x[...]` as TensorFlow reads it: integers, slices, `...`, `tf.newaxis` and scalar tensors; or one mask of bools."""
 from dragon import _C
+from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
@@ -12,6 +13,8 @@ def get_item(x, key):
     """Return a part of a tensor or variable."""
     kind = type(key)
     if kind is not int:
+        if is_capturing() and _has_open(key):
+            return _at_open(x, key if kind is tuple or kind is list else (key,))
         if kind is tuple or kind is list:
             if kind is list and _is_mask(key):
                 return _masked(x, key)
@@ -21,6 +24,37 @@ def get_item(x, key):
         else:
             key = _item(key, key)
     found = _get(x, key)
+    return found if type(found) is Tensor else as_tensor(found)
+
+
+def _is_open_number(part):
+    """Return whether a subscript is a number that is known when the graph runs."""
+    return isinstance(part, _C.Tensor) and part.ndim == 0 and part.dtype.name in ("int32", "int64", "int16") and (
+        is_open(part))
+
+
+def _has_open(key):
+    return _is_open_number(key) or type(key) in (tuple, list) and any(map(_is_open_number, key))
+
+
+def _at_open(x, key):
+    """Return a part of a tensor, some of whose subscripts are known when the graph runs: these are taken last."""
+    rank = sum(part is not None and part is not Ellipsis for part in key)
+    plain, axes, axis = [], [], 0
+    for part in key:
+        if _is_open_number(part):
+            axes.append((axis, part))
+        plain.append(slice(None) if _is_open_number(part) else part)
+        if part is Ellipsis:
+            axis += x.ndim - rank
+        elif part is None or type(part) is slice or _is_open_number(part):
+            axis += 1
+    found = get_item(x, tuple(plain))
+    for axis, number in reversed(axes):
+        number = ops.cast(number, "int64")
+        size = _C.Tensor.shape.__get__(found)[axis]
+        number = ops.where(ops.lt(number, 0), ops.add(number, size), number)
+        found = ops.squeeze(ops.index_select(found, axis, ops.reshape(number, (1,))), axis)
     return found if type(found) is Tensor else as_tensor(found)
 
 
@@ -55,7 +89,7 @@ def _item(part, key):
         return slice(_bound(part.start, key), _bound(part.stop, key), _bound(part.step, key))
     if isinstance(part, _C.Tensor):
         if part.ndim == 0 and part.dtype.name in ("int32", "int64", "int16"):
-            return ops.cast(part, "int64") if is_capturing() else int(part)
+            return int(part)
     elif hasattr(part, "__index__") and not isinstance(part, bool) and getattr(part, "ndim", 0) == 0:
         return part.__index__()
     raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "

@@ -4,10 +4,12 @@ import weakref
 from dragon import _C
 from dragon.core import config
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.errors import OperatorNotAllowedInGraphError
 from dragon.vm.shared.tensors import host
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import DType, OBJECTS
 from dragon.vm.shared.tensors.shape import TensorShape
+from dragon.vm.shared.tensors.tracing import refuse, symbolic_text
 
 _shape_of = _C.Tensor.shape.__get__
 
@@ -40,9 +42,13 @@ class Base(_C.Tensor):
     __array_priority__ = 100  # NumPy's arrays leave arithmetic with tensors to the tensors
 
     def __repr__(self):
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {host.describe(self)}>"
+        symbolic = symbolic_text(self, True)
+        return symbolic or f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {host.describe(self)}>"
 
     def __str__(self):
+        symbolic = symbolic_text(self, False)
+        if symbolic:
+            return symbolic
         text = host.show_numbers(self, False)
         line = "\n" if "\n" in text else ""
         return f"tf.Tensor({line}{text}{', ' if not line else ', '}shape={self.shape}, dtype={self.dtype.name})"
@@ -79,9 +85,13 @@ class Base(_C.Tensor):
         return ops.round(self)
 
     def __format__(self, spec):
+        symbolic = symbolic_text(self, False)
+        if symbolic:
+            return format(symbolic, spec)
         return format(self.numpy(), spec)
 
     def __bool__(self):
+        refuse(self, "Using a symbolic `tf.Tensor` as a Python `bool`", OperatorNotAllowedInGraphError)
         if self.ndim and _C.Tensor.size.__get__(self) != 1:
             return bool(self.numpy()) if _C.Tensor.size.__get__(self) else False
         return _C.Tensor.__bool__(self)
@@ -101,6 +111,7 @@ class Base(_C.Tensor):
                         f"tf.tensor_scatter_nd_update, or assign to a slice of a tf.Variable. Received: key={key!r}")
 
     def __iter__(self):
+        refuse(self, "Iterating over a symbolic `tf.Tensor`", OperatorNotAllowedInGraphError)
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return iter(ops.unbind(self))

@@ -1,18 +1,14 @@
 """Claims about tensors, which raise where they do not hold."""
+import functools
+
 from dragon import _C
 from dragon.vm.shared.arrays.moving import is_text, take
+from dragon.vm.shared.autograph.hosting import require
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.tensor import ops
-
-
-def _fails(condition):
-    """Return whether a condition is not true everywhere."""
-    if not isinstance(condition, _C.Tensor):
-        return not condition
-    return bool(_C.Tensor.size.__get__(condition)) and not bool(ops.all(condition))
 
 
 def _say(message, claim, *values):
@@ -23,9 +19,11 @@ def _say(message, claim, *values):
 def Assert(condition, data, summarize=None, name=None):
     """Raise an InvalidArgumentError that shows `data` unless a condition holds."""
     condition = take(condition)
-    if _fails(condition):
+
+    def error(condition, *data):
         shown = "\n".join(str(convert_to_tensor(item).numpy() if not isinstance(item, str) else item) for item in data)
-        raise invalid_argument(f"Expected '{condition!r}' to be true. Summarized data: {shown}")
+        return invalid_argument(f"Expected '{condition!r}' to be true. Summarized data: {shown}")
+    require(condition, error, condition, *data)
 
 
 def _compare(name, symbol, compare):
@@ -33,8 +31,8 @@ def _compare(name, symbol, compare):
     def claim(x, y, message=None, summarize=None, name=None):
         one = take(x) if isinstance(x, _C.Tensor) or not isinstance(y, _C.Tensor) else convert_to_tensor(x, y.dtype)
         other = take(y) if isinstance(y, _C.Tensor) else convert_to_tensor(y, one.dtype)
-        if _fails(compare(one, other)):
-            raise _say(message, f"Condition x {symbol} y did not hold element-wise: x and y are", one, other)
+        require(compare(one, other), functools.partial(
+            _say, message, f"Condition x {symbol} y did not hold element-wise: x and y are"), one, other)
     claim.__name__ = claim.__qualname__ = name
     claim.__doc__ = f"Raise an InvalidArgumentError unless x {symbol} y holds for all elements."
     return claim
@@ -52,8 +50,8 @@ def _sign(name, symbol, compare):
     """Make a function that claims a sign of all elements."""
     def claim(x, message=None, summarize=None, name=None):
         x = take(x)
-        if _fails(compare(x)):
-            raise _say(message, f"Condition x {symbol} 0 did not hold element-wise: x is", x)
+        require(compare(x), functools.partial(
+            _say, message, f"Condition x {symbol} 0 did not hold element-wise: x is"), x)
     claim.__name__ = claim.__qualname__ = name
     claim.__doc__ = f"Raise an InvalidArgumentError unless x {symbol} 0 holds for all elements."
     return claim
@@ -72,8 +70,8 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     import numpy as np
     small = 10 * float(np.finfo(one.dtype.real_dtype.name).eps if one.dtype.name != "bfloat16" else 2 ** -7)
     rtol, atol = (small if bound is None else float(bound) for bound in (rtol, atol))
-    if _fails(abs(one - other) <= atol + rtol * abs(other)):
-        raise _say(message, f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}: x and y are", one, other)
+    require(abs(one - other) <= atol + rtol * abs(other), functools.partial(
+        _say, message, f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}: x and y are"), one, other)
 
 
 def assert_rank(x, rank, message=None, name=None):
@@ -146,9 +144,11 @@ def assert_all_finite(x, message, name=None):
 def check_numerics(tensor, message, name=None):
     """Return the tensor, or raise an InvalidArgumentError if a number is infinite or undefined."""
     x = take(tensor)
-    if _fails(ops.isfinite(x)):
+
+    def error(x):
         kinds = [kind for kind, test in (("Inf", ops.isinf), ("NaN", ops.isnan)) if bool(ops.any(test(x)))]
-        raise invalid_argument(f"{message} : Tensor had {' and '.join(kinds)} values [Op:CheckNumerics]")
+        return invalid_argument(f"{message} : Tensor had {' and '.join(kinds)} values [Op:CheckNumerics]")
+    require(ops.isfinite(x), error, x)
     return convert_to_tensor(tensor)
 
 

@@ -6,15 +6,41 @@ arguments become graphs of both branches, and loops that depend on them or are l
 """
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.control import PLAIN, Control, is_long, is_open
+from dragon.core.capture.control import PLAIN, NoGraph, give_up, is_long, is_open
 from dragon.vm.shared import nest
+from dragon.vm.shared.autograph.staging import flow as _flow, packed, unpacked
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 
 
-_flow = Control(ops, convert_to_tensor, waits_to_be_asked=True)
+def _branches(make, functions):
+    """Return what `make` makes of functions whose results may hold arrays of tensors; or PLAIN."""
+    kinds = []
+
+    def branch(function):
+        def run():
+            made = function()
+            del kinds[:]
+            return packed(made, kinds)
+        return run
+    made = make(*map(branch, functions))
+    return made if made is PLAIN else unpacked(made, iter(kinds))
+
+
+def _loop(holds, after, state, limit):
+    """Return what a loop leaves whose state may hold arrays of tensors; or PLAIN."""
+    kinds = []
+    try:
+        first = packed(state, kinds)
+    except NoGraph as error:
+        give_up(f"tf.while_loop: {error}")
+        return PLAIN
+    made = _flow.while_loop(lambda state: holds(unpacked(state, iter(kinds))),
+                            lambda state: packed(after(unpacked(state, iter(kinds))), []), first, limit,
+                            "tf.while_loop")
+    return made if made is PLAIN else unpacked(made, iter(kinds))
 
 
 def _predicate(pred, who):
@@ -60,7 +86,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"'{argument}' must be callable. Received: {function!r}")
-    made = _flow.cond(_predicate(pred, "tf.cond"), true_fn, false_fn, "tf.cond")
+    predicate = _predicate(pred, "tf.cond")
+    made = _branches(lambda *ways: _flow.cond(predicate, *ways, "tf.cond"), (true_fn, false_fn))
     if made is not PLAIN:
         return made
     return true_fn() if _truth(pred, "tf.cond") else false_fn()
@@ -205,7 +232,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         while limit is None or count < limit:
             pred = _predicate(holds(state), "tf.while_loop")
             if is_open(pred):
-                made = _flow.while_loop(holds, after, state, None if limit is None else limit - count, "tf.while_loop")
+                made = _loop(holds, after, state, None if limit is None else limit - count)
                 if made is not PLAIN:
                     return made
             if not _truth(pred, "tf.while_loop"):

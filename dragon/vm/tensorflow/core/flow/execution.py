@@ -6,11 +6,14 @@ import sys
 import time
 
 from dragon.core.modes import no_grad
+from dragon.core.capture.host import when_run
 from dragon.core.capture.settings import is_capturing
+from dragon.core.capture.structure import Template
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors import convert
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.tensor import as_tensor, ops
 
 
 class VariableAggregation(enum.Enum):
@@ -134,7 +137,17 @@ def print_(*inputs, **kwargs):
     kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
-    text = separator.join(_shown(value, summarize) for value in inputs) + end
+
+    def show(values):
+        _write(separator.join(_shown(value, summarize) for value in values) + end, stream)
+    template = Template(list(inputs), merge=False) if is_capturing() else None
+    if template is None or not when_run(ops, lambda tensors: show(template.fill(list(map(as_tensor, tensors)))),
+                                        [as_tensor(tensor) for tensor in template.tensors]):
+        show(inputs)
+
+
+def _write(text, stream):
+    """Write a text to a stream, a file or a logger's function."""
     if isinstance(stream, str):
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)

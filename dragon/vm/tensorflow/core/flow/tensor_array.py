@@ -1,5 +1,6 @@
 """`tf.TensorArray`: tensors by number, which become one tensor in the end."""
 from dragon.core.capture import control
+from dragon.vm.shared.arrays.gathering import gather, tensor_scatter_nd_update
 from dragon.vm.shared.errors import OutOfRangeError, invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -35,13 +36,56 @@ class TensorArray:
         self._items = [None] * int(0 if size is None else size)
         self._read = set()
         self._part = control.part()
+        self._rows = None  # of an array whose numbers are known when the graph runs: all tensors as one
 
     dtype = property(lambda self: self._dtype, doc="DType: of the tensors.")
     dynamic_size = property(lambda self: self._dynamic, doc="bool: whether there may be more tensors.")
     element_shape = property(lambda self: self._element_shape, doc="TensorShape: the shape of the tensors.")
 
-    def _changes(self):
-        control.refuse_change(self._part, "a TensorArray")
+    def _is_ours(self):
+        """Return whether the array may be changed in place: it was made in this branch or loop, and is a list."""
+        return self._rows is None and control.part() in (None, self._part)
+
+    # --- as part of a graph's state
+
+    def _staged_parts(self):
+        """Return the tensors that tell the array in a branch or loop; none as long as nobody knows their shape."""
+        if self._rows is not None:
+            return (self._rows,)
+        if self._dynamic:
+            raise control.NoGraph("it changes a TensorArray that may grow; say its size, without dynamic_size")
+        known = [item.shape for item in self._items if item is not None]
+        if len({tuple(shape) for shape in known}) > 1:
+            raise control.NoGraph("it changes a TensorArray of tensors of several shapes")
+        if not self._element_shape.is_fully_defined() and not known:
+            return ()
+        shape = tuple(known[0]) if known else tuple(self._element_shape)
+        rows = [ops.zeros(shape, dtype=self._dtype) if item is None else item for item in self._items]
+        return (ops.stack(rows) if rows else ops.zeros((0, *shape), dtype=self._dtype),)
+
+    def _from_parts(self, parts):
+        """Return an array like this one that such tensors tell."""
+        made = self.identity()
+        if parts:
+            made._rows, made._items = parts[0], [None] * len(self)
+            made._element_shape = TensorShape(tuple(parts[0].shape)[1:])
+        return made
+
+    def _like(self, other):
+        """Return an array of the same tensors, of which another one knows the shape."""
+        made = self.identity()
+        if isinstance(other, TensorArray) and not made._element_shape.is_fully_defined():
+            made._element_shape = other._element_shape
+        return made
+
+    def _staged(self, shape):
+        """Return an array of the same tensors as one, of which each has a shape."""
+        made = self.identity()
+        if made._rows is None:
+            if not made._element_shape.is_fully_defined():
+                made._element_shape = TensorShape(tuple(shape))
+            made = made._from_parts(made._staged_parts())
+        return made
 
     def _place(self, index, growing=False):
         index = int(index)
@@ -65,12 +109,13 @@ class TensorArray:
 
     def read(self, index, name=None):
         """Return a tensor."""
+        if self._rows is not None or control.is_open(index):
+            return self._staged(())._rows[convert_to_tensor(index)]
         index = self._place(index)
         if index in self._read:
             raise invalid_argument(f"Could not read index {index} twice because it was cleared after a previous read "
                                    "(perhaps try setting clear_after_read = false?)")
-        if self._clears:
-            self._changes()
+        if self._clears and self._is_ours():
             self._read.add(index)
         return self._filled(index)
 
@@ -85,14 +130,23 @@ class TensorArray:
 
     def write(self, index, value, name=None):
         """Put a tensor at a number; returns the array."""
-        self._changes()
+        if not self._is_ours() or control.is_open(index):
+            return self._with(ops.reshape(convert_to_tensor(index), (1,)), ops.unsqueeze(self._incoming(value), 0))
         index = self._place(index, True)
         self._items[index] = self._incoming(value)
         self._read.discard(index)
         return self
 
+    def _with(self, indices, values):
+        """Return an array with other tensors at some numbers, as one tensor."""
+        made = self._staged(tuple(values.shape)[1:])
+        made._rows = tensor_scatter_nd_update(made._rows, ops.unsqueeze(ops.cast(indices, "int64"), 1), values)
+        return made
+
     def stack(self, name=None):
         """Return all tensors as one, with a first axis more."""
+        if self._rows is not None:
+            return self._rows
         if not self._items:
             inner = [] if self._element_shape.rank is None else self._element_shape.as_list()
             return ops.zeros((0, *(size or 0 for size in inner)), dtype=self._dtype)
@@ -100,37 +154,43 @@ class TensorArray:
 
     def gather(self, indices, name=None):
         """Return some tensors as one, with a first axis more."""
+        if self._rows is not None or control.is_open(indices):
+            return gather(self._staged(())._rows, indices)
         return ops.stack([self._filled(self._place(index)) for index in convert_to_tensor(indices).tolist()])
 
     def concat(self, name=None):
         """Return all tensors as one, along their first axis."""
+        if self._rows is not None:
+            return ops.flatten(self._rows, 0, 1)
         return ops.cat([self._filled(index) for index in range(len(self._items))], 0)
 
     def unstack(self, value, name=None):
         """Take over the entries of a tensor's first axis; returns the array."""
-        self._changes()
         items = ops.unbind(convert_to_tensor(value, self._dtype))
-        self._items, self._read = [self._incoming(item) for item in items], set()
-        return self
+        made = self if self._is_ours() else self.identity()
+        made._items, made._read, made._rows = [made._incoming(item) for item in items], set(), None
+        return made
 
     def scatter(self, indices, value, name=None):
         """Put the entries of a tensor's first axis at numbers; returns the array."""
+        if not self._is_ours() or control.is_open(indices):
+            return self._with(convert_to_tensor(indices), convert_to_tensor(value, self._dtype))
         for index, item in zip(convert_to_tensor(indices).tolist(), ops.unbind(convert_to_tensor(value))):
             self.write(index, item)
         return self
 
     def split(self, value, lengths, name=None):
         """Take over pieces of a tensor's first axis of given lengths; returns the array."""
-        self._changes()
         pieces = ops.split_with_sizes(convert_to_tensor(value, self._dtype), convert_to_tensor(lengths).tolist(), 0)
-        self._items, self._read = list(pieces), set()
-        return self
+        made = self if self._is_ours() else self.identity()
+        made._items, made._read, made._rows = list(pieces), set(), None
+        return made
 
     def identity(self):
         """Return another array of the same tensors."""
         copied = TensorArray(self._dtype, 0, self._dynamic, self._clears, infer_shape=self._infer,
                              element_shape=self._element_shape)
-        copied._items, copied._read = list(self._items), set(self._read)
+        copied._items, copied._read, copied._rows = list(self._items), set(self._read), self._rows
         return copied
 
     def grad(self, source, flow=None, name=None):

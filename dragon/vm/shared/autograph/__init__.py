@@ -1,0 +1,1 @@
+"""AutoGraph: Python's branches and loops over tensors as parts of graphs, while a `tf.function` is traced."""

@@ -1,0 +1,49 @@
+"""What happens on Python's side whenever a graph runs: checks of its numbers."""
+from dragon import _C
+from dragon.core.capture.control import is_open
+from dragon.core.capture.host import when_run
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import as_tensor, ops
+
+
+def holds(condition):
+    """Return whether a condition is true everywhere."""
+    if not isinstance(condition, _C.Tensor):
+        return bool(condition)
+    return not _C.Tensor.size.__get__(condition) or bool(ops.all(condition))
+
+
+def require(condition, error, *values):
+    """Raise an error unless a condition holds everywhere: now, or whenever the graph runs that is captured.
+
+    Parameters
+    ----------
+    condition : Union[Tensor, bool]
+        The condition.
+    error : Callable
+        Makes the error of the values.
+    *values : Any
+        What it shows.
+
+    """
+    if is_open(condition):
+        places = [place for place, value in enumerate(values) if isinstance(value, _C.Tensor)]
+
+        def check(tensors):
+            if not holds(tensors[0]):
+                shown = list(values)
+                for place, tensor in zip(places, tensors[1:]):
+                    shown[place] = as_tensor(tensor)
+                raise error(*shown)
+        if when_run(ops, check, [condition, *(values[place] for place in places)]):
+            return
+    if not holds(condition):
+        raise error(*values)
+
+
+def assert_true(expression, data):
+    """Raise an InvalidArgumentError, when the graph runs, unless a condition holds."""
+    def error(*values):
+        return invalid_argument("assertion failed: [" + " ".join(map(str, values)) + "]")
+    require(convert_to_tensor(expression), error, *data)
