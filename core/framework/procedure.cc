@@ -6,6 +6,7 @@
 
 #include "core/device/absent.h"
 #include "core/framework/autograd/meta.h"
+#include "core/framework/known.h"
 #include "core/framework/procedure_run.h"
 #include "core/framework/trace.h"
 

@@ -20,8 +20,8 @@ from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
 ONCE = ("tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
-         "created once or created outside tf.function. See "
-         "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
+        "created once or created outside tf.function. See "
+        "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
 eagerly = [False]  # tf.config.run_functions_eagerly
 
 assert seed  # whose counters are made before any capture
