@@ -2,6 +2,8 @@
 from dragon.vm.torch.core.absent import fill
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.program import describe_program
+from dragon.vm.torch.core.exporting.reading import load_program
+from dragon.vm.torch.core.exporting.writing import save_program
 from dragon.vm.torch.export.dynamic_shapes import (  # noqa: F401
     AdditionalInputs, Constraint, Dim, dims, ShapesCollection)
 from dragon.vm.torch.export.exported_program import (  # noqa: F401
@@ -91,6 +93,50 @@ def draft_export(mod, args, kwargs=None, *, dynamic_shapes=None, preserve_module
         if error.error_type is not UserErrorType.CONSTRAINT_VIOLATION:
             raise
         return export(mod, args, kwargs, strict=strict, preserve_module_call_signature=preserve_module_call_signature)
+
+
+def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):
+    """Write an exported program into a .pt2 file, which PyTorch reads as well.
+
+    Parameters
+    ----------
+    ep : ExportedProgram
+        The program.
+    f : Union[str, os.PathLike, BinaryIO]
+        Where.
+    extra_files : Optional[Dict[str, Any]]
+        Further texts, by name.
+    opset_version : Optional[Dict[str, int]]
+        The versions of the operators, by namespace.
+    pickle_protocol : int, optional, default=2
+        Accepted: numbers are written as they are, and the example's arguments as `torch.save` does.
+
+    """
+    if not isinstance(ep, ExportedProgram):
+        raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' "
+                        "instead.")
+    save_program(ep, f, extra_files, opset_version)
+
+
+def load(f, *, extra_files=None, expected_opset_version=None):
+    """Return the exported program of a .pt2 file, PyTorch's or Dragon's.
+
+    Parameters
+    ----------
+    f : Union[str, os.PathLike, BinaryIO]
+        The file.
+    extra_files : Optional[Dict[str, Any]]
+        Names of further texts, whose values are filled in.
+    expected_opset_version : Optional[Dict[str, int]]
+        Accepted: operators are known by their schemas.
+
+    Returns
+    -------
+    ExportedProgram
+        The program.
+
+    """
+    return load_program(f, extra_files, expected_opset_version)
 
 
 def register_dataclass(cls, *, serialized_type_name=None):
