@@ -4,7 +4,7 @@ An aten name stands for the function or method of that name here; Dragon has no 
 """
 from dragon.vm.torch.core.aten import ADAPTED, PRIMS
 from dragon.vm.torch.core.exporting.executing import RUN
-from dragon.vm.torch.core.exporting.listening import listener
+from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.overrides import flat, handle
 from dragon.vm.torch.core.layout import strided
@@ -135,6 +135,8 @@ class _OpNamespace:
     def __getattr__(self, name):
         if name.startswith("__") and not (self.name == "aten" and overloads(name)):
             raise AttributeError(name)
+        if self.name == "higher_order":
+            return _higher_order(name)
         op = REGISTERED.get(f"{self.name}::{name}")
         if op is None and self.name in ("aten", "prims"):
             op = _aten(name) if self.name == "aten" else PRIMS.get(name)
@@ -147,6 +149,14 @@ class _OpNamespace:
 
     def __repr__(self):
         return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
+
+
+def _higher_order(name):
+    """Return an operator that takes graphs."""
+    from dragon.vm.torch.core.exporting.branching import OPERATORS
+    if name not in OPERATORS:
+        raise AttributeError(f"'_OpNamespace' 'higher_order' object has no attribute '{name}'", name=name)
+    return OPERATORS[name]
 
 
 def _aten(name):

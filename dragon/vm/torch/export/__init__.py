@@ -9,6 +9,10 @@ from dragon.vm.torch.export.dynamic_shapes import (  # noqa: F401
 from dragon.vm.torch.export.exported_program import (  # noqa: F401
     ExportedProgram, ModuleCallEntry, ModuleCallSignature, program_of)
 from dragon.vm.torch.export.graph_signature import ExportBackwardSignature, ExportGraphSignature  # noqa: F401
+from dragon.vm.torch.export import decomp_utils, passes  # noqa: F401
+from dragon.vm.torch.export.decomp_utils import CustomDecompTable  # noqa: F401
+from dragon.vm.torch.export.unflatten import FlatArgsAdapter, unflatten, UnflattenedModule  # noqa: F401
+from dragon.vm.torch.fx.passes.infra.pass_base import PassResult  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module
 
 
@@ -93,6 +97,18 @@ def draft_export(mod, args, kwargs=None, *, dynamic_shapes=None, preserve_module
         if error.error_type is not UserErrorType.CONSTRAINT_VIOLATION:
             raise
         return export(mod, args, kwargs, strict=strict, preserve_module_call_signature=preserve_module_call_signature)
+
+
+def default_decompositions():
+    """Return the table of what operators are made of, which `run_decompositions` takes, to be changed.
+
+    Returns
+    -------
+    CustomDecompTable
+        {operator: function of its arguments}.
+
+    """
+    return CustomDecompTable()
 
 
 def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):

@@ -2,7 +2,7 @@
 import contextlib
 import copy
 import dataclasses
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 from dragon.vm.torch.core.exporting.lifting import unlifted
 from dragon.vm.torch.core.exporting.verifying import check_program
@@ -296,5 +296,5 @@ def program_of(module, described, args, kwargs, preserved=()):
         calls.append(ModuleCallEntry(name, kept))
     state = {name: value if isinstance(value, Parameter) else value.detach() if value.requires_grad else value
              for name, value in state.items() if isinstance(value, Tensor)}
-    return ExportedProgram({}, traced.graph, ExportGraphSignature(inputs, outputs), state, described.ranges, calls,
+    return ExportedProgram(dict(traced.listener.modules), traced.graph, ExportGraphSignature(inputs, outputs), state, described.ranges, calls,
                            (args, kwargs), constants)

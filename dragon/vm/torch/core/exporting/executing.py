@@ -37,6 +37,32 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     return functional().instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
+@runs("_native_batch_norm_legit_no_training")
+def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
+    made = functional().batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    return made, api().empty(0), api().empty(0)
+
+
+@runs("_native_batch_norm_legit", "native_batch_norm")
+def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    made = functional().batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        return made, api().empty(0), api().empty(0)
+    axes = [axis for axis in range(input.ndim) if axis != 1]
+    return made, input.mean(axes), (input.var(axes, correction=0) + eps).rsqrt()
+
+
+@runs("_native_batch_norm_legit.no_stats")
+def _batch_norm_without_statistics(input, weight, bias, training, momentum, eps):
+    return _native_batch_norm_legit(input, weight, bias, None, None, training, momentum, eps)
+
+
+@runs("_native_batch_norm_legit_functional")
+def _native_batch_norm_legit_functional(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    mean, var = running_mean.clone(), running_var.clone()
+    return (*_native_batch_norm_legit(input, weight, bias, mean, var, training, momentum, eps), mean, var)
+
+
 @runs("layer_norm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     return functional().layer_norm(input, tuple(normalized_shape), weight, bias, eps)
@@ -288,6 +314,11 @@ def select(self, dim, index):
 @runs("numpy_T")
 def numpy_t(self):
     return self.T
+
+
+@runs("mT")
+def m_t(self):
+    return self.mT
 
 
 @runs("alias", "lift", "lift_fresh")

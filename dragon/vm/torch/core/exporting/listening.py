@@ -1,26 +1,23 @@
 """What a program asks of the API becomes nodes of a graph: calls of PyTorch's operators, by their names."""
 import collections
+import itertools
 import math
 import operator
 import re
-import threading
 
 from dragon.core import modes as switches
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
+from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.overrides import TorchFunctionMode, modes
 from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.fx.graph_module import GraphModule
+from dragon.vm.torch.fx.node import Node
 
-_local = threading.local()
 OPERATIONS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
               "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "whole": math.trunc}
-
-
-def listener():
-    """Return who listens to this thread's calls, None if nobody does."""
-    return getattr(_local, "listener", None)
 
 
 def aten():
@@ -60,17 +57,16 @@ class Listener(TorchFunctionMode):
     def __init__(self, graph, clerk, find_constant, rules):
         self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
         self.nodes, self.stack, self._numbers, self._depth = {}, collections.OrderedDict(), {}, 0
-        self._before = []
+        self._before, self.modules = [], {}
 
     def __enter__(self):
         super().__enter__()
-        self._before.append(listener())
-        _local.listener = self
+        self._before.append(set_listener(self))
         return self
 
     def __exit__(self, *_):
         super().__exit__()
-        _local.listener = self._before.pop()
+        set_listener(self._before.pop())
 
     # --- values and nodes
 
@@ -122,6 +118,10 @@ class Listener(TorchFunctionMode):
             return self.node_of(value)
         if type(value) in (Number, Quantity):
             return self.number_of(value)
+        if isinstance(value, Node):
+            return value
+        if isinstance(value, GraphModule):
+            return self._module_node(value)
         if isinstance(value, (list, tuple)):
             made = [self.argument(item) for item in value]
             return type(value)(made) if type(value) in (list, tuple) else made
@@ -177,6 +177,39 @@ class Listener(TorchFunctionMode):
         elif type(value) in (Number, Quantity):
             self._numbers.setdefault(value.number, node)
 
+    # --- graphs within
+
+    def hold(self, module, label):
+        """Return a graph module that the graph has a name for from now on."""
+        name = next(f"{label}_{number}" for number in itertools.count() if f"{label}_{number}" not in self.modules)
+        self.modules[name] = module
+        return module
+
+    def _module_node(self, module):
+        name = next((name for name, known in self.modules.items() if known is module), None)
+        if name is None:
+            self.hold(module, "graph")
+            return self._module_node(module)
+        node = self.graph.create_node("get_attr", name, (), {}, name)
+        node.meta["nn_module_stack"] = dict(self.stack)
+        return node
+
+    def emit_higher(self, target, args, lifted):
+        """Add a call of an operator that takes graphs; nodes among its arguments stand for their values."""
+        def value_of(item):
+            if isinstance(item, Node):
+                return lifted[item] if lifted.get(item) is not None else self.clerk_value(item)
+            if isinstance(item, (list, tuple)):
+                return type(item)(map(value_of, item))
+            return item
+        value = self.quietly(target.run, tuple(map(value_of, args)), {})
+        return self.emit(target, args, {}, tuple(value), target.__name__)
+
+    def clerk_value(self, node):
+        """Return the number that a node gives in the example."""
+        number = next(number for number, known in self._numbers.items() if known is node)
+        return int(self.clerk.origins[number].value)
+
     def constant(self, func, args, kwargs):
         """Return a tensor made of Python's numbers, which become a constant of the program."""
         made = self.lifted(func, args, kwargs)
@@ -218,14 +251,14 @@ class Listener(TorchFunctionMode):
 
     def quietly(self, func, args, kwargs):
         """Call a function whose parts nobody listens to."""
-        before, _local.listener = listener(), None
+        before = set_listener(None)
         switches.set_override_modes(0)
         self.clerk.busy += 1
         try:
             return func(*args, **kwargs)
         finally:
             self.clerk.busy -= 1
-            _local.listener = before
+            set_listener(before)
             switches.set_override_modes(len(modes()))
 
     def within(self, func, args, kwargs):

@@ -61,7 +61,7 @@ def _described(trace, asked):
     for _ in range(len(asked) + 1):
         axes, hints, declared, dims = symbols_of(asked)
         traced = trace(_by_leaf(axes), {})
-        traced.owner = traced.listener
+        traced.owner = traced.listener.modules
         ranges = Ranges(traced, axes, hints, declared)
         _check_replay(ranges)
         closed = _solve(ranges, axes, dims)

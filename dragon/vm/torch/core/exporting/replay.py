@@ -66,7 +66,7 @@ class Replay:
                     values[node] = node.target(*map_arg(node.args, values.__getitem__),
                                                **map_arg(node.kwargs, values.__getitem__))
                 elif node.op == "get_attr":
-                    values[node] = getattr(self.traced.owner, node.target)
+                    values[node] = self.traced.owner[node.target]
             self._check(values)
             return values
         finally:

@@ -1,6 +1,7 @@
 """A program's call as a graph: the program runs once, over tensors without numbers, and every call is written down."""
 import inspect
 import re
+import traceback
 
 from dragon import _C
 from dragon.core import modes
@@ -165,12 +166,16 @@ class Tracing:
                                      "tensors, numbers, strs, None, and what pytrees hold (register_dataclass)")
                 yield self._placeholder("user", _path_name(name, path), None, leaf)
 
+    def make_listener(self, clerk):
+        """Return who listens."""
+        return Listener(self.graph, clerk, self._constant, RULES)
+
     def run(self):
         """Return the Traced."""
         leaves, self.traced.in_spec = pytree.tree_flatten((self.args, self.kwargs))
         trace, clerk = _C.Trace(), Clerk()
         self.traced.clerk = clerk
-        listener = Listener(self.graph, clerk, self._constant, RULES)
+        listener = self.make_listener(clerk)
         listener.lifted, listener.traced, listener.tracing = self._lifted, self.traced, self
         self.listener = listener
         state, stand_ins, users = list(self._state()), [], list(self._user_inputs())
@@ -197,7 +202,7 @@ class Tracing:
                     one.node.meta["example"] = value
                     if isinstance(value, Tensor) and id(value) not in listener.nodes:
                         listener.track(value, one.node)
-                result = self.module(*args, **kwargs)
+                result = self._call(args, kwargs)
             self._return(listener, result)
         finally:
             undo()
@@ -211,6 +216,17 @@ class Tracing:
         self._sort_inputs()
         self.traced.listener = listener
         return self.traced
+
+    def _call(self, args, kwargs):
+        try:
+            return self.module(*args, **kwargs)
+        except RuntimeError as error:
+            if "looks at a tensor's numbers" not in str(error):
+                raise
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/dragon/" not in frame.filename]
+            place = f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else "an unknown place"
+            raise ExportError(f"Could not guard on data-dependent expression: the program looks at a tensor's numbers "
+                              f"at {place}; expected torch.cond, torch.where or another operator in its place") from error
 
     def _return(self, listener, result):
         leaves, self.traced.out_spec = pytree.tree_flatten(result)
