@@ -24,9 +24,11 @@ INNER = re.compile(r"^(_softmax|_log_softmax|_to_copy|_unsafe_view|_unsafe_index
 def belongs(name, text, schema):
     """Return whether a program of tensors may call it."""
     takes = any(argument.is_out for argument in schema.arguments)
-    scripted = schema.overload_name.startswith("prim_") or "..." in text or name == "split" and not schema.overload_name
-    return not (takes or scripted or schema.overload_name.endswith("out") or FOREIGN.search(text) or ELSEWHERE.search(name)
-                or "Tensor" not in text or name.startswith("_") and not INNER.match(name))
+    overload = schema.overload_name
+    scripted = overload.startswith("prim_") or "..." in text or (name, overload) == ("split", "")
+    foreign = FOREIGN.search(text) or ELSEWHERE.search(name) or "Tensor" not in text
+    return not (takes or scripted or overload.endswith("out") or foreign
+                or name.startswith("_") and not INNER.match(name))
 
 
 def main():

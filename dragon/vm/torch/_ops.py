@@ -5,6 +5,7 @@ An aten name stands for the function or method of that name here; Dragon has no 
 from dragon.vm.torch.core.aten import ADAPTED, PRIMS
 from dragon.vm.torch.core.exporting.executing import RUN
 from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.higher import OPERATORS
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.overrides import flat, handle
 from dragon.vm.torch.core.layout import strided
@@ -153,7 +154,6 @@ class _OpNamespace:
 
 def _higher_order(name):
     """Return an operator that takes graphs."""
-    from dragon.vm.torch.core.exporting.branching import OPERATORS
     if name not in OPERATORS:
         raise AttributeError(f"'_OpNamespace' 'higher_order' object has no attribute '{name}'", name=name)
     return OPERATORS[name]

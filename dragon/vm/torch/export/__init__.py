@@ -149,7 +149,7 @@ def load(f, *, extra_files=None, expected_opset_version=None):
     Returns
     -------
     ExportedProgram
-        The program.
+        The program. Its `example_inputs` are None where they hold classes that `torch.serialization` does not allow.
 
     """
     return load_program(f, extra_files, expected_opset_version)

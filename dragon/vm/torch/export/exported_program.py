@@ -4,6 +4,7 @@ import copy
 import dataclasses
 from typing import Any, List, NamedTuple, Optional
 
+from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.lifting import unlifted
 from dragon.vm.torch.core.exporting.verifying import check_program
 from dragon.vm.torch.core.tensor import Tensor
@@ -240,36 +241,6 @@ def _renamed(signature, graph_module):
     return made
 
 
-def argument_of(value, name=""):
-    """Return what a signature says of an output or input.
-
-    Parameters
-    ----------
-    value : Any
-        A node, or a constant.
-    name : str, optional, default=""
-        Of a constant.
-
-    Returns
-    -------
-    Any
-        TensorArgument and the like.
-
-    """
-    if not hasattr(value, "meta"):
-        return ConstantArgument(name, value)
-    known = value.meta.get("val")
-    if isinstance(known, Tensor):
-        return TensorArgument(value.name)
-    if isinstance(known, bool):
-        return SymBoolArgument(value.name)
-    if isinstance(known, float):
-        return SymFloatArgument(value.name)
-    if value.op == "placeholder":
-        return ConstantArgument(value.name, known)
-    return SymIntArgument(value.name)
-
-
 def program_of(module, described, args, kwargs, preserved=()):
     """Return the ExportedProgram of a described call."""
     traced, kinds = described.traced, {
@@ -291,10 +262,10 @@ def program_of(module, described, args, kwargs, preserved=()):
         kept = None
         if name in traced.calls:
             (given, made), (in_spec, out_spec, names) = traced.calls[name], traced.call_specs[name]
-            kept = ModuleCallSignature([argument_of(value) for value in given], [argument_of(value) for value in made],
-                                       in_spec, out_spec, names)
+            kept = ModuleCallSignature(list(map(argument_of, given)), list(map(argument_of, made)), in_spec, out_spec,
+                                       names)
         calls.append(ModuleCallEntry(name, kept))
     state = {name: value if isinstance(value, Parameter) else value.detach() if value.requires_grad else value
              for name, value in state.items() if isinstance(value, Tensor)}
-    return ExportedProgram(dict(traced.listener.modules), traced.graph, ExportGraphSignature(inputs, outputs), state, described.ranges, calls,
-                           (args, kwargs), constants)
+    return ExportedProgram(dict(traced.listener.modules), traced.graph, ExportGraphSignature(inputs, outputs), state,
+                           described.ranges, calls, (args, kwargs), constants)

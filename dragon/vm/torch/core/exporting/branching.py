@@ -1,56 +1,11 @@
 """Control flow of exported programs: calls of operators that take graphs."""
 from dragon.core import modes
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener, listener
+from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.listening import ExportError, Listener
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.utils import _pytree as pytree
-
-OPERATORS = {}
-
-
-class HigherOrderOperator:
-    """An operator that takes functions as graphs.
-
-    Parameters
-    ----------
-    name : str
-        What it is called under `torch.ops.higher_order`.
-    run : Callable
-        What it does.
-
-    """
-
-    def __init__(self, name, run):
-        self.__name__, self.run, self.namespace = name, run, "higher_order"
-        self.__module__ = "torch.ops.higher_order"
-        OPERATORS[name] = self
-
-    def name(self):
-        """Return the operator's name."""
-        return self.__name__
-
-    def __call__(self, *args, **kwargs):
-        found = listener()
-        if found is None:
-            return self.run(*args, **kwargs)
-        return found.emit(self, args, kwargs, found.quietly(self.run, args, kwargs), self.__name__)
-
-    def __str__(self):
-        return self.__name__
-
-    def __repr__(self):
-        return f"<HigherOrderOperator {self.__name__}>"
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __reduce__(self):
-        return _operator, (self.__name__,)
-
-
-def _operator(name):
-    return OPERATORS[name]
 
 
 def _is_phantom():
@@ -114,7 +69,7 @@ class _Branch(Listener):
     def __init__(self, outer, lifted):
         super().__init__(Graph(), outer.clerk, self._outside, outer.rules)
         self.outer, self.shared, self.own = outer, lifted, {}
-        self.lifted, self.modules, self.stack = outer.lifted, {}, outer.stack
+        self.lifted, self.modules, self.stack, self.flow = outer.lifted, {}, outer.stack, outer.flow
 
     def placeholder(self, name):
         """Return a further input."""

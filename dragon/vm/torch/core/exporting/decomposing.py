@@ -3,6 +3,7 @@ import operator
 
 from dragon import _C
 from dragon.core import modes
+from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.decompositions import default_table
 from dragon.vm.torch.core.exporting.listening import ExportError, Listener, aten
 from dragon.vm.torch.core.exporting.program import _check_replay, _fit
@@ -278,7 +279,6 @@ def _axes_of(program):
 
 def _rebuilt(program, traced, writes):
     """Return a program with another graph, the same state, and outputs for what is written."""
-    from dragon.vm.torch.export.exported_program import argument_of
     kinds = {InputKind.BUFFER: OutputKind.BUFFER_MUTATION, InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
              InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION}
     outputs = []
@@ -297,8 +297,9 @@ def _rebuilt(program, traced, writes):
         constants[one.target] = one.value
     if added:
         made = _with_constants(made, traced)
-    return type(program)(dict(traced.listener.modules), traced.graph, made, program.state_dict, dict(program.range_constraints),
-                         list(program.module_call_graph), program.example_inputs, constants)
+    return type(program)(dict(traced.listener.modules), traced.graph, made, program.state_dict,
+                         dict(program.range_constraints), list(program.module_call_graph), program.example_inputs,
+                         constants)
 
 
 def _with_constants(signature, traced):

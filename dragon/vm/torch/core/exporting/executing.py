@@ -28,12 +28,12 @@ def api():
 # --- layers
 
 @runs("batch_norm")
-def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     return functional().batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 @runs("instance_norm")
-def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+def _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     return functional().instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
@@ -64,17 +64,17 @@ def _native_batch_norm_legit_functional(input, weight, bias, running_mean, runni
 
 
 @runs("layer_norm")
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+def _layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     return functional().layer_norm(input, tuple(normalized_shape), weight, bias, eps)
 
 
 @runs("group_norm")
-def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
+def _group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
     return functional().group_norm(input, num_groups, weight, bias, eps)
 
 
 @runs("embedding")
-def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+def _embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     return functional().embedding(indices, weight, None if padding_idx < 0 else padding_idx,
                                   scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
@@ -94,7 +94,7 @@ for _name, _target in {"dropout": "dropout", "alpha_dropout": "alpha_dropout", "
 
 
 @runs("native_dropout")
-def native_dropout(input, p, train):
+def _native_dropout(input, p, train):
     kept = functional().dropout(api().ones_like(input), p, True if train is None else train)
     return input * kept, kept != 0
 
@@ -110,7 +110,7 @@ for _name in ("relu6", "silu", "hardswish", "hardsigmoid", "mish"):
 
 
 @runs("elu")
-def elu(self, alpha=1, scale=1, input_scale=1):
+def _elu(self, alpha=1, scale=1, input_scale=1):
     if input_scale != 1:
         return api().where(self > 0, self * scale, api().expm1(self * input_scale) * (alpha * scale))
     made = functional().elu(self, alpha)
@@ -118,17 +118,17 @@ def elu(self, alpha=1, scale=1, input_scale=1):
 
 
 @runs("log_sigmoid")
-def log_sigmoid(self):
+def _log_sigmoid(self):
     return functional().logsigmoid(self)
 
 
 @runs("softmax", "_softmax", "_safe_softmax")
-def softmax(self, dim, dtype=None):
+def _softmax(self, dim, dtype=None):
     return api().softmax(self, dim, dtype=dtype if not isinstance(dtype, bool) else None)
 
 
 @runs("log_softmax", "_log_softmax")
-def log_softmax(self, dim, dtype=None):
+def _log_softmax(self, dim, dtype=None):
     return api().log_softmax(self, dim, dtype=dtype if not isinstance(dtype, bool) else None)
 
 
@@ -172,7 +172,7 @@ for _rank in (2, 3):
 
 
 @runs("convolution", "_convolution")
-def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, *_):
+def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, *_):
     rank = len(stride) if weight.ndim - 2 == len(stride) else weight.ndim - 2
     name = f"conv_transpose{rank}d" if transposed else f"conv{rank}d"
     more = (tuple(output_padding), groups, tuple(dilation)) if transposed else (tuple(dilation), groups)
@@ -206,7 +206,7 @@ for _name in ("nll_loss_nd", "nll_loss", "nll_loss2d"):
 
 
 @runs("nll_loss_forward", "nll_loss2d_forward")
-def nll_loss_forward(self, target, weight, reduction, ignore_index):
+def _nll_loss_forward(self, target, weight, reduction, ignore_index):
     counted = api().where(target != ignore_index, 1.0 if weight is None else weight[target.clamp_min(0)], 0.0)
     return RUN["nll_loss"](self, target, weight, reduction, ignore_index), counted.sum().to(self.dtype)
 
@@ -237,18 +237,18 @@ for _rank in (1, 2, 3):
 
 
 @runs("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
-def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+def _grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     return functional().grid_sample(input, grid, ("bilinear", "nearest", "bicubic")[interpolation_mode],
                                     ("zeros", "border", "reflection")[padding_mode], align_corners)
 
 
 @runs("affine_grid_generator")
-def affine_grid_generator(theta, size, align_corners):
+def _affine_grid_generator(theta, size, align_corners):
     return functional().affine_grid(theta, tuple(size), align_corners)
 
 
 @runs("pad", "constant_pad_nd")
-def pad(self, pad, mode="constant", value=None):
+def _pad(self, pad, mode="constant", value=None):
     if not isinstance(mode, str):
         mode, value = "constant", mode
     return functional().pad(self, tuple(pad), mode, value)
@@ -257,27 +257,27 @@ def pad(self, pad, mode="constant", value=None):
 # --- shapes
 
 @runs("einsum")
-def einsum(equation, tensors, path=None):
+def _einsum(equation, tensors, path=None):
     return api().einsum(equation, *tensors)
 
 
 @runs("meshgrid")
-def meshgrid(tensors, indexing="ij"):
+def _meshgrid(tensors, indexing="ij"):
     return list(api().meshgrid(*tensors, indexing=indexing))
 
 
 @runs("broadcast_tensors")
-def broadcast_tensors(tensors):
+def _broadcast_tensors(tensors):
     return list(api().broadcast_tensors(*tensors))
 
 
 @runs("split_with_sizes", "split_with_sizes_copy")
-def split_with_sizes(self, split_sizes, dim=0):
+def _split_with_sizes(self, split_sizes, dim=0):
     return self.split(list(split_sizes), dim)
 
 
 @runs("index_put_")
-def index_put_(self, indices, values, accumulate=False):
+def _index_put_(self, indices, values, accumulate=False):
     whole = tuple(slice(None) if index is None else index for index in indices)
     if accumulate or all(index is not None for index in indices):
         return self.index_put_(whole, values, accumulate)
@@ -286,8 +286,8 @@ def index_put_(self, indices, values, accumulate=False):
 
 
 @runs("index_put", "_unsafe_index_put")
-def index_put(self, indices, values, accumulate=False):
-    return index_put_(self.clone(), indices, values, accumulate)
+def _index_put(self, indices, values, accumulate=False):
+    return _index_put_(self.clone(), indices, values, accumulate)
 
 
 @runs("_unsafe_index")
@@ -296,79 +296,79 @@ def _unsafe_index(self, indices):
 
 
 @runs("index")
-def index(self, indices):
+def _index(self, indices):
     return self[tuple(slice(None) if index is None else index for index in indices)]
 
 
 @runs("slice")
-def slice_(self, dim=0, start=None, end=None, step=1):
+def _slice_(self, dim=0, start=None, end=None, step=1):
     place = [slice(None)] * (dim % max(self.ndim, 1)) + [slice(start, end, step)]
     return self[tuple(place)]
 
 
 @runs("select")
-def select(self, dim, index):
+def _select(self, dim, index):
     return ops.select(self, dim, index) if not isinstance(index, Tensor) else self.index_select(dim, index).squeeze(dim)
 
 
 @runs("numpy_T")
-def numpy_t(self):
+def _numpy_t(self):
     return self.T
 
 
 @runs("mT")
-def m_t(self):
+def _m_t(self):
     return self.mT
 
 
 @runs("alias", "lift", "lift_fresh")
-def alias(self):
+def _alias(self):
     return self.view(self.shape)
 
 
 @runs("im2col")
-def im2col(self, kernel_size, dilation, padding, stride):
+def _im2col(self, kernel_size, dilation, padding, stride):
     return functional().unfold(self, kernel_size, dilation, padding, stride)
 
 
 @runs("col2im")
-def col2im(self, output_size, kernel_size, dilation, padding, stride):
+def _col2im(self, output_size, kernel_size, dilation, padding, stride):
     return functional().fold(self, tuple(output_size), kernel_size, dilation, padding, stride)
 
 
 @runs("linalg_vector_norm")
-def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
+def _linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
     return api().linalg.vector_norm(self, ord, None if dim is None else tuple(dim), keepdim, dtype=dtype)
 
 
 @runs("lift_fresh_copy", "alias_copy")
-def lift_fresh_copy(self):
+def _lift_fresh_copy(self):
     return self.clone()
 
 
 @runs("detach_")
-def detach_(self):
+def _detach_(self):
     return self.detach()
 
 
 @runs("copy")
-def copy(self, src, non_blocking=False):
+def _copy(self, src, non_blocking=False):
     return src.to(self.dtype).expand_as(self).clone()
 
 
 @runs("fill")
-def fill(self, value):
+def _fill(self, value):
     return api().full_like(self, value) if not isinstance(value, Tensor) else value.to(self.dtype).expand_as(
         self).clone()
 
 
 @runs("permute_copy")
-def permute_copy(self, dims):
+def _permute_copy(self, dims):
     return self.permute(dims).clone()
 
 
 @runs("rsub")
-def rsub(self, other, alpha=1):
+def _rsub(self, other, alpha=1):
     return other - self * alpha if alpha != 1 else other - self
 
 
@@ -380,19 +380,19 @@ for _name, _word in {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_x
 # --- dtypes
 
 @runs("to")
-def to(self, *args, **kwargs):
+def _to(self, *args, **kwargs):
     kwargs.pop("layout", None)
     kwargs.pop("pin_memory", None)
     return self.to(*args, **kwargs)
 
 
 @runs("to.device")
-def to_device(self, device, dtype, non_blocking=False, copy=False, memory_format=None):
+def _to_device(self, device, dtype, non_blocking=False, copy=False, memory_format=None):
     return self.to(device=device, dtype=dtype, copy=copy, memory_format=memory_format)
 
 
 @runs("to.dtype")
-def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None):
+def _to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None):
     return self.to(dtype=dtype, copy=copy, memory_format=memory_format)
 
 
@@ -419,7 +419,7 @@ def _assert_async(self, assert_msg="Expected Tensor with single nonzero value, b
 
 
 @runs("sym_constrain_range_for_size", "sym_constrain_range")
-def sym_constrain_range_for_size(size, min=None, max=None):
+def _sym_constrain_range_for_size(size, min=None, max=None):
     return None
 
 

@@ -5,6 +5,7 @@ from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt
 from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from dragon.vm.torch.fx import _pytree as fx_pytree
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.nn.modules.module import Module
@@ -164,6 +165,7 @@ def unlifted(program, check_guards=True):
         pass  # nothing is given, so there is nothing to be checked
     for name, part in program.graph_module.named_children():
         root.add_module(name, part)
+    _teach(program.call_spec.in_spec)
     in_spec, out_spec, names = program.call_spec.in_spec, program.call_spec.out_spec, program.forward_names
     graph._codegen = _PyTreeCodeGen(_PyTreeInfo(["self", *names], in_spec, out_spec))
     module = GraphModule(root, graph, "GraphModule")
@@ -172,6 +174,17 @@ def unlifted(program, check_guards=True):
     module.train = types.MethodType(_no_mode("train"), module)
     module.eval = types.MethodType(_no_mode("eval"), module)
     return module
+
+
+def _teach(spec):
+    """Have generated code take classes of users apart as trees do."""
+    if not spec.is_leaf():
+        kind = spec.type
+        if kind not in fx_pytree.SUPPORTED_NODES:
+            flatten = pytree.SUPPORTED_NODES[kind].flatten_fn
+            fx_pytree.register_pytree_flatten_spec(kind, lambda value, spec: flatten(value)[0])
+        for child in spec.children():
+            _teach(child)
 
 
 def _last_placeholder(graph):

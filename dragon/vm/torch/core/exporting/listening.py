@@ -54,6 +54,8 @@ class Listener(TorchFunctionMode):
 
     """
 
+    flow = None  # who writes control flow down
+
     def __init__(self, graph, clerk, find_constant, rules):
         self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
         self.nodes, self.stack, self._numbers, self._depth = {}, collections.OrderedDict(), {}, 0

@@ -2,6 +2,8 @@
 import io
 import json
 import operator
+import os
+import pickle
 
 from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, ValueRanges
 from dragon.vm.torch.core.exporting.values import FakeTensor
@@ -300,6 +302,9 @@ def load_program(file, extra_files=None, expected_opset_version=None):
         The file is none, or is damaged, or calls what is not here.
 
     """
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb") as place:
+            return load_program(place, extra_files, expected_opset_version)
     try:
         archive = ArchiveReader(file)
         if "archive_format" not in archive or bytes(archive.read("archive_format")) != b"pt2":
@@ -330,11 +335,15 @@ def _program(archive):
     constants = _tensors(archive, "data/constants/", "model_constants_config.json")
     ranges = {Expression.symbol(name): ValueRanges(
         -OPEN if bounds["min_val"] is None else bounds["min_val"],
-        OPEN if bounds["max_val"] is None else bounds["max_val"]) for name, bounds in words["range_constraints"].items()}
+        OPEN if bounds["max_val"] is None else bounds["max_val"])
+        for name, bounds in words["range_constraints"].items()}
     samples = None
     if "data/sample_inputs/model.pt" in archive:
         data = bytes(archive.read("data/sample_inputs/model.pt"))
-        samples = torch.load(io.BytesIO(data), weights_only=True) if data else None
+        try:
+            samples = torch.load(io.BytesIO(data), weights_only=True) if data else None
+        except pickle.UnpicklingError:  # of classes that nobody allowed; the program needs no example
+            samples = None
     program = ExportedProgram({}, graph, signature, state, ranges,
                               list(map(_call_entry, module["module_call_graph"])), samples, constants)
     program.validate()

@@ -1,10 +1,8 @@
 """What functions of the API are in PyTorch's operators, where they are not the operator of their name."""
-import math
-
 from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.listening import aten, listener
-from dragon.vm.torch.core.exporting.resolving import REDUCTIONS
+from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.tensor import Tensor
 
 RULES = {}
@@ -15,7 +13,7 @@ def rule(*names):
     def register(function):
         def speak(listener, func, args, kwargs):
             return function(aten(), *args, **kwargs)
-        for name in names or (function.__name__,):
+        for name in names or (function.__name__.lstrip("_"),):
             RULES[name] = speak
         return function
     return register
@@ -36,7 +34,7 @@ def with_function(*names):
     is_tensor is_nonzero is_pinned is_shared untyped_storage storage _typed_storage numel type_of __format__ __repr__
     __hash__ broadcast_shapes result_type promote_types can_cast finfo iinfo device requires_grad register_hook
     is_autocast_enabled is_grad_enabled retain_grad backward is_leaf __dir__ __deepcopy__ __reduce_ex__""".split())
-def told(listener, func, args, kwargs):
+def _told(listener, func, args, kwargs):
     """Ask, and note nothing; a number of elements is remembered for what it is."""
     value = listener.quietly(func, args, kwargs)
     if func.__name__ in ("numel", "nelement") and id(args[0]) in listener.nodes:
@@ -81,30 +79,31 @@ for _name, _target in {"numpy_t": "numpy_T", "mt": "mT", "conj_t": "adjoint", "c
 # --- layers
 
 @rule()
-def batch_norm(a, input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+def _batch_norm(a, input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     return a.batch_norm.default(input, weight, bias, running_mean, running_var, training,
                                 0.0 if momentum is None else momentum, eps, False)
 
 
 @rule()
-def instance_norm(a, input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
-                  momentum=0.1, eps=1e-5):
+def _instance_norm(a, input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+                   momentum=0.1, eps=1e-5):
     return a.instance_norm.default(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
                                    False)
 
 
 @rule()
-def layer_norm(a, input, normalized_shape, weight=None, bias=None, eps=1e-5):
+def _layer_norm(a, input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return a.layer_norm.default(input, list(normalized_shape), weight, bias, eps, False)
 
 
 @rule()
-def group_norm(a, input, num_groups, weight=None, bias=None, eps=1e-5):
+def _group_norm(a, input, num_groups, weight=None, bias=None, eps=1e-5):
     return a.group_norm.default(input, num_groups, weight, bias, eps, False)
 
 
 @rule()
-def embedding(a, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+def _embedding(a, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+               sparse=False):
     if max_norm is not None:
         raise NotImplementedError("torch.export: embedding with max_norm writes into its weight; Dragon exports none")
     if input.is_floating_point() and not weight.is_floating_point():
@@ -139,22 +138,22 @@ def _activated(name):
 
 
 @rule()
-def elu(a, input, alpha=1.0, inplace=False):
+def _elu(a, input, alpha=1.0, inplace=False):
     return (a.elu_ if inplace else a.elu).default(input, alpha)
 
 
 @rule()
-def celu(a, input, alpha=1.0, inplace=False):
+def _celu(a, input, alpha=1.0, inplace=False):
     return (a.celu_ if inplace else a.celu).default(input, alpha)
 
 
 @rule()
-def hardtanh(a, input, min_val=-1.0, max_val=1.0, inplace=False):
+def _hardtanh(a, input, min_val=-1.0, max_val=1.0, inplace=False):
     return (a.hardtanh_ if inplace else a.hardtanh).default(input, min_val, max_val)
 
 
 @rule()
-def gelu(a, input, approximate="none"):
+def _gelu(a, input, approximate="none"):
     return a.gelu.default(input, approximate=approximate)
 
 
@@ -163,7 +162,7 @@ for _name in ("relu", "relu6", "leaky_relu", "silu", "hardswish", "hardsigmoid",
 
 
 @rule("logsigmoid")
-def log_sigmoid(a, input):
+def _log_sigmoid(a, input):
     return a.log_sigmoid.default(input)
 
 
@@ -225,126 +224,10 @@ for _name in ("conv1d", "conv2d", "conv3d"):
     _convolved(_name)
 
 
-# --- losses
-
-def _reduction(reduction, size_average=None, reduce=None):
-    if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"torch.export: got reduction {reduction!r}, expected one of {', '.join(REDUCTIONS)}")
-    return REDUCTIONS[reduction]
-
-
-@rule()
-def cross_entropy(a, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
-                  label_smoothing=0.0):
-    return a.cross_entropy_loss.default(input, target, weight, _reduction(reduction, size_average, reduce),
-                                        ignore_index, label_smoothing)
-
-
-@rule()
-def nll_loss(a, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    return a.nll_loss_nd.default(input, target, weight, _reduction(reduction, size_average, reduce), ignore_index)
-
-
-@rule()
-def mse_loss(a, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    if weight is not None:
-        raise NotImplementedError("torch.export: mse_loss with weights has no operator; weigh the squares yourself")
-    input, target = a.broadcast_tensors.default([input, target])
-    return a.mse_loss.default(input, target, _reduction(reduction, size_average, reduce))
-
-
-@rule()
-def l1_loss(a, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    if weight is not None:
-        raise NotImplementedError("torch.export: l1_loss with weights has no operator; weigh the differences yourself")
-    input, target = a.broadcast_tensors.default([input, target])
-    return a.l1_loss.default(input, target, _reduction(reduction, size_average, reduce))
-
-
-@rule()
-def smooth_l1_loss(a, input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    input, target = a.broadcast_tensors.default([input, target])
-    kind = _reduction(reduction, size_average, reduce)
-    return a.smooth_l1_loss.default(input, target, kind, beta) if beta else a.l1_loss.default(input, target, kind)
-
-
-@rule()
-def huber_loss(a, input, target, reduction="mean", delta=1.0, weight=None):
-    if weight is not None:
-        raise NotImplementedError("torch.export: huber_loss with weights has no operator; weigh the losses yourself")
-    input, target = a.broadcast_tensors.default([input, target])
-    return a.huber_loss.default(input, target, _reduction(reduction), delta)
-
-
-@rule()
-def binary_cross_entropy(a, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    return a.binary_cross_entropy.default(input, target, weight, _reduction(reduction, size_average, reduce))
-
-
-@rule()
-def binary_cross_entropy_with_logits(a, input, target, weight=None, size_average=None, reduce=None, reduction="mean",
-                                     pos_weight=None):
-    return a.binary_cross_entropy_with_logits.default(input, target, weight, pos_weight,
-                                                      _reduction(reduction, size_average, reduce))
-
-
-@rule()
-def kl_div(a, input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    if reduction == "batchmean":
-        return a.div.Tensor(a.kl_div.default(input, target, 2, log_target=log_target), input.shape[0])
-    return a.kl_div.default(input, target, _reduction(reduction, size_average, reduce), log_target=log_target)
-
-
-# --- pictures
-
-@rule()
-def interpolate(a, input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
-                antialias=False):
-    rank = input.ndim - 2
-    if size is not None:
-        size = list(size) if isinstance(size, (list, tuple)) else [size] * rank
-    if scale_factor is not None:
-        scale_factor = list(map(float, scale_factor)) if isinstance(scale_factor, (list, tuple)) else [
-            float(scale_factor)] * rank
-        if recompute_scale_factor or mode == "area":
-            size = [math.floor(length * scale) for length, scale in zip(input.shape[2:], scale_factor)]
-            scale_factor = None
-    if mode == "area":
-        return getattr(a, f"adaptive_avg_pool{rank}d").default(input, size)
-    if mode in ("nearest", "nearest-exact"):
-        exact = "_" if mode == "nearest-exact" else ""
-        return getattr(a, f"{exact}upsample_nearest{'_exact' if exact else ''}{rank}d").vec(input, size, scale_factor)
-    word = {"linear": "linear1d", "bilinear": "bilinear2d", "bicubic": "bicubic2d",
-            "trilinear": "trilinear3d"}.get(mode)
-    if word is None:
-        raise NotImplementedError(f"torch.export: got interpolation {mode!r}, expected nearest, nearest-exact, linear, "
-                                  "bilinear, bicubic, trilinear or area")
-    name = f"_upsample_{word}_aa" if antialias else f"upsample_{word}"
-    return getattr(a, name).vec(input, size, bool(align_corners), scale_factor)
-
-
-@rule()
-def grid_sample(a, input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
-    return a.grid_sampler.default(input, grid, modes.index(mode), paddings.index(padding_mode), bool(align_corners))
-
-
-@rule()
-def affine_grid(a, theta, size, align_corners=None):
-    return a.affine_grid_generator.default(theta, list(size), bool(align_corners))
-
-
-@rule()
-def pad(a, input, pad, mode="constant", value=None):
-    return a.pad.default(input, list(pad), mode, value)
-
-
 # --- shapes
 
 @rule("split", "unsafe_split")
-def split(a, tensor, split_size=None, dim=0, split_size_or_sections=None):
+def _split(a, tensor, split_size=None, dim=0, split_size_or_sections=None):
     size = split_size if split_size_or_sections is None else split_size_or_sections
     if isinstance(size, (list, tuple)):
         return a.split_with_sizes.default(tensor, list(size), dim)
@@ -352,7 +235,7 @@ def split(a, tensor, split_size=None, dim=0, split_size_or_sections=None):
 
 
 @rule()
-def einsum(a, equation, *operands):
+def _einsum(a, equation, *operands):
     if operands and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
     if not isinstance(equation, str):
@@ -361,18 +244,18 @@ def einsum(a, equation, *operands):
 
 
 @rule()
-def meshgrid(a, *tensors, indexing="ij"):
+def _meshgrid(a, *tensors, indexing="ij"):
     tensors = tensors[0] if tensors and isinstance(tensors[0], (list, tuple)) else tensors
     return tuple(a.meshgrid.indexing(list(tensors), indexing=indexing))
 
 
 @rule()
-def broadcast_tensors(a, *tensors):
+def _broadcast_tensors(a, *tensors):
     return a.broadcast_tensors.default(list(tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors))
 
 
 @with_function("contiguous")
-def contiguous(listener, func, args, kwargs):
+def _contiguous(listener, func, args, kwargs):
     """Note a copy only where one is made."""
     value = listener.quietly(func, args, kwargs)
     if value is args[0]:
@@ -381,14 +264,14 @@ def contiguous(listener, func, args, kwargs):
 
 
 @rule()
-def normalize(a, input, p=2.0, dim=1, eps=1e-12, out=None):
+def _normalize(a, input, p=2.0, dim=1, eps=1e-12, out=None):
     dim = list(dim) if isinstance(dim, (list, tuple)) else [dim]
     norm = a.linalg_vector_norm.default(input, float(p), dim, True)
     return a.div.Tensor(input, a.expand_as.default(a.clamp_min.default(norm, eps), input))
 
 
 @rule()
-def norm(a, input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+def _norm(a, input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     dim = None if dim is None else list(dim) if isinstance(dim, (list, tuple)) else [dim]
     if p == "nuc":
         return a.linalg_matrix_norm.str_ord(input, "nuc", [-2, -1] if dim is None else dim, keepdim, dtype=dtype)
@@ -396,7 +279,7 @@ def norm(a, input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
 
 @with_function("unfold")
-def unfold(listener, func, args, kwargs):
+def _unfold(listener, func, args, kwargs):
     """Tell the function of pictures from the method of tensors."""
     from dragon.vm.torch.nn import functional
     if func is functional.unfold or getattr(func, "__wrapped__", None) is getattr(functional.unfold, "__wrapped__", 0):
@@ -413,7 +296,7 @@ def _columns(a, input, kernel_size, dilation=1, padding=0, stride=1):
 
 
 @rule()
-def fold(a, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+def _fold(a, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return a.col2im.default(input, *map(_pair, (output_size, kernel_size, dilation, padding, stride)))
 
 
@@ -431,7 +314,7 @@ def _converted(a, self, kind, copy=False, memory_format=None, non_blocking=False
 
 
 @rule()
-def to(a, self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
+def _to(a, self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
     for value in args:
         if isinstance(value, Tensor):
             other = value
@@ -463,7 +346,7 @@ for _name, _kind in {"float": "float32", "double": "float64", "half": "float16",
 
 
 @rule("type")
-def as_type(a, self, dtype=None, non_blocking=False):
+def _as_type(a, self, dtype=None, non_blocking=False):
     from dragon.vm import torch
     if dtype is None:
         return self.type()
@@ -472,7 +355,7 @@ def as_type(a, self, dtype=None, non_blocking=False):
 
 
 @with_function("cpu", "cuda", "pin_memory", "requires_grad_", "detach_", "retain_grad")
-def stays(listener, func, args, kwargs):
+def _stays(listener, func, args, kwargs):
     """Note nothing where the tensor stays what it is."""
     value = listener.quietly(func, args, kwargs)
     if value is args[0]:
@@ -483,7 +366,7 @@ def stays(listener, func, args, kwargs):
 # --- tensors from nothing
 
 @with_function("tensor", "as_tensor", "from_numpy", "scalar_tensor", "asarray")
-def constant(listener, func, args, kwargs):
+def _constant(listener, func, args, kwargs):
     """Lift what Python's numbers are made of."""
     value = args[0] if args else next(iter(kwargs.values()), None)
     if isinstance(value, Tensor) and id(value) in listener.nodes and func.__name__ != "tensor":
@@ -510,7 +393,6 @@ def _made(name, placed=True):
             given["device"] = value.device
         given.setdefault("pin_memory", False)
         known = name
-        from dragon.vm.torch.core.exporting.resolving import resolve
         overload, positional, named = resolve(known, args, given)
         named["pin_memory"] = bool(given["pin_memory"])
         return listener.emit(getattr(getattr(aten(), known), overload), positional, named, value)

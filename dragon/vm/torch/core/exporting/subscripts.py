@@ -82,7 +82,7 @@ def _sliced(tensor, axis, part):
 
 
 @with_function("__getitem__")
-def read(listener, func, args, kwargs):
+def _read(listener, func, args, kwargs):
     """Note a subscript that is read."""
     tensor, indices = view_of(*args)
     if indices is not None:

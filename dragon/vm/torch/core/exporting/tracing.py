@@ -6,14 +6,13 @@ import traceback
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import captures
+from dragon.vm.torch.core.exporting import branching, spelling_losses, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.clerk import Clerk
 from dragon.vm.torch.core.exporting.listening import ExportError, Listener
-from dragon.vm.torch.core.exporting import subscripts
 from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.nn.modules.module import Module
-from dragon.vm.torch.nn.parameter import Parameter
 from dragon.vm.torch.utils import _pytree as pytree
 
 PLAIN = (int, float, bool, str, type(None), complex)
@@ -176,6 +175,7 @@ class Tracing:
         trace, clerk = _C.Trace(), Clerk()
         self.traced.clerk = clerk
         listener = self.make_listener(clerk)
+        listener.flow = branching
         listener.lifted, listener.traced, listener.tracing = self._lifted, self.traced, self
         self.listener = listener
         state, stand_ins, users = list(self._state()), [], list(self._user_inputs())
@@ -225,8 +225,8 @@ class Tracing:
                 raise
             frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/dragon/" not in frame.filename]
             place = f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else "an unknown place"
-            raise ExportError(f"Could not guard on data-dependent expression: the program looks at a tensor's numbers "
-                              f"at {place}; expected torch.cond, torch.where or another operator in its place") from error
+            raise ExportError("Could not guard on data-dependent expression: the program looks at a tensor's numbers "
+                              f"at {place}; expected torch.cond, torch.where or another operator") from error
 
     def _return(self, listener, result):
         leaves, self.traced.out_spec = pytree.tree_flatten(result)
@@ -331,8 +331,3 @@ def _follow_modules(listener, root, preserved, traced):
         else:
             Tensor.__setitem__ = written
     return undo
-
-
-def is_parameter(value):
-    """Return whether a tensor is a parameter."""
-    return isinstance(value, Parameter)

@@ -231,7 +231,8 @@ def _call_words(entry):
     if signature is None:
         return {"fqn": entry.fqn, "signature": None}
     return {"fqn": entry.fqn, "signature": {
-        "inputs": list(map(_argument_words, signature.inputs)), "outputs": list(map(_argument_words, signature.outputs)),
+        "inputs": list(map(_argument_words, signature.inputs)),
+        "outputs": list(map(_argument_words, signature.outputs)),
         "in_spec": pytree.treespec_dumps(signature.in_spec), "out_spec": pytree.treespec_dumps(signature.out_spec),
         "forward_arg_names": signature.forward_arg_names}}
 

@@ -9,12 +9,6 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 _flow = Control(ops, tensor)
 
 
-def _exporting():
-    """Return what writes control flow of exported programs down."""
-    from dragon.vm.torch.core.exporting import branching
-    return branching
-
-
 @plain
 def cond(pred, true_fn, false_fn, operands=()):
     """Return what one of two functions makes of the operands."""
@@ -22,7 +16,7 @@ def cond(pred, true_fn, false_fn, operands=()):
         if not callable(function):
             raise TypeError(f"cond: got {type(function).__name__} for '{name}', expected a function")
     if (outer := listener()) is not None:
-        return _exporting().export_cond(outer, pred, true_fn, false_fn, operands) if isinstance(pred, Tensor) else (
+        return outer.flow.export_cond(outer, pred, true_fn, false_fn, operands) if isinstance(pred, Tensor) else (
             true_fn if pred else false_fn)(*operands)
     made = _flow.cond(pred, lambda: true_fn(*operands), lambda: false_fn(*operands), "torch.cond")
     return (true_fn if pred else false_fn)(*operands) if made is PLAIN else made
@@ -32,7 +26,7 @@ def cond(pred, true_fn, false_fn, operands=()):
 def while_loop(cond_fn, body_fn, carried_inputs, additional_inputs=None):
     """Return the inputs after as many rounds of `body_fn` as `cond_fn` asks for."""
     if (outer := listener()) is not None:
-        return _exporting().export_while(outer, cond_fn, body_fn, carried_inputs, additional_inputs)
+        return outer.flow.export_while(outer, cond_fn, body_fn, carried_inputs, additional_inputs)
     state, more = tuple(carried_inputs), additional_inputs or ()
     while True:
         holds = cond_fn(*state, *more)
@@ -94,7 +88,7 @@ def scan(combine_fn, init, xs, *, dim=0, reverse=False):
 
     """
     if (outer := listener()) is not None:
-        return _exporting().export_scan(outer, combine_fn, init, xs, dim, reverse)
+        return outer.flow.export_scan(outer, combine_fn, init, xs, dim, reverse)
     xs, length = _places(xs, dim, "scan")
     if is_long(length):
         made = _flow.scan(combine_fn, init, xs, length, reverse, "scan")
@@ -122,7 +116,7 @@ def map(f, xs, *args):
 
     """
     if (outer := listener()) is not None:
-        return _exporting().export_map(outer, f, xs, args)
+        return outer.flow.export_map(outer, f, xs, args)
     xs, length = _places(xs, 0, "map")
 
     def step(carried, x):
