@@ -8,7 +8,7 @@ from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.lifting import unlifted
 from dragon.vm.torch.core.exporting.verifying import check_program
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.graph_signature import (ARGUMENTS, ConstantArgument, CustomObjArgument,  # noqa: F401
+from dragon.vm.torch.export.graph_signature import (ArgumentSpec, ConstantArgument, CustomObjArgument,  # noqa: F401
                                                     ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec,
                                                     SymBoolArgument, SymFloatArgument, SymIntArgument, TensorArgument,
                                                     TokenArgument)

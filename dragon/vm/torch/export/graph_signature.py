@@ -1,7 +1,7 @@
 """`torch.export.graph_signature`: what the inputs and outputs of a program's graph are."""
 import dataclasses
 import enum
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 
 @dataclasses.dataclass
@@ -82,6 +82,7 @@ class OutputKind(enum.Enum):
 
 ARGUMENTS = (TensorArgument, SymIntArgument, SymFloatArgument, SymBoolArgument, ConstantArgument, CustomObjArgument,
              TokenArgument)
+ArgumentSpec = Union[ARGUMENTS]
 
 
 def _check_argument(who, arg):

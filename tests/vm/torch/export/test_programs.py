@@ -241,3 +241,40 @@ def test_copies_and_passes():
     program.example_inputs = ((X,), {})
     with pytest.raises(ValueError, match="nested"):
         program.example_inputs = ((X, X), {})
+
+
+def test_programs_as_onnx():
+    onnx = pytest.importorskip("onnx")
+    program = export(Two(), (X,), dynamic_shapes=({0: Dim("n", min=2)},))
+    made = torch.onnx.export(program, dynamo=True)
+    shape = made.model_proto.graph.input[0].type.tensor_type.shape
+    assert shape.dim[0].dim_param and shape.dim[1].dim_value == 4
+    onnx.checker.check_model(made.model_proto)
+    close(torch.tensor(made(torch.ones(7, 4))[0].numpy()), program.module()(torch.ones(7, 4)))
+
+
+def test_what_a_program_assigns():
+    class Assigns(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", torch.zeros(4))
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            self.total = self.total + x.sum(0)
+            return self.total * 2
+    net = Assigns()
+    program = export(net, (X,))
+    assert net.calls == 0 and net.total.abs().sum() == 0
+    module = program.module()
+    close(module(X), X.sum(0) * 2)
+    close(module(X), X.sum(0) * 4)
+    assert program.run_decompositions().graph_signature.buffers_to_mutate == {"add": "total"}
+
+    class Leaks(nn.Module):
+        def forward(self, x):
+            self.kept = x * 2
+            return self.kept
+    with pytest.raises(ValueError, match="self.kept was assigned"):
+        export(Leaks(), (X,))

@@ -4,10 +4,11 @@ import inspect
 
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.ranges import Axis
-from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, ValueRanges
+from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import argument_names
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.export.dynamic_shapes import Dim, ShapesCollection, _DerivedDim, _DimHint
+from dragon.vm.torch.export.graph_signature import InputKind
 from dragon.vm.torch.utils import _pytree as pytree
 
 WOULD_DO = "expected None, an int, a Dim, Dim.AUTO, Dim.STATIC, or Dim.DYNAMIC"
@@ -214,3 +215,37 @@ def symbols_of(asked):
 def names_of(module, args, kwargs):
     """Return the names of the arguments of a call."""
     return argument_names(module.forward, args, kwargs)
+
+
+def shapes_of(program):
+    """Return what an exported program's `dynamic_shapes` were, a dim for each size that varies.
+
+    Parameters
+    ----------
+    program : ExportedProgram
+        The program.
+
+    Returns
+    -------
+    dict
+        By argument.
+
+    """
+    ranges, known = {str(key): value for key, value in program.range_constraints.items()}, {}
+
+    def dim(size):
+        (factors, offset), found = size.expression.linear(), ranges.get(size.expression.symbols()[0])
+        (name, factor), = factors.items()
+        if name not in known:
+            low = None if found is None or found.lower <= 0 else int(found.lower)
+            known[name] = Dim(name, min=low, max=None if found is None or found.upper == OPEN else int(found.upper))
+        return known[name] if (factor, offset) == (1, 0) else known[name] * factor + offset
+    leaves = []
+    places = [node for node in program.graph.nodes if node.op == "placeholder"]
+    for node, spec in zip(places, program.graph_signature.input_specs):
+        if spec.kind is InputKind.USER_INPUT:
+            value = node.meta.get("val")
+            leaves.append({axis: dim(size) for axis, size in enumerate(value.shape) if isinstance(size, SymInt)}
+                          if isinstance(value, Tensor) else None)
+    args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
+    return dict(zip(program.forward_names, (*args, *kwargs.values())))

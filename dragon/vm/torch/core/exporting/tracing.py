@@ -7,6 +7,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.exporting import branching, spelling_losses, subscripts  # noqa: F401
+from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.clerk import Clerk
 from dragon.vm.torch.core.exporting.listening import ExportError, Listener
 from dragon.vm.torch.core.exporting.spelling import RULES
@@ -193,6 +194,7 @@ class Tracing:
         args, kwargs = pytree.tree_unflatten(stand_ins, self.traced.in_spec)
         phantom = modes.set_phantom(True)
         captures().append(Export(trace, clerk))
+        attributes = Attributes(self.module)
         undo = _follow_modules(listener, self.module, self.preserved, self.traced)
         trace.start()
         clerk.start()
@@ -203,9 +205,11 @@ class Tracing:
                     if isinstance(value, Tensor) and id(value) not in listener.nodes:
                         listener.track(value, one.node)
                 result = self._call(args, kwargs)
+                attributes.note_writes()
             self._return(listener, result)
         finally:
             undo()
+            attributes.restore()
             clerk.stop()
             trace.stop()
             captures().pop()
