@@ -317,7 +317,7 @@ def _follow_modules(listener, root, preserved, traced):
                     type(module).forward.__get__(module), args, kwargs)
             return result
         finally:
-            del listener.stack[key]
+            listener.stack.pop(key, None)
     written = Tensor.__dict__.get("__setitem__")
 
     def set_item(tensor, key, value):
