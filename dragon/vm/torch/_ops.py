@@ -178,3 +178,21 @@ def namespace(name):
     if name not in NAMESPACES:
         NAMESPACES[name] = _OpNamespace(name)
     return NAMESPACES[name]
+
+
+def packet_of(name):
+    """Return an operator by its full name.
+
+    Parameters
+    ----------
+    name : str
+        Such as "mylib::scale".
+
+    Returns
+    -------
+    OpOverloadPacket
+        The operator.
+
+    """
+    space, _, found = name.partition("::")
+    return getattr(namespace(space), found)

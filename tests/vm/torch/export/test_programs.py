@@ -278,3 +278,29 @@ def test_what_a_program_assigns():
             return self.kept
     with pytest.raises(ValueError, match="self.kept was assigned"):
         export(Leaks(), (X,))
+
+
+def test_gradients_that_are_not_wanted_and_autocast():
+    class Frozen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, x):
+            with torch.no_grad():
+                y = self.layer(x)
+            return self.layer(x) * y
+    net = Frozen()
+    module = export(net, (X,)).module()
+    net(X).sum().backward()
+    wanted = net.layer.weight.grad.clone()
+    net.zero_grad()
+    module(X).sum().backward()
+    close(net.layer.weight.grad, wanted)
+
+    class Cast(nn.Module):
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return x @ x.T
+    with pytest.raises(NotImplementedError, match="autocast"):
+        export(Cast(), (X,))

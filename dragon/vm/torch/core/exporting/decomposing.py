@@ -55,8 +55,8 @@ class Functional(Listener):
                 self.seen[id(value)] = stamp
         return self.current.get(id(value), value)
 
-    def write(self, tensor, new):
-        """Note that a tensor is another one from now on."""
+    def write(self, tensor, new, fresh=True):
+        """Note that a tensor is another one from now on; a fresh one has no other owner."""
         tensor = self._own(tensor)
         self.held += [tensor, new]
         if id(tensor) in self.views:
@@ -66,7 +66,8 @@ class Functional(Listener):
         else:
             self.stamps[id(tensor)] = self.stamps.get(id(tensor), 0) + 1
         self.current[id(tensor)] = new
-        self.owners[id(new)] = tensor
+        if fresh:
+            self.owners[id(new)] = tensor
 
     def _put(self, base, new, target, args, kwargs, place):
         """Return a base with a view of it in another form."""
@@ -124,6 +125,9 @@ class Functional(Listener):
         twin = TWINS.get(name, name[:-1])
         if name == "zero_":
             args = args[:1]
+        if name == "copy_" and args[1].dtype == args[0].dtype and tuple(args[1].shape) == tuple(args[0].shape):
+            self.write(given[0], args[1], fresh=False)
+            return given[0]
         made = self.called(_twin(twin, target._overloadname), args, kwargs)
         if tuple(made.shape) == tuple(args[0].shape) and made.dtype != args[0].dtype:
             made = self.called(aten()._to_copy.default, (made,), {"dtype": args[0].dtype})

@@ -11,7 +11,7 @@ from dragon.core.capture.sizes import Quantity, Size as Number
 from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
-from dragon.vm.torch.core.overrides import TorchFunctionMode, modes
+from dragon.vm.torch.core.overrides import TorchFunctionMode, flat, modes
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node
@@ -59,7 +59,7 @@ class Listener(TorchFunctionMode):
     def __init__(self, graph, clerk, find_constant, rules):
         self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
         self.nodes, self.stack, self._numbers, self._depth = {}, collections.OrderedDict(), {}, 0
-        self._before, self.modules = [], {}
+        self._before, self.modules, self.records = [], {}, switches.is_recording()
 
     def __enter__(self):
         super().__enter__()
@@ -160,11 +160,26 @@ class Listener(TorchFunctionMode):
 
         """
         name = name or node_name(target)
+        if switches.autocast_dtype() is not None:
+            raise NotImplementedError(f"torch.export: the program calls {target} under autocast (at {user_line()}); "
+                                      "expected autocast around the calls of the exported module")
         node = self.graph.create_node("call_function", target, self.argument(tuple(args)),
                                       self.argument(dict(kwargs)), name)
         self._describe(node)
         self._give(node, value)
+        if self.records and not switches.is_recording():
+            self._detach(node, value, args)
         return value
+
+    def _detach(self, node, value, args):
+        """Note that a result made under `no_grad` has no history."""
+        schema = getattr(node.target, "_schema", None)
+        followed = [item for item in flat(args, {}) if isinstance(item, Tensor) and item.requires_grad]
+        if isinstance(value, Tensor) and followed and not getattr(schema, "is_mutable", False) and getattr(
+                schema, "views", None) is None:
+            made = self.graph.create_node("call_function", aten().detach.default, (node,), {}, "detach")
+            self._describe(made)
+            self._give(made, value)
 
     def _give(self, node, value):
         node.meta["example"] = value
