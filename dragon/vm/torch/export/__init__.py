@@ -4,11 +4,11 @@ from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.program import describe_program
 from dragon.vm.torch.core.exporting.reading import load_program
 from dragon.vm.torch.core.exporting.writing import save_program
-from dragon.vm.torch.export.dynamic_shapes import (  # noqa: F401
+from dragon.vm.torch.core.exporting.dims import (  # noqa: F401
     AdditionalInputs, Constraint, Dim, dims, ShapesCollection)
-from dragon.vm.torch.export.exported_program import (  # noqa: F401
+from dragon.vm.torch.core.exporting.exported import (  # noqa: F401
     ExportedProgram, ModuleCallEntry, ModuleCallSignature, program_of)
-from dragon.vm.torch.export.graph_signature import ExportBackwardSignature, ExportGraphSignature  # noqa: F401
+from dragon.vm.torch.core.exporting.signatures import ExportBackwardSignature, ExportGraphSignature  # noqa: F401
 from dragon.vm.torch.export import decomp_utils, passes  # noqa: F401
 from dragon.vm.torch.export.decomp_utils import CustomDecompTable  # noqa: F401
 from dragon.vm.torch.export.unflatten import FlatArgsAdapter, unflatten, UnflattenedModule  # noqa: F401

@@ -4,7 +4,7 @@ import operator
 
 from dragon.vm.torch.core.exporting.lifting import STATE, put
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind, OutputKind
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.interpreter import Interpreter
 from dragon.vm.torch.fx.node import map_arg

@@ -1,7 +1,7 @@
 """What signatures say of nodes and constants."""
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.graph_signature import (ConstantArgument, SymBoolArgument, SymFloatArgument, SymIntArgument,
-                                                    TensorArgument)
+from dragon.vm.torch.core.exporting.signatures import (
+    ConstantArgument, SymBoolArgument, SymFloatArgument, SymIntArgument, TensorArgument)
 
 
 def argument_of(value, name=""):

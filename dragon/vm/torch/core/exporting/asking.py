@@ -7,8 +7,8 @@ from dragon.vm.torch.core.exporting.ranges import Axis
 from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import argument_names
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.dynamic_shapes import Dim, ShapesCollection, _DerivedDim, _DimHint
-from dragon.vm.torch.export.graph_signature import InputKind
+from dragon.vm.torch.core.exporting.dims import Dim, ShapesCollection, _DerivedDim, _DimHint
+from dragon.vm.torch.core.exporting.signatures import InputKind
 from dragon.vm.torch.utils import _pytree as pytree
 
 WOULD_DO = "expected None, an int, a Dim, Dim.AUTO, Dim.STATIC, or Dim.DYNAMIC"

@@ -11,7 +11,8 @@ from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, OutputSpec, TensorArgument
+from dragon.vm.torch.core.exporting.signatures import (
+    ConstantArgument, InputKind, OutputKind, OutputSpec, TensorArgument)
 from dragon.vm.torch.fx.node import map_arg
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.utils import _pytree as pytree
@@ -307,7 +308,7 @@ def _rebuilt(program, traced, writes):
 
 
 def _with_constants(signature, traced):
-    from dragon.vm.torch.export.graph_signature import InputSpec
+    from dragon.vm.torch.core.exporting.signatures import InputSpec
     known = {spec.arg.name: spec for spec in signature.input_specs}
     signature.input_specs = [known.get(one.name) or InputSpec(
         InputKind.CONSTANT_TENSOR, TensorArgument(one.name), one.target) for one in traced.inputs]

@@ -2,12 +2,12 @@
 import types
 
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt
-from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind, OutputKind
 from dragon.vm.torch.fx import _pytree as fx_pytree
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule
+from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo  # after what it is a part of
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parameter import Parameter
 from dragon.vm.torch.utils import _pytree as pytree

@@ -9,7 +9,7 @@ from dragon.vm.torch.core.exporting.tracing import Tracing
 from dragon.vm.torch.core.exporting.values import FakeTensor
 from dragon.vm.torch.core.exporting.violations import Violations
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export.dynamic_shapes import _DimHint
+from dragon.vm.torch.core.exporting.dims import _DimHint
 from dragon.vm.torch.fx.node import Node
 
 

@@ -9,9 +9,9 @@ from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, ValueRanges
 from dragon.vm.torch.core.exporting.values import FakeTensor
 from dragon.vm.torch.core.exporting.wire import (FORMATS, FileError, device_of, dtype_of, layout_of, size_in)
 from dragon.vm.torch.core.files.archive import ArchiveReader, Corrupt
-from dragon.vm.torch.export import graph_signature as signatures
-from dragon.vm.torch.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
-from dragon.vm.torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind, OutputSpec
+from dragon.vm.torch.core.exporting import signatures
+from dragon.vm.torch.core.exporting.exported import ExportedProgram, ModuleCallEntry, ModuleCallSignature
+from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind, InputSpec, OutputKind, OutputSpec
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.nn.parameter import Parameter
 from dragon.vm.torch.utils import _pytree as pytree

@@ -1,5 +1,5 @@
 """What an exported program's graph keeps to."""
-from dragon.vm.torch.export.graph_signature import ConstantArgument, InputKind
+from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind
 
 
 class SpecViolationError(Exception):

@@ -1,7 +1,7 @@
 """Letters about sizes that the program does not leave as free as the user said."""
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.symbols import OPEN, Expression
-from dragon.vm.torch.export.dynamic_shapes import _DimHint
+from dragon.vm.torch.core.exporting.dims import _DimHint
 
 
 def _name(dim, source):

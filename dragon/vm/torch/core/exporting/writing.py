@@ -12,7 +12,7 @@ from dragon.vm.torch.core.exporting.wire import (STRIDED, device_words, dtype_nu
 from dragon.vm.torch.core.files.archive import ArchiveWriter
 from dragon.vm.torch.core.layout import layout, memory_format
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.export import graph_signature as signatures
+from dragon.vm.torch.core.exporting import signatures
 from dragon.vm.torch.fx.node import Node
 from dragon.vm.torch.nn.parameter import Parameter
 from dragon.vm.torch.utils import _pytree as pytree
