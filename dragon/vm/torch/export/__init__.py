@@ -1,5 +1,4 @@
 """`torch.export`: a module's call as a program, a graph of PyTorch's operators that needs no Python."""
-from dragon.vm.torch.core.absent import fill
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.program import describe_program
 from dragon.vm.torch.core.exporting.reading import load_program
@@ -168,6 +167,3 @@ def register_dataclass(cls, *, serialized_type_name=None):
     """
     from dragon.vm.torch.utils import _pytree as pytree
     pytree.register_dataclass(cls, serialized_type_name=serialized_type_name)
-
-
-fill(globals(), "export")

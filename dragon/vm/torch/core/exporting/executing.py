@@ -122,7 +122,7 @@ def _log_sigmoid(self):
     return functional().logsigmoid(self)
 
 
-@runs("softmax", "_softmax", "_safe_softmax")
+@runs("softmax", "_softmax")
 def _softmax(self, dim, dtype=None):
     return api().softmax(self, dim, dtype=dtype if not isinstance(dtype, bool) else None)
 
