@@ -8,7 +8,6 @@ torch.Tensor.sparse : a dense tensor
 torch.sparse_ : a dense tensor
 torch.spmm : torch.mm of dense tensors
 torch.nested : torch.nn.utils.rnn.pad_sequence and a mask
-torch.export : torch.jit.trace and torch.jit.save, or torch.onnx.export
 torch.quantiz : torch.float16 or torch.bfloat16 weights
 torch.Tensor.q_ : torch.float16 or torch.bfloat16 weights
 torch.Tensor.int_repr : torch.float16 or torch.bfloat16 weights

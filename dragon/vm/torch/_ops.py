@@ -3,14 +3,25 @@
 An aten name stands for the function or method of that name here; Dragon has no separate operators behind them.
 """
 from dragon.vm.torch.core.aten import ADAPTED, PRIMS
+from dragon.vm.torch.core.exporting.executing import RUN
+from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.higher import OPERATORS
+from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.overrides import flat, handle
+from dragon.vm.torch.core.layout import strided
 from dragon.vm.torch.core.operators import REGISTERED
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
 
 
+# Of factories, said by every exported program; here there is nothing else.
+USUAL = {"pin_memory": (None, False), "layout": (None, strided), "non_blocking": (None, False)}
+
+
 def _call(operator, op, args, kwargs):
     """Call an operator; what is no tensor and answers calls itself, as graphs' stand-ins do, is told of it."""
+    if listener() is not None:
+        return listener().called(operator, args, kwargs)
     for value in flat(args, kwargs):
         if hasattr(type(value), "__torch_function__") and not isinstance(value, Tensor):
             return handle(operator, args, kwargs)
@@ -36,7 +47,18 @@ class OpOverload:
         self.__module__ = packet.__module__
 
     def __call__(self, *args, **kwargs):
-        return _call(self, self.overloadpacket.op, args, kwargs)
+        return _call(self, self.run, args, kwargs)
+
+    def run(self, *args, **kwargs):
+        """Call what stands for the overload."""
+        packet = self.overloadpacket
+        if packet._namespace != "aten":
+            return packet.op(*args, **kwargs)
+        found = RUN.get(f"{packet.__name__}.{self._overloadname}") or packet.op
+        if kwargs:
+            kwargs = {name: value for name, value in kwargs.items() if not (
+                name in USUAL and any(value is usual for usual in USUAL[name]))}
+        return found(*args, **kwargs)
 
     def name(self):
         """Return the operator's full name."""
@@ -45,7 +67,9 @@ class OpOverload:
 
     @property
     def _schema(self):
-        return self.overloadpacket._schema
+        packet = self.overloadpacket
+        known = overloads(packet.__name__) if packet._namespace == "aten" else {}
+        return known.get(self._overloadname) or packet._schema
 
     op = property(lambda self: self.overloadpacket.op, doc="The function that is called.")
 
@@ -81,7 +105,8 @@ class OpOverloadPacket:
     def __getattr__(self, overload):
         if overload.startswith("__"):
             raise AttributeError(overload)
-        if self._namespace != "aten" and overload != "default":
+        known = overloads(self.__name__) if self._namespace == "aten" else {"default": None}
+        if known and overload not in known and not overload.endswith("out"):
             raise AttributeError(f"the underlying op of '{self}' has no overload name '{overload}'", name=overload)
         made = OpOverload(self, overload)
         setattr(self, overload, made)
@@ -93,7 +118,7 @@ class OpOverloadPacket:
 
     def overloads(self):
         """Return the names of the overloads."""
-        return ["default"]
+        return list(overloads(self.__name__) if self._namespace == "aten" else ()) or ["default"]
 
     def __str__(self):
         return f"{self._namespace}.{self.__name__}"
@@ -109,8 +134,10 @@ class _OpNamespace:
         self.__name__ = f"torch.ops.{name}"
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") and not (self.name == "aten" and overloads(name)):
             raise AttributeError(name)
+        if self.name == "higher_order":
+            return _higher_order(name)
         op = REGISTERED.get(f"{self.name}::{name}")
         if op is None and self.name in ("aten", "prims"):
             op = _aten(name) if self.name == "aten" else PRIMS.get(name)
@@ -125,9 +152,16 @@ class _OpNamespace:
         return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
 
 
+def _higher_order(name):
+    """Return an operator that takes graphs."""
+    if name not in OPERATORS:
+        raise AttributeError(f"'_OpNamespace' 'higher_order' object has no attribute '{name}'", name=name)
+    return OPERATORS[name]
+
+
 def _aten(name):
     """Return what an aten name stands for: an adapted function, a function, a method, or None."""
-    found = ADAPTED.get(name) or FUNCTIONS.get(name) or Tensor.__dict__.get(name)
+    found = RUN.get(name) or ADAPTED.get(name) or FUNCTIONS.get(name) or Tensor.__dict__.get(name)
     if found is None:
         from dragon.vm import torch
         for room in (torch.nn.functional, torch.special, torch.linalg, torch.fft):
@@ -144,3 +178,21 @@ def namespace(name):
     if name not in NAMESPACES:
         NAMESPACES[name] = _OpNamespace(name)
     return NAMESPACES[name]
+
+
+def packet_of(name):
+    """Return an operator by its full name.
+
+    Parameters
+    ----------
+    name : str
+        Such as "mylib::scale".
+
+    Returns
+    -------
+    OpOverloadPacket
+        The operator.
+
+    """
+    space, _, found = name.partition("::")
+    return getattr(namespace(space), found)

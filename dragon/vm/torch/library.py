@@ -1,4 +1,6 @@
 """`torch.library`: operators that scripts write in Python, called as `torch.ops.<namespace>.<name>`."""
+from dragon.vm.torch._ops import packet_of
+from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.operators import REGISTERED, define as _define, get as _get, infer_schema
 
 # PyTorch's dispatch keys and device types, and the kinds of functions that they stand for here.
@@ -38,6 +40,8 @@ class CustomOpDef:
         self.__name__ = operator.__name__
 
     def __call__(self, *args, **kwargs):
+        if listener() is not None:  # an exported program calls it by its name
+            return listener().called(packet_of(self._qualname), args, kwargs)
         return self._operator(*args, **kwargs)
 
     def __repr__(self):

@@ -105,9 +105,6 @@ fx.experimental.accelerator_partitioner Partitioner* DAG*
 fx.experimental.unification unify reify Var* var
 fx.experimental.symbolic_shapes ShapeEnv*
 fx.experimental.proxy_tensor make_fx ProxyTorchDispatchMode* get_proxy_mode
-export export Dim* ExportedProgram* draft_export load save register_dataclass
-export.exported_program ExportedProgram*
-export.graph_signature ExportGraphSignature*
 nested nested_tensor as_nested_tensor to_padded_tensor nested_tensor_from_jagged
 package PackageExporter* PackageImporter*
 mobile

@@ -4,6 +4,8 @@ import enum
 
 from dragon.core import warnings
 from dragon.core.capture.settings import is_exporting
+from dragon.vm.torch.core.exporting.asking import shapes_of
+from dragon.vm.torch.export import ExportedProgram
 from dragon.vm.torch.jit._trace import Tracing
 from dragon.vm.torch.onnx import errors
 from dragon.vm.torch.onnx.errors import OnnxExporterError, UnsupportedOperatorError
@@ -83,6 +85,17 @@ def check_equal(program, model, args, kwargs):
         torch.testing.assert_close(theirs, mine, rtol=1e-3, atol=1e-4, check_dtype=True)
 
 
+def _parts_of(program, args, kwargs, dynamic_shapes):
+    """Return an exported program as a module, with the arguments and dynamic sizes that it was exported with."""
+    if not args and not kwargs:
+        if program.example_inputs is None:
+            raise ValueError("torch.onnx.export: got a program without example_inputs, expected args")
+        args, kwargs = program.example_inputs
+    if dynamic_shapes is None and program.range_constraints:
+        dynamic_shapes = shapes_of(program)
+    return program.module(check_guards=False), tuple(args), dict(kwargs or {}), dynamic_shapes
+
+
 def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=None, output_names=None,
            opset_version=None, dynamo=True, external_data=True, dynamic_shapes=None, custom_translation_table=None,
            report=False, optimize=True, verify=False, profile=False, dump_exported_program=False, artifacts_dir=".",
@@ -93,7 +106,7 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
 
     Parameters
     ----------
-    model : Union[torch.nn.Module, callable]
+    model : Union[torch.nn.Module, torch.export.ExportedProgram, callable]
         What is exported.
     args : Union[tuple, torch.Tensor], optional, default=()
         Example arguments.
@@ -138,6 +151,8 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     if args and isinstance(args[-1], dict) and kwargs is None:
         args, kwargs = args[:-1], args[-1]
+    if isinstance(model, ExportedProgram):
+        model, args, kwargs, dynamic_shapes = _parts_of(model, args, kwargs, dynamic_shapes)
     model = getattr(model, "_orig_mod", model)  # what `torch.compile` wraps
     mode = TrainingMode.PRESERVE if dynamo else TrainingMode(training)
     if dynamo and getattr(model, "training", False):

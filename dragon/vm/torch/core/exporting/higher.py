@@ -1,0 +1,48 @@
+"""Operators that take functions as graphs: `torch.ops.higher_order`."""
+from dragon.vm.torch.core.exporting.hearing import listener
+
+OPERATORS = {}
+
+
+class HigherOrderOperator:
+    """An operator that takes functions as graphs.
+
+    Parameters
+    ----------
+    name : str
+        What it is called under `torch.ops.higher_order`.
+    run : Callable
+        What it does.
+
+    """
+
+    def __init__(self, name, run):
+        self.__name__, self.run, self.namespace = name, run, "higher_order"
+        self.__module__ = "torch.ops.higher_order"
+        OPERATORS[name] = self
+
+    def name(self):
+        """Return the operator's name."""
+        return self.__name__
+
+    def __call__(self, *args, **kwargs):
+        found = listener()
+        if found is None:
+            return self.run(*args, **kwargs)
+        return found.emit(self, args, kwargs, found.quietly(self.run, args, kwargs), self.__name__)
+
+    def __str__(self):
+        return self.__name__
+
+    def __repr__(self):
+        return f"<HigherOrderOperator {self.__name__}>"
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return _operator, (self.__name__,)
+
+
+def _operator(name):
+    return OPERATORS[name]

@@ -1,0 +1,290 @@
+"""What a program asks of the API becomes nodes of a graph: calls of PyTorch's operators, by their names."""
+import collections
+import itertools
+import math
+import operator
+import re
+
+from dragon.core import modes as switches
+from dragon.core.capture.lines import user_line
+from dragon.core.capture.sizes import Quantity, Size as Number
+from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
+from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
+from dragon.vm.torch.core.exporting.schemas import overloads
+from dragon.vm.torch.core.overrides import TorchFunctionMode, flat, modes
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.fx.graph_module import GraphModule
+from dragon.vm.torch.fx.node import Node
+
+OPERATIONS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+              "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "whole": math.trunc}
+
+
+def aten():
+    """Return the namespace of PyTorch's own operators."""
+    from dragon.vm.torch._ops import namespace
+    return namespace("aten")
+
+
+def node_name(target):
+    """Return what nodes that call an operator are called."""
+    name = target.overloadpacket.__name__
+    if name.startswith("__"):
+        return name.strip("_")
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower().lstrip("_")
+
+
+class ExportError(RuntimeError):
+    """A program that cannot be exported."""
+
+
+class Listener(TorchFunctionMode):
+    """Writes a program's calls into a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where nodes are added.
+    clerk : Clerk
+        Who hands out sizes.
+    find_constant : Callable[[Tensor], Node]
+        Makes a node for a tensor that the program found by itself.
+    rules : Dict[str, Callable]
+        What calls of the API are in PyTorch's operators, where they are not the operator of their name.
+
+    """
+
+    flow = None  # who writes control flow down
+
+    def __init__(self, graph, clerk, find_constant, rules):
+        self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
+        self.nodes, self.stack, self._numbers, self._depth = {}, collections.OrderedDict(), {}, 0
+        self._before, self.modules, self.records = [], {}, switches.is_recording()
+
+    def __enter__(self):
+        super().__enter__()
+        self._before.append(set_listener(self))
+        return self
+
+    def __exit__(self, *_):
+        super().__exit__()
+        set_listener(self._before.pop())
+
+    # --- values and nodes
+
+    def track(self, tensor, node):
+        """Remember that a tensor is what a node gives."""
+        self.nodes[id(tensor)] = tensor, node  # kept, so that no other object comes to lie where it was
+        self.clerk.learn(tensor, node)
+
+    def node_of(self, tensor):
+        """Return the node that gives a tensor."""
+        found = self.nodes.get(id(tensor))
+        if found is None:
+            self.track(tensor, self.find_constant(tensor))
+            found = self.nodes[id(tensor)]
+        return found[1]
+
+    def number_of(self, size):
+        """Return the node that gives a number which follows sizes, or the number where it is a constant."""
+        return self._number(size.number)
+
+    def _number(self, number):
+        origin = self.clerk.origins.get(number)
+        if origin is None:
+            raise ExportError("torch.export: the program uses a number that follows a size in a way that cannot be "
+                              f"told (at {user_line()}); expected sizes, numel() and arithmetic with them")
+        if origin.how == "constant":
+            return origin.value
+        if number not in self._numbers:
+            self._numbers[number] = self._number_node(origin)
+        return self._numbers[number]
+
+    def _number_node(self, origin):
+        if origin.how == "size":
+            target, args = aten().sym_size.int, origin.parts
+        elif origin.how in ("numel", "item"):
+            target, args = (aten().sym_numel.default if origin.how == "numel" else aten().item.default), origin.parts
+        elif origin.how == "real":
+            return self._number(origin.parts[0])
+        else:
+            target, args = OPERATIONS[origin.how], tuple(map(self._number, origin.parts))
+        name = "sym_size_int" if origin.how == "size" else getattr(target, "__name__", "number").partition(".")[0]
+        node = self.graph.create_node("call_function", target, args, {}, name)
+        self._describe(node)
+        return node
+
+    def argument(self, value):
+        """Return a value as nodes hold it."""
+        if isinstance(value, Tensor):
+            return self.node_of(value)
+        if type(value) in (Number, Quantity):
+            return self.number_of(value)
+        if isinstance(value, Node):
+            return value
+        if isinstance(value, GraphModule):
+            return self._module_node(value)
+        if isinstance(value, (list, tuple)):
+            made = [self.argument(item) for item in value]
+            return type(value)(made) if type(value) in (list, tuple) else made
+        if isinstance(value, dict):
+            return {key: self.argument(item) for key, item in value.items()}
+        if isinstance(value, slice):
+            return slice(*map(self.argument, (value.start, value.stop, value.step)))
+        return value
+
+    def _describe(self, node):
+        node.meta["nn_module_stack"] = dict(self.stack)
+        place = user_line()
+        if place:
+            node.meta["stack_trace"] = f"  {place}"
+
+    def emit(self, target, args, kwargs, value, name=None):
+        """Add a call, and remember which tensors its results are.
+
+        Parameters
+        ----------
+        target : Callable
+            What is called.
+        args, kwargs : tuple, dict
+            Its arguments: tensors, numbers, and what else operators take.
+        value : Any
+            What it gave.
+        name : str, optional
+            What the node is called.
+
+        Returns
+        -------
+        Any
+            The value.
+
+        """
+        name = name or node_name(target)
+        if switches.autocast_dtype() is not None:
+            raise NotImplementedError(f"torch.export: the program calls {target} under autocast (at {user_line()}); "
+                                      "expected autocast around the calls of the exported module")
+        node = self.graph.create_node("call_function", target, self.argument(tuple(args)),
+                                      self.argument(dict(kwargs)), name)
+        self._describe(node)
+        self._give(node, value)
+        if self.records and not switches.is_recording():
+            self._detach(node, value, args)
+        return value
+
+    def _detach(self, node, value, args):
+        """Note that a result made under `no_grad` has no history."""
+        schema = getattr(node.target, "_schema", None)
+        followed = [item for item in flat(args, {}) if isinstance(item, Tensor) and item.requires_grad]
+        if isinstance(value, Tensor) and followed and not getattr(schema, "is_mutable", False) and getattr(
+                schema, "views", None) is None:
+            made = self.graph.create_node("call_function", aten().detach.default, (node,), {}, "detach")
+            self._describe(made)
+            self._give(made, value)
+
+    def _give(self, node, value):
+        node.meta["example"] = value
+        if isinstance(value, Tensor):
+            self.track(value, node)
+        elif isinstance(value, (list, tuple)):
+            for place, item in enumerate(value):
+                if isinstance(item, (Tensor, list, tuple)):
+                    part = self.graph.create_node("call_function", operator.getitem, (node, place), {}, "getitem")
+                    self._describe(part)
+                    self._give(part, item)
+        elif type(value) in (Number, Quantity):
+            self._numbers.setdefault(value.number, node)
+
+    # --- graphs within
+
+    def hold(self, module, label):
+        """Return a graph module that the graph has a name for from now on."""
+        name = next(f"{label}_{number}" for number in itertools.count() if f"{label}_{number}" not in self.modules)
+        self.modules[name] = module
+        return module
+
+    def _module_node(self, module):
+        name = next((name for name, known in self.modules.items() if known is module), None)
+        if name is None:
+            self.hold(module, "graph")
+            return self._module_node(module)
+        node = self.graph.create_node("get_attr", name, (), {}, name)
+        node.meta["nn_module_stack"] = dict(self.stack)
+        return node
+
+    def emit_higher(self, target, args, lifted):
+        """Add a call of an operator that takes graphs; nodes among its arguments stand for their values."""
+        def value_of(item):
+            if isinstance(item, Node):
+                return lifted[item] if lifted.get(item) is not None else self.clerk_value(item)
+            if isinstance(item, (list, tuple)):
+                return type(item)(map(value_of, item))
+            return item
+        value = self.quietly(target.run, tuple(map(value_of, args)), {})
+        return self.emit(target, args, {}, tuple(value), target.__name__)
+
+    def clerk_value(self, node):
+        """Return the number that a node gives in the example."""
+        number = next(number for number, known in self._numbers.items() if known is node)
+        return int(self.clerk.origins[number].value)
+
+    def constant(self, func, args, kwargs):
+        """Return a tensor made of Python's numbers, which become a constant of the program."""
+        made = self.lifted(func, args, kwargs)
+        return self.emit(aten().lift_fresh_copy.default, (made,), {}, self.quietly(lambda: made.clone(), (), {}))
+
+    # --- calls
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = func.__name__
+        rule = self.rules.get(name)
+        if rule is not None:
+            return rule(self, func, args, kwargs)
+        return self.default(func, name, args, kwargs)
+
+    def default(self, func, name, args, kwargs):
+        """Note a call of the operator of a function's name; of one without such an operator, what it calls in turn."""
+        if not overloads(name):
+            return self.within(func, args, kwargs)
+        try:
+            overload, positional, named = resolve(name, args, kwargs)
+        except NoOverload as error:
+            self.quietly(func, args, kwargs)  # it knows better what is wrong with the arguments
+            raise ExportError(f"torch.export: {error} (at {user_line()})") from None
+        value = self.quietly(func, args, kwargs)
+        return self.emit(getattr(getattr(aten(), name), overload), positional, named, value)
+
+    def called(self, target, args, kwargs):
+        """Note a call of an operator by its own name, as `torch.ops.aten.add.Tensor`."""
+        packet = getattr(target, "overloadpacket", target)
+        overload = getattr(target, "_overloadname", None)
+        if packet._namespace == "aten" and overloads(packet.__name__):
+            if overload is None:
+                overload, args, kwargs = resolve(packet.__name__, args, kwargs)
+            else:
+                args, kwargs = arguments_of(overloads(packet.__name__)[overload], args, kwargs)
+        target = getattr(packet, overload or "default")
+        return self.emit(target, args, kwargs, self.quietly(target.run, args, kwargs))
+
+    def quietly(self, func, args, kwargs):
+        """Call a function whose parts nobody listens to."""
+        before = set_listener(None)
+        switches.set_override_modes(0)
+        self.clerk.busy += 1
+        try:
+            return func(*args, **kwargs)
+        finally:
+            self.clerk.busy -= 1
+            set_listener(before)
+            switches.set_override_modes(len(modes()))
+
+    def within(self, func, args, kwargs):
+        """Call a function and listen to the calls that it makes."""
+        if self._depth > 40:
+            raise ExportError(f"torch.export: {getattr(func, '__name__', func)} calls itself without end")
+        self._depth += 1
+        try:
+            with self:
+                return getattr(func, "__wrapped__", func)(*args, **kwargs)
+        finally:
+            self._depth -= 1

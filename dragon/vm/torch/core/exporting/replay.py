@@ -1,0 +1,102 @@
+"""A program's graph, done again over tensors without numbers: which sizes everything has when inputs have others."""
+from dragon import _C
+from dragon.core import modes
+from dragon.vm.torch.core.exporting.symbols import compute
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.fx.node import map_arg
+
+RELATIONS = {"eq": lambda a, b: a == b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
+
+
+class Differs(ValueError):
+    """The program would have gone another way."""
+
+
+def plain_shape(value):
+    """Return a shape as plain numbers."""
+    return tuple(int(size) for size in value.shape)
+
+
+class Replay:
+    """Runs a graph at other sizes.
+
+    Parameters
+    ----------
+    traced : Traced
+        The graph.
+
+    """
+
+    def __init__(self, traced):
+        self.traced = traced
+
+    def run(self, sizes):
+        """Return what every node gives at these sizes.
+
+        Parameters
+        ----------
+        sizes : Dict[tuple, int]
+            {(user input, axis): size}; others are as in the example.
+
+        Returns
+        -------
+        Dict[Node, Any]
+            Tensors without numbers, and numbers.
+
+        Raises
+        ------
+        Exception
+            An operator refuses its operands, or the program would have gone another way (Differs).
+
+        """
+        values, place = {}, 0
+        phantom, recording = modes.set_phantom(True), modes.set_recording(False)
+        try:
+            for one in self.traced.inputs:
+                value = one.value
+                if isinstance(value, Tensor):
+                    shape = plain_shape(value)
+                    if one.kind == "user":
+                        shape = tuple(sizes.get((place, axis), size) for axis, size in enumerate(shape))
+                    value = _C.phantom_like(value.detach(), shape)
+                values[one.node] = value
+                place += one.kind == "user"
+            for node in self.traced.graph.nodes:
+                if node.op == "call_function":
+                    values[node] = node.target(*map_arg(node.args, values.__getitem__),
+                                               **map_arg(node.kwargs, values.__getitem__))
+                elif node.op == "get_attr":
+                    values[node] = self.traced.owner[node.target]
+            self._check(values)
+            return values
+        finally:
+            modes.set_recording(recording)
+            modes.set_phantom(phantom)
+
+    def _check(self, values):
+        origins = self.traced.clerk.origins
+        for decision in self.traced.clerk.decisions:
+            if decision.relation == "eq" and not decision.held and "constant" not in (
+                    origins[decision.a].how, origins[decision.b].how):
+                continue  # two sizes that happened to differ
+            a, b = self.number(decision.a, values), self.number(decision.b, values)
+            if RELATIONS[decision.relation](a, b) != decision.held:
+                raise Differs(f"{decision.place}: {decision.relation} of {a} and {b} is not {decision.held}")
+
+    def number(self, number, values):
+        """Return a number of the program for these values of nodes."""
+        origin = self.traced.clerk.origins[number]
+        if origin.how == "constant":
+            return origin.value
+        if origin.how == "size":
+            node, axis = origin.parts
+            return int(values[node].shape[axis])
+        if origin.how == "numel":
+            return int(values[origin.parts[0]].numel())
+        if origin.how == "item":
+            return values[origin.parts[0]]
+        parts = [self.number(part, values) for part in origin.parts]
+        if origin.how in ("add", "sub", "mul"):
+            return compute(origin.how, *parts)
+        made = compute(origin.how, *parts)
+        return made if isinstance(made, (int, float)) else made.constant

@@ -1,0 +1,337 @@
+"""A program's call as a graph: the program runs once, over tensors without numbers, and every call is written down."""
+import inspect
+import re
+import traceback
+
+from dragon import _C
+from dragon.core import modes
+from dragon.core.capture.settings import captures
+from dragon.vm.torch.core.exporting import branching, spelling_losses, subscripts  # noqa: F401
+from dragon.vm.torch.core.exporting.attributes import Attributes
+from dragon.vm.torch.core.exporting.clerk import Clerk
+from dragon.vm.torch.core.exporting.listening import ExportError, Listener
+from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.fx.graph import Graph
+from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.utils import _pytree as pytree
+
+PLAIN = (int, float, bool, str, type(None), complex)
+
+
+class Export:
+    """Stands where captures in progress stand, so that who asks is told that a program is exported."""
+
+    is_trace, exports = False, True
+
+    def __init__(self, trace, scribe):
+        self.trace, self.scribe = trace, scribe
+
+    def symbol(self, value, container, key):
+        """Return a number as it is."""
+        return value
+
+
+class Input:
+    """One input of the graph.
+
+    Parameters
+    ----------
+    kind : str
+        "parameter", "buffer", "constant" or "user".
+    name : str
+        Of the placeholder.
+    target : Optional[str]
+        The dotted name of the parameter, buffer or constant.
+    value : Any
+        What it is.
+    node : Node
+        The placeholder.
+    persistent : bool, optional, default=True
+        Of a buffer.
+
+    """
+
+    def __init__(self, kind, name, target, value, node, persistent=True):
+        self.kind, self.name, self.target, self.value, self.node = kind, name, target, value, node
+        self.persistent = persistent
+
+
+class Traced:
+    """What became of a call.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+
+    """
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.inputs, self.clerk, self.numbers = [], None, {}
+        self.in_spec = self.out_spec = self.outputs = None
+        self.forward_names = []
+        self.calls = {}  # of modules whose calls are kept: name -> (args, kwargs, result) as nodes
+        self.call_specs = {}
+
+    user_inputs = property(lambda self: [one for one in self.inputs if one.kind == "user"],
+                           doc="List[Input]: what the program is called with.")
+
+
+def argument_names(function, args, kwargs):
+    """Return the names of positional arguments, then those by name, as a function has them.
+
+    Parameters
+    ----------
+    function : Callable
+        The function.
+    args, kwargs : tuple, dict
+        What it is called with.
+
+    Returns
+    -------
+    List[str]
+        As many as there are; entries of `*args` are numbered.
+
+    """
+    names = []
+    parameters = list(inspect.signature(function).parameters.values())
+    rest = next((item.name for item in parameters if item.kind is item.VAR_POSITIONAL), "args")
+    plain = [item.name for item in parameters if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
+    for place in range(len(args)):
+        names.append(plain[place] if place < len(plain) else f"{rest}_{place - len(plain)}")
+    return [*names, *kwargs]
+
+
+def _path_name(name, path):
+    words = [name]
+    for step in path:
+        words.append(str(getattr(step, "idx", getattr(step, "key", getattr(step, "name", step)))))
+    return re.sub(r"\W", "_", "_".join(words))
+
+
+class Tracing:
+    """Traces one call of a module.
+
+    Parameters
+    ----------
+    module : Module
+        The module.
+    args, kwargs : tuple, dict
+        What it is called with.
+    axes : Dict[int, List[int]]
+        By the position of a leaf of the arguments: the axes whose sizes are open.
+    sizes : Dict[tuple, int]
+        {(leaf, axis): size} where the example's sizes are not taken.
+    preserved : Sequence[str]
+        Modules whose calls are kept.
+
+    """
+
+    def __init__(self, module, args, kwargs, axes, sizes=None, preserved=()):
+        self.module, self.args, self.kwargs, self.axes, self.sizes = module, args, kwargs, axes, sizes or {}
+        self.preserved = preserved
+        self.graph = Graph()
+        self.traced = Traced(self.graph)
+        self._constants = 0
+
+    def _placeholder(self, kind, name, target, value, persistent=True):
+        node = self.graph.placeholder(re.sub(r"\W", "_", name))
+        if node.name == f"{node.target}_1" and all(node.target != other.name for other in self.graph.nodes):
+            node.name = node.target  # a word of Python's, which placeholders may be called
+        made = Input(kind, node.name, target, value, node, persistent)
+        self.traced.inputs.append(made)
+        return made
+
+    def _state(self):
+        """Make the inputs for parameters and buffers."""
+        for name, value in self.module.named_parameters(remove_duplicate=False):
+            yield self._placeholder("parameter", f"p_{name}", name, value)
+        for prefix, part in self.module.named_modules(remove_duplicate=False):
+            for name, value in part._buffers.items():
+                if value is not None:
+                    full = f"{prefix}.{name}" if prefix else name
+                    yield self._placeholder("buffer", f"b_{full}", full, value,
+                                            name not in part._non_persistent_buffers_set)
+
+    def _user_inputs(self):
+        names = argument_names(type(self.module).forward.__get__(self.module), self.args, self.kwargs)
+        self.traced.forward_names = names
+        values = [*self.args, *self.kwargs.values()]
+        for name, value in zip(names, values):
+            for path, leaf in pytree.tree_flatten_with_path(value)[0]:
+                if not isinstance(leaf, (Tensor, *PLAIN)) and not _is_constant(leaf):
+                    raise ValueError(f"torch.export: got a {type(leaf).__name__} in argument {name!r}, expected "
+                                     "tensors, numbers, strs, None, and what pytrees hold (register_dataclass)")
+                yield self._placeholder("user", _path_name(name, path), None, leaf)
+
+    def make_listener(self, clerk):
+        """Return who listens."""
+        return Listener(self.graph, clerk, self._constant, RULES)
+
+    def run(self):
+        """Return the Traced."""
+        leaves, self.traced.in_spec = pytree.tree_flatten((self.args, self.kwargs))
+        trace, clerk = _C.Trace(), Clerk()
+        self.traced.clerk = clerk
+        listener = self.make_listener(clerk)
+        listener.flow = branching
+        listener.lifted, listener.traced, listener.tracing = self._lifted, self.traced, self
+        self.listener = listener
+        state, stand_ins, users = list(self._state()), [], list(self._user_inputs())
+        for place, one in enumerate(users):
+            value = one.value
+            if isinstance(value, Tensor):
+                shape = tuple(self.sizes.get((place, axis), size) for axis, size in enumerate(value.shape))
+                first = next((n for n, other in enumerate(leaves[:place]) if other is value), None)
+                stand_in = stand_ins[first] if first is not None else _phantom(value, shape)
+                if first is None:
+                    trace.add_input(stand_in)
+                    clerk.add_argument(stand_in, list(self.axes.get(place, ())))
+                value = stand_in
+            stand_ins.append(value)
+        args, kwargs = pytree.tree_unflatten(stand_ins, self.traced.in_spec)
+        phantom = modes.set_phantom(True)
+        captures().append(Export(trace, clerk))
+        attributes = Attributes(self.module)
+        undo = _follow_modules(listener, self.module, self.preserved, self.traced)
+        trace.start()
+        clerk.start()
+        try:
+            with listener:
+                for one, value in [*((one, one.value) for one in state), *zip(users, stand_ins)]:
+                    one.node.meta["example"] = value
+                    if isinstance(value, Tensor) and id(value) not in listener.nodes:
+                        listener.track(value, one.node)
+                result = self._call(args, kwargs)
+                attributes.note_writes()
+            self._return(listener, result)
+        finally:
+            undo()
+            attributes.restore()
+            clerk.stop()
+            trace.stop()
+            captures().pop()
+            modes.set_phantom(phantom)
+            trace.restore_gradients()
+        if clerk.failure:
+            raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
+        self._sort_inputs()
+        self.traced.listener = listener
+        return self.traced
+
+    def _call(self, args, kwargs):
+        try:
+            return self.module(*args, **kwargs)
+        except RuntimeError as error:
+            if "looks at a tensor's numbers" not in str(error):
+                raise
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/dragon/" not in frame.filename]
+            place = f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else "an unknown place"
+            raise ExportError("Could not guard on data-dependent expression: the program looks at a tensor's numbers "
+                              f"at {place}; expected torch.cond, torch.where or another operator") from error
+
+    def _return(self, listener, result):
+        leaves, self.traced.out_spec = pytree.tree_flatten(result)
+        for leaf in leaves:
+            if not isinstance(leaf, (Tensor, *PLAIN)) and not _is_constant(leaf):
+                raise ValueError(f"torch.export: the program returns a {type(leaf).__name__}, expected tensors, "
+                                 "numbers, strs, None, and what pytrees hold (register_dataclass)")
+        made = tuple(listener.argument(leaf) for leaf in leaves)
+        self.traced.outputs = made
+        self.graph.output(made)
+
+    # --- what the program found by itself
+
+    def _constant(self, tensor):
+        """Return the input for a tensor that is neither made nor given."""
+        for prefix, part in self.module.named_modules():
+            for name, value in vars(part).items():
+                if value is tensor:
+                    return self._lift(tensor, f"{prefix}.{name}" if prefix else name)
+        name = f"lifted_tensor_{self._constants}"
+        self._constants += 1
+        return self._lift(tensor, name)
+
+    def _lift(self, tensor, target):
+        first = next((one.node for one in self.traced.inputs if one.kind == "user"), None)
+        place = first if first is not None else next(iter(self.graph.nodes), None)
+        before = self.graph.inserting_before(place) if place is not None else self.graph.inserting_before()
+        with before:
+            one = self._placeholder("constant", f"c_{target}", target, tensor)
+        one.node.meta["example"] = tensor
+        return one.node
+
+    def _lifted(self, func, args, kwargs):
+        """Return a tensor of Python's numbers, with the numbers, as a constant."""
+        phantom = modes.set_phantom(False)
+        self.listener.clerk.busy += 1
+        try:
+            made = self.listener.quietly(func, args, kwargs)
+        finally:
+            self.listener.clerk.busy -= 1
+            modes.set_phantom(phantom)
+        name = f"lifted_tensor_{self._constants}"
+        self._constants += 1
+        self.listener.track(made, self._lift(made, name))
+        return made
+
+    def _sort_inputs(self):
+        """Order the inputs as their nodes are."""
+        order = {node: place for place, node in enumerate(self.graph.nodes)}
+        self.traced.inputs.sort(key=lambda one: order[one.node])
+
+
+def _is_constant(value):
+    return pytree.is_constant_class(type(value)) if hasattr(pytree, "is_constant_class") else False
+
+
+def _phantom(value, shape):
+    """Return a tensor without numbers that is otherwise like another one."""
+    return _C.phantom_like(value, shape)
+
+
+def _follow_modules(listener, root, preserved, traced):
+    """Note at every node which modules' calls are under way; return what ends that."""
+    names = {}
+    for name, part in root.named_modules():
+        names.setdefault(id(part), name)
+    called, counts = Module.__call__, {}
+
+    def call(module, *args, **kwargs):
+        name = names.get(id(module))
+        if name is None:
+            return called(module, *args, **kwargs)
+        count = counts[name] = counts.get(name, -1) + 1
+        key = f"L['self']{''.join('.' + word for word in name.split('.') if word)}" + (f"@{count}" if count else "")
+        listener.stack[key] = name + (f"@{count}" if count else ""), type(module)
+        try:
+            result = called(module, *args, **kwargs)
+            if name in preserved and not count:
+                leaves, in_spec = pytree.tree_flatten((args, kwargs))
+                found, out_spec = pytree.tree_flatten(result)
+                traced.calls[name] = [listener.argument(leaf) for leaf in leaves], [listener.argument(leaf)
+                                                                                    for leaf in found]
+                traced.call_specs[name] = in_spec, out_spec, argument_names(
+                    type(module).forward.__get__(module), args, kwargs)
+            return result
+        finally:
+            listener.stack.pop(key, None)
+    written = Tensor.__dict__.get("__setitem__")
+
+    def set_item(tensor, key, value):
+        if listener_now() is None:
+            return original(tensor, key, value)
+        return subscripts.write(tensor, key, value)
+    from dragon.vm.torch.core.exporting.listening import listener as listener_now
+    original = Tensor.__setitem__
+    Module.__call__, Tensor.__setitem__ = call, set_item
+
+    def undo():
+        Module.__call__ = called
+        if written is None:
+            del Tensor.__setitem__
+        else:
+            Tensor.__setitem__ = written
+    return undo
