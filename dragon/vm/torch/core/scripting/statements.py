@@ -1,0 +1,578 @@
+"""The statements of scripts: assignments, branches, loops."""
+import ast
+
+from dragon.vm.torch.core.scripting.failures import Missing, refuse
+from dragon.vm.torch.core.scripting.frontend import NotSupported
+from dragon.vm.torch.core.scripting.graph import Node, Value
+from dragon.vm.torch.core.scripting.scopes import Counted, Frame, Rows, Sugar, TypeName
+from dragon.vm.torch.core.scripting.types import (
+    BOOL, FLOAT, INT, NONE, NOTHING, STRING, TENSOR, ClassType, DictType, ListType, TupleType, fits, join)
+
+MOST_TURNS = 9223372036854775807
+INPLACE = {ast.Add: ("add_", "aten::add"), ast.Sub: ("sub_", "aten::sub"), ast.Mult: ("mul_", "aten::mul"),
+           ast.Div: ("div_", "aten::div"), ast.FloorDiv: ("floor_divide_", "aten::floordiv"),
+           ast.Mod: ("remainder_", "aten::remainder"), ast.Pow: ("pow_", "aten::pow"),
+           ast.BitAnd: ("__iand__", "aten::__and__"), ast.BitOr: ("__ior__", "aten::__or__"),
+           ast.BitXor: ("__ixor__", "aten::__xor__"), ast.LShift: ("__ilshift__", "aten::__lshift__"),
+           ast.RShift: ("__irshift__", "aten::__rshift__"), ast.MatMult: (None, "aten::matmul")}
+
+
+class Statements:
+    """The part of the compiler that reads statements."""
+
+    def statements(self, body):
+        """Compile statements in order."""
+        for statement in body:
+            if self.frame.is_dead:
+                return
+            reader = getattr(self, "do_" + type(statement).__name__, None)
+            if reader is None:
+                refuse(f"{type(statement).__name__} statements aren't supported", self.place(statement), NotSupported)
+            reader(statement)
+
+    def do_Pass(self, node):
+        """Do nothing."""
+
+    def do_Expr(self, node):
+        """Evaluate an expression for what it does."""
+        if isinstance(node.value, ast.Constant) and (isinstance(node.value.value, str) or node.value.value is ...):
+            return
+        self.expression(node.value)
+
+    def do_Raise(self, node):
+        """Raise; nothing that follows is reached."""
+        place, error = self.place(node), node.exc
+        if error is None:
+            refuse("raise without an exception isn't supported", place, NotSupported)
+        name = self.constant("")
+        called = error.func if isinstance(error, ast.Call) else error
+        told = ast.unparse(called).split(".")[-1]
+        if isinstance(error, ast.Call) and error.args:
+            parts = [self.value(part) for part in error.args]
+            parts = [part if part.type == STRING else self.builtin("aten::str", [part], {}, node) for part in parts]
+            name = parts[0]
+            for part in parts[1:]:
+                name = self.builtin("aten::add", [name, part], {}, node)
+        self.emit("prim::RaiseException", [name, self.constant("builtins." + told)], (), place)
+        self.frame.is_dead = True
+
+    def do_Delete(self, node):
+        """Remove elements, or variables."""
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                self.builtin("aten::Delete", [self.value(target.value), self.value(target.slice)], {}, node)
+            elif isinstance(target, ast.Name):
+                self.frame.names.pop(target.id, None)
+                self.frame.errors[target.id] = f"undefined value {target.id}"
+            else:
+                refuse("del of this is not supported", self.place(node), NotSupported)
+
+    # --- assignments
+
+    def do_Assign(self, node):
+        """Set variables, attributes or elements."""
+        if getattr(node, "is_unset", False):
+            self.frame.put("$ret", self.emit("prim::Uninitialized", (), (self.declared or NOTHING,)))
+            return
+        wanted = self.declared if getattr(node, "is_return", False) else None
+        found = self.expression(node.value, wanted)
+        if getattr(node, "is_return", False):
+            found = self.returns(self.as_value(found, node), node)
+            self.frame.put("$ret", found)
+            return
+        for target in node.targets:
+            self.assign(target, found, node)
+
+    def do_AnnAssign(self, node):
+        """Set a variable of a declared type."""
+        kind = self.type_of(node.annotation)
+        if node.value is None:
+            return
+        found = self.value(node.value, kind)
+        fitting = self.fitted(found, kind, node)
+        if not fits(fitting.type, kind):
+            refuse(f"Variable '{ast.unparse(node.target)}' is annotated with type {kind.annotation()} but is being "
+                   f"assigned to a value of type {found.type.annotation()}", self.place(node))
+        if isinstance(node.target, ast.Name) and fitting.type != kind:
+            fitting = self.widened(fitting, kind)
+        self.assign(node.target, fitting, node, kind)
+
+    def assign(self, target, found, node, kind=None):
+        """Set one target."""
+        if isinstance(target, ast.Name):
+            self.assign_name(target.id, found, node, kind)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.assign_parts(target, found, node)
+        elif isinstance(target, ast.Attribute):
+            self.assign_attribute(target, found, node)
+        elif isinstance(target, ast.Subscript):
+            self.assign_element(self.value(target.value), target.slice, self.as_value(found, node), node)
+        else:
+            refuse("Expected a variable, an attribute or an element on the left-hand side", self.place(target),
+                   NotSupported)
+
+    def assign_name(self, name, found, node, kind=None):
+        """Set a variable; in inner blocks it keeps its type."""
+        outer = self.frame.parent.find(name) if self.frame.parent is not None else None
+        if outer is not None and not name.startswith("$"):
+            if isinstance(found, Sugar) or isinstance(outer, Sugar):
+                if found is not outer:
+                    refuse(f"Cannot re-assign '{name}' to a value of type {told(found)} because {name} is not a "
+                           "first-class value.  Only reassignments to first-class values are allowed",
+                           self.place(node))
+            else:
+                wanted = self.declared_type(name, outer)
+                found = self.fitted(found, wanted, node)
+                if not fits(found.type, wanted):
+                    refuse(f"Variable '{name}' previously had type {wanted.annotation()} but is now being assigned to "
+                           f"a value of type {found.type.annotation()}", self.place(node))
+        self.frame.put(name, found)
+
+    def declared_type(self, name, outer):
+        """Return the type of a variable where it was set, refinements aside."""
+        frame = self.frame.parent
+        while frame is not None:
+            if name in frame.names and name not in frame.refined:
+                return frame.names[name].type
+            frame = frame.parent
+        return outer.type
+
+    def assign_parts(self, target, found, node):
+        """Set several targets from a tuple or list."""
+        targets = target.elts
+        starred = [number for number, part in enumerate(targets) if isinstance(part, ast.Starred)]
+        parts = self.unpacked(found, len(targets), node, bool(starred))
+        if starred:
+            before, after = starred[0], len(targets) - starred[0] - 1
+            if len(parts) < before + after:
+                refuse(f"need at least {before + after} values to unpack but got {len(parts)}", self.place(node))
+            middle = parts[before:len(parts) - after]
+            made = self.emit("prim::TupleConstruct", middle, (TupleType([part.type for part in middle]),))
+            parts = [*parts[:before], made, *parts[len(parts) - after:]]
+            targets = [part.value if isinstance(part, ast.Starred) else part for part in targets]
+        elif len(parts) != len(targets):
+            word = "need" if len(parts) > len(targets) else "too few values to unpack: need"
+            refuse(f"Provided tuple: {word} {len(targets)} values but found {len(parts)}", self.place(node))
+        for part, value in zip(targets, parts):
+            self.assign(part, value, node)
+
+    def unpacked(self, found, count, node, any_count=False):
+        """Return the elements of a tuple or list."""
+        if isinstance(found, Rows):
+            return found.items
+        value = self.as_value(found, node)
+        if isinstance(value.type, TupleType):
+            made = self.emit("prim::TupleUnpack", [value], value.type.elements, self.place(node))
+            return [made] if isinstance(made, Value) else list(made.outputs_)
+        if type(value.type) is ListType and not any_count:
+            made = self.emit("prim::ListUnpack", [value], [value.type.element] * count, self.place(node))
+            return [made] if isinstance(made, Value) else list(made.outputs_)
+        if value.type == TENSOR and not any_count:
+            rows = self.builtin("aten::unbind", [value], {}, node)
+            return self.unpacked(rows, count, node)
+        return refuse(f"{value.type.annotation()} cannot be used as a tuple", self.place(node))
+
+    def assign_attribute(self, target, found, node):
+        """Set an attribute of an instance."""
+        owner = self.value(target.value)
+        if not isinstance(owner.type, ClassType):
+            refuse(f"Tried to set an attribute: {target.attr} on a non-class: {owner.type.annotation()}",
+                   self.place(node))
+        kinds = owner.type.attributes
+        value = self.as_value(found, node)
+        if target.attr not in kinds:
+            setter = owner.type.properties.get(target.attr, (None, None))[1]
+            if setter is not None:
+                self.call_schema(setter, [owner, value], {}, node, method=target.attr)
+                return
+            is_init = not owner.type.is_module and self.tree.name == "__init__" and owner.type is self.owner
+            if not is_init:
+                refuse(f"Tried to set nonexistent attribute: {target.attr}. Did you forget to initialize it in "
+                       "__init__()?", self.place(node))
+            kinds[target.attr] = value.type
+        value = self.fitted(value, kinds[target.attr], node)
+        if not fits(value.type, kinds[target.attr]):
+            refuse(f"Wrong type for attribute assignment. Expected {kinds[target.attr].annotation()} but got "
+                   f"{value.type.annotation()}", self.place(node))
+        self.emit("prim::SetAttr", [owner, value], (), self.place(node), name=target.attr)
+
+    def assign_element(self, owner, index, value, node):
+        """Set elements of a list, dictionary or tensor."""
+        if owner.type == TENSOR:
+            self.assign_part(owner, index, value, node)
+        elif isinstance(owner.type, TupleType):
+            refuse("Tuples cannot be assigned to", self.place(node))
+        elif isinstance(owner.type, ClassType):
+            self.call_named(owner, "__setitem__", [self.value(index), value], node)
+        else:
+            if isinstance(index, ast.Slice):
+                refuse("Sliced lists cannot be assigned to", self.place(node), NotSupported)
+            element = owner.type.value if isinstance(owner.type, DictType) else owner.type.element
+            self.builtin("aten::_set_item", [owner, self.value(index), self.fitted(value, element, node)], {}, node)
+
+    def assign_part(self, tensor, index, value, node):
+        """Write into a part of a tensor."""
+        part, indices = self.sliced(tensor, index, node)
+        if indices is not None:
+            if value.type != TENSOR:
+                value = self.scalar_tensor(value, part, node)
+            self.builtin("aten::index_put_", [part, indices, value], {}, node)
+        elif value.type == TENSOR:
+            self.builtin("aten::copy_", [part, value], {}, node)
+        else:
+            self.builtin("aten::fill_", [part, value], {}, node)
+
+    def scalar_tensor(self, value, like, node):
+        """Return a number as a tensor of another's type."""
+        kind = self.emit("prim::dtype", [like], (INT,), self.place(node))
+        where = self.emit("prim::device", [like], (self.scripts.device_type,), self.place(node))
+        return self.builtin("aten::tensor", [value], {"dtype": kind, "device": where}, node)
+
+    def do_AugAssign(self, node):
+        """Change a variable, attribute or element in place."""
+        method, operator = INPLACE[type(node.op)]
+        load = ast.copy_location(type(node.target)(**{
+            **{name: getattr(node.target, name) for name in node.target._fields}, "ctx": ast.Load()}), node.target)
+        if isinstance(node.target, ast.Subscript):
+            owner = self.value(node.target.value)
+            if owner.type == TENSOR:
+                part, indices = self.sliced(owner, node.target.slice, node)
+                if indices is None:
+                    self.builtin("aten::" + method, [part, self.value(node.value)], {}, node)
+                else:
+                    old = self.builtin("aten::index", [part, indices], {}, node)
+                    new = self.builtin(operator, [old, self.value(node.value)], {}, node)
+                    self.builtin("aten::index_put_", [part, indices, new], {}, node)
+                return
+            if isinstance(owner.type, ClassType):
+                place = self.value(node.target.slice)
+                old = self.call_named(owner, "__getitem__", [place], node)
+                self.call_named(owner, "__setitem__", [place, self.builtin(operator, [old, self.value(node.value)],
+                                                                           {}, node)], node)
+                return
+            place = self.value(node.target.slice)
+            old = self.builtin("aten::__getitem__", [owner, place], {}, node)
+            new = self.updated(old, self.value(node.value), method, operator, node)
+            self.builtin("aten::_set_item", [owner, place, new], {}, node)
+            return
+        found = self.updated(self.value(load), self.value(node.value), method, operator, node)
+        self.assign(node.target, found, node)
+
+    def updated(self, old, new, method, operator, node):
+        """Return what `old op= new` gives."""
+        if old.type == TENSOR and method is not None:
+            return self.builtin("aten::" + method, [old, new], {}, node)
+        if isinstance(old.type, ClassType):
+            words = {"aten::" + name: f"__i{name}__" for name in ("add", "sub", "mul")}
+            if words.get(operator) in self.scripts.method_names(old.type):
+                return self.call_named(old, words[operator], [new], node)
+        if type(old.type) is ListType and operator == "aten::add":
+            return self.builtin("aten::add_", [old, self.fitted(new, old.type, node)], {}, node)
+        return self.binary(operator, old, new, node)
+
+    # --- branches
+
+    def do_If(self, node):
+        """Compile a branch; of conditions that are known, one side alone."""
+        condition = self.condition(node.test)
+        self.branch(condition, lambda: self.statements(node.body), lambda: self.statements(node.orelse), node)
+
+    def branch(self, condition, true, false, node):
+        """Compile two blocks and join what they set."""
+        if condition.known is not None:
+            for name, kind in (condition.true if condition.known else condition.false).items():
+                self.narrow(name, kind)
+            (true if condition.known else false)()
+            return
+        step = Node("prim::If", [condition.value], None, self.place(node))
+        self.frame.block.append(step)
+        frames = []
+        for body, refined in ((true, condition.true), (false, condition.false)):
+            outer, self.frame = self.frame, Frame(step.block(), self.frame)
+            try:
+                for name, kind in refined.items():
+                    self.narrow(name, kind)
+                body()
+            finally:
+                frames.append(self.frame)
+                self.frame = outer
+        self.join_frames(step, frames, node)
+
+    def join_frames(self, step, frames, node):
+        """Let variables that branches set be outputs of the branch."""
+        dead = [frame.is_dead for frame in frames]
+        if all(dead):
+            self.frame.is_dead = True
+            return
+        if any(dead):  # what holds in the living branch holds from here on
+            live = frames[dead.index(False)]
+            names = list(live.names)
+        else:
+            names = list(dict.fromkeys([*frames[0].names, *frames[1].names]))
+        for name in names:
+            if not any(dead) and all(name in frame.refined or name not in frame.names for frame in frames):
+                both = [frame.names.get(name) for frame in frames]
+                if None in both or both[0].type != both[1].type:
+                    continue
+            values = [frame.find(name) for frame in frames]
+            if any(dead):
+                values[dead.index(True)] = None
+            self.join_name(name, values, step, frames, dead, node)
+        for frame, is_dead in zip(frames, dead):
+            if not is_dead:
+                for name, reason in frame.errors.items():
+                    if name not in self.frame.names:
+                        self.frame.errors.setdefault(name, reason)
+
+    def join_name(self, name, values, step, frames, dead, node):
+        """Make one variable an output of a branch."""
+        if any(isinstance(value, Sugar) for value in values):
+            kept = [value for value in values if value is not None]
+            if len(kept) == 1 and any(dead) or len(kept) == 2 and kept[0] is kept[1]:
+                self.frame.put(name, kept[0])
+            else:
+                self.frame.errors[name] = f"{name} is not a first-class value after this branch"
+                self.frame.names.pop(name, None)
+            return
+        if not any(dead) and None in values:
+            side = "true" if values[0] is None else "false"
+            self.frame.errors[name] = f"{name} is not defined in the {side} branch"
+            return
+        kinds = [value.type for value in values if value is not None]
+        kind = kinds[0] if len(kinds) == 1 else join(*kinds)
+        if kind is None:
+            self.frame.errors[name] = (f"Type mismatch: {name} is set to type {kinds[0].annotation()} in the true branch "
+                                       f"and type {kinds[1].annotation()} in the false branch")
+            self.frame.names.pop(name, None)
+            if name == "$ret":
+                refuse(self.frame.errors[name], self.place(node))
+            return
+        was_refined = any(dead) and name in frames[dead.index(False)].refined
+        for frame, value in zip(frames, values):
+            block = frame.block
+            if value is None:
+                value = Node("prim::Uninitialized", (), None, self.place(node)).add(kind)
+                block.append(value.node)
+            elif value.type == NOTHING and value.node is not None:
+                value.type = kind
+            block.outputs_.append(value)
+        made = step.add(kind, name if name.isidentifier() else None)
+        if was_refined:
+            self.frame.refine(name, made)
+        else:
+            self.frame.names[name] = made
+            self.frame.refined.discard(name)
+            self.frame.errors.pop(name, None)
+
+    # --- loops
+
+    def do_While(self, node):
+        """Compile a loop with a condition."""
+        def test():
+            return self.condition(node.test).as_value(self, node)
+        self.loop(node, self.constant(MOST_TURNS), test, lambda turn: self.statements(node.body), node.body)
+
+    def do_For(self, node):
+        """Compile a loop over a range, a list, a dictionary, a tensor; over what is known beforehand turn by turn."""
+        self.over(node, self.expression(node.iter), node.target, lambda: self.statements(node.body), node.body)
+
+    def over(self, node, items, target, body, assigned):
+        """Run a body for each item."""
+        rows = self.rows_of(items, node)
+        if rows is not None:
+            self.unroll(node, rows, target, body)
+            return
+        count, element = self.countable(items, node)
+
+        def turn(number):
+            self.assign(target, element(number), node)
+            body()
+        names = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+        self.loop(node, count, None, turn, assigned, names)
+
+    def unroll(self, node, rows, target, body, start=0):
+        """Compile a body once for each of several things."""
+        stop = getattr(node, "stop", None)
+        for number in range(start, len(rows)):
+            self.assign(target, rows[number], node)
+            body()
+            if self.frame.is_dead:
+                return
+            if stop is not None and number + 1 < len(rows):
+                test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(stop, ast.Load()), node)),
+                                         node)
+                following = number + 1
+                self.branch(self.condition(test),
+                            lambda: self.unroll(node, rows, target, body, following), lambda: None, node)
+                return
+
+    def loop(self, node, count, test, body, assigned, names=()):
+        """Emit a loop: variables that are set within and were set before go from turn to turn."""
+        stop = getattr(node, "stop", None)
+        first = self.constant(True) if test is None else test()
+        step = Node("prim::Loop", [count, first], None, self.place(node))
+        carried = [name for name in self.assigned(assigned, names) if isinstance(self.frame.find(name), Value)]
+        block = step.block()
+        turn = block.take(INT, "i")
+        outer, self.frame = self.frame, Frame(block, self.frame)
+        starts = [outer.find(name) for name in carried]
+        for name, start in zip(carried, starts):
+            self.frame.names[name] = block.take(self.declared_type(name, start), name.strip("$"))
+        inner = dict(self.frame.names)
+        entry = Frame(block, self.frame)  # what the body sets must fit what was there
+        self.frame = entry
+        outer.block.append(step)
+        try:
+            body(turn)
+            self.next_turn(test, stop, node)
+            ends = [self.frame.find(name) for name in carried]
+        finally:
+            self.frame = outer
+        if entry.is_dead:
+            ends = [inner[name] for name in carried]
+        for name, start, end in zip(carried, starts, ends):
+            self.carry(name, start, end, inner[name], step, block, node)
+        for name in entry.names:
+            if outer.find(name) is None:
+                outer.errors.setdefault(name, f"{name} is not defined outside of the loop that sets it")
+
+    def next_turn(self, test, stop, node):
+        """Emit whether the loop goes on."""
+        if self.frame.is_dead:
+            self.frame.block.outputs_.append(self.constant(False))
+            return
+        if stop is None:
+            going = self.constant(True) if test is None else test()
+        else:
+            stopped = self.frame.find(stop)
+            going = self.emit("aten::__not__", [stopped], (BOOL,), self.place(node))
+            if test is not None:
+                going = self.either(going, test, lambda: self.constant(False), node)
+        self.frame.block.outputs_.append(going)
+
+    def carry(self, name, start, end, inner, step, block, node):
+        """Let one variable go from turn to turn."""
+        if isinstance(end, Sugar):
+            refuse(f"Cannot re-assign '{name}' because it is not a first-class value", self.place(node))
+        if inner.type == NOTHING:
+            start.type = inner.type = end.type
+        if not fits(end.type, inner.type):
+            refuse(f"Variable '{name}' previously had type {inner.type.annotation()} but is now being assigned to a "
+                   f"value of type {end.type.annotation()}", self.place(node))
+        step.inputs_.append(start)
+        block.outputs_.append(end)
+        self.frame.names[name] = step.add(inner.type, name if name.isidentifier() else None)
+        self.frame.refined.discard(name)
+
+    def assigned(self, body, names):
+        """Return the names that statements set."""
+        found = list(names)
+        for statement in body:
+            for part in ast.walk(statement):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    found.append(part.id)
+                elif isinstance(part, (ast.ListComp, ast.DictComp)):
+                    pass
+        return list(dict.fromkeys(found))
+
+    def countable(self, items, node):
+        """Return (number of turns, function that gives the item of a turn)."""
+        if isinstance(items, Counted):
+            return self.counted(items, node)
+        value = self.as_value(items, node)
+        if isinstance(value.type, DictType):
+            value = self.builtin("aten::keys", [value], {}, node)
+        if isinstance(value.type, ClassType):
+            refuse(f"'{value.type.annotation()}' object is not iterable", self.place(node))
+        if type(value.type) is not ListType and value.type not in (TENSOR, STRING):
+            refuse(f"'{value.type.annotation()}' object is not iterable", self.place(node))
+        count = self.builtin("aten::len", [value], {}, node)
+        if value.type == TENSOR:
+            zero = self.constant(0)
+            return count, lambda turn: self.builtin("aten::select", [value, zero, turn], {}, node)
+        return count, lambda turn: self.builtin("aten::__getitem__", [value, turn], {}, node)
+
+    def counted(self, items, node):
+        """Return the same for ranges, `enumerate` and `zip`."""
+        if items.kind == "range":
+            parts = items.parts
+            if len(parts) == 1:
+                return parts[0], lambda turn: turn
+            start, end = parts[:2]
+            step = parts[2] if len(parts) > 2 else self.constant(1)
+            count = self.builtin("aten::__range_length", [start, end, step], {}, node)
+            return count, lambda turn: self.builtin("aten::__derive_index", [turn, start, step], {}, node)
+        if items.kind == "enumerate":
+            count, element = self.countable(items.parts[0], node)
+            first = items.parts[1]
+
+            def both(turn):
+                number = turn if first is None else self.builtin("aten::add", [turn, first], {}, node)
+                return Rows([number, element(turn)])
+            return count, both
+        pairs = [self.countable(part, node) for part in items.parts]
+        counts = self.emit("prim::ListConstruct", [count for count, _ in pairs], (ListType(INT),))
+        count = self.emit("prim::min", [counts], (INT,), self.place(node), self.scripts.schema_of("prim::min", [counts]))
+        return count, lambda turn: Rows([element(turn) for _, element in pairs])
+
+    def rows_of(self, items, node):
+        """Return what is known to be in a row beforehand, or None."""
+        if isinstance(items, Rows):
+            return items.items
+        if isinstance(items, Counted) and items.kind != "range":
+            parts = items.parts[:1] if items.kind == "enumerate" else items.parts
+            rows = [self.rows_of(part, node) for part in parts]
+            if all(row is None for row in rows):
+                return None
+            count = min(len(row) for row in rows if row is not None)
+            if items.kind == "enumerate":
+                start = 0 if items.parts[1] is None else self.known_number(items.parts[1], node)
+                return [Rows([self.constant(start + number), part]) for number, part in enumerate(rows[0])]
+            columns = [row if row is not None else [self.countable(part, node)[1](self.constant(number))
+                                                    for number in range(count)] for row, part in zip(rows, parts)]
+            return [Rows(row) for row in zip(*columns)]
+        if isinstance(items, Sugar):
+            return self.module_rows(items, node)
+        if isinstance(items.type, ClassType) and items.type.is_module:
+            return self.module_rows(items, node)
+        if isinstance(items.type, TupleType):
+            return self.unpacked(items, 0, node, any_count=True) if items.type.elements else []
+        return None
+
+    def known_number(self, value, node):
+        """Return a constant's number."""
+        if value.node is None or value.node.kind_ != "prim::Constant":
+            refuse("expected a constant here", self.place(node))
+        return value.node.attributes["value"]
+
+    def do_With(self, node):
+        """Compile a block within a context, `torch.no_grad()` say."""
+        entered = []
+        for item in node.items:
+            owner = self.context(item.context_expr, node)
+            found = self.emit("prim::Enter", [owner], (TENSOR if owner.type in (FLOAT, NONE) else NONE,),
+                              self.place(node))
+            if isinstance(owner.type, ClassType):
+                schema = self.scripts.method(owner.type, "__enter__", self.place(node)).schema
+                found.type = schema.result or NONE
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, found, node)
+            entered.append(owner)
+        self.statements(node.body)
+        for owner in reversed(entered):
+            if not self.frame.is_dead:
+                self.emit("prim::Exit", [owner], (), self.place(node))
+
+    def context(self, node, where):
+        """Return an object that a `with` block is entered with."""
+        owner = self.value(node)
+        if not isinstance(owner.type, ClassType):
+            raise Missing(f"torch.jit.script: got a with block of {ast.unparse(node)}, expected an instance of a "
+                          f"script class or torch.no_grad():\n{self.place(where)}")
+        return owner
+
+
+def told(found):
+    """Return what something is, for messages."""
+    return found.type.annotation() if isinstance(found, Value) else (
+        found.type.annotation() if isinstance(found, TypeName) else found.told())
