@@ -1,5 +1,6 @@
 """Tracing: a call with the examples becomes a graph, which later calls run."""
 import copy
+import io
 import os
 
 from dragon.core import warnings
@@ -385,12 +386,24 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         Its parameters are those that were saved.
 
     """
-    if hasattr(f, "read"):
-        graph = Graph.from_bytes(f.read())
-    else:
+    if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            if file.read(4) == b"PK\x03\x04":
-                raise NotImplementedError(f"torch.jit.load: got {f}, a TorchScript archive of PyTorch, expected what "
-                                          "torch.jit.save of Dragon wrote: trace the model's Python code")
-        graph = Graph.load(f)
-    return FrozenModule(graph, trainable=True)
+            return _load(file, map_location, _extra_files)
+    if not hasattr(f, "read"):
+        raise ValueError(f"torch.jit.load: got {type(f).__name__}, expected a path or an object with 'read'")
+    return _load(f, map_location, _extra_files)
+
+
+def _load(file, map_location, extra_files):
+    """Return the module in an open file: an archive of scripts, or a graph of Dragon's."""
+    from dragon.vm.torch.core.files.archive import starts_archive, whole
+    from dragon.vm.torch.core.scripting.reading import load_archive
+    from dragon.vm.torch.jit._script import _as_ours
+    if not hasattr(file, "seek"):
+        file = io.BytesIO(file.read())
+    if starts_archive(file):
+        return _as_ours(load_archive(whole(file), map_location, extra_files))
+    if extra_files:
+        raise NotImplementedError("torch.jit.load: got _extra_files, expected none for a graph's file")
+    module = FrozenModule(Graph.from_bytes(file.read()), trainable=True)
+    return module if map_location is None else module.to(map_location)

@@ -1,4 +1,5 @@
 """Operators whose arguments stand otherwise in scripts than in Dragon's functions: all come in a row, no name said."""
+from dragon.core import modes
 from dragon.vm.torch.core.scripting import codes
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -224,8 +225,16 @@ def new(name, count):
 def recurrent(kind):
     """Return a recurrent layer over whole sequences, or over packed ones."""
     def run(*values):
-        from dragon.vm.torch import _VF
-        return getattr(_VF, kind)(*values)
+        packed = not isinstance(values[1], (list, tuple)) and not isinstance(values[2], (list, tuple, bool)) or (
+            isinstance(values[2], (list, tuple)) and kind == "lstm" and not isinstance(values[1], (list, tuple)))
+        return getattr(ops, kind + ("_packed" if packed else ""))(*values)
+    return run
+
+
+def recurrent_cell(kind):
+    """Return one step of a recurrent layer."""
+    def run(*values):
+        return getattr(rooms()[0], kind)(*values)
     return run
 
 
@@ -350,7 +359,7 @@ def copy_(input, other, non_blocking=False):
 
 def set_grad_enabled(value):
     """Switch the recording of gradients."""
-    rooms()[0]._C._set_grad_enabled(value)
+    modes.set_recording(value)
 
 
 def unsqueeze_index(input, dim, index):
@@ -434,8 +443,8 @@ BY_NAME.update((name, made_like(name, 0)) for name in ("zeros_like", "ones_like"
                                                        "randn_like"))
 BY_NAME.update({"full": made("full", 2), "full_like": made_like("full_like", 1), "new_zeros": new("new_zeros", 1),
                 "new_ones": new("new_ones", 1), "new_empty": new("new_empty", 1), "new_full": new("new_full", 2)})
-BY_NAME.update((name, recurrent(name)) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell",
-                                                    "rnn_tanh_cell", "rnn_relu_cell"))
+BY_NAME.update((name, recurrent(name)) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"))
+BY_NAME.update((name, recurrent_cell(name)) for name in ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"))
 BY_NAME.update((name, dropped(name.rstrip("_"), name.endswith("_"))) for name in (
     "dropout", "dropout_", "alpha_dropout", "alpha_dropout_", "feature_alpha_dropout"))
 BY_NAME.update({"feature_dropout": dropped("dropout2d"), "feature_dropout_": dropped("dropout2d", True)})

@@ -6,7 +6,7 @@ import operator
 from dragon.vm.torch.core.scripting import adapters, codes
 from dragon.vm.torch.core.scripting.failures import Missing
 from dragon.vm.torch.core.scripting.types import (
-    DEVICE, FLOAT, INT, TENSOR, DictType, ListType, OptionalType, TupleType)
+    ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, DictType, ListType, OptionalType, TupleType)
 
 WORDS = ("dtype", "layout", "memory_format")
 
@@ -73,7 +73,13 @@ def find_function(name):
             return find_vision(word)
         return getattr(_ops.namespace(space), word).op
     except AttributeError:
-        return None
+        whole = find_function(name[:-1]) if space == "aten" and word.endswith("_") else None
+        return whole and functools.partial(write_whole, whole)
+
+
+def write_whole(function, first, *rest, **named):
+    """Write what a function gives of a tensor into it: the operator that ends with `_`."""
+    return first.copy_(function(first, *rest, **named))
 
 
 def tensor_kernel(name, schema):
@@ -163,7 +169,7 @@ def unpack_tuple(node):
 def cast_unchecked(node):
     """Return the function of a cast: None where a value is promised is an error."""
     kind = node.outputs_[0].type
-    is_open = isinstance(kind, OptionalType) or kind.name in ("Any", "NoneType")
+    is_open = isinstance(kind, OptionalType) or kind in (ANY, NONE, NOTHING)
 
     def cast(value):
         if value is None and not is_open:

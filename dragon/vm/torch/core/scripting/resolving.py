@@ -8,7 +8,7 @@ import types
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import (
-    Builtin, Called, Constructor, EnumClass, Foreign, Method, Overloaded, PythonModule, Special, TypeName)
+    Builtin, Called, Constructor, EnumClass, Foreign, Method, Overloaded, PythonModule, Special, Sugar, TypeName)
 from dragon.vm.torch.core.scripting.specials import CASTS, DIRECT
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, ClassType, DictType, ListType, TupleType, join)
@@ -76,6 +76,8 @@ def is_constant(value):
 
 def sugar(scripts, found, place, name=None):
     """Return what a Python object is to a script."""
+    if isinstance(found, Sugar):
+        return found
     if is_constant(found):
         return Constant(as_constant(found))
     if isinstance(found, types.ModuleType):

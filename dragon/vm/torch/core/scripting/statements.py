@@ -75,6 +75,11 @@ class Statements:
             self.frame.put("$ret", self.emit("prim::Uninitialized", (), (self.declared or NOTHING,)))
             return
         wanted = self.declared if getattr(node, "is_return", False) else None
+        first = node.targets[0]
+        if isinstance(node.value, ast.Tuple) and isinstance(first, ast.Tuple) and len(first.elts) == len(
+                node.value.elts) and not any(isinstance(part, ast.Starred) for part in (*first.elts, *node.value.elts)):
+            self.assign_parts(first, Rows([self.expression(part) for part in node.value.elts]), node)
+            return
         found = self.expression(node.value, wanted)
         if getattr(node, "is_return", False):
             found = self.returns(self.as_value(found, node), node)
