@@ -243,7 +243,7 @@ class Scripts:
                 refuse(f"Unknown type annotation: '{getattr(found, '__name__', found)}'", place)
             kind = ClassType(self.unique(self.qualified(found).replace(
                 ".core.scripting.recipes.classes.", ".autograd.grad_mode.")))
-            kind.made = found
+            kind.made, kind.unit = found, self
             self.classes[found] = kind
             self.fill_class(kind, found)
         return self.classes[found]

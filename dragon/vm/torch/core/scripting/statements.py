@@ -559,6 +559,7 @@ class Statements:
                               self.place(node))
             if isinstance(owner.type, ClassType):
                 schema = self.scripts.method(owner.type, "__enter__", self.place(node)).schema
+                self.scripts.method(owner.type, "__exit__", self.place(node))
                 found.type = schema.result or NONE
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, found, node)

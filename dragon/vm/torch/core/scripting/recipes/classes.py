@@ -1,4 +1,6 @@
 """Contexts that scripts enter."""
+from typing import Any
+
 from dragon.vm import torch
 
 
@@ -12,7 +14,7 @@ class no_grad:
         self.previous = torch.is_grad_enabled()
         torch.set_grad_enabled(False)
 
-    def __exit__(self, kind: None, value: None, trace: None) -> None:
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         torch.set_grad_enabled(self.previous)
 
 
@@ -26,5 +28,5 @@ class enable_grad:
         self.previous = torch.is_grad_enabled()
         torch.set_grad_enabled(True)
 
-    def __exit__(self, kind: None, value: None, trace: None) -> None:
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         torch.set_grad_enabled(self.previous)
