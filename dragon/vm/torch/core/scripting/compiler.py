@@ -1,5 +1,6 @@
 """From the syntax tree of one function to its graph."""
 import ast
+import re
 
 from dragon.vm.torch.core.scripting.calls import Calls
 from dragon.vm.torch.core.scripting.exits import Exits
@@ -64,7 +65,9 @@ class Compiler(Statements, Expressions, Calls):
                 default = self.scripts.default(defaults[each.arg], kind)
             elif defaults is None and each.arg in given:
                 default = self.literal(given[each.arg], kind)
-            arguments.append(Argument(each.arg, kind, default, each in rest.kwonlyargs))
+            size = re.search(r"BroadcastingList(\d)", ast.unparse(told)) if told is not None else None
+            arguments.append(Argument(each.arg, kind, default, each in rest.kwonlyargs,
+                                      int(size.group(1)) if size else None))
         result = None
         if self.tree.returns is not None:
             result = self.type_of(self.tree.returns)

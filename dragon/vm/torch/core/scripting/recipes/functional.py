@@ -4,6 +4,7 @@ from typing import List, Optional, Tuple
 
 from dragon.vm import torch
 from dragon.vm.torch import Tensor
+from dragon.vm.torch.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 
 def _assert(condition: bool, message: str) -> None:
@@ -204,16 +205,18 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
     return torch.embedding(weight, input, place, scale_grad_by_freq, sparse)
 
 
-def max_pool1d(input: Tensor, kernel_size: List[int], stride: Optional[List[int]] = None, padding: List[int] = [0],
-               dilation: List[int] = [1], ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
+               padding: BroadcastingList1[int] = [0], dilation: BroadcastingList1[int] = [1], ceil_mode: bool = False,
+               return_indices: bool = False) -> Tensor:
     """Return maxima over windows."""
     assert not return_indices, "max_pool1d: expected return_indices=False in a script"
     stride = kernel_size if stride is None else stride
     return torch.ops.aten.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool2d(input: Tensor, kernel_size: List[int], stride: Optional[List[int]] = None,
-               padding: List[int] = [0, 0], dilation: List[int] = [1, 1], ceil_mode: bool = False,
+def max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
+               padding: BroadcastingList2[int] = [0, 0], dilation: BroadcastingList2[int] = [1, 1],
+               ceil_mode: bool = False,
                return_indices: bool = False) -> Tensor:
     """Return maxima over windows."""
     assert not return_indices, "max_pool2d: expected return_indices=False in a script"
@@ -221,8 +224,9 @@ def max_pool2d(input: Tensor, kernel_size: List[int], stride: Optional[List[int]
     return torch.ops.aten.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool3d(input: Tensor, kernel_size: List[int], stride: Optional[List[int]] = None,
-               padding: List[int] = [0, 0, 0], dilation: List[int] = [1, 1, 1], ceil_mode: bool = False,
+def max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
+               padding: BroadcastingList3[int] = [0, 0, 0], dilation: BroadcastingList3[int] = [1, 1, 1],
+               ceil_mode: bool = False,
                return_indices: bool = False) -> Tensor:
     """Return maxima over windows."""
     assert not return_indices, "max_pool3d: expected return_indices=False in a script"
@@ -230,17 +234,17 @@ def max_pool3d(input: Tensor, kernel_size: List[int], stride: Optional[List[int]
     return torch.ops.aten.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: List[int]) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
     """Return means over windows that fill a size."""
     return torch.ops.aten.adaptive_avg_pool2d(input, output_size)
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: List[int]) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
     """Return means over windows that fill a size."""
     return torch.ops.aten.adaptive_avg_pool1d(input, output_size)
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: List[int], return_indices: bool = False) -> Tensor:
+def adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
     """Return maxima over windows that fill a size."""
     assert not return_indices, "adaptive_max_pool2d: expected return_indices=False in a script"
     return torch.ops.aten.adaptive_max_pool2d(input, output_size)[0]
@@ -251,20 +255,23 @@ def pad(input: Tensor, pad: List[int], mode: str = "constant", value: Optional[f
     return torch.ops.aten.pad(input, pad, mode, value)
 
 
-def interpolate(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[List[float]] = None,
+def interpolate(input: Tensor, size: Optional[BroadcastingList1[int]] = None,
+                scale_factor: Optional[BroadcastingList1[float]] = None,
                 mode: str = "nearest", align_corners: Optional[bool] = None,
                 recompute_scale_factor: Optional[bool] = None, antialias: bool = False) -> Tensor:
     """Return the input in another size."""
     assert not antialias, "interpolate: expected antialias=False in a script"
+    axes = input.dim() - 2
     if size is not None:
-        axes = input.dim() - 2
         size = [size[0] for _ in range(axes)] if len(size) == 1 else size
-    scales = scale_factor
-    if scales is not None:
-        scales = [scales[0] for _ in range(input.dim() - 2)] if len(scales) == 1 else scales
-        if recompute_scale_factor is not None and recompute_scale_factor:
-            size = [int(math.floor(float(input.size(i + 2)) * scales[i])) for i in range(input.dim() - 2)]
-            scales = None
+    factors = torch.jit.annotate(List[float], [])
+    if scale_factor is not None:
+        factors = [scale_factor[0] for _ in range(axes)] if len(scale_factor) == 1 else scale_factor
+    scales: Optional[List[float]] = None
+    if scale_factor is not None and recompute_scale_factor is not None and recompute_scale_factor:
+        size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(axes)]
+    elif scale_factor is not None:
+        scales = factors
     corners = False if align_corners is None else align_corners
     if input.dim() == 3 and mode == "nearest":
         return torch.ops.aten.upsample_nearest1d(input, size, scales)
@@ -350,7 +357,7 @@ def split(tensor: Tensor, split_size_or_sections: int, dim: int = 0) -> List[Ten
     return torch.ops.aten.split(tensor, split_size_or_sections, dim)
 
 
-def norm(input: Tensor, p: float = 2.0, dim: Optional[List[int]] = None, keepdim: bool = False) -> Tensor:
+def norm(input: Tensor, p: float = 2.0, dim: Optional[BroadcastingList1[int]] = None, keepdim: bool = False) -> Tensor:
     """Return the length of vectors."""
     axes = list(range(input.dim())) if dim is None else dim
     return torch.ops.aten.norm(input, p, axes, keepdim)
@@ -362,8 +369,10 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     return torch.ops.aten._unique2(input, sorted, False, False)[0]
 
 
-def max_pool2d_with_indices(input: Tensor, kernel_size: List[int], stride: Optional[List[int]] = None,
-                            padding: List[int] = [0, 0], dilation: List[int] = [1, 1], ceil_mode: bool = False,
+def max_pool2d_with_indices(input: Tensor, kernel_size: BroadcastingList2[int],
+                            stride: Optional[BroadcastingList2[int]] = None,
+                            padding: BroadcastingList2[int] = [0, 0], dilation: BroadcastingList2[int] = [1, 1],
+                            ceil_mode: bool = False,
                             return_indices: bool = True) -> Tuple[Tensor, Tensor]:
     """Return maxima over windows, and where they stood."""
     stride = kernel_size if stride is None else stride
