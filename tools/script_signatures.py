@@ -26,8 +26,9 @@ def is_wanted(text):
     is_outer = re.search(r"\w+\(\w!\) (out\d?|out_\w+|\w+_out|max|min|values|indices|U|S|Vh?|L|Q|R|LU|pivots|info|"
                          r"sign|logabsdet|\w*determinant|e|X|M|A|solution|hist|bin_edges|buffer|mask|total_weight|"
                          r"[gh]x)[,)]", text) and "*" in text
-    return (space == "aten" and not is_outer and "Dimname" not in text and not FOREIGN.match(name)
-            and not name.endswith(("_copy", "_backward", "_backward_overrideable")) and "__torch__" not in text and "RRef" not in text and "Await" not in text
+    foreign = any(word in text for word in ("Dimname", "__torch__", "RRef", "Await")) or FOREIGN.match(name)
+    return (space == "aten" and not is_outer and not foreign
+            and not name.endswith(("_copy", "_backward", "_backward_overrideable"))
             and not re.match(r"\w+\.(\w*out|names\w*)\(", rest))
 
 
@@ -37,8 +38,9 @@ def main():
     found = sorted(set(map(str, torch._C._jit_get_all_schemas())))
     order = {str(schema): place for place, schema in enumerate(torch._C._jit_get_all_schemas())}
     kept = sorted(filter(is_wanted, found), key=lambda text: (re.match(r"[\w:]+", text).group(0), order[text]))
-    PLACE.write_text(HEAD + "".join(re.sub(r"\((\w+!)\)", "(a!)", re.sub(
-        r"(?<!Future)(?<!RRef)(?<!Await)\([\w|]+( -> [\w*|]+)?\)|\(\*\)(?=,| |$)", "", text)) + "\n" for text in kept), encoding="utf-8")
+    aliases = re.compile(r"(?<!Future)\([\w|]+( -> [\w*|]+)?\)|\(\*\)(?=,| |$)")  # of them only the written ones stay
+    lines = [re.sub(r"\((\w+!)\)", "(a!)", aliases.sub("", text)) + "\n" for text in kept]
+    PLACE.write_text(HEAD + "".join(lines), encoding="utf-8")
     print(f"{len(kept)} signatures in {PLACE}")
 
 

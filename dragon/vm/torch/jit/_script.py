@@ -15,12 +15,15 @@ class _Scripted(type(Module)):
     def __instancecheck__(cls, instance):
         if type.__instancecheck__(cls, instance):
             return True
+        if cls not in (ScriptModule, RecursiveScriptModule):
+            return False
         return isinstance(instance, _Recursive) or (
             isinstance(instance, Module) and "_is_scripted" in instance.__dict__)
 
     def __call__(cls, *args, **kwargs):
         made = super().__call__(*args, **kwargs)
-        marked = any(getattr(value, "_is_script_method", False) for base in cls.__mro__ for value in vars(base).values())
+        marked = any(getattr(value, "_is_script_method", False) for base in cls.__mro__
+                     for value in vars(base).values())
         return script(made) if marked else made
 
 
@@ -216,3 +219,40 @@ def interface(obj):
     workshop.python_scripts().interface(obj, issubclass(obj, Module))
     obj.__torch_script_interface__ = True
     return obj
+
+
+class CompilationUnit:
+    """Functions compiled from a text.
+
+    Parameters
+    ----------
+    lang : str, optional
+        The text.
+
+    Examples
+    --------
+    >>> unit = torch.jit.CompilationUnit("def half(x: Tensor) -> Tensor: return x / 2")
+    >>> unit.half(torch.ones(2))
+    tensor([0.5000, 0.5000])
+
+    """
+
+    def __init__(self, lang=None, _frames_up=0):
+        self._functions = {}
+        if lang is not None:
+            self.define(lang)
+
+    def define(self, lang, rcb=None, _frames_up=0):
+        """Compile more functions."""
+        from dragon.vm.torch.core.scripting.texts import define_functions
+        define_functions(lang, self._functions)
+
+    def __getattr__(self, name):
+        function = self.__dict__.get("_functions", {}).get(name)
+        if function is None:
+            raise AttributeError(f"'CompilationUnit' has no attribute '{name}'", name=name)
+        return ScriptFunction(None, function)
+
+    def get_functions(self):
+        """Return all functions."""
+        return [ScriptFunction(None, function) for function in self._functions.values()]

@@ -432,13 +432,13 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location, _extra_files)
+            return _load(file, map_location, _extra_files, os.fspath(f))
     if not hasattr(f, "read"):
         raise ValueError(f"torch.jit.load: got {type(f).__name__}, expected a path or an object with 'read'")
     return _load(f, map_location, _extra_files)
 
 
-def _load(file, map_location, extra_files):
+def _load(file, map_location, extra_files, path=None):
     """Return the module in an open file: an archive of scripts, or a graph of Dragon's."""
     from dragon.vm.torch.core.files.archive import starts_archive, whole
     from dragon.vm.torch.core.scripting.reading import load_archive
@@ -449,5 +449,6 @@ def _load(file, map_location, extra_files):
         return _as_ours(load_archive(whole(file), map_location, extra_files))
     if extra_files:
         raise NotImplementedError("torch.jit.load: got _extra_files, expected none for a graph's file")
-    module = FrozenModule(Graph.from_bytes(file.read()), trainable=True)
+    graph = Graph.from_bytes(file.read()) if path is None else Graph.load(path)
+    module = FrozenModule(graph, trainable=True)
     return module if map_location is None else module.to(map_location)

@@ -100,8 +100,8 @@ def loss(name):
         if name in ("mse_loss", "l1_loss", "soft_margin_loss", "multilabel_margin_loss"):
             return function(input, target, reduction=REDUCTIONS[rest[0]])
         if name in ("smooth_l1_loss", "huber_loss"):
-            return function(input, target, reduction=REDUCTIONS[rest[0]], **{"beta" if name[0] == "s" else "delta":
-                                                                            rest[1]})
+            word = "beta" if name == "smooth_l1_loss" else "delta"
+            return function(input, target, reduction=REDUCTIONS[rest[0]], **{word: rest[1]})
         if name == "kl_div":
             return function(input, target, reduction=REDUCTIONS[rest[0]], log_target=rest[1])
         if name == "binary_cross_entropy":

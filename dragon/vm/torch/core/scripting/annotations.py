@@ -1,6 +1,5 @@
 """Types that annotations name, in sources and as Python's own objects."""
 import ast
-import collections
 import enum
 import inspect
 import typing
@@ -76,7 +75,7 @@ def python_type(found, scripts, place=None):
         return plain_class(found, scripts, place, torch)
     if origin in (typing.Union, getattr(__import__("types"), "UnionType", typing.Union)):
         return one_of([python_type(part, scripts, place) for part in inner])
-    if origin is list or origin in (collections.abc.Sequence, collections.abc.Iterable) and False:
+    if origin is list:
         return ListType(python_type(inner[0], scripts, place))
     if origin is dict:
         return DictType(*(python_type(part, scripts, place) for part in inner))
@@ -111,8 +110,8 @@ def plain_class(found, scripts, place, torch):
         made = scripts.interfaces.get(found)
         if made is not None:
             return made
-        if issubclass(found, torch.nn.Module) or found in (object,) or found.__module__ in ("typing", "builtins",
-                                                                                           "collections"):
+        if issubclass(found, torch.nn.Module) or found in (object,) or found.__module__ in (
+                "typing", "builtins", "collections"):
             refuse(f"Unknown type annotation: '{getattr(found, '__name__', found)}'", place)
         return scripts.class_type(found, place)
     if found is torch.types.Number or found is getattr(torch, "Number", None):

@@ -9,7 +9,7 @@ from dragon.vm.torch.core.scripting.graph import Value
 from dragon.vm.torch.core.scripting.schemas import Matching, filled, overloads
 from dragon.vm.torch.core.scripting.scopes import (
     Absent, Builtin, Called, Constructor, Counted, Dialect, EnumClass, Foreign, InterfaceMethod, Method, Overloaded,
-    PythonModule, Rows, Special, Sugar, TypeName)
+    PythonModule, Rows, Special, Sugar)
 from dragon.vm.torch.core.scripting.specials import Specials
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, DEVICE, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, EnumType, FutureType,
@@ -170,6 +170,10 @@ class Calls(Specials):
             if isinstance(value, resolving.Container):
                 return Rows([self.attribute(owner, part, node) for part in value.names])
             return self.sugared(value, node, name)
+        if kind.made is not None and name not in kind.properties and kind.is_module:
+            own, is_recipe = resolving.find_member(self.scripts, kind.made, name)
+            if isinstance(own, property) and not is_recipe:
+                self.scripts.define_property(kind, name, own)
         if name in kind.properties:
             return self.call_schema(kind.properties[name][0].ready(), [owner], {}, node, method=name)
         found = resolving.member(self.scripts, kind, name, owner, self.place(node))

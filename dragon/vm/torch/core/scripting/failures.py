@@ -1,4 +1,10 @@
 """What scripting refuses, with the place in the source."""
+import os
+
+import dragon
+
+
+OWN = os.path.dirname(os.path.abspath(dragon.__file__)) + os.sep
 
 
 class ScriptFailure(RuntimeError):
@@ -59,5 +65,7 @@ class Source:
 
 
 def refuse(message, place=None, kind=ScriptFailure):
-    """Raise for a place in a source."""
+    """Raise for a place in a source; of what Dragon itself wrote, that there is no script of it."""
+    if isinstance(place, Place) and place.source.file.startswith(OWN):
+        raise Missing(f"torch.jit.script: got {place.source.name}, which Dragon has no script of: {message}:\n{place}")
     raise kind(f"{message}:\n{place}" if place is not None else message)

@@ -34,7 +34,8 @@ class Node:
     """
 
     def __init__(self, kind, inputs=(), schema=None, place=None, **attributes):
-        self.kind_, self.inputs_, self.schema, self.place, self.attributes = kind, list(inputs), schema, place, attributes
+        self.kind_, self.inputs_, self.schema, self.place = kind, list(inputs), schema, place
+        self.attributes = attributes
         self.outputs_, self.blocks_ = [], []
 
     def add(self, type, hint=None):

@@ -6,7 +6,7 @@ import operator
 from dragon.vm.torch.core.scripting import adapters, codes
 from dragon.vm.torch.core.scripting.failures import Missing
 from dragon.vm.torch.core.scripting.types import (
-    ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, DictType, ListType, OptionalType, TupleType)
+    ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, ListType, OptionalType, TupleType)
 
 WORDS = ("dtype", "layout", "memory_format")
 
@@ -146,7 +146,7 @@ def make_object(node):
 def make_isinstance(node):
     """Return the function of a question for types."""
     from dragon.vm.torch.core.scripting.running import is_of
-    kinds = node.attributes["types"]
+    kinds = node.attributes["kinds"]
     return lambda value: any(is_of(value, kind) for kind in kinds)
 
 
@@ -385,7 +385,8 @@ PLAIN = {
     "reverse": lambda row: row.reverse(), "sort": sort, "sorted": in_order, "count": lambda row, *part: row.count(
         part[0]), "index": find_index, "list": list, "keys": lambda row: list(row.keys()),
     "values": lambda row: list(row.values()), "items": lambda row: list(row.items()),
-    "get": lambda row, key, *rest: row.get(key, *rest), "setdefault": lambda row, key, value: row.setdefault(key, value),
+    "get": lambda row, key, *rest: row.get(key, *rest),
+    "setdefault": lambda row, key, value: row.setdefault(key, value),
     "update": lambda row, other: row.update(other), "popitem": lambda row: row.popitem(),
     "dict": lambda *row: dict(*row), "slice": slice_row, "__range_length": range_length,
     "__derive_index": lambda turn, start, step: start + turn * step, "format": format_text,
@@ -416,8 +417,8 @@ PLAIN.update((name, getattr(math, name)) for name in (
     "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "fabs", "fmod", "gcd", "factorial", "frexp", "ldexp", "modf",
     "copysign", "isnan", "isinf", "erf", "erfc", "gamma", "lgamma", "trunc", "hypot"))
 # Of these there are operators of tensors too.
-SHARED = set(PLAIN) - {"__contains__", "__getitem__", "_set_item", "Delete", "append", "Int", "Float", "Bool", "IntImplicit",
-                       "FloatImplicit", "ScalarImplicit", "ComplexImplicit", "Complex", "Scalar", "__is__", "__isnot__",
+SHARED = set(PLAIN) - {"__contains__", "__getitem__", "_set_item", "Delete", "append", "Int", "Float", "Bool",
+                       "IntImplicit", "FloatImplicit", "ScalarImplicit", "ComplexImplicit", "Complex", "Scalar",
+                       "__is__", "__isnot__",
                        "insert", "remove", "pop", "get", "setdefault", "update", "keys", "values", "items", "format",
                        "str", "_unwrap_optional", "wait", "percentFormat", "extend", "len", "dict", "Print", "count"}
-__unused = DictType

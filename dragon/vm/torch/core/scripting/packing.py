@@ -12,7 +12,7 @@ from dragon.vm.torch.core.scripting.graph import Argument, Graph, Node, Schema
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.running import read_attribute
 from dragon.vm.torch.core.scripting.types import (
-    BOOL, FLOAT, INT, TENSOR, ClassType, DictType, EnumType, InterfaceType, ListType, OptionalType, TupleType)
+    BOOL, FLOAT, INT, TENSOR, ClassType, DictType, InterfaceType, ListType, OptionalType, TupleType)
 from dragon.vm.torch.core.scripting.writing import CodeWriter
 from dragon.vm.torch.storage import TypedStorage
 
@@ -310,6 +310,3 @@ def folder_of(file):
     """Return the name of an archive's folder."""
     is_path = isinstance(file, (str, os.PathLike))
     return os.path.splitext(os.path.basename(os.fspath(file)))[0] if is_path else "archive"
-
-
-__unused = EnumType

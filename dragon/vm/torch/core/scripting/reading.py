@@ -3,16 +3,15 @@ import ast
 import collections
 import enum
 import io
-import json
 import keyword
 import math
 import pickle
 import sys
 
 from dragon.vm.torch.core.files.archive import ArchiveReader, Corrupt
-from dragon.vm.torch.core.files.locations import make_restore, place
+from dragon.vm.torch.core.files.locations import make_restore
 from dragon.vm.torch.core.files.trusted import Trust
-from dragon.vm.torch.core.scripting.annotations import BY_NAME, python_type
+from dragon.vm.torch.core.scripting.annotations import BY_NAME
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, Source, refuse
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.resolving import type_of_value
@@ -20,7 +19,7 @@ from dragon.vm.torch.core.scripting.running import Instance, is_of
 from dragon.vm.torch.core.scripting.scopes import Called, Constructor, Dialect, EnumClass, Special
 from dragon.vm.torch.core.scripting.scripts import Function, Scripts
 from dragon.vm.torch.core.scripting.types import (
-    BOOL, FLOAT, INT, STRING, TENSOR, ClassType, DictType, EnumType, InterfaceType, ListType, TupleType)
+    FLOAT, TENSOR, ClassType, EnumType, InterfaceType, ListType, TupleType)
 from dragon.vm.torch.nn import Parameter
 from dragon.vm.torch.serialization import _ArchiveUnpickler, _byte_order, _copied
 
@@ -474,6 +473,3 @@ def check_methods(module):
                     raise
                 raise Corrupt(f"torch.jit.load: got {function.qualified}, whose code makes no sense "
                               f"({type(error).__name__}: {error}), expected what torch.jit.save wrote") from error
-
-
-__unused = BOOL, INT, STRING, DictType, json, python_type, place

@@ -6,7 +6,7 @@ from dragon.core import modes
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.compiler import Compiler, prune
 from dragon.vm.torch.core.scripting.failures import Missing, Source
-from dragon.vm.torch.core.scripting.graph import Argument, Schema, Value
+from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.packing import Made
 from dragon.vm.torch.core.scripting.schemas import overloads
@@ -74,16 +74,12 @@ class StandIn:
         return iter(self._recorder.method("unbind", (self, 0), {}))
 
     def __bool__(self):
-        return bool(self._tensor)
+        return looks_at_numbers()
 
     def __int__(self):
-        return self._recorder.number(self, "aten::Int", INT)
+        return looks_at_numbers()
 
-    def __float__(self):
-        return float(self._tensor)
-
-    def __index__(self):
-        return self._tensor.__index__()
+    __float__ = __index__ = __int__
 
     def __hash__(self):
         return id(self)
@@ -277,7 +273,8 @@ class Recorder:
         """Run the Python code of a function, whose own calls are recorded."""
         inner = getattr(function, "__wrapped__", None)
         if inner is None or not inspect.isfunction(inner):
-            raise NotImplementedError(f"torch.jit.save: got a trace with a call of {getattr(function, '__name__', '')}, "
+            name = getattr(function, "__name__", "")
+            raise NotImplementedError(f"torch.jit.save: got a trace with a call of {name}, "
                                       f"of which there is no script, expected others{': ' + reason if reason else ''}")
         return inner(*args, **kwargs)
 
@@ -294,7 +291,7 @@ class Recorder:
     def method(self, name, args, kwargs):
         """Answer a call of a method."""
         if name in NUMBERS:
-            return getattr(args[0]._tensor, name)(*args[1:], **kwargs)
+            return looks_at_numbers()
         if name == "size":
             sizes = self.sizes(args[0])
             return sizes[args[1] if len(args) > 1 else kwargs["dim"]] if len(args) > 1 or kwargs else sizes
@@ -367,10 +364,6 @@ class Recorder:
         """Record arithmetic of sizes."""
         return TracedInt(self, number, self.compiler.builtin(name, [self.value(part) for part in parts], {}, self.node))
 
-    def number(self, tensor, name, kind):
-        """Record a tensor's number."""
-        return TracedInt(self, int(tensor._tensor), self.compiler.builtin(name, [tensor._value], {}, self.node))
-
     def sizes(self, tensor):
         """Return a tensor's sizes, each of which is known to be one."""
         return tuple(TracedInt(self, number, self.compiler.builtin(
@@ -391,7 +384,8 @@ class Recorder:
             elif part is None:
                 value, axis = build.builtin("aten::unsqueeze", [value, place], {}, self.node), axis + 1
             elif isinstance(part, slice):
-                ends = [self.value(part.start), self.value(part.stop), self.value(1 if part.step is None else part.step)]
+                step = 1 if part.step is None else part.step
+                ends = [self.value(part.start), self.value(part.stop), self.value(step)]
                 value, axis = build.builtin("aten::slice", [value, place, *ends], {}, self.node), axis + 1
             elif isinstance(part, int) and not isinstance(part, bool):
                 value = build.builtin("aten::select", [value, place, self.value(part)], {}, self.node)
@@ -437,6 +431,12 @@ class Recorder:
         else:
             name = "aten::copy_" if value.type == TENSOR else "aten::fill_"
             self.compiler.builtin(name, [part, value], {}, self.node)
+
+
+def looks_at_numbers():
+    """Raise: what a program does for other numbers is not known from one call."""
+    raise RuntimeError("torch.jit.save: got a trace of a program that looks at a tensor's numbers, expected none: "
+                       "torch.jit.script keeps its branches")
 
 
 class Refused(RuntimeError):
@@ -614,6 +614,3 @@ def rehearse(recorder, traced, function, owner, as_constants):
         return StandIn(recorder, tensor.detach().clone(), value)
     copied_module = twin(source, ())
     return copied_module if source is function else getattr(copied_module, function.__name__)
-
-
-__unused = Value

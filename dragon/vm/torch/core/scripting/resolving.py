@@ -2,7 +2,6 @@
 import enum
 import functools
 import inspect
-import math
 import types
 
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
@@ -11,7 +10,7 @@ from dragon.vm.torch.core.scripting.scopes import (
     Builtin, Called, Constructor, EnumClass, Foreign, Method, Overloaded, PythonModule, Special, Sugar, TypeName)
 from dragon.vm.torch.core.scripting.specials import CASTS, DIRECT
 from dragon.vm.torch.core.scripting.types import (
-    ANY, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, ClassType, DictType, ListType, TupleType, join)
+    BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, ClassType, DictType, ListType, TupleType, join)
 
 ROOT = __name__.partition(".core.scripting")[0]  # "dragon.vm.torch", or "torch" as a guest
 ROOTS = tuple({ROOT, "dragon.vm.torch", "torch"})
@@ -111,7 +110,8 @@ def sugar(scripts, found, place, name=None):
         return Special("typing")
     kind = type(found).__name__
     return refuse(f"python value {name}of type '{kind}' cannot be used as a value. Perhaps it is a closed over global "
-                  "variable? If so, please consider passing it in as an argument or use a local varible instead.", place)
+                  "variable? If so, please consider passing it in as an argument or use a local varible instead.",
+                  place)
 
 
 def function_sugar(scripts, found, first=None):
@@ -265,6 +265,9 @@ def member(scripts, kind, name, owner, place):
         return refuse(f"classmethods such as {name} aren't supported", place)
     if inspect.isfunction(found):
         base = next((cls for cls in kind.made.__mro__ if name in cls.__dict__), None)
+        if kind.is_module and name in MODULE_METHODS and not is_recipe and (
+                base.__module__.startswith("dragon.core") or inside(base.__module__) is not None):
+            return None
         if not is_recipe and base is not None and inside(base.__module__) is not None and inside(
                 base.__module__).startswith("nn"):
             if kind.is_module and name in MODULE_METHODS:
@@ -356,6 +359,3 @@ def shared(one, other):
         raise ValueError(f"Could not infer type of list element: Cannot infer concrete type of a list of "
                          f"{one.annotation()} and {other.annotation()}")
     return found
-
-
-__unused = ANY, math

@@ -6,8 +6,9 @@ import re
 
 from dragon.vm.torch.core.scripting.graph import Argument, Node, Schema
 from dragon.vm.torch.core.scripting.types import (
-    ANY, ANY_CLASS, ANY_ENUM, ANY_LIST, ANY_TUPLE, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, SIMPLE, STRING,
-    TENSOR, DictType, FutureType, ListType, OptionalType, TupleType, Type, Variable, fits, join, optional, options_of)
+    ANY, ANY_CLASS, ANY_ENUM, ANY_LIST, ANY_TUPLE, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, SIMPLE,
+    STRING, TENSOR, DictType, FutureType, ListType, OptionalType, TupleType, Type, Variable, fits, join, optional,
+    options_of)
 
 TOKEN = re.compile(r"\s*(->|\.\.\.|\"(?:[^\"\\]|\\.)*\"|[A-Za-z_][\w.:]*|-?\d[\w.+-]*|-?inf|.)")
 ALIKE = {"SymInt": INT, "SymFloat": FLOAT, "SymBool": BOOL, "ScalarType": INT, "Layout": INT, "MemoryFormat": INT,
@@ -62,7 +63,8 @@ class SchemaReader:
                 self.take()
                 parts.append(self.type()[0])
             self.take(")")
-            found = DictType(*parts) if name == "Dict" else FutureType(parts[0]) if name != "Tuple" else TupleType(parts)
+            made = {"Dict": lambda: DictType(*parts), "Tuple": lambda: TupleType(parts)}
+            found = made.get(name, lambda: FutureType(parts[0]))()
         elif name in ALIKE or name in SIMPLE:
             found = ALIKE.get(name) or SIMPLE[name]
         else:

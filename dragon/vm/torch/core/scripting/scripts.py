@@ -13,8 +13,7 @@ from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.resolving import ROOTS, Undefined, inside
 from dragon.vm.torch.core.scripting.schemas import bind, overloads
-from dragon.vm.torch.core.scripting.types import (
-    DEVICE, NONE, TENSOR, ClassType, EnumType, InterfaceType, TupleType)
+from dragon.vm.torch.core.scripting.types import DEVICE, TENSOR, ClassType, EnumType, InterfaceType
 
 
 class Function:
@@ -342,6 +341,3 @@ def defaults_of(found):
 def python_scripts():
     """Return the one collection that `torch.jit.script` compiles into."""
     return Scripts()
-
-
-__unused = NONE, TupleType

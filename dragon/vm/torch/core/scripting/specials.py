@@ -124,7 +124,7 @@ class Specials:
             return Condition(known=True)
         if value.type != ANY and not any(is_one):
             return Condition(known=False)
-        found = self.emit("prim::isinstance", [value], (BOOL,), self.place(node), types=tuple(kinds))
+        found = self.emit("prim::isinstance", [value], (BOOL,), self.place(node), kinds=tuple(kinds))
         true, false = {}, {}
         if isinstance(node.args[0], ast.Name):
             name = node.args[0].id

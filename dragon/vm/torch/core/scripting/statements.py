@@ -346,8 +346,8 @@ class Statements:
         kinds = [value.type for value in values if value is not None]
         kind = kinds[0] if len(kinds) == 1 else join(*kinds)
         if kind is None:
-            self.frame.errors[name] = (f"Type mismatch: {name} is set to type {kinds[0].annotation()} in the true branch "
-                                       f"and type {kinds[1].annotation()} in the false branch")
+            self.frame.errors[name] = (f"Type mismatch: {name} is set to type {kinds[0].annotation()} in the true "
+                                       f"branch and type {kinds[1].annotation()} in the false branch")
             self.frame.names.pop(name, None)
             if name == "$ret":
                 refuse(self.frame.errors[name], self.place(node))
@@ -517,7 +517,8 @@ class Statements:
             return count, both
         pairs = [self.countable(part, node) for part in items.parts]
         counts = self.emit("prim::ListConstruct", [count for count, _ in pairs], (ListType(INT),))
-        count = self.emit("prim::min", [counts], (INT,), self.place(node), self.scripts.schema_of("prim::min", [counts]))
+        least = self.scripts.schema_of("prim::min", [counts])
+        count = self.emit("prim::min", [counts], (INT,), self.place(node), least)
         return count, lambda turn: Rows([element(turn) for _, element in pairs])
 
     def rows_of(self, items, node):

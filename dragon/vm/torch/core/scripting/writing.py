@@ -6,12 +6,13 @@ import math
 from dragon.vm.torch.core.scripting.specials import NUMBERS
 from dragon.vm.torch.core.scripting.statements import MOST_TURNS
 from dragon.vm.torch.core.scripting.types import (
-    NONE, NOTHING, STRING, TENSOR, ClassType, DictType, EnumType, FutureType, InterfaceType, ListType, OptionalType,
-    TupleType, UnionType, parts_of)
+    NONE, NOTHING, STRING, ClassType, DictType, EnumType, FutureType, InterfaceType, ListType, OptionalType,
+    TupleType, UnionType)
 
 TAKEN = {*keyword.kwlist, *NUMBERS, "torch", "ops", "CONSTANTS", "__torch__", "annotate", "uninitialized", "fork",
          "unchecked_cast", "isinstance", "getattr", "print", "range", "len", "int", "float", "bool", "str", "tuple",
-         "list", "complex", "self_", "None", "self", "min", "max", "device", "dtype", "prim", "aten", "number", "Tensor",
+         "list", "complex", "self_", "None", "self", "min", "max", "device", "dtype", "prim", "aten", "number",
+         "Tensor",
          "as", "with", "dict", "any", "all", "abs", "rangelist", "wait", "interface", "super", "sorted", "ord", "chr"}
 CASTS = {"aten::Int": "int", "aten::Float": "float", "aten::Bool": "bool", "aten::str": "str",
          "aten::Complex": "complex"}
@@ -365,8 +366,8 @@ class FunctionWriter:
     def do_PythonOp(self, node):
         """Refuse: Python's code is not in the archive."""
         raise RuntimeError(f"\nCould not export Python function call '{node.attributes['name']}'. Remove calls to "
-                           "Python functions before export. Did you forget to add @script or @script_method annotation? "
-                           "If this is a nn.ModuleList, add it to __constants__")
+                           "Python functions before export. Did you forget to add @script or @script_method "
+                           "annotation? If this is a nn.ModuleList, add it to __constants__")
 
     def do_CreateObject(self, node):
         """Write the making of an instance."""
@@ -384,7 +385,7 @@ class FunctionWriter:
 
     def do_isinstance(self, node):
         """Write a question for types."""
-        kinds = [self.writer.tell(kind) for kind in node.attributes["types"]]
+        kinds = [self.writer.tell(kind) for kind in node.attributes["kinds"]]
         told = kinds[0] if len(kinds) == 1 else f"[{', '.join(kinds)}]"
         self.inline(node, f"isinstance({self.text(node.inputs_[0])}, {told})")
 
@@ -503,6 +504,3 @@ def code_of(function):
     from types import SimpleNamespace
     found = {f"c{number}": tensor for number, tensor in enumerate(writer.constants)}
     return "\n".join(lines) + "\n", SimpleNamespace(const_mapping=found, **found)
-
-
-__unused = TENSOR, parts_of

@@ -531,8 +531,8 @@ class BCEWithLogitsLoss:
 class LSTM:
     """See `torch.nn`."""
 
-    def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor,
-                                                                                                      Tensor]]:
+    def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[
+            Tensor, Tuple[Tensor, Tensor]]:
         is_batched = input.dim() == 3
         axis = 0 if self.batch_first else 1
         steps = input if is_batched else input.unsqueeze(axis)
