@@ -197,7 +197,7 @@ class Block(nn.Module):
         return eval("x")
 
     @property
-    def double(self) -> int:
+    def twice(self) -> int:
         """Return a number."""
         return self.sizes[1] * 2
 
@@ -211,7 +211,7 @@ class Block(nn.Module):
             self.count += 1
         if x.dim() == 7:
             return self.never(x)
-        return self.outside(self.step(x)) * self.double
+        return self.outside(self.step(x)) * self.twice
 
 
 def test_modules():
@@ -220,7 +220,7 @@ def test_modules():
     assert isinstance(scripted, torch.jit.RecursiveScriptModule) and not isinstance(scripted, Block)
     assert scripted.linear.weight is module.linear.weight and torch.equal(scripted(x), module.eval()(x))
     assert scripted.count.item() == 1 and scripted.remember(4) == 1 and scripted.history == [4]
-    assert scripted.double == 4 and "CallMethod" in str(scripted.graph)
+    assert scripted.twice == 4 and "CallMethod" in str(scripted.graph)
     assert "CallMethod" not in str(scripted.inlined_graph) and "self.linear" in scripted.step.code
     scripted.eval()
     assert not scripted.linear.training and scripted.forward.schema.arguments[1].name == "x"

@@ -4,7 +4,7 @@ import ast
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.annotations import ast_type
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
-from dragon.vm.torch.core.scripting.frontend import NotSupported
+from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Value
 from dragon.vm.torch.core.scripting.schemas import Matching, filled, overloads
 from dragon.vm.torch.core.scripting.scopes import (
@@ -213,7 +213,7 @@ class Calls(Specials):
         kwargs = {}
         for part in node.keywords:
             if part.arg is None:
-                refuse("keyword-arg expansion is not supported", self.place(node), NotSupported)
+                refuse("keyword-arg expansion is not supported", self.place(node), NotSupportedError)
             kwargs[part.arg] = self.expression(part.value)
         return args, kwargs
 
@@ -242,7 +242,7 @@ class Calls(Specials):
         if isinstance(callee, Constructor):
             return self.construct(callee.type, values, named, node)
         if isinstance(callee, EnumClass):
-            refuse("enumerations cannot be made from values in scripts", self.place(node), NotSupported)
+            refuse("enumerations cannot be made from values in scripts", self.place(node), NotSupportedError)
         return refuse(f"cannot call a value: {callee.told()}", self.place(node))
 
     def call_builtin(self, callee, values, named, node):

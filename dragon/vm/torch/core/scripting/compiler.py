@@ -6,7 +6,7 @@ from dragon.vm.torch.core.scripting.calls import Calls
 from dragon.vm.torch.core.scripting.exits import Exits
 from dragon.vm.torch.core.scripting.expressions import Expressions
 from dragon.vm.torch.core.scripting.failures import Place, ScriptFailure, refuse
-from dragon.vm.torch.core.scripting.frontend import NotSupported, check_syntax
+from dragon.vm.torch.core.scripting.frontend import NotSupportedError, check_syntax
 from dragon.vm.torch.core.scripting.graph import Argument, Graph, Node, Schema
 from dragon.vm.torch.core.scripting.scopes import Frame
 from dragon.vm.torch.core.scripting.statements import Statements
@@ -45,7 +45,7 @@ class Compiler(Statements, Expressions, Calls):
         if rest.vararg or rest.kwarg:
             node = rest.vararg or rest.kwarg
             refuse("Compiled functions can't take variable number of arguments or use keyword-only arguments with "
-                   "defaults", Place(self.source, node), NotSupported)
+                   "defaults", Place(self.source, node), NotSupportedError)
         positional = [*rest.posonlyargs, *rest.args]
         comment = self.comment_types()
         given = dict(zip([each.arg for each in positional[len(positional) - len(rest.defaults):]], rest.defaults))

@@ -2,7 +2,7 @@
 import ast
 
 from dragon.vm.torch.core.scripting.failures import Place, refuse
-from dragon.vm.torch.core.scripting.frontend import NotSupported
+from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 
 RESULT, RETURNED = "$ret", "$returned"
 GOES_ON, MAY_LEAVE, LEAVES = range(3)
@@ -58,7 +58,7 @@ class Exits:
             found = [first, self.set(RETURNED, True, statement)]
         elif loop is None:
             word = "break" if isinstance(statement, ast.Break) else "continue"
-            refuse(f"Syntax error: {word} outside of a loop", Place(self.source, statement), NotSupported)
+            refuse(f"Syntax error: {word} outside of a loop", Place(self.source, statement), NotSupportedError)
         if loop is not None:
             found.append(self.set(f"$skip{loop}", True, statement))
             if not isinstance(statement, ast.Continue):
@@ -150,7 +150,7 @@ class Exits:
     def loop(self, statement, outer):
         """Return what a loop becomes, and whether a `return` may stand in it."""
         if statement.orelse:
-            refuse("else branches of loops aren't supported", Place(self.source, statement.orelse[0]), NotSupported)
+            refuse("else branches of loops aren't supported", Place(self.source, statement.orelse[0]), NotSupportedError)
         self.loops += 1
         number = self.loops
         body, _ = self.block(statement.body, number)

@@ -3,7 +3,7 @@ import ast
 import enum
 
 from dragon.vm.torch.core.scripting.failures import refuse
-from dragon.vm.torch.core.scripting.frontend import NotSupported
+from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Node, Value
 from dragon.vm.torch.core.scripting.scopes import Frame, Rows, Special, Sugar, TypeName
 from dragon.vm.torch.core.scripting.types import (
@@ -46,7 +46,7 @@ class Expressions:
         """Return what an expression stands for; `wanted` is the type that is expected of it."""
         reader = getattr(self, "on_" + type(node).__name__, None)
         if reader is None:
-            refuse(f"{type(node).__name__} aren't supported", self.place(node), NotSupported)
+            refuse(f"{type(node).__name__} aren't supported", self.place(node), NotSupportedError)
         if isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.Tuple, ast.Call, ast.IfExp)):
             return reader(node, wanted)
         return reader(node)
@@ -102,7 +102,7 @@ class Expressions:
         if node.value is ...:
             return Special("...")
         if isinstance(node.value, bytes):
-            refuse("bytes aren't supported", self.place(node), NotSupported)
+            refuse("bytes aren't supported", self.place(node), NotSupportedError)
         if isinstance(node.value, int) and not -1 << 63 <= node.value < 1 << 63:
             refuse(f"got the number {node.value}, expected one of 64 bits", self.place(node))
         return self.constant(node.value)
@@ -115,7 +115,7 @@ class Expressions:
                 text += part.value
                 continue
             if part.format_spec is not None or part.conversion not in (-1, None):
-                refuse("Don't support conversion or formatting in JoinedStr", self.place(node), NotSupported)
+                refuse("Don't support conversion or formatting in JoinedStr", self.place(node), NotSupportedError)
             text += "{}"
             parts.append(self.value(part.value))
         return self.builtin("aten::format", [self.constant(text), *parts], {}, node)
@@ -182,7 +182,7 @@ class Expressions:
         kind = next((option for option in options_of(wanted) if isinstance(option, DictType)), None) \
             if wanted is not None else None
         if None in node.keys:
-            refuse("Dict unpacking with ** isn't supported", self.place(node), NotSupported)
+            refuse("Dict unpacking with ** isn't supported", self.place(node), NotSupportedError)
         keys = [self.value(part) for part in node.keys]
         values = [self.value(part, kind and kind.value) for part in node.values]
         if kind is None and keys:
@@ -250,10 +250,10 @@ class Expressions:
     def comprehending(self, node, body, items=None):
         """Run a body in the loop of a comprehension."""
         if len(node.generators) != 1:
-            refuse("Only a single generator is currently supported", self.place(node), NotSupported)
+            refuse("Only a single generator is currently supported", self.place(node), NotSupportedError)
         generator = node.generators[0]
         if generator.ifs:
-            refuse("Comprehension ifs are not supported yet", self.place(node), NotSupported)
+            refuse("Comprehension ifs are not supported yet", self.place(node), NotSupportedError)
         items = self.expression(generator.iter) if items is None else items
         rows = self.rows_of(items, node)
         outer = self.frame
@@ -612,7 +612,7 @@ class Expressions:
             return value, None
         row = []
         if seen and any(place < 0 for place, _ in indices):
-            refuse("Unsupported operation: indexing with tensors behind an ellipsis", self.place(node), NotSupported)
+            refuse("Unsupported operation: indexing with tensors behind an ellipsis", self.place(node), NotSupportedError)
         for place, tensor in indices:
             while len(row) < place:
                 row.append(self.constant(None))

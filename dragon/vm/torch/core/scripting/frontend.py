@@ -11,10 +11,8 @@ class FrontendError(Exception):
     """Python code that the script compiler cannot read."""
 
 
-class NotSupported(FrontendError, RuntimeError):
+class NotSupportedError(FrontendError, RuntimeError):
     """The same, with its place."""
-
-    __name__ = "NotSupportedError"
 
 
 STATEMENTS = {
@@ -28,14 +26,14 @@ EXPRESSIONS = {
 
 
 def check_syntax(source, body):
-    """Raise NotSupported for the first thing that no script may have."""
+    """Raise NotSupportedError for the first thing that no script may have."""
     for statement in body:
         for node in ast.walk(statement):
             if type(node) in STATEMENTS:
                 refuse(f"{STATEMENTS[type(node)]} aren't supported" if type(node) is not ast.Try else
-                       "Compiled functions can't use try blocks", Place(source, node), NotSupported)
+                       "Compiled functions can't use try blocks", Place(source, node), NotSupportedError)
             if type(node) in EXPRESSIONS and not isinstance(node, ast.GeneratorExp):
-                refuse(f"{EXPRESSIONS[type(node)]} aren't supported", Place(source, node), NotSupported)
+                refuse(f"{EXPRESSIONS[type(node)]} aren't supported", Place(source, node), NotSupportedError)
 
 
 @functools.lru_cache(512)
@@ -64,7 +62,7 @@ def read_function(function):
             return source, node
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda):
-            refuse("Expected a single top-level function: lambdas aren't supported", Place(source, node), NotSupported)
+            refuse("Expected a single top-level function: lambdas aren't supported", Place(source, node), NotSupportedError)
     raise FrontendError(f"torch.jit.script: got {name}, expected a single top-level function")
 
 

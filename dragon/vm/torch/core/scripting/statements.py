@@ -2,7 +2,7 @@
 import ast
 
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
-from dragon.vm.torch.core.scripting.frontend import NotSupported
+from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Node, Value
 from dragon.vm.torch.core.scripting.scopes import Counted, Frame, Rows, Sugar, TypeName
 from dragon.vm.torch.core.scripting.types import (
@@ -27,7 +27,7 @@ class Statements:
                 return
             reader = getattr(self, "do_" + type(statement).__name__, None)
             if reader is None:
-                refuse(f"{type(statement).__name__} statements aren't supported", self.place(statement), NotSupported)
+                refuse(f"{type(statement).__name__} statements aren't supported", self.place(statement), NotSupportedError)
             reader(statement)
 
     def do_Pass(self, node):
@@ -43,7 +43,7 @@ class Statements:
         """Raise; nothing that follows is reached."""
         place, error = self.place(node), node.exc
         if error is None:
-            refuse("raise without an exception isn't supported", place, NotSupported)
+            refuse("raise without an exception isn't supported", place, NotSupportedError)
         name = self.constant("")
         called = error.func if isinstance(error, ast.Call) else error
         told = ast.unparse(called).split(".")[-1]
@@ -65,7 +65,7 @@ class Statements:
                 self.frame.names.pop(target.id, None)
                 self.frame.errors[target.id] = f"undefined value {target.id}"
             else:
-                refuse("del of this is not supported", self.place(node), NotSupported)
+                refuse("del of this is not supported", self.place(node), NotSupportedError)
 
     # --- assignments
 
@@ -114,7 +114,7 @@ class Statements:
             self.assign_element(self.value(target.value), target.slice, self.as_value(found, node), node)
         else:
             refuse("Expected a variable, an attribute or an element on the left-hand side", self.place(target),
-                   NotSupported)
+                   NotSupportedError)
 
     def assign_name(self, name, found, node, kind=None):
         """Set a variable; in inner blocks it keeps its type."""
@@ -211,7 +211,7 @@ class Statements:
             self.call_named(owner, "__setitem__", [self.value(index), value], node)
         else:
             if isinstance(index, ast.Slice):
-                refuse("Sliced lists cannot be assigned to", self.place(node), NotSupported)
+                refuse("Sliced lists cannot be assigned to", self.place(node), NotSupportedError)
             element = owner.type.value if isinstance(owner.type, DictType) else owner.type.element
             self.builtin("aten::_set_item", [owner, self.value(index), self.fitted(value, element, node)], {}, node)
 
