@@ -150,7 +150,8 @@ class Exits:
     def loop(self, statement, outer):
         """Return what a loop becomes, and whether a `return` may stand in it."""
         if statement.orelse:
-            refuse("else branches of loops aren't supported", Place(self.source, statement.orelse[0]), NotSupportedError)
+            refuse("else branches of loops aren't supported", Place(self.source, statement.orelse[0]),
+                   NotSupportedError)
         self.loops += 1
         number = self.loops
         body, _ = self.block(statement.body, number)

@@ -612,7 +612,8 @@ class Expressions:
             return value, None
         row = []
         if seen and any(place < 0 for place, _ in indices):
-            refuse("Unsupported operation: indexing with tensors behind an ellipsis", self.place(node), NotSupportedError)
+            refuse("Unsupported operation: indexing with tensors behind an ellipsis", self.place(node),
+                   NotSupportedError)
         for place, tensor in indices:
             while len(row) < place:
                 row.append(self.constant(None))

@@ -62,7 +62,8 @@ def read_function(function):
             return source, node
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda):
-            refuse("Expected a single top-level function: lambdas aren't supported", Place(source, node), NotSupportedError)
+            refuse("Expected a single top-level function: lambdas aren't supported", Place(source, node),
+                   NotSupportedError)
     raise FrontendError(f"torch.jit.script: got {name}, expected a single top-level function")
 
 

@@ -26,15 +26,13 @@ class RecursiveScriptModule(Module):
         self.__dict__["_script_type"] = kind
         self.__dict__["original_name"] = kind.qualified.split(".")[-1]
 
-    def forward(self, *args, **kwargs):
-        """Run the script."""
-        return self._call_script("forward", args, kwargs)
-
-    def _call_script(self, name, args, kwargs):
-        function = self._script_type.methods.get(name)
+    @property
+    def forward(self):
+        """ScriptMethod: the forward pass."""
+        function = self._script_type.methods.get("forward")
         if function is None:
-            raise NotImplementedError(f"Module [{self.original_name}] is missing the required \"{name}\" function")
-        return call_checked(function, (self, *args), kwargs)
+            raise NotImplementedError(f"Module [{self.original_name}] is missing the required \"forward\" function")
+        return ScriptMethod(self, function)
 
     def __getattr__(self, name):
         kind = self.__dict__.get("_script_type")

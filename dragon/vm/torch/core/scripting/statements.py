@@ -27,7 +27,8 @@ class Statements:
                 return
             reader = getattr(self, "do_" + type(statement).__name__, None)
             if reader is None:
-                refuse(f"{type(statement).__name__} statements aren't supported", self.place(statement), NotSupportedError)
+                refuse(f"{type(statement).__name__} statements aren't supported", self.place(statement),
+                       NotSupportedError)
             reader(statement)
 
     def do_Pass(self, node):

@@ -10,6 +10,7 @@ class Identity:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return input
 
 
@@ -17,6 +18,7 @@ class Sequential:
     """See `torch.nn`."""
 
     def forward(self, input):
+        """Return what the layer gives."""
         for part in self:
             input = part(input)
         return input
@@ -26,6 +28,7 @@ class Linear:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.linear(input, self.weight, self.bias)
 
 
@@ -33,6 +36,7 @@ class Bilinear:
     """See `torch.nn`."""
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.bilinear(input1, input2, self.weight, self.bias)
 
 
@@ -40,6 +44,7 @@ class Flatten:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return input.flatten(self.start_dim, self.end_dim)
 
 
@@ -47,6 +52,7 @@ class Unflatten:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return input.unflatten(self.dim, self.unflattened_size)
 
 
@@ -54,6 +60,7 @@ class Conv1d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         if self.padding_mode != "zeros":
             edges = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
             return F.conv1d(edges, self.weight, self.bias, self.stride, [0], self.dilation, self.groups)
@@ -64,9 +71,11 @@ class Conv2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
+        """Return what the layer gives."""
         if self.padding_mode != "zeros":
             edges = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
             return F.conv2d(edges, weight, bias, self.stride, [0, 0], self.dilation, self.groups)
@@ -77,6 +86,7 @@ class Conv3d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         if self.padding_mode != "zeros":
             edges = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
             return F.conv3d(edges, self.weight, self.bias, self.stride, [0, 0, 0], self.dilation, self.groups)
@@ -87,6 +97,7 @@ class ConvTranspose1d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
                                   self.groups, self.dilation)
 
@@ -95,6 +106,7 @@ class ConvTranspose2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
                                   self.groups, self.dilation)
 
@@ -103,6 +115,7 @@ class ConvTranspose3d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
                                   self.groups, self.dilation)
 
@@ -111,6 +124,7 @@ class _BatchNorm:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         self._check_input_dim(input)
         momentum = 0.0
         if self.momentum is not None:
@@ -133,6 +147,7 @@ class BatchNorm1d:
     """See `torch.nn`."""
 
     def _check_input_dim(self, input: Tensor) -> None:
+        """Raise unless the input has the axes that it should."""
         if input.dim() != 2 and input.dim() != 3:
             raise ValueError("expected 2D or 3D input (got " + str(input.dim()) + "D input)")
 
@@ -141,6 +156,7 @@ class BatchNorm2d:
     """See `torch.nn`."""
 
     def _check_input_dim(self, input: Tensor) -> None:
+        """Raise unless the input has the axes that it should."""
         if input.dim() != 4:
             raise ValueError("expected 4D input (got " + str(input.dim()) + "D input)")
 
@@ -149,6 +165,7 @@ class BatchNorm3d:
     """See `torch.nn`."""
 
     def _check_input_dim(self, input: Tensor) -> None:
+        """Raise unless the input has the axes that it should."""
         if input.dim() != 5:
             raise ValueError("expected 5D input (got " + str(input.dim()) + "D input)")
 
@@ -157,6 +174,7 @@ class _InstanceNorm:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias,
                                self.training or not self.track_running_stats,
                                self.momentum if self.momentum is not None else 0.0, self.eps)
@@ -166,6 +184,7 @@ class LayerNorm:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -173,6 +192,7 @@ class GroupNorm:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
@@ -180,6 +200,7 @@ class RMSNorm:
     """See `torch.nn`."""
 
     def forward(self, x: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
 
@@ -187,6 +208,7 @@ class Embedding:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
                            self.scale_grad_by_freq, self.sparse)
 
@@ -195,6 +217,7 @@ class Dropout:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
@@ -202,6 +225,7 @@ class Dropout1d(Dropout):
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
@@ -209,6 +233,7 @@ class Dropout2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
@@ -216,6 +241,7 @@ class Dropout3d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
@@ -223,6 +249,7 @@ class AlphaDropout:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
@@ -230,6 +257,7 @@ class ReLU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.relu(input, self.inplace)
 
 
@@ -237,6 +265,7 @@ class ReLU6:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.relu6(input, self.inplace)
 
 
@@ -244,6 +273,7 @@ class Hardtanh:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
 
@@ -251,6 +281,7 @@ class ELU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.elu(input, self.alpha, self.inplace)
 
 
@@ -258,6 +289,7 @@ class CELU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.celu(input, self.alpha, self.inplace)
 
 
@@ -265,6 +297,7 @@ class SELU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.selu(input, self.inplace)
 
 
@@ -272,6 +305,7 @@ class LeakyReLU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
 
@@ -279,6 +313,7 @@ class PReLU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.prelu(input, self.weight)
 
 
@@ -286,6 +321,7 @@ class SiLU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.silu(input, self.inplace)
 
 
@@ -293,6 +329,7 @@ class Mish:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.mish(input, self.inplace)
 
 
@@ -300,6 +337,7 @@ class Hardswish:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.hardswish(input, self.inplace)
 
 
@@ -307,6 +345,7 @@ class Hardsigmoid:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.hardsigmoid(input, self.inplace)
 
 
@@ -314,6 +353,7 @@ class GELU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.ops.aten.gelu(input, approximate=self.approximate)
 
 
@@ -321,6 +361,7 @@ class Sigmoid:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.sigmoid(input)
 
 
@@ -328,6 +369,7 @@ class Tanh:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.tanh(input)
 
 
@@ -335,6 +377,7 @@ class Softplus:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.ops.aten.softplus(input, self.beta, self.threshold)
 
 
@@ -342,6 +385,7 @@ class Softsign:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.softsign(input)
 
 
@@ -349,6 +393,7 @@ class LogSigmoid:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.ops.aten.log_sigmoid(input)
 
 
@@ -356,6 +401,7 @@ class GLU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.glu(input, self.dim)
 
 
@@ -363,6 +409,7 @@ class Threshold:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
 
@@ -370,6 +417,7 @@ class Softmax:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.softmax(input, self.dim)
 
 
@@ -377,6 +425,7 @@ class LogSoftmax:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.log_softmax(input, self.dim)
 
 
@@ -384,6 +433,7 @@ class MaxPool1d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.max_pool1d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
                             self.return_indices)
 
@@ -392,6 +442,7 @@ class MaxPool2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
                             self.return_indices)
 
@@ -400,6 +451,7 @@ class MaxPool3d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.max_pool3d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
                             self.return_indices)
 
@@ -408,6 +460,7 @@ class AvgPool1d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.ops.aten.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                                          self.count_include_pad)
 
@@ -416,6 +469,7 @@ class AvgPool2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.ops.aten.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                                          self.count_include_pad, self.divisor_override)
 
@@ -424,6 +478,7 @@ class AdaptiveAvgPool1d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
@@ -431,6 +486,7 @@ class AdaptiveAvgPool2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
@@ -438,6 +494,7 @@ class AdaptiveMaxPool2d:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -445,6 +502,7 @@ class Upsample:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
                              recompute_scale_factor=self.recompute_scale_factor)
 
@@ -453,6 +511,7 @@ class _ConstantPadNd:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.pad(input, self.padding, "constant", self.value)
 
 
@@ -460,6 +519,7 @@ class _ReflectionPadNd:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.pad(input, self.padding, "reflect")
 
 
@@ -467,6 +527,7 @@ class _ReplicationPadNd:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.pad(input, self.padding, "replicate")
 
 
@@ -474,6 +535,7 @@ class PixelShuffle:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.pixel_shuffle(input, self.upscale_factor)
 
 
@@ -481,6 +543,7 @@ class PixelUnshuffle:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.pixel_unshuffle(input, self.downscale_factor)
 
 
@@ -488,6 +551,7 @@ class ChannelShuffle:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return torch.channel_shuffle(input, self.groups)
 
 
@@ -495,6 +559,7 @@ class MSELoss:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -502,6 +567,7 @@ class L1Loss:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -509,6 +575,7 @@ class CrossEntropyLoss:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
                                label_smoothing=self.label_smoothing)
 
@@ -517,6 +584,7 @@ class NLLLoss:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
@@ -524,6 +592,7 @@ class BCEWithLogitsLoss:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return what the layer gives."""
         return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
                                                   reduction=self.reduction)
 
@@ -533,6 +602,7 @@ class LSTM:
 
     def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[
             Tensor, Tuple[Tensor, Tensor]]:
+        """Return what the layer gives."""
         is_batched = input.dim() == 3
         axis = 0 if self.batch_first else 1
         steps = input if is_batched else input.unsqueeze(axis)
@@ -559,6 +629,7 @@ class GRU:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+        """Return what the layer gives."""
         is_batched = input.dim() == 3
         axis = 0 if self.batch_first else 1
         steps = input if is_batched else input.unsqueeze(axis)
