@@ -2,13 +2,14 @@
 import ast
 import enum
 
+from dragon.vm.torch.core.scripting.conditions import Conditions
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
-from dragon.vm.torch.core.scripting.graph import Node, Value
-from dragon.vm.torch.core.scripting.scopes import Frame, Rows, Special, Sugar, TypeName
+from dragon.vm.torch.core.scripting.graph import Node
+from dragon.vm.torch.core.scripting.scopes import Rows, Special, Sugar, TypeName
 from dragon.vm.torch.core.scripting.types import (
-    ANY, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType,
-    ListType, OptionalType, TupleType, UnionType, fits, join, one_of, optional, options_of)
+    BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType, ListType,
+    OptionalType, TupleType, UnionType, fits, join, one_of, optional, options_of)
 
 BINARY = {ast.Add: "aten::add", ast.Sub: "aten::sub", ast.Mult: "aten::mul", ast.Div: "aten::div",
           ast.FloorDiv: "aten::floordiv", ast.Mod: "aten::remainder", ast.Pow: "aten::pow", ast.MatMult: "aten::matmul",
@@ -24,18 +25,7 @@ METHODS = {"aten::add": "__add__", "aten::sub": "__sub__", "aten::mul": "__mul__
 KINDS = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING, type(None): NONE}
 
 
-class Condition:
-    """A truth value, what it tells of variables, and whether it is known beforehand."""
-
-    def __init__(self, value=None, true=None, false=None, known=None):
-        self.value, self.true, self.false, self.known = value, true or {}, false or {}, known
-
-    def as_value(self, compiler, node):
-        """Return the truth value."""
-        return compiler.constant(self.known) if self.known is not None else self.value
-
-
-class Expressions:
+class Expressions(Conditions):
     """The part of the compiler that reads expressions."""
 
     def value(self, node, wanted=None):
@@ -198,87 +188,6 @@ class Expressions:
         inputs = [part for pair in zip(keys, values) for part in pair]
         return self.emit("prim::DictConstruct", inputs, (kind,), self.place(node))
 
-    def on_ListComp(self, node, wanted=None):
-        """Return a list that a loop fills."""
-        rows = self.comprehension(node, node.elt, self.wanted_element(wanted))
-        if isinstance(rows, list):
-            if rows and all(isinstance(part, Sugar) for part in rows):
-                return Rows(rows)
-            return self.list_of([self.as_value(part, node) for part in rows], self.wanted_element(wanted), node)
-        return rows
-
-    on_GeneratorExp = on_ListComp
-
-    def on_DictComp(self, node, wanted=None):
-        """Return a dictionary that a loop fills."""
-        kind = next((option for option in options_of(wanted) if isinstance(option, DictType)), None) \
-            if wanted is not None else None
-        made = self.emit("prim::DictConstruct", (), (kind or DictType(NOTHING, NOTHING),), self.place(node))
-
-        def put(dictionary):
-            key, value = self.value(node.key), self.value(node.value)
-            if dictionary.type.index == NOTHING:
-                dictionary.type = DictType(key.type, value.type)
-            self.builtin("aten::_set_item", [dictionary, key, value], {}, node)
-        self.comprehending(node, lambda: put(made))
-        return made
-
-    def comprehension(self, node, element, wanted):
-        """Return the list that a comprehension makes, or its items if they are known beforehand."""
-        items = self.expression(node.generators[0].iter)
-        rows = self.rows_of(items, node)
-        if rows is not None and not node.generators[0].ifs and len(node.generators) == 1:
-            found, outer = [], self.frame
-            for row in rows:
-                self.frame = Frame(outer.block, outer)
-                try:
-                    self.bind_target(node.generators[0].target, row, node)
-                    found.append(self.expression(element, wanted))
-                finally:
-                    self.frame = outer
-            return found
-        made = self.emit("prim::ListConstruct", (), (ListType(wanted or NOTHING),), self.place(node))
-
-        def append():
-            value = self.value(element, wanted)
-            if made.type.element == NOTHING:
-                made.type = ListType(value.type)
-            self.builtin("aten::append", [made, value], {}, node)
-        self.comprehending(node, append, items)
-        return made
-
-    def comprehending(self, node, body, items=None):
-        """Run a body in the loop of a comprehension."""
-        if len(node.generators) != 1:
-            refuse("Only a single generator is currently supported", self.place(node), NotSupportedError)
-        generator = node.generators[0]
-        if generator.ifs:
-            refuse("Comprehension ifs are not supported yet", self.place(node), NotSupportedError)
-        items = self.expression(generator.iter) if items is None else items
-        rows = self.rows_of(items, node)
-        outer = self.frame
-        if rows is not None:
-            for row in rows:
-                self.frame = Frame(outer.block, outer)
-                self.bind_target(generator.target, row, node)
-                body()
-                self.frame = outer
-            return
-        count, element = self.countable(items, node)
-
-        def turn(number):
-            self.bind_target(generator.target, element(number), node)
-            body()
-        self.loop(node, count, None, turn, (), ())
-
-    def bind_target(self, target, found, node):
-        """Set the variables of a comprehension, which hide those around."""
-        if isinstance(target, ast.Name):
-            self.frame.names[target.id] = found
-            return
-        for part, value in zip(target.elts, self.unpacked(found, len(target.elts), node)):
-            self.bind_target(part, value, node)
-
     # --- operators
 
     def on_UnaryOp(self, node):
@@ -389,124 +298,6 @@ class Expressions:
         if before is not None:
             self.frame.names["$if"] = before
         return made
-
-    # --- conditions
-
-    def condition(self, node):
-        """Return the truth of an expression."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            inner = self.condition(node.operand)
-            if inner.known is not None:
-                return Condition(None, inner.false, inner.true, not inner.known)
-            return Condition(self.emit("aten::__not__", [inner.value], (BOOL,), self.place(node)), inner.false,
-                             inner.true)
-        if isinstance(node, ast.BoolOp):
-            return self.chained(list(node.values), isinstance(node.op, ast.And), node)
-        if isinstance(node, ast.Compare) and len(node.ops) > 1:
-            parts, left = [], node.left
-            for operator, right in zip(node.ops, node.comparators):
-                parts.append(ast.copy_location(ast.Compare(left, [operator], [right]), node))
-                left = right
-            return self.chained(parts, True, node)
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
-            return self.identity(node)
-        found = self.expression(node)
-        if isinstance(found, Condition):
-            return found
-        value = self.as_value(found, node)
-        if value.node is not None and value.node.kind_ == "prim::Constant" and value.type in (BOOL, INT, FLOAT):
-            return Condition(known=bool(value.node.attributes["value"]))
-        return Condition(self.truth(value, node), getattr(value, "true", None))
-
-    def refuse_bool(self, value, node):
-        """Raise for what has no truth value."""
-        refuse(f"Could not cast value of type {value.type.annotation()} to bool", self.place(node))
-
-    def truth(self, value, node):
-        """Return a value as bool."""
-        if value.type == BOOL:
-            return value
-        if value.type in (INT, FLOAT, TENSOR):
-            return self.builtin("aten::Bool", [value], {}, node)
-        if isinstance(value.type, ClassType) and "__bool__" in self.scripts.method_names(value.type):
-            return self.call_named(value, "__bool__", [], node)
-        return self.refuse_bool(value, node)
-
-    def chained(self, parts, is_and, node):
-        """Return `a and b`, or `a or b`: the second is looked at only if need be."""
-        first = self.condition(parts[0])
-        if len(parts) == 1:
-            return first
-        refined = first.true if is_and else first.false
-        if first.known is not None:
-            if first.known != is_and:
-                return first
-            for name, kind in refined.items():
-                self.narrow(name, kind)
-            return self.merged(first, self.chained(parts[1:], is_and, node), is_and)
-        kept = []
-
-        def rest():
-            for name, kind in refined.items():
-                self.narrow(name, kind)
-            kept.append(self.chained(parts[1:], is_and, node))
-            return kept[0].as_value(self, node)
-        other = (lambda: self.constant(False)) if is_and else (lambda: self.constant(True))
-        value = self.either(first.value, rest, other, node) if is_and else self.either(first.value, other, rest, node)
-        found = self.merged(first, kept[0], is_and)
-        if kept[0].known is not None and kept[0].known != is_and:
-            return Condition(known=kept[0].known)
-        return Condition(value, found.true, found.false)
-
-    def merged(self, one, other, is_and):
-        """Return what two conditions tell together."""
-        both = {**(one.true if is_and else one.false), **(other.true if is_and else other.false)}
-        return Condition(other.value, both if is_and else {}, {} if is_and else both, other.known)
-
-    def either(self, test, true, false, node):
-        """Return a truth value that one of two functions gives."""
-        step = Node("prim::If", [test], None, self.place(node))
-        self.frame.block.append(step)
-        for body in (true, false):
-            outer, self.frame = self.frame, Frame(step.block(), self.frame)
-            try:
-                self.frame.block.outputs_.append(body())
-            finally:
-                self.frame = outer
-        return step.add(step.blocks_[0].outputs_[0].type)
-
-    def identity(self, node):
-        """Return `x is None`, `x is not None`, and what they tell of x."""
-        one, other = self.expression(node.left), self.expression(node.comparators[0])
-        one, other = self.as_value(one, node), self.as_value(other, node)
-        is_not = isinstance(node.ops[0], ast.IsNot)
-        left = node.left
-        if one.type == NONE and other.type != NONE:
-            one, other, left = other, one, node.comparators[0]
-        if other.type != NONE:
-            value = self.builtin("aten::__isnot__" if is_not else "aten::__is__", [one, other], {}, node)
-            return Condition(value)
-        options = options_of(one.type)
-        if one.type == NONE:
-            return Condition(known=not is_not)
-        if NONE not in options and one.type not in (ANY, NOTHING):
-            return Condition(known=is_not)
-        value = self.emit("aten::__isnot__" if is_not else "aten::__is__", [one, other], (BOOL,), self.place(node))
-        there, gone = {}, {}
-        if isinstance(left, ast.Name) and one.type != ANY:
-            there = {left.id: one_of([option for option in options if option != NONE])}
-            gone = {left.id: NONE}
-        return Condition(value, there if is_not else gone, gone if is_not else there)
-
-    def narrow(self, name, kind):
-        """Let a variable be known to be of a closer type in this block."""
-        value = self.frame.find(name)
-        if not isinstance(value, Value) or value.type == kind:
-            return
-        made = self.constant(None) if kind == NONE else self.emit("prim::unchecked_cast", [value], (kind,))
-        if made.hint is None:
-            made.hint = name
-        self.frame.refine(name, made)
 
     # --- parts
 

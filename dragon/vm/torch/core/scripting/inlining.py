@@ -2,6 +2,7 @@
 from dragon.vm.torch.core.scripting.compiler import prune
 from dragon.vm.torch.core.scripting.graph import Argument, Graph, Node, Schema
 from dragon.vm.torch.core.scripting.running import read_attribute
+from dragon.vm.torch.core.scripting.scripts import Made
 from dragon.vm.torch.core.scripting.types import ClassType, InterfaceType
 
 
@@ -97,12 +98,10 @@ def inlined(graph):
 
 def frozen(module, kept=()):
     """Return a scripted module whose weights are constants of its graph."""
-    from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
-    from dragon.vm.torch.core.scripting.packing import Made
     kind = module._script_type
     made_kind = ClassType(kind.qualified, is_module=True)
     made_kind.unit, made_kind.made, made_kind.constants = kind.unit, None, dict(kind.constants)
-    made = RecursiveScriptModule(made_kind)
+    made = type(module)(made_kind)
     names = ["forward", *(name for name in kept if name in kind.methods)]
     for name in names:
         function = kind.methods[name].ready()

@@ -11,6 +11,7 @@ from dragon.vm.torch.core.scripting.codes import to_code
 from dragon.vm.torch.core.scripting.graph import Argument, Graph, Node, Schema
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.running import read_attribute
+from dragon.vm.torch.core.scripting.scripts import Made
 from dragon.vm.torch.core.scripting.types import (
     BOOL, FLOAT, INT, TENSOR, ClassType, DictType, InterfaceType, ListType, OptionalType, TupleType)
 from dragon.vm.torch.core.scripting.writing import CodeWriter
@@ -216,29 +217,6 @@ def placeholder(function):
     graph.outputs_.append(node.add(schema.result))
     kind.methods["forward"] = Made("forward", f"{kind.qualified}.forward", schema, graph)
     return RecursiveScriptModule(kind)
-
-
-class Made:
-    """A function whose graph was put together by hand."""
-
-    def __init__(self, name, qualified, schema, graph):
-        self.name, self.qualified, self.schema, self.graph = name, qualified, schema, graph
-        self.program = None
-
-    def ready(self):
-        """Return the function."""
-        return self
-
-    def result(self, place):
-        """Return the type of the result."""
-        return self.schema.result
-
-    def run(self, *args):
-        """Run the graph."""
-        if self.program is None:
-            from dragon.vm.torch.core.scripting.running import Program
-            self.program = Program(self.graph, self.name)
-        return self.program(*args)
 
 
 def write_files(writer):

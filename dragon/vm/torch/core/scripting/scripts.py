@@ -79,6 +79,29 @@ class Function:
         return self.program(*args)
 
 
+class Made:
+    """A function whose graph was put together by hand."""
+
+    def __init__(self, name, qualified, schema, graph):
+        self.name, self.qualified, self.schema, self.graph = name, qualified, schema, graph
+        self.program = None
+
+    def ready(self):
+        """Return the function."""
+        return self
+
+    def result(self, place):
+        """Return the type of the result."""
+        return self.schema.result
+
+    def run(self, *args):
+        """Run the graph."""
+        if self.program is None:
+            from dragon.vm.torch.core.scripting.running import Program
+            self.program = Program(self.graph, self.name)
+        return self.program(*args)
+
+
 class Scripts:
     """All that Python code has had compiled."""
 
@@ -152,9 +175,12 @@ class Scripts:
 
     def recipe(self, room, name):
         """Return a function or class of our scripts for torch's own, or None."""
-        found = importlib.import_module(f"{__name__.rpartition('.')[0]}.recipes.{room}")
-        made = found.__dict__.get(name)
-        return made if getattr(made, "__module__", None) == found.__name__ else None
+        for place in ("modules", "activations") if room == "modules" else (room,):
+            found = importlib.import_module(f"{__name__.rpartition('.')[0]}.recipes.{place}")
+            made = found.__dict__.get(name)
+            if getattr(made, "__module__", None) == found.__name__:
+                return made
+        return None
 
     # --- functions
 

@@ -119,7 +119,7 @@ class Specials:
         kinds = self.kinds_of(node.args[1])
         options = options_of(value.type)
         is_one = [any(fits_kind(option, kind) for kind in kinds) for option in options]
-        from dragon.vm.torch.core.scripting.expressions import Condition
+        from dragon.vm.torch.core.scripting.conditions import Condition
         if value.type != ANY and all(is_one):
             return Condition(known=True)
         if value.type != ANY and not any(is_one):
@@ -148,7 +148,7 @@ class Specials:
 
     def call_hasattr(self, callee, node, wanted=None):
         """Return whether there is an attribute, which is known beforehand."""
-        from dragon.vm.torch.core.scripting.expressions import Condition
+        from dragon.vm.torch.core.scripting.conditions import Condition
         owner, name = self.expression(node.args[0]), node.args[1].value
         if isinstance(owner, PythonModule):
             return Condition(known=hasattr(owner.module, name))
@@ -258,12 +258,12 @@ class Specials:
 
     def call_is_scripting(self, callee, node, wanted=None):
         """Return True."""
-        from dragon.vm.torch.core.scripting.expressions import Condition
+        from dragon.vm.torch.core.scripting.conditions import Condition
         return Condition(known=True)
 
     def call_is_not(self, callee, node, wanted=None):
         """Return False: of tracing, exporting, compiling."""
-        from dragon.vm.torch.core.scripting.expressions import Condition
+        from dragon.vm.torch.core.scripting.conditions import Condition
         return Condition(known=False)
 
     def call_fork(self, callee, node, wanted=None):

@@ -1,10 +1,10 @@
 """Graphs of scripts written as code, in the dialect of PyTorch's archives."""
 import enum
 import keyword
-import math
 
 from dragon.vm.torch.core.scripting.specials import NUMBERS
-from dragon.vm.torch.core.scripting.statements import MOST_TURNS
+from dragon.vm.torch.core.scripting.literals import is_identifier, number, quoted
+from dragon.vm.torch.core.scripting.loops import MOST_TURNS
 from dragon.vm.torch.core.scripting.types import (
     NONE, NOTHING, STRING, ClassType, DictType, EnumType, FutureType, InterfaceType, ListType, OptionalType,
     TupleType, UnionType)
@@ -288,12 +288,12 @@ class FunctionWriter:
         space, _, word = name.partition("::")
         callee = f"torch.{word}" if space == "aten" else f"ops.{space}.{word}"
         if node.schema is not None:
-            for number, argument in enumerate(node.schema.arguments):
+            for place, argument in enumerate(node.schema.arguments):
                 if argument.keyword:
-                    args[number] = f"{argument.name}={args[number]}"
+                    args[place] = f"{argument.name}={args[place]}"
                 elif isinstance(argument.type, ListType) and isinstance(argument.type.element, OptionalType):
-                    args[number] = f"annotate({self.writer.tell(argument.type)}, {args[number]})" if args[
-                        number].startswith("[") else args[number]
+                    args[place] = f"annotate({self.writer.tell(argument.type)}, {args[place]})" if args[
+                        place].startswith("[") else args[place]
         return f"{callee}({', '.join(args)})"
 
     # --- steps of the compiler
@@ -412,8 +412,8 @@ class FunctionWriter:
         """Write a branch."""
         self.put(f"if {self.text(node.inputs_[0])}:")
         names = [self.fresh(value.hint) for value in node.outputs_]
-        for number, block in enumerate(node.blocks_):
-            if number:
+        for place, block in enumerate(node.blocks_):
+            if place:
                 self.put("else:")
             self.indent += 1
             before = len(self.found)
@@ -474,27 +474,6 @@ class FunctionWriter:
 def is_true(value):
     """Return whether a value is the constant True."""
     return value.node is not None and value.node.kind_ == "prim::Constant" and value.node.attributes["value"] is True
-
-
-def is_identifier(name):
-    """Return whether an attribute can be written behind a dot."""
-    return name.isidentifier() and not keyword.iskeyword(name) and name.isascii()
-
-
-def number(value):
-    """Return a floating number as code."""
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if math.isnan(value):
-        return "nan"
-    return repr(value)
-
-
-def quoted(text):
-    """Return a text as code: what is not plain is written in octal."""
-    plain = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    found = "".join(plain.get(part) or (part if 32 <= ord(part) != 127 else f"\\{ord(part):03o}") for part in text)
-    return f'"{found}"'
 
 
 def code_of(function):
