@@ -89,11 +89,6 @@ class ScriptFunction:
         """Return the graph that a call runs."""
         return self.inlined_graph
 
-    def save(self, f, **kwargs):
-        """Write an archive."""
-        from dragon.vm.torch import jit
-        jit.save(self, f, **kwargs)
-
     def save_to_buffer(self, **kwargs):
         """Return an archive as bytes."""
         import io

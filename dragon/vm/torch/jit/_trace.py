@@ -11,6 +11,7 @@ from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
 from dragon.vm.torch.core.functions.creation import from_numpy
 from dragon.vm.torch.core.functions.pointwise import allclose
+from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule as ScriptedModule
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
 from dragon.vm.torch.nn import Module, Parameter
@@ -378,21 +379,28 @@ def save(m, f, _extra_files=None):
         file.write(buffer.getvalue())
 
 
+def _save_itself(self, f, **kwargs):
+    """Write an archive, as `torch.jit.save` does."""
+    save(self, f, **kwargs)
+
+
+ScriptFunction.save = ScriptedModule.save = _save_itself  # who writes stands above who is written
+
+
 def _as_script(m):
     """Return the scripted module that an archive of a module or function holds."""
-    from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
     from dragon.vm.torch.core.scripting.packing import placeholder
     from dragon.vm.torch.core.scripting.recording import record
-    if isinstance(m, RecursiveScriptModule):
+    if isinstance(m, ScriptedModule):
         return m
     if isinstance(m, FrozenModule):
         source = m.__dict__.get("_traced")
         if source is None:
             raise NotImplementedError("torch.jit.save: got a graph that was read from a file of Dragon's, expected a "
                                       "name that ends with .dragon: of such a graph there is no script")
-        return record(source, as_constants=True)
+        return record(source, Tracing(), as_constants=True)
     if isinstance(m, _Traced):
-        return record(m)
+        return record(m, Tracing())
     if isinstance(m, ScriptFunction):
         return placeholder(m._compiled())
     reason = m.__dict__.get("_is_scripted") if isinstance(m, Module) else None

@@ -139,13 +139,13 @@ def make_object(node):
     kind = node.outputs_[0].type
     if kind.made is not None:
         return lambda: object.__new__(kind.made)
-    from dragon.vm.torch.core.scripting.running import Instance
+    from dragon.vm.torch.core.scripting.instances import Instance
     return lambda: Instance(kind)
 
 
 def make_isinstance(node):
     """Return the function of a question for types."""
-    from dragon.vm.torch.core.scripting.running import is_of
+    from dragon.vm.torch.core.scripting.instances import is_of
     kinds = node.attributes["kinds"]
     return lambda value: any(is_of(value, kind) for kind in kinds)
 
@@ -180,13 +180,13 @@ def cast_unchecked(node):
 
 def make_fork(node):
     """Return the function of a fork."""
-    from dragon.vm.torch.core.scripting.running import Future
+    from dragon.vm.torch.core.scripting.instances import Future
     return Future
 
 
 def make_list_of_tensor(node):
     """Return the function of `tolist`, which checks the wanted type."""
-    from dragon.vm.torch.core.scripting.running import is_of
+    from dragon.vm.torch.core.scripting.instances import is_of
     kind = node.outputs_[0].type
 
     def tolist(tensor, *_):

@@ -126,11 +126,6 @@ class RecursiveScriptModule(Module):
             raise AttributeError(f"{self.original_name}: got a scripted module without forward, expected one with it")
         return found.ready()
 
-    def save(self, f, **kwargs):
-        """Write an archive."""
-        from dragon.vm.torch import jit
-        jit.save(self, f, **kwargs)
-
     def save_to_buffer(self, **kwargs):
         """Return an archive as bytes."""
         import io

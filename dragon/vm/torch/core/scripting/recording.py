@@ -13,13 +13,15 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.scripting.standins import Recorder, StandIn
 
 
-def record(traced, as_constants=False):
+def record(traced, tracing, as_constants=False):
     """Return the scripted module of what was traced.
 
     Parameters
     ----------
     traced : Union[TopLevelTracedModule, TracedFunction]
         What `torch.jit.trace` returned.
+    tracing : ContextManager
+        Within which programs are told that they are traced.
     as_constants : bool, optional, default=False
         Whether weights are constants of the code, as of a frozen module.
 
@@ -51,10 +53,9 @@ def record(traced, as_constants=False):
     function = traced._function
     if is_module:
         function = rehearse(recorder, traced, function, owner, as_constants)
-    from dragon.vm.torch.jit._trace import Tracing
     previous = modes.set_recording(False)
     try:
-        with Tracing():
+        with tracing:
             found = function(*args, **kwargs)
         result = recorder.value(found)
     finally:

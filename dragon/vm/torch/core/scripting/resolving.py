@@ -8,7 +8,7 @@ from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refu
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import (
     Builtin, Called, Constructor, EnumClass, Foreign, Method, Overloaded, PythonModule, Special, Sugar, TypeName)
-from dragon.vm.torch.core.scripting.specials import CASTS, DIRECT
+from dragon.vm.torch.core.scripting.words import CASTS, DIRECT
 from dragon.vm.torch.core.scripting.types import (
     BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, ClassType, DictType, ListType, TupleType, join)
 

@@ -1,52 +1,13 @@
 """Graphs of scripts run step by step: every value has a place in a row."""
 from dragon.vm.torch.core.scripting import kernels
+from dragon.vm.torch.core.scripting.instances import Future, Instance, is_of, type_of_instance  # noqa: F401
 from dragon.vm.torch.core.scripting.types import (
-    ANY, ANY_LIST, ANY_TUPLE, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, ClassType, DictType,
-    EnumType, FutureType, InterfaceType, ListType, OptionalType, TupleType, UnionType)
+    ANY, COMPLEX, DEVICE, FLOAT, INT, NONE, NUMBER, TENSOR, DictType, FutureType, ListType, OptionalType, TupleType,
+    UnionType)
 
 
 class Error(RuntimeError):
     """A script has raised."""
-
-
-class Future:
-    """The result of a fork, which has been computed already."""
-
-    def __init__(self, value):
-        self.value_ = value
-
-    def wait(self):
-        """Return the result."""
-        return self.value_
-
-    def value(self):
-        """Return the result."""
-        return self.value_
-
-    def done(self):
-        """Return True."""
-        return True
-
-    def then(self, callback):
-        """Return a future of what a function makes of this one."""
-        return Future(callback(self))
-
-
-class Instance:
-    """An instance of a class that came with an archive."""
-
-    def __init__(self, kind):
-        self.__dict__["_script_type"] = kind
-
-    def __getattr__(self, name):
-        kind = self.__dict__["_script_type"]
-        function = kind.method(name) if not name.startswith("_script") else None
-        if function is None:
-            raise AttributeError(f"'{kind.qualified}' object has no attribute '{name}'", name=name)
-        return lambda *args, **kwargs: call_checked(function, (self, *args), kwargs)
-
-    def __repr__(self):
-        return f"<torch.ScriptObject {self._script_type.qualified}>"
 
 
 class Program:
@@ -272,66 +233,18 @@ def write_attribute(owner, name, value):
     known[name] = value
 
 
-def type_of_instance(value):
-    """Return the class that an instance has in scripts."""
-    found = getattr(value, "__dict__", {}).get("_script_type")
-    if found is None:
-        from dragon.vm.torch.core.scripting.scripts import python_scripts
-        found = python_scripts().class_of(value)
-    return found
-
-
 def method_of(value, name):
     """Return a method of an instance."""
     kind = type_of_instance(value)
     found = kind.methods.get(name) if kind is not None else None
     if found is None and kind is not None and kind.made is not None:
-        from dragon.vm.torch.core.scripting.scripts import python_scripts
-        found = python_scripts().method(kind, name)
+        found = kind.unit.method(kind, name)
     if found is None:
         raise Error(f"script: got an instance of {type(value).__name__}, which has no method {name}")
     return found.ready()
 
 
 # --- values from outside
-
-def is_of(value, kind):
-    """Return whether a value is of a type, as far as values tell."""
-    simple = {INT: int, FLOAT: float, STRING: str, COMPLEX: complex, ANY_LIST: list, ANY_TUPLE: tuple}
-    if kind == ANY:
-        return True
-    if kind == NONE:
-        return value is None
-    if kind == BOOL or isinstance(value, bool):
-        return kind in (BOOL, NUMBER) and isinstance(value, bool)
-    if kind == NUMBER:
-        return isinstance(value, (int, float, complex))
-    if kind in simple:
-        return isinstance(value, simple[kind])
-    if kind == TENSOR:
-        return hasattr(value, "requires_grad") and hasattr(value, "dtype")
-    if isinstance(kind, (OptionalType, UnionType)):
-        options = (kind.element, NONE) if isinstance(kind, OptionalType) else kind.options
-        return any(is_of(value, option) for option in options)
-    if isinstance(kind, FutureType):
-        return isinstance(value, Future)
-    if type(kind) is ListType:
-        return isinstance(value, list) and all(is_of(part, kind.element) for part in value)
-    if isinstance(kind, DictType):
-        return isinstance(value, dict) and all(
-            is_of(key, kind.index) and is_of(part, kind.value) for key, part in value.items())
-    if isinstance(kind, TupleType):
-        return isinstance(value, tuple) and len(value) == len(kind.elements) and all(map(is_of, value, kind.elements))
-    if isinstance(kind, EnumType):
-        return isinstance(value, kind.made)
-    if kind == DEVICE:
-        return type(value).__name__ == "device"
-    if isinstance(kind, (ClassType, InterfaceType)):
-        from dragon.vm.torch.core.scripting.types import fits
-        found = type_of_instance(value)
-        return found is not None and fits(found, kind)
-    return True
-
 
 class Unfit(TypeError):
     """A value that is not of the wanted type."""
@@ -400,3 +313,6 @@ def call_checked(function, args, kwargs):
         raise RuntimeError(f"Unknown keyword argument '{next(iter(kwargs))}' for operator '{schema.name}'. Schema: "
                            f"{schema}")
     return function.run(*values)
+
+
+Instance._call_script = staticmethod(call_checked)

@@ -11,6 +11,7 @@ from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
+from dragon.vm.torch.core.scripting.instances import CLASSES
 from dragon.vm.torch.core.scripting.resolving import ROOTS, Undefined, inside
 from dragon.vm.torch.core.scripting.schemas import bind, overloads
 from dragon.vm.torch.core.scripting.types import DEVICE, TENSOR, ClassType, EnumType, InterfaceType
@@ -366,4 +367,6 @@ def defaults_of(found):
 @functools.lru_cache(None)
 def python_scripts():
     """Return the one collection that `torch.jit.script` compiles into."""
-    return Scripts()
+    made = Scripts()
+    made.classes = CLASSES
+    return made

@@ -1,6 +1,5 @@
 """Words that the compiler knows by itself: Python's own functions, those of `torch.jit`, the dialect of archives."""
 import ast
-import math
 
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
@@ -8,16 +7,10 @@ from dragon.vm.torch.core.scripting.graph import Value
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import (
     Builtin, Called, Counted, Dialect, Method, PythonModule, Rows, Special, Sugar, TypeName)
+from dragon.vm.torch.core.scripting.words import CASTS, DIRECT
 from dragon.vm.torch.core.scripting.types import (
-    ANY, BOOL, FLOAT, INT, NONE, NOTHING, STRING, TENSOR, ClassType, DictType, FutureType, ListType, OptionalType,
-    TupleType, fits, one_of, options_of)
-
-CASTS = {"int": ("aten::Int", INT), "float": ("aten::Float", FLOAT), "bool": ("aten::Bool", BOOL),
-         "str": ("aten::str", STRING), "complex": ("aten::Complex", None)}
-DIRECT = {"len": "aten::len", "ord": "aten::ord", "chr": "aten::chr", "hex": "aten::hex", "oct": "aten::oct",
-          "bin": "aten::bin", "round": "aten::round", "abs": "prim::abs", "min": "prim::min", "max": "prim::max",
-          "sum": "aten::sum", "sorted": "aten::sorted", "all": "aten::all", "any": "aten::any", "pow": "aten::pow",
-          "divmod": "aten::divmod", "hash": "aten::hash", "wait": "aten::wait"}
+    ANY, BOOL, INT, NONE, NOTHING, STRING, TENSOR, ClassType, DictType, FutureType, ListType, OptionalType, TupleType,
+    fits, one_of, options_of)
 
 
 class Specials:
@@ -438,6 +431,3 @@ class Specials:
 def fits_kind(kind, wanted):
     """Return whether a type is what `isinstance` asks for."""
     return fits(kind, wanted) or isinstance(wanted, TypeName)
-
-
-NUMBERS = {"inf": math.inf, "nan": math.nan, "infj": complex(0, math.inf), "nanj": complex(0, math.nan)}

@@ -2,7 +2,7 @@
 import enum
 import keyword
 
-from dragon.vm.torch.core.scripting.specials import NUMBERS
+from dragon.vm.torch.core.scripting.words import NUMBERS
 from dragon.vm.torch.core.scripting.literals import is_identifier, number, quoted
 from dragon.vm.torch.core.scripting.loops import MOST_TURNS
 from dragon.vm.torch.core.scripting.types import (
