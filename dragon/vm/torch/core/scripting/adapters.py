@@ -1,6 +1,7 @@
 """Operators whose arguments stand otherwise in scripts than in Dragon's functions: all come in a row, no name said."""
 from dragon.core import modes
 from dragon.vm.torch.core.scripting import codes
+from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 REDUCTIONS = "none", "mean", "sum"
@@ -8,7 +9,7 @@ REDUCTIONS = "none", "mean", "sum"
 
 def rooms():
     """Return (torch, torch.nn.functional)."""
-    from dragon.vm import torch
+    torch = face()
     return torch, torch.nn.functional
 
 

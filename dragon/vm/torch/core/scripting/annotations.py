@@ -4,6 +4,7 @@ import enum
 import inspect
 import typing
 
+from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, COMPLEX, DEVICE, FLOAT, GENERATOR, INT, NONE, NUMBER, SIMPLE, STRING, TENSOR, DictType, FutureType,
@@ -60,7 +61,7 @@ def subscripted(node, names, scripts, place):
 
 def python_type(found, scripts, place=None):
     """Return the type that an annotation as an object names."""
-    import dragon.vm.torch as torch
+    torch = face()
     if isinstance(found, str):
         return ast_type(ast.parse(found, mode="eval").body, scripts.typing_names, scripts, place)
     if isinstance(found, typing.ForwardRef):

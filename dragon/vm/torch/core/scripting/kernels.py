@@ -4,6 +4,7 @@ import math
 import operator
 
 from dragon.vm.torch.core.scripting import adapters, codes
+from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing
 from dragon.vm.torch.core.scripting.types import (
     ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, ListType, OptionalType, TupleType)
@@ -14,7 +15,7 @@ WORDS = ("dtype", "layout", "memory_format")
 def plain(value, kind):
     """Return a value of Python as scripts hold it."""
     if kind == DEVICE and isinstance(value, str):
-        import dragon.vm.torch as torch
+        torch = face()
         return torch.device(value)
     return codes.to_code(value)
 
@@ -62,15 +63,12 @@ def typed(function, schema):
 @functools.lru_cache(None)
 def find_function(name):
     """Return Dragon's function of an operator, or None."""
-    from dragon.vm.torch import _ops
+    _ops = face()._ops
     space, _, word = name.partition("::")
     found = adapters.BY_NAME.get(word) if space == "aten" else None
     if found is not None:
         return found
     try:
-        if space == "torchvision":
-            from dragon.vm.torch.core.scripting.vision import find_vision
-            return find_vision(word)
         return getattr(_ops.namespace(space), word).op
     except AttributeError:
         whole = find_function(name[:-1]) if space == "aten" and word.endswith("_") else None

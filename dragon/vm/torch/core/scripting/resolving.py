@@ -4,6 +4,7 @@ import functools
 import inspect
 import types
 
+from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import (
@@ -13,7 +14,7 @@ from dragon.vm.torch.core.scripting.types import (
     BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, ClassType, DictType, ListType, TupleType, join)
 
 ROOT = __name__.partition(".core.scripting")[0]  # "dragon.vm.torch", or "torch" as a guest
-ROOTS = tuple({ROOT, "dragon.vm.torch", "torch"})
+ROOTS = tuple(dict.fromkeys((ROOT, "torch")))
 # Python's and torch's functions that are words of the compiler, by name.
 PYTHON = {name: name for name in (*DIRECT, *CASTS, "print", "range", "enumerate", "zip", "reversed", "isinstance",
                                   "hasattr", "getattr", "list", "tuple", "dict", "super", "iter")}
@@ -66,7 +67,7 @@ def as_constant(value):
 
 def is_constant(value):
     """Return whether a Python value can stand in a graph as it is."""
-    import dragon.vm.torch as torch
+    torch = face()
     if value is None or isinstance(value, (bool, int, float, complex, str, enum.Enum, torch.dtype, torch.device,
                                            torch.layout, torch.memory_format)):
         return True
@@ -134,7 +135,7 @@ def overload_key(found):
 
 def class_sugar(scripts, found, place):
     """Return a Python class."""
-    import dragon.vm.torch as torch
+    torch = face()
     if issubclass(found, enum.Enum):
         return EnumClass(scripts.enum_type(found))
     if issubclass(found, tuple) and hasattr(found, "_fields"):
@@ -212,7 +213,7 @@ def in_torch(scripts, path, name):
 @functools.lru_cache(None)
 def named_functions():
     """Return {identity: (room, name)} of torch's functions."""
-    import dragon.vm.torch as torch
+    torch = face()
     found = {}
     for path, room in (("jit", torch.jit), ("special", torch.special), ("fft", torch.fft), ("linalg", torch.linalg),
                        ("", torch), ("nn.functional", torch.nn.functional)):
@@ -321,7 +322,7 @@ def container_names(kind):
 
 def type_of_value(scripts, value):
     """Return the type of a Python value, or raise ValueError."""
-    import dragon.vm.torch as torch
+    torch = face()
     simple = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING, type(None): NONE,
               torch.device: DEVICE}
     if type(value) in simple:

@@ -9,6 +9,7 @@ import weakref
 from dragon.vm.torch.core.scripting import frontend
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
+from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.instances import CLASSES
@@ -118,7 +119,7 @@ class Scripts:
 
     def typing_names(self, name):
         """Return what annotations as texts may name."""
-        import dragon.vm.torch as torch
+        torch = face()
         known = {"torch": torch, "Tensor": torch.Tensor, "Final": typing.Final, **vars(typing)}
         import builtins
         if name in known:
