@@ -210,7 +210,7 @@ def read_picture(path):
 WRITERS = {
     "torch.save": ("a.pt", torch_archive, read_torch),
     "torch.save, older": ("a.pt", torch_old, read_torch),
-    "torch.jit.save": ("a.graph", jit, read_jit),
+    "torch.jit.save": ("a.dragon", jit, read_jit),
     "torch.onnx.export": ("a.onnx", onnx, read_onnx),
     "torch.onnx.export, beside": ("a.onnx", onnx_external, read_onnx),
     "keras": ("a.keras", keras_archive, read_keras),

@@ -347,10 +347,10 @@ _STEPS = {
     pickle.BINPERSID: lambda self: self.push(self.persistent_load(self.stack.pop())),
     pickle.GLOBAL: lambda self: self.find(self.line(), self.line()),
     pickle.STACK_GLOBAL: Unpickler.find_on_stack,
-    pickle.REDUCE: Unpickler.call,
+    pickle.REDUCE: lambda self: self.call(),
     pickle.NEWOBJ: Unpickler.make_plain,
     pickle.NEWOBJ_EX: Unpickler.make_named,
-    pickle.BUILD: Unpickler.fill,
+    pickle.BUILD: lambda self: self.fill(),
 }
 
 

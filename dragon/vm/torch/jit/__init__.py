@@ -1,31 +1,31 @@
-"""`torch.jit`: traced code runs as graphs, scripted code as it stands."""
+"""`torch.jit`: traced code runs as graphs, scripted code is compiled from its source."""
 import contextlib
-from typing import Final, Optional, Union, get_args, get_origin
+from typing import Any, Final, NamedTuple, Optional, Union, get_args, get_origin
 
 from dragon.vm.guest import lookup
+from dragon.vm.torch.core.scripting.running import Error, Future  # noqa: F401
+from dragon.vm.torch.core.scripting.scripts import python_scripts
 from dragon.vm.torch.jit import _state, annotations, frontend
-from dragon.vm.torch.jit._script import RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script
+from dragon.vm.torch.jit._script import (  # noqa: F401
+    CompilationUnit, RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script)
 from dragon.vm.torch.jit._trace import (FrozenModule, TopLevelTracedModule, TracedModule, TracerWarning,  # noqa: F401
                                         TracingCheckError, freeze_traced, is_tracing, load, save, trace, trace_module)
 from dragon.vm.torch.nn.modules.module import Module
-
-Error = RuntimeError
 
 
 class ScriptWarning(Warning):
     """Warnings of scripting."""
 
 
-class Attribute:
-    """A value with a type, which a scripted module keeps as it is."""
+class Attribute(NamedTuple):
+    """A value with the type that a scripted module gives it."""
 
-    def __new__(cls, value, type):
-        """Return the value."""
-        return value
+    value: Any
+    type: Any
 
 
 def is_scripting():
-    """Return False: what runs is the Python code, in scripted functions too."""
+    """Return False: in scripts it is True, and branches on it are decided when they are compiled."""
     return False
 
 
@@ -40,7 +40,7 @@ def _mark(function, **marks):
 
 
 def ignore(drop=False, **kwargs):
-    """Return the function: nothing is compiled, so nothing needs to be left out."""
+    """Mark a function that scripts call as Python code, uncompiled."""
     if callable(drop):
         return _mark(drop, _torchscript_modifier="ignore")
     if not isinstance(drop, bool):
@@ -49,18 +49,21 @@ def ignore(drop=False, **kwargs):
 
 
 def unused(fn):
-    """Return the function, or property: nothing is compiled, so nothing needs to be left out."""
-    return fn if isinstance(fn, property) else _mark(fn, _torchscript_modifier="unused")
+    """Mark a function or property that scripts do not compile: a script that calls it raises."""
+    if isinstance(fn, property):
+        _mark(fn.fget, _torchscript_modifier="unused")
+        return fn
+    return _mark(fn, _torchscript_modifier="unused")
 
 
 def export(fn):
-    """Return the method: all methods of a scripted module can be called."""
+    """Mark a method that is compiled though `forward` does not call it."""
     return _mark(fn, _torchscript_modifier="export")
 
 
 def script_method(fn):
-    """Return the method."""
-    return fn
+    """Mark a method of a ScriptModule, which is compiled when an instance has been made."""
+    return _mark(fn, _torchscript_modifier="export", _is_script_method=True)
 
 
 def script_if_tracing(fn):
@@ -72,7 +75,8 @@ _script_if_tracing = script_if_tracing
 
 
 def _overload(func):
-    """Return a declaration, which Python never calls."""
+    """Enter one of several signatures of a function, which Python never calls."""
+    python_scripts().overloads.setdefault((func.__module__, func.__qualname__), []).append(func)
     return func
 
 
@@ -96,23 +100,6 @@ def isinstance_(obj, target_type):
     return isinstance(obj, target_type if target_type is not None else type(None))
 
 
-class Future:
-    """The result of `fork`, which has been computed already."""
-
-    def __init__(self, value):
-        self.value_ = value
-
-    def wait(self):
-        """Return the result."""
-        return self.value_
-
-    value = wait
-
-    def done(self):
-        """Return True."""
-        return True
-
-
 def fork(func, *args, **kwargs):
     """Call a function at once and return its result as a future."""
     return Future(func(*args, **kwargs))
@@ -126,18 +113,31 @@ def wait(future):
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """Return a module in evaluation mode with its weights as constants of a graph; a scripted one as it is."""
+    """Return a module in evaluation mode with its weights as constants of a graph."""
     if not isinstance(mod, Module):
         raise RuntimeError(f"freeze: got {type(mod).__name__}, expected a module")
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode; call .eval() before")
-    return freeze_traced(mod) if isinstance(mod, (TopLevelTracedModule, FrozenModule)) else mod
+    if isinstance(mod, (TopLevelTracedModule, FrozenModule)):
+        return freeze_traced(mod)
+    if not isinstance(mod, RecursiveScriptModule):
+        if isinstance(mod, ScriptModule):
+            return mod  # it runs its Python code
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace "
+                           "to script your 'nn.Module'.")
+    return _freeze_script(mod, preserved_attrs or ())
+
+
+def _freeze_script(mod, kept):
+    from dragon.vm.torch.core.scripting.inlining import frozen
+    from dragon.vm.torch.jit._script import _as_ours
+    return _as_ours(frozen(mod, kept))
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """Return a traced module frozen: constants are folded and packed when its graph is made ready."""
-    if isinstance(mod, TopLevelTracedModule) and not mod.training:
-        return freeze_traced(mod)
+    """Return a module frozen; constants of traced ones are folded and packed when the graph is made ready."""
+    if isinstance(mod, (TopLevelTracedModule, RecursiveScriptModule)) and not mod.training:
+        return freeze(mod, other_methods)
     return mod
 
 

@@ -1,5 +1,6 @@
 """Tracing: a call with the examples becomes a graph, which later calls run."""
 import copy
+import io
 import os
 
 from dragon.core import warnings
@@ -10,6 +11,7 @@ from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
 from dragon.vm.torch.core.functions.creation import from_numpy
 from dragon.vm.torch.core.functions.pointwise import allclose
+from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule as ScriptedModule
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
 from dragon.vm.torch.nn import Module, Parameter
@@ -88,8 +90,8 @@ class _Traced:
         return graph, outside
 
     def save(self, f, **kwargs):
-        """Write one file with the graph and the weights, as `torch.jit.save` does."""
-        save(self, f)
+        """Write one file, as `torch.jit.save` does."""
+        save(self, f, **kwargs)
 
 
 class TracedFunction(_Traced, ScriptFunction):
@@ -318,8 +320,8 @@ class FrozenModule(ScriptModule):
     code = property(lambda self: str(self._frozen), doc="str: the graph as text.")
 
     def save(self, f, **kwargs):
-        """Write one file with the graph and the weights."""
-        save(self, f)
+        """Write one file, as `torch.jit.save` does."""
+        save(self, f, **kwargs)
 
     def explain(self):
         """Return a report on the plans."""
@@ -342,33 +344,84 @@ def freeze_traced(mod):
     if isinstance(mod, FrozenModule):
         return mod
     graph, outside = mod._capture()
-    return FrozenModule(freeze(graph, outside))
+    made = FrozenModule(freeze(graph, outside))
+    made.__dict__["_traced"] = mod
+    return made
 
 
 def save(m, f, _extra_files=None):
-    """Write what was traced, with its weights, to one file, which `dragon_run` runs as well.
+    """Write what was scripted or traced, with its weights, to one file.
+
+    A path that ends with ".dragon" becomes a graph of Dragon's, which `dragon_run` runs where there is no Python; any
+    other path, and any file object, an archive that PyTorch loads as well. `load` tells the two by what they hold.
 
     Parameters
     ----------
-    m : Union[TopLevelTracedModule, TracedFunction]
-        What `trace` has returned.
+    m : Union[RecursiveScriptModule, ScriptFunction, TopLevelTracedModule, TracedFunction]
+        What `script` or `trace` has returned.
     f : Union[str, os.PathLike, BinaryIO]
         A file, or an object with `write`.
+    _extra_files : dict, optional
+        {name: text or bytes} of further files in the archive.
 
     """
-    if _extra_files:
+    is_path = isinstance(f, (str, os.PathLike))
+    if not is_path and not hasattr(f, "write"):
+        raise ValueError(f"torch.jit.save: got {type(f).__name__} as a file, expected a path or an object with 'write'")
+    if is_path and os.fspath(f).endswith(".dragon"):
+        _save_graph(m, os.fspath(f), _extra_files)
+        return
+    from dragon.vm.torch.core.scripting.packing import folder_of, pack
+    from dragon.vm.torch.serialization import _opened
+    buffer = io.BytesIO()  # what cannot be written leaves no half a file
+    pack(_as_script(m), buffer, folder_of(f), _extra_files)
+    with _opened(f, "wb") as file:
+        file.write(buffer.getvalue())
+
+
+def _save_itself(self, f, **kwargs):
+    """Write an archive, as `torch.jit.save` does."""
+    save(self, f, **kwargs)
+
+
+ScriptFunction.save = ScriptedModule.save = _save_itself  # who writes stands above who is written
+
+
+def _as_script(m):
+    """Return the scripted module that an archive of a module or function holds."""
+    from dragon.vm.torch.core.scripting.packing import placeholder
+    from dragon.vm.torch.core.scripting.recording import record
+    if isinstance(m, ScriptedModule):
+        return m
+    if isinstance(m, FrozenModule):
+        source = m.__dict__.get("_traced")
+        if source is None:
+            raise NotImplementedError("torch.jit.save: got a graph that was read from a file of Dragon's, expected a "
+                                      "name that ends with .dragon: of such a graph there is no script")
+        return record(source, Tracing(), as_constants=True)
+    if isinstance(m, _Traced):
+        return record(m, Tracing())
+    if isinstance(m, ScriptFunction):
+        return placeholder(m._compiled())
+    reason = m.__dict__.get("_is_scripted") if isinstance(m, Module) else None
+    if isinstance(reason, str):
+        raise NotImplementedError(f"torch.jit.save: got a module that runs its Python code: {reason}")
+    raise NotImplementedError(f"torch.jit.save: got {type(m).__name__}, expected what torch.jit.script or "
+                              "torch.jit.trace returns")
+
+
+def _save_graph(m, path, extra_files):
+    """Write a graph of Dragon's."""
+    if extra_files:
         raise NotImplementedError("torch.jit.save: got _extra_files, expected none: a graph's file holds the graph")
     if type(m) is FrozenModule:
         graph = m._current()
     elif isinstance(m, _Traced):
         graph = freeze(*m._capture())
     else:
-        raise NotImplementedError(f"torch.jit.save: got {type(m).__name__}, expected what torch.jit.trace returns: "
-                                  "scripted code has no graph")
-    if hasattr(f, "write"):
-        f.write(graph.to_bytes())
-    else:
-        graph.save(os.fspath(f))
+        raise NotImplementedError(f"torch.jit.save: got {type(m).__name__} and a name that ends with .dragon, expected "
+                                  "what torch.jit.trace returns: scripts are written to archives, under other names")
+    graph.save(path)
 
 
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
@@ -385,12 +438,25 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         Its parameters are those that were saved.
 
     """
-    if hasattr(f, "read"):
-        graph = Graph.from_bytes(f.read())
-    else:
+    if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            if file.read(4) == b"PK\x03\x04":
-                raise NotImplementedError(f"torch.jit.load: got {f}, a TorchScript archive of PyTorch, expected what "
-                                          "torch.jit.save of Dragon wrote: trace the model's Python code")
-        graph = Graph.load(f)
-    return FrozenModule(graph, trainable=True)
+            return _load(file, map_location, _extra_files, os.fspath(f))
+    if not hasattr(f, "read"):
+        raise ValueError(f"torch.jit.load: got {type(f).__name__}, expected a path or an object with 'read'")
+    return _load(f, map_location, _extra_files)
+
+
+def _load(file, map_location, extra_files, path=None):
+    """Return the module in an open file: an archive of scripts, or a graph of Dragon's."""
+    from dragon.vm.torch.core.files.archive import starts_archive, whole
+    from dragon.vm.torch.core.scripting.reading import load_archive
+    from dragon.vm.torch.jit._script import _as_ours
+    if not hasattr(file, "seek"):
+        file = io.BytesIO(file.read())
+    if starts_archive(file):
+        return _as_ours(load_archive(whole(file), map_location, extra_files))
+    if extra_files:
+        raise NotImplementedError("torch.jit.load: got _extra_files, expected none for a graph's file")
+    graph = Graph.from_bytes(file.read()) if path is None else Graph.load(path)
+    module = FrozenModule(graph, trainable=True)
+    return module if map_location is None else module.to(map_location)

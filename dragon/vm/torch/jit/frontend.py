@@ -1,9 +1,2 @@
-"""Errors of a compiler of Python code."""
-
-
-class FrontendError(Exception):
-    """Python code that a compiler cannot read; Dragon compiles none."""
-
-
-class NotSupportedError(FrontendError):
-    """The same, with its place."""
+"""Errors of the compiler of scripts."""
+from dragon.vm.torch.core.scripting.frontend import FrontendError, NotSupportedError  # noqa: F401
