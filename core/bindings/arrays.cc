@@ -409,7 +409,7 @@ PyObject* FollowedList(const Tensor& tensor, int axis, int64_t* place) {
 }  // namespace
 
 PyObject* ToList(const Tensor& tensor) {
-  if (DRAGON_UNLIKELY(Teller() != nullptr) && tensor.numel() <= kMostTold) {
+  if (DRAGON_UNLIKELY(Teller() != nullptr) && tensor.numel() <= kMostTold && IsOpen(tensor)) {
     const GradMode off(false);
     return ToldListOf(tensor);
   }

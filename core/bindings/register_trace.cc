@@ -249,8 +249,27 @@ void RegisterCapture(py::module_& m) {
            py::arg("memory") = "", py::arg("differentiate") = true);
 }
 
+void RegisterFindings(py::class_<TraceFace>* trace) {
+  trace
+      ->def(
+          "note_findings", [](TraceFace& self) { self.trace->NoteFindings(); },
+          "Go on where the program looks at numbers, and note what it finds. Before the start.")
+      .def(
+          "foretell", [](TraceFace& self, const TraceFace& other) { self.trace->Foretell(other.trace->findings()); },
+          "Tell the program, which computes nothing, what it found before another trace.", py::arg("other"))
+      .def_property_readonly(
+          "unfound",
+          [](const TraceFace& self) { return static_cast<int>(self.trace->findings().size()) - self.trace->found(); },
+          "How much of what it was foretold the program has not looked at.")
+      .def_property_readonly(
+          "first_look", [](const TraceFace& self) { return self.trace->first_look(); },
+          "Where the program first looked at numbers that may be others the next time; empty if nowhere.");
+}
+
 void RegisterTracing(py::module_& m) {
-  py::class_<TraceFace>(m, "Trace", "Writes down the calls that come to this thread's door.")
+  py::class_<TraceFace> trace(m, "Trace", "Writes down the calls that come to this thread's door.");
+  RegisterFindings(&trace);
+  trace
       .def(py::init([](bool branch, bool follows) { return TraceFace{std::make_shared<Trace>(branch, follows)}; }),
            py::arg("branch") = false, py::arg("follows") = true)
       .def(
@@ -262,15 +281,6 @@ void RegisterTracing(py::module_& m) {
             self.trace->AddInput(AsTensor(tensor.ptr()), name);
           },
           "Name an argument of the call.", py::arg("tensor"), py::arg("name") = "")
-      .def(
-          "note_findings", [](TraceFace& self) { self.trace->NoteFindings(); },
-          "Go on where the program looks at numbers, and note what it finds. Before the start.")
-      .def(
-          "foretell", [](TraceFace& self, const TraceFace& other) { self.trace->Foretell(other.trace->findings()); },
-          "Tell the program, which computes nothing, what it found before another trace.", py::arg("other"))
-      .def_property_readonly(
-          "first_look", [](const TraceFace& self) { return self.trace->first_look(); },
-          "Where the program first looked at numbers that may be others the next time; empty if nowhere.")
       .def("start", [](TraceFace& self) { self.trace->Start(); })
       .def("stop", [](TraceFace& self) { self.trace->Stop(); })
       .def(

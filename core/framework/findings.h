@@ -13,7 +13,6 @@ namespace dragon {
 struct Finding {
   Value number;
   std::vector<Tensor> results;  ///< without numbers themselves
-  bool open = true;             ///< it may be another one the next time
 };
 
 /// Asked before a number is read.

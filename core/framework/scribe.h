@@ -104,8 +104,8 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   std::vector<Pending> pending_;
   std::unordered_map<Storage*, int32_t> pieces_;  ///< of memory
   std::string failure_;
-  NumberId told_ = -1;  ///< the number that was read last
-  bool asked_ = false;  ///< by somebody who keeps it as what it is
+  NumberId told_ = -1;                          ///< the number that was read last
+  bool asked_ = false;                          ///< by somebody who keeps it as what it is
   std::unordered_set<const Storage*> written_;  ///< whose numbers are not known while shapes are worked out
   Trace* trace_ = nullptr;
   uint64_t mark_ = 0;

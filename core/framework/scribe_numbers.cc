@@ -1,6 +1,5 @@
 // Tensors of a few numbers that a program makes of sizes: what it makes of them is computed, also where only shapes are
 // wanted, and whoever takes one of them for a number gets one that follows.
-#include "core/framework/findings.h"
 #include "core/framework/number.h"
 #include "core/framework/scribe.h"
 
@@ -65,7 +64,6 @@ void Scribe::NoteNumbers(const Tensor& tensor, std::span<const std::pair<int32_t
 
 NumberId Scribe::ElementOf(const Tensor& tensor, int64_t place) {
   if (!IsListening() || tensor.is_meta() || tensor.is_complex()) return -1;
-  if (Teller()) return -1;  // of a program that looks at numbers, this is one of those that it finds
   const auto known = ids_.find(tensor.impl());
   if (known == ids_.end() || !open_[known->second] || trace_->IsOpen(tensor)) return -1;
   if (written_.count(tensor.impl()->storage.get())) {
@@ -84,11 +82,6 @@ NumberId Scribe::ElementOf(const Tensor& tensor, int64_t place) {
 }
 
 void Scribe::FixElements(const Tensor& tensor) {
-  if (Teller() && IsListening()) {
-    const auto known = ids_.find(tensor.impl());
-    if (known != ids_.end() && open_[known->second]) Fail("a program that looks takes many numbers made of sizes at once");
-    return;
-  }
   for (int64_t place = 0; place < tensor.numel(); ++place) {
     const NumberId number = ElementOf(tensor, place);
     if (number < 0) return;

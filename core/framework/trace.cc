@@ -321,25 +321,6 @@ void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
   cell.views.assign(1, {cell.whole, cell.value});
 }
 
-/// A call whose inputs are known beforehand: so are its results, whatever their shapes depend on.
-bool Trace::RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results) {
-  if (!outs.empty() || Door().phantom || call.op->schema.mutates()) return false;
-  for (const Tensor& x : call.inputs) {
-    const Cell* cell = x.defined() && x.impl()->storage ? Known(x) : nullptr;
-    if (x.defined() && !(cell && cell->constant)) return false;
-  }
-  *results = Below(call, outs);
-  for (const Tensor& result : *results) {
-    if (!result.defined()) continue;
-    const Call clone{&OpNamed<"clone">(), std::span<const Tensor>(&result, 1), {}, {}};
-    const Tensor numbers = Below(clone, {})[0];
-    const ValueId id = graph_.AddConstant(numbers);
-    constant_.resize(graph_.values.size(), 1);
-    Begin(result, id, true);
-  }
-  return true;
-}
-
 void Trace::NotePlace(const Tensor& tensor) {
   if (!failure_.empty() || backward_ || !tensor.impl()->storage) return;
   if (IsOurs(tensor)) return;
@@ -404,10 +385,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   }
   std::vector<GraphCall::Symbolic> symbolic = std::exchange(pending_, {});
   Tensors known;
-  if (op.dynamic && RecordKnown(original, outs, &known)) {
-    if (notes_) NoteResults(known, op, false);
-    return known;
-  }
+  if (op.dynamic && RecordKnown(original, outs, &known)) return known;
   const bool found = op.dynamic && notes_ && !backward_ && outs.empty() && !op.schema.mutates();
   if (op.dynamic && !found) {
     GiveUp(op.name() + ": the shape of its result depends on numbers");

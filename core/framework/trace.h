@@ -204,9 +204,8 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   Tensors RecordFound(const Call& call, GraphCall record);
   const Finding& NextFinding(bool of_results);
   void NoteFinding(Finding finding, const std::string& what);
-  void NoteResults(const Tensors& results, const Operator& op, bool open);
+  void NoteResults(const Tensors& results, const Operator& op);
   std::string AtPlace(const std::string& what) const;
-  bool IsFinding(const Tensor& tensor);
   void Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
               std::span<const OutputSpec> specs);
   std::string ScopeOfCall();

@@ -21,14 +21,6 @@ void Trace::Foretell(std::vector<Finding> findings) {
   notes_ = foretells_ = true;
 }
 
-/// Whether to look at these numbers is a finding. It does not matter whether they are there: so it is the same for a
-/// call that computes nothing.
-bool Trace::IsFinding(const Tensor& tensor) {
-  if (!failure_.empty() || !tensor.impl()->storage || tensor.impl()->weak) return false;
-  const Cell* cell = Known(tensor);
-  return cell ? !cell->made.defined() : !IsOurs(tensor);
-}
-
 const Finding& Trace::NextFinding(bool of_results) {
   const bool there = found_ < static_cast<int>(findings_.size());
   if (there && findings_[found_].results.empty() != of_results) return findings_[found_++];
@@ -37,35 +29,51 @@ const Finding& Trace::NextFinding(bool of_results) {
 }
 
 void Trace::NoteFinding(Finding finding, const std::string& what) {
-  if (finding.open && first_look_.empty()) first_look_ = AtPlace(what);
+  if (first_look_.empty()) first_look_ = AtPlace(what);
   findings_.push_back(std::move(finding));
   ++found_;
 }
 
-void Trace::NoteResults(const Tensors& results, const Operator& op, bool open) {
+void Trace::NoteResults(const Tensors& results, const Operator& op) {
   Finding finding;
-  finding.open = open;
   for (const Tensor& result : results) finding.results.push_back(PhantomOf(result));
   NoteFinding(std::move(finding), op.name() + ": the shape of its result depends on numbers");
 }
 
 std::optional<Value> Trace::Tell(const Tensor& tensor) {
-  if (looking_ || backward_ || tensor.numel() != 1 || !IsFinding(tensor)) return std::nullopt;
+  if (looking_ || backward_ || tensor.numel() != 1 || !IsOpen(tensor)) return std::nullopt;
   if (!foretells_) {
-    const bool open = IsOpen(tensor);
     looking_ = true;
     struct Looked {
       bool& looking;
       ~Looked() { looking = false; }
     } looked{looking_};
-    NoteFinding({tensor.Item(), {}, open},
-                "the program looks at a tensor's numbers (its value as a Python or C++ number)");
+    NoteFinding({tensor.Item(), {}}, "the program looks at a tensor's numbers (its value as a Python or C++ number)");
   } else {
     NextFinding(false);
   }
   const Value number = findings_[found_ - 1].number;
   if (when_told) when_told(tensor, number);
   return number;
+}
+
+/// A call whose inputs are known beforehand: so are its results, whatever their shapes depend on.
+bool Trace::RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results) {
+  if (!outs.empty() || Door().phantom || call.op->schema.mutates()) return false;
+  for (const Tensor& x : call.inputs) {
+    const Cell* cell = x.defined() && x.impl()->storage ? Known(x) : nullptr;
+    if (x.defined() && !(cell && cell->constant)) return false;
+  }
+  *results = Below(call, outs);
+  for (const Tensor& result : *results) {
+    if (!result.defined()) continue;
+    const Call clone{&OpNamed<"clone">(), std::span<const Tensor>(&result, 1), {}, {}};
+    const Tensor numbers = Below(clone, {})[0];
+    const ValueId id = graph_.AddConstant(numbers);
+    constant_.resize(graph_.values.size(), 1);
+    Begin(result, id, true);
+  }
+  return true;
 }
 
 /// A call whose results have shapes that depend on numbers.
@@ -75,7 +83,7 @@ Tensors Trace::RecordFound(const Call& call, GraphCall record) {
     for (const Tensor& like : NextFinding(true).results) results.push_back(PhantomOf(like));
   } else {
     results = Below(call, {});
-    NoteResults(results, *call.op, true);
+    NoteResults(results, *call.op);
   }
   std::vector<OutputSpec> specs(results.size());
   for (size_t i = 0; i < results.size(); ++i) {

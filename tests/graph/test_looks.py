@@ -187,7 +187,8 @@ def test_too_many_ways_are_left_to_python():
 
 @pytest.mark.parametrize("look", [
     lambda x: x * torch.cat([x] * 65).tolist()[0], lambda x: x * float(x), lambda x: x * int(x.numpy()[0]),
-    lambda x: x * len(str(x)), lambda x: (x, f"{x.item():.2f}")[0] * 2, lambda x: x * [1, 2, 3][0] if x.item() in {1.0} else x])
+    lambda x: x * len(str(x)), lambda x: (x, f"{x.item():.2f}")[0] * 2,
+    lambda x: x * [1, 2, 3][0] if x.item() in {1.0} else x])
 def test_what_becomes_of_a_number_outside_is_left_to_python(look):
     compiled = dragon.function(look)
     for value in (2.0, 3.0):

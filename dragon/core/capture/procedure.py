@@ -262,6 +262,8 @@ def write_down(recording, axes, foretold=False, is_trace=False):
         trace.restore_gradients()
     if foretold and hushed.wanted:
         return "it prints, or writes to a log, which it is to do at each call"
+    if trace.unfound > 0:
+        return "without numbers, it looks at fewer of them"
     try:
         return trace.failure or (_C.finish_procedure(scribe, template.tensors), template)
     except RuntimeError as error:
@@ -307,7 +309,7 @@ def make_sized(recording, captured, axes, signature, options):
     return doubt or Sized(procedure, template, axes, captured, options)
 
 
-def doubt_of(procedure, inputs, captured):
+def doubt_of(procedure, inputs, captured, foretold=None):
     """Return why a procedure is not the call that it was written down from, or an empty text.
 
     Parameters
@@ -318,6 +320,8 @@ def doubt_of(procedure, inputs, captured):
         Its arguments.
     captured : _C.Capture
         What it came to.
+    foretold : _C.Trace, optional
+        Of a call that looks at numbers, the trace that noted what it found.
 
     Returns
     -------
@@ -326,7 +330,7 @@ def doubt_of(procedure, inputs, captured):
 
     """
     try:
-        difference = _C.difference(captured, procedure.traced(inputs, captured))
+        difference = _C.difference(captured, procedure.traced(inputs, captured, foretold), foretold is None)
     except Exception as error:  # what was not written down may be missing anywhere
         return f"done again, it fails: {error}"
     return f"done again, it differs: {difference}" if difference else ""
