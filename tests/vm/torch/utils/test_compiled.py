@@ -57,7 +57,7 @@ def test_isinstance(value, kind):
 
 
 @pytest.mark.parametrize("call", [
-    lambda: dt.jit.save(None, "f"), lambda: dt.compile(double, backend=print), lambda: dt.export.export(None),
+    lambda: dt.jit.save(None, "f"), lambda: dt.compile(double, backend=print),
     lambda: dt.jit.script(len).graph])
 def test_graphs_are_refused(call):
     with pytest.raises(NotImplementedError):
