@@ -21,9 +21,10 @@ struct Found {
   bool escapes = false;  ///< somebody outside may write into the product
 };
 
-class Finding {
+class AttentionSearch {
  public:
-  explicit Finding(Graph& graph) : graph_(graph), s_(graph), makers_(graph.Producers()), readers_(graph.Consumers()) {
+  explicit AttentionSearch(Graph& graph)
+      : graph_(graph), s_(graph), makers_(graph.Producers()), readers_(graph.Consumers()) {
     asked_.resize(graph.values.size(), 0);
     for (ValueId id : graph.outputs) asked_[id] = 1;
     for (const auto& [input, id] : graph.updates) asked_[id] = 1;
@@ -323,7 +324,7 @@ DRAGON_PASS(FindAttentionGradient, 3, 105, "Find scaled dot product attention to
 int FindAttentionAndGradient(Graph& graph, int* forward_calls) {
   const bool any = std::any_of(graph.calls.begin(), graph.calls.end(),
                                [](const GraphCall& call) { return call.op->name() == "softmax_backward"; });
-  const std::vector<Found> all = any ? Finding(graph).Run() : std::vector<Found>();
+  const std::vector<Found> all = any ? AttentionSearch(graph).Run() : std::vector<Found>();
   if (all.empty()) return 0;
   Exchanging exchanging(graph);
   int count = 0;

@@ -9,7 +9,8 @@ import dragon.vm.torch as torch
 from dragon.vm.torch import Tensor, nn
 from dragon.vm.torch.core.scripting.recipes import functional
 from dragon.vm.torch.core.scripting.running import Program
-from dragon.vm.torch.core.scripting.schemas import SchemaReader, table
+from dragon.vm.torch.core.scripting.schemas import SchemaReader
+from dragon.vm.torch.core.signatures import SCRIPTS, signatures
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 
 
@@ -293,6 +294,6 @@ def test_all_recipes_compile():
 
 
 def test_all_signatures_are_read():
-    for name, lines in table().items():
+    for name, lines in signatures(SCRIPTS).items():
         for line in lines:
             assert SchemaReader(line).schema().name == name

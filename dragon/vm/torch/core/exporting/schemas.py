@@ -1,10 +1,10 @@
 """What PyTorch's operators are called, and the arguments they take: read from a table when first asked for."""
 import functools
-import pathlib
 import re
 from typing import Any, NamedTuple
 
-TABLE = pathlib.Path(__file__).with_name("operators.txt")
+from dragon.vm.torch.core.signatures import EXPORTS, signatures
+
 _WORDS = {"None": None, "True": True, "False": False, "contiguous_format": 0, "Mean": 1, "[]": []}
 
 
@@ -118,16 +118,6 @@ def parse(text):
 
 
 @functools.cache
-def _lines():
-    """Return {name: lines} of the table."""
-    found = {}
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
-        name = line.partition("(")[0].partition(".")[0]
-        found.setdefault(name, []).append(line)
-    return found
-
-
-@functools.cache
 def overloads(name):
     """Return the overloads of an operator.
 
@@ -142,5 +132,5 @@ def overloads(name):
         By name, "default" for the one without; empty where there is no such operator.
 
     """
-    parsed = [parse("aten::" + line) for line in _lines().get(name, ())]
+    parsed = map(parse, sorted(signatures(EXPORTS).get("aten::" + name, ())))
     return {schema.overload_name or "default": schema for schema in parsed}

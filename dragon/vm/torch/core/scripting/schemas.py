@@ -1,7 +1,6 @@
 """What operators take and give: the table of PyTorch's signatures, and which of them fits a call."""
 import ast
 import functools
-import os
 import re
 
 from dragon.vm.torch.core.scripting.graph import Argument, Node, Schema
@@ -9,6 +8,7 @@ from dragon.vm.torch.core.scripting.types import (
     ANY, ANY_CLASS, ANY_ENUM, ANY_LIST, ANY_TUPLE, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, SIMPLE,
     STRING, TENSOR, DictType, FutureType, ListType, OptionalType, TupleType, Type, Variable, fits, join, optional,
     options_of)
+from dragon.vm.torch.core.signatures import SCRIPTS, signatures
 
 TOKEN = re.compile(r"\s*(->|\.\.\.|\"(?:[^\"\\]|\\.)*\"|[A-Za-z_][\w.:]*|-?\d[\w.+-]*|-?inf|.)")
 ALIKE = {"SymInt": INT, "SymFloat": FLOAT, "SymBool": BOOL, "ScalarType": INT, "Layout": INT, "MemoryFormat": INT,
@@ -156,22 +156,10 @@ class SchemaReader:
         return result, many, parts
 
 
-@functools.lru_cache(None)
-def table():
-    """Return {"aten::add": texts of its signatures}."""
-    found = {}
-    with open(os.path.join(os.path.dirname(__file__), "signatures.txt"), encoding="utf-8") as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                name = re.match(r"[\w:]+", line)
-                found.setdefault(name.group(0), []).append(line.strip())
-    return found
-
-
 @functools.lru_cache(4096)
 def overloads(name):
     """Return the signatures of an operator, `aten::add` say; of one that a program registered too."""
-    lines = table().get(name)
+    lines = signatures(SCRIPTS).get(name)
     if lines is None:
         from dragon.vm.torch.core.operators import REGISTERED
         operator = REGISTERED.get(name)
