@@ -386,7 +386,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
   std::vector<GraphCall::Symbolic> symbolic = std::exchange(pending_, {});
   Tensors known;
   if (op.dynamic && RecordKnown(original, outs, &known)) return known;
-  const bool found = op.dynamic && notes_ && !backward_ && outs.empty() && !op.schema.mutates();
+  const bool found = op.dynamic && MayFind() && outs.empty() && !op.schema.mutates();
   if (op.dynamic && !found) {
     GiveUp(op.name() + ": the shape of its result depends on numbers");
     if (Door().phantom) throw RuntimeError("trace").Says(failure_);

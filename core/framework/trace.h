@@ -202,6 +202,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   bool WriteWhole(Cell& cell, const Tensor& tensor, ValueId value);
   bool RecordKnown(const Call& call, std::span<const Tensor> outs, Tensors* results);
   Tensors RecordFound(const Call& call, GraphCall record);
+  bool MayFind() const;
   const Finding& NextFinding(bool of_results);
   void NoteFinding(Finding finding, const std::string& what);
   void NoteResults(const Tensors& results, const Operator& op);

@@ -9,6 +9,9 @@ namespace dragon {
 
 namespace {
 
+/// A program that looks more often (a whole training loop, say) is left to Python.
+constexpr size_t kMostFindings = 256;
+
 Tensor PhantomOf(const Tensor& like) {
   if (!like.defined()) return {};
   return Tensor::Phantom(like.shape(), like.strides(), like.dtype(), like.device());
@@ -20,6 +23,8 @@ void Trace::Foretell(std::vector<Finding> findings) {
   findings_ = std::move(findings);
   notes_ = foretells_ = true;
 }
+
+bool Trace::MayFind() const { return notes_ && !backward_ && (foretells_ || findings_.size() < kMostFindings); }
 
 const Finding& Trace::NextFinding(bool of_results) {
   const bool there = found_ < static_cast<int>(findings_.size());
@@ -41,7 +46,7 @@ void Trace::NoteResults(const Tensors& results, const Operator& op) {
 }
 
 std::optional<Value> Trace::Tell(const Tensor& tensor) {
-  if (looking_ || backward_ || tensor.numel() != 1 || !IsOpen(tensor)) return std::nullopt;
+  if (looking_ || !MayFind() || tensor.numel() != 1 || !IsOpen(tensor)) return std::nullopt;
   if (!foretells_) {
     looking_ = true;
     struct Looked {

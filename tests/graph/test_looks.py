@@ -185,6 +185,17 @@ def test_too_many_ways_are_left_to_python():
     assert "in more than 8 ways" in compiled.fallback and len(seen) == 1
 
 
+def test_a_program_that_looks_very_often_is_left_to_python():
+    def loop(x):
+        total = 0.0
+        for _ in range(300):
+            total += x.sum().item()
+        return x * total
+    compiled = dragon.function(loop)
+    with pytest.warns(CaptureWarning, match="looks at a tensor's numbers"):
+        assert compiled(torch.ones(2)).tolist() == [600, 600]
+
+
 @pytest.mark.parametrize("look", [
     lambda x: x * torch.cat([x] * 65).tolist()[0], lambda x: x * float(x), lambda x: x * int(x.numpy()[0]),
     lambda x: x * len(str(x)), lambda x: (x, f"{x.item():.2f}")[0] * 2,
