@@ -12,6 +12,7 @@ from harness.programs import REJECTED, Program
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="programs are grown in genuine PyTorch")
 PER_TEST = 12
+ROUNDS = 20  # of a map: what its function writes outside, it writes as often
 DRAWS = re.compile("rand|dropout|bernoulli|normal_|uniform_|multinomial")
 
 
@@ -29,7 +30,7 @@ def as_branch(flag, function, arguments):
 
 
 def as_map(flag, function, arguments):
-    made = torch._higher_order_ops.map(lambda row: tensors_of(function(*arguments)), torch.arange(20))
+    made = torch._higher_order_ops.map(lambda row: tensors_of(function(*arguments)), torch.arange(ROUNDS))
     return tuple(leaf[-1] for leaf in made)
 
 
@@ -42,7 +43,8 @@ def check(seed, form):
     function, outside = program.function(torch)
     arguments = program.arguments(torch)
     try:
-        wanted = tensors_of(function(*arguments))
+        for _ in range(ROUNDS if form is as_map else 1):
+            wanted = tensors_of(function(*arguments))
         wanted_grads = captured.outer_gradients(list(wanted), arguments + outside, torch)
     except REJECTED:
         return "left out"

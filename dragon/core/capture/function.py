@@ -265,7 +265,8 @@ class Function:
             if isinstance(sized, str):
                 self._sizes_fixed = sized
                 continue
-            covered = older.sized is None and set(axes) <= {*older.axes, *sized.axes}
+            # An older plan says nothing of numbers in the result, which the program may decide otherwise there.
+            covered = older.sized is None and set(axes) <= {*older.axes, *sized.axes} and not sized.template.numbers
             sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
             if covered:
                 sized.add_plan(older.sizes_of(sized.axes), older.compiled)

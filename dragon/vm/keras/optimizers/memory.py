@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.shared.tensors.variable import inferring
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 
@@ -17,6 +18,8 @@ def dtype_of(variable):
 
 def own_memory(variable):
     """Let a variable that is about to be written in place leave the old numbers to whoever else holds them."""
+    if inferring[0]:
+        return
     if _C.storage_owners(variable) > 1 and not is_capturing() and hasattr(variable, "assign"):
         is_recorded = variable.requires_grad
         variable.data = ops.clone(variable)

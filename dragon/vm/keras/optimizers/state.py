@@ -9,6 +9,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.variable import inferring
 
 # Attributes that hold variables which are not the optimizer's own.
 FOREIGN = frozenset(("_variables", "_trainable_variables", "_trainable_variables_indices"))
@@ -203,7 +204,8 @@ class State:
     def _put(self, variable, value):
         """Give a variable what a formula made: outside of graphs, the result's memory becomes the variable's."""
         if variable.__class__ is Variable and self._gate is None and not is_capturing():
-            variable.data = value
+            if not inferring[0]:
+                variable.data = value
         else:
             self.assign(variable, value)
 

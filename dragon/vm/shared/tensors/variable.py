@@ -233,7 +233,7 @@ class Variable(VariableParts, Base):
         value = self._incoming(value)
         if value.shape == self.shape:
             write(self, value)
-        else:
+        elif not inferring[0]:
             self.data = ops.clone(as_tensor(value.detach()))
         return self if read_value else None
 

@@ -51,7 +51,8 @@ class ScriptFunction:
         if function is not None:
             functools.update_wrapper(self, function)
         self.__dict__["reason"] = reason
-        self.name = getattr(function, "__name__", None) or compiled.name
+        plain = type(function).__name__ if compiled is None else compiled.name  # an object that is called has no name
+        self.name = getattr(function, "__name__", plain)
         self.qualified_name = compiled.qualified if compiled is not None else self.name
         if compiled is not None:
             self._script_function = compiled
