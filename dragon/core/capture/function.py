@@ -265,10 +265,9 @@ class Function:
             if isinstance(sized, str):
                 self._sizes_fixed = sized
                 continue
-            # An older plan says nothing of numbers in the result, which the program may decide otherwise there.
-            covered = older.sized is None and set(axes) <= {*older.axes, *sized.axes} and not sized.template.numbers
+            covered = older.sized is None and set(axes) <= {*older.axes, *sized.axes}
             sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
-            if covered:
+            if covered and not sized.template.numbers:  # a plan says nothing of numbers in the result
                 sized.add_plan(older.sizes_of(sized.axes), older.compiled)
             variant.serve_sizes(sized)
             return older if covered else None
