@@ -1,10 +1,13 @@
 """Programs that look at numbers of tensors: graphs in parts, and nobody may see a difference from eager calls."""
+import sys
+import threading
 import warnings
 
 import numpy
 import pytest
 
 import dragon
+from dragon.core.capture.hush import Hushed, _Stream
 from dragon.core.capture.settings import CaptureWarning
 from dragon.vm import torch
 from harness.look_programs import LookProgram, check
@@ -248,3 +251,25 @@ def test_errors_come_as_they_would():
     with pytest.raises(IndexError):
         compiled(torch.tensor([1.0, 1.0]))
     assert compiled(torch.tensor([0.0, 1.0])).item() == 2
+
+
+def test_threads_are_hushed_one_by_one(capsys):
+    inside, over = threading.Event(), threading.Event()
+
+    def other():
+        with Hushed() as hushed:
+            inside.set()
+            over.wait(10)
+            print("quiet")
+        told.append(hushed.wanted)
+    told = []
+    thread = threading.Thread(target=other)
+    with Hushed() as hushed:
+        thread.start()
+        assert inside.wait(10)
+    print("loud")
+    over.set()
+    thread.join(10)
+    print("loud again")
+    assert capsys.readouterr().out == "loud\nloud again\n" and told == [True] and not hushed.wanted
+    assert not isinstance(sys.stdout, _Stream)

@@ -3,22 +3,51 @@ import logging
 import sys
 import threading
 
+_local = threading.local()  # `hushed`: the innermost block of this thread
+_lock = threading.Lock()
+_installed = []  # per block that any thread is in: what takes it all away again, in the first
+
+
+def _is_quiet():
+    """Return whether this thread is to be quiet, and note that it wanted to say something."""
+    hushed = getattr(_local, "hushed", None)
+    if hushed is not None:
+        hushed.wanted = True
+    return hushed is not None
+
 
 class _Stream:
-    """A stream that keeps quiet on one thread and is what it was on all others."""
+    """A stream that keeps quiet on threads that are to, and is what it was on all others."""
 
-    def __init__(self, stream, hushed):
-        self._stream, self._hushed = stream, hushed
+    def __init__(self, stream):
+        self._stream = stream
 
     def write(self, text):
         """Write a text, or note that somebody wanted to."""
-        if self._hushed.is_here():
-            self._hushed.wanted = True
-            return len(text)
-        return self._stream.write(text)
+        return len(text) if _is_quiet() else self._stream.write(text)
 
     def __getattr__(self, name):
         return getattr(self._stream, name)
+
+
+def _install():
+    """Put the quiet streams in place; return what takes them away, unless somebody has put others there meanwhile."""
+    streams = {name: _Stream(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
+    handle = logging.Logger.handle
+
+    def keep_quiet(logger, record):
+        return None if _is_quiet() else handle(logger, record)
+    for name, stream in streams.items():
+        setattr(sys, name, stream)
+    logging.Logger.handle = keep_quiet
+
+    def take_away():
+        for name, stream in streams.items():
+            if getattr(sys, name) is stream:
+                setattr(sys, name, stream._stream)
+        if logging.Logger.handle is keep_quiet:
+            logging.Logger.handle = handle
+    return take_away
 
 
 class Hushed:
@@ -26,24 +55,17 @@ class Hushed:
 
     def __init__(self):
         self.wanted = False
-        self._thread = threading.get_ident()
-
-    def is_here(self):
-        """Return whether the running thread is the one that is to be quiet."""
-        return threading.get_ident() == self._thread
 
     def __enter__(self):
-        self._before = sys.stdout, sys.stderr, logging.Logger.handle
-        handle = logging.Logger.handle
-
-        def keep_quiet(logger, record):
-            if self.is_here():
-                self.wanted = True
-                return None
-            return handle(logger, record)
-        sys.stdout, sys.stderr = (stream and _Stream(stream, self) for stream in self._before[:2])
-        logging.Logger.handle = keep_quiet
+        with _lock:
+            _installed.append(None if _installed else _install())
+        self._outer, _local.hushed = getattr(_local, "hushed", None), self
         return self
 
     def __exit__(self, *_):
-        sys.stdout, sys.stderr, logging.Logger.handle = self._before
+        _local.hushed = self._outer
+        with _lock:
+            take_away = _installed[0]
+            _installed.pop()
+            if not _installed:
+                take_away()
