@@ -383,11 +383,14 @@ constexpr int64_t kMostTold = 64;  ///< numbers of a list that a graph follows o
 /// The list of numbers that somebody notes or foretells, who hears of each.
 PyObject* ToldListOf(const Tensor& tensor) {
   if (tensor.ndim() == 0) return WrapItemOf(tensor);
-  PyObject* list = PyList_New(tensor.shape()[0]);
-  if (!list) throw py::error_already_set();
+  py::list list(tensor.shape()[0]);
   const Tensors slices = tensor.shape()[0] ? OpN<"unbind">(tensor, 0) : Tensors();
-  for (size_t i = 0; i < slices.size(); ++i) PyList_SET_ITEM(list, i, ToldListOf(slices[i]));
-  return list;
+  for (size_t i = 0; i < slices.size(); ++i) {
+    py::object item = py::reinterpret_steal<py::object>(ToldListOf(slices[i]));
+    if (!item) throw py::error_already_set();
+    list[i] = item;
+  }
+  return list.release().ptr();
 }
 
 }  // namespace
