@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/device/absent.h"
 #include "core/framework/apply.h"
 #include "core/framework/graph_body.h"
 #include "core/framework/graph_check.h"
+#include "core/framework/shapes_only.h"
 
 namespace dragon {
 
@@ -132,11 +132,7 @@ std::vector<ValueInfo> InferCall(const Graph& graph, const GraphCall& call) {
         .Says("the shape of its result depends on numbers, so it has no place in a graph");
   }
   if (call.op->compose) {
-    struct Phantoms {
-      Phantoms() : before(std::exchange(Door().phantom, true)), absent(std::exchange(NumbersAreAbsent(), true)) {}
-      ~Phantoms() { Door().phantom = before, NumbersAreAbsent() = absent; }
-      bool before, absent;
-    } phantoms;
+    const ShapesOnly shapes_only;
     GradMode off(false);
     for (const Tensor& result : call.op->compose(CallReader(concrete))) infos.push_back(InfoOf(result));
   } else if (call.op->view) {

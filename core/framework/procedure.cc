@@ -2,12 +2,11 @@
 #include "core/framework/procedure.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "core/device/absent.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/known.h"
 #include "core/framework/procedure_run.h"
+#include "core/framework/shapes_only.h"
 #include "core/framework/trace.h"
 
 namespace dragon {
@@ -48,10 +47,6 @@ void TakeOwners(const Capture& like, Trace* trace) {
 }
 
 }  // namespace
-
-ShapesOnly::ShapesOnly()
-    : phantom_(std::exchange(Door().phantom, true)), absent_(std::exchange(NumbersAreAbsent(), true)) {}
-ShapesOnly::~ShapesOnly() { Door().phantom = phantom_, NumbersAreAbsent() = absent_; }
 
 std::vector<Tensor> Procedure::Run(std::span<const Tensor> given, std::span<const double> numbers,
                                    std::span<const Value> known) const {

@@ -121,16 +121,4 @@ class DRAGON_API Procedure {
 /// Arguments without numbers, otherwise like the given; what is one tensor stays one.
 DRAGON_API std::vector<Tensor> PhantomsOf(std::span<const Tensor> arguments);
 
-/// Shapes only, for a scope: results get no memory, no kernel runs, and looking at numbers is an error.
-class DRAGON_API ShapesOnly {
- public:
-  ShapesOnly();
-  ~ShapesOnly();
-  ShapesOnly(const ShapesOnly&) = delete;
-  ShapesOnly& operator=(const ShapesOnly&) = delete;
-
- private:
-  bool phantom_, absent_;
-};
-
 }  // namespace dragon

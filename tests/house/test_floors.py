@@ -34,7 +34,7 @@ FLOORS = [
     {"schema", "generator"},
     {"tensor", "promotion"},
     {"operator", "infer", "writes", "sizes"},
-    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings"},
+    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings", "shapes_only"},
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},
