@@ -1,6 +1,7 @@
 // Numbers in and out of Python: buffers (zero-copy), NumPy arrays, nested lists.
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "core/bindings/items.h"
@@ -8,6 +9,7 @@
 #include "core/framework/number.h"
 #include "core/framework/promotion.h"
 #include "core/framework/scribe.h"
+#include "core/framework/shapes_only.h"
 
 namespace dragon::python {
 
@@ -66,6 +68,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   return GuardedInt([&] {
     tensor.Observe("its memory as a buffer or a NumPy array");
     tensor.Settle();
+    tensor.data();  // raises where there are no numbers to lend
     if (tensor.impl()->storage) tensor.impl()->storage->lent = true;
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
       PyErr_SetString(PyExc_BufferError, "buffer: the tensor is not in row-major order; call contiguous() first");
@@ -322,29 +325,35 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
 
 }  // namespace
 
-Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* who) {
-  Tensor tensor;
-  if (IsTensor(data)) {
-    tensor = AsTensor(data).Detach();
-    tensor = Op<"to_row_major">(tensor);
-  } else if (IsSequence(data) || PyFloat_CheckExact(data) || PyLong_Check(data) || PyComplex_CheckExact(data)) {
-    tensor = FromSequence(data, dtype, who);
-  } else if (PyObject_CheckBuffer(data)) {
-    tensor = Op<"to_row_major">(FromBuffer(data, who));
-  } else if (IsNumber(data) || NumberOf(data) >= 0) {
-    tensor = FromSequence(data, dtype, who);
-  } else if (PyObject_HasAttrString(data, "__array__")) {
+namespace {
+
+/// A tensor of what is none yet.
+Tensor FromOutside(PyObject* data, const DType* dtype, const char* who) {
+  if (IsSequence(data) || PyFloat_CheckExact(data) || PyLong_Check(data) || PyComplex_CheckExact(data)) {
+    return FromSequence(data, dtype, who);
+  }
+  if (PyObject_CheckBuffer(data)) return Op<"to_row_major">(FromBuffer(data, who));
+  if (IsNumber(data) || NumberOf(data) >= 0) return FromSequence(data, dtype, who);
+  if (PyObject_HasAttrString(data, "__array__")) {
     py::object array = py::reinterpret_borrow<py::object>(data).attr("__array__")();
-    tensor = Op<"to_row_major">(FromBuffer(array.ptr(), who));
-  } else if (PySequence_Check(data) && !PyUnicode_Check(data)) {
+    return Op<"to_row_major">(FromBuffer(array.ptr(), who));
+  }
+  if (PySequence_Check(data) && !PyUnicode_Check(data)) {
     py::object list = py::reinterpret_steal<py::object>(PySequence_List(data));
     if (!list) throw py::error_already_set();
-    tensor = FromSequence(list.ptr(), dtype, who);
-  } else {
-    throw TypeError(who)
-        .Got("'", Py_TYPE(data)->tp_name, "'")
-        .Expected("numbers, nested lists of them, an array or a tensor");
+    return FromSequence(list.ptr(), dtype, who);
   }
+  throw TypeError(who)
+      .Got("'", Py_TYPE(data)->tp_name, "'")
+      .Expected("numbers, nested lists of them, an array or a tensor");
+}
+
+}  // namespace
+
+Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* who) {
+  std::optional<NumbersAsWell> numbers;
+  if (!IsTensor(data)) numbers.emplace();
+  Tensor tensor = IsTensor(data) ? Op<"to_row_major">(AsTensor(data).Detach()) : FromOutside(data, dtype, who);
   if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
   if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);
   return tensor;

@@ -59,13 +59,17 @@ WithoutGil::~WithoutGil() {
   g_outside.fetch_sub(1, std::memory_order_relaxed);
 }
 
-std::function<std::string()> Asking(pybind11::function function) {
+std::shared_ptr<PyObject> KeptWithoutGil(pybind11::object object) {
   // A thread may end, and let go of what it holds, without the lock.
-  const std::shared_ptr<PyObject> kept(function.release().ptr(), [](PyObject* object) {
-    if (!Py_IsInitialized() || LockIsGone()) return;
-    WithGil gil;
-    Py_DECREF(object);
-  });
+  return {object.release().ptr(), [](PyObject* kept) {
+            if (!Py_IsInitialized() || LockIsGone()) return;
+            WithGil gil;
+            Py_DECREF(kept);
+          }};
+}
+
+std::function<std::string()> Asking(pybind11::function function) {
+  const std::shared_ptr<PyObject> kept = KeptWithoutGil(std::move(function));
   return [kept] {
     WithGil gil;
     return pybind11::cast<std::string>(pybind11::reinterpret_borrow<pybind11::function>(kept.get())());

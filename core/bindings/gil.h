@@ -7,6 +7,7 @@
 #include <pybind11/pybind11.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,8 @@ class WithGil {
   std::optional<pybind11::gil_scoped_acquire> gil_;
 };
 
+/// An object that may be let go of without the lock.
+std::shared_ptr<PyObject> KeptWithoutGil(pybind11::object object);
 /// What asks a function of Python's for a text, whoever holds the lock; it may be let go of without the lock.
 std::function<std::string()> Asking(pybind11::function function);
 

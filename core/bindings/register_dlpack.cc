@@ -59,6 +59,7 @@ DLTensor Describe(Lent* lent) {
   const Tensor& x = lent->tensor;
   const int i = static_cast<int>(x.dtype());
   DLTensor described{};
+  x.data();  // raises where there are no numbers to lend
   described.data = x.mutable_data();
   described.device = ToDL(x.device());
   described.ndim = x.ndim();

@@ -46,6 +46,19 @@ ProcedureFace FinishProcedure(Scribe& scribe, const py::sequence& outputs) {
   return face;
 }
 
+/// A function of Python's, called with the arguments, that returns the procedure or a text that says why there is none.
+Asker AskingFor(py::function function) {
+  const std::shared_ptr<PyObject> kept = KeptWithoutGil(std::move(function));
+  return [kept](std::span<const Tensor> arguments) {
+    WithGil gil;
+    py::list given;
+    for (const Tensor& argument : arguments) given.append(Shown(argument));
+    const py::object found = py::reinterpret_borrow<py::function>(kept.get())(given);
+    if (py::isinstance<py::str>(found)) return Asked{nullptr, {}, found.cast<std::string>()};
+    return Asked{found.cast<const ProcedureFace&>().procedure, {}, {}};
+  };
+}
+
 /// Where two captures differ; empty if they are the same to the last number.
 std::string DifferenceOf(CaptureFace& one, CaptureFace& other, bool differentiate) {
   return Difference(one.With(differentiate), other.With(differentiate));
@@ -102,6 +115,14 @@ class PartsRun {
       run_.Skip(part.end, part.gives, made);
     });
   }
+  /// Have the part be done again, where gradients of a plan's gradients are wanted.
+  void Serve(size_t i, const ProgramFace& program) const {
+    auto procedure = std::make_shared<Procedure>(parts_.at(i).procedure);
+    for (const Tensor& tensor : taken_) procedure->ranks.push_back(tensor.ndim());
+    const std::span<const Value> found = run_.numbers().found();
+    const Asked asked{std::move(procedure), {found.begin(), found.end()}, {}};
+    program.program->SetAsker([asked](std::span<const Tensor>) { return asked; });
+  }
   /// Do it operator by operator.
   bool Advance(size_t i) {
     taken_.clear();
@@ -153,6 +174,8 @@ void RegisterParts(py::module_& m) {
       .def("traced", &PartsRun::Traced, "What the part comes to for what it takes now.", py::arg("part"),
            py::arg("like"))
       .def("play", &PartsRun::Play, "Have a plan do the part.", py::arg("part"), py::arg("program"))
+      .def("serve", &PartsRun::Serve, "Have the part be done again where gradients of a plan's gradients are wanted.",
+           py::arg("part"), py::arg("program"))
       .def("advance", &PartsRun::Advance, "Do the part operator by operator.", py::arg("part"))
       .def("finish", &PartsRun::Finish, "The result; None where the program would have gone another way.",
            py::arg("numbers"))
@@ -218,6 +241,13 @@ void RegisterProcedure(py::module_& m) {
            "told "
            "what it found before another trace.",
            py::arg("arguments"), py::arg("like"), py::arg("foretold") = nullptr)
+      .def(
+          "serve",
+          [](const ProcedureFace& self, const ProgramFace& program) {
+            program.program->SetAsker(
+                [asked = Asked{self.procedure, {}, {}}](std::span<const Tensor>) { return asked; });
+          },
+          "Be done again where gradients of a program's gradients are wanted.", py::arg("program"))
       .def("parts", &Cut, "The call in parts, between which its program looks at numbers.")
       .def_property_readonly(
           "fixed_sizes", [](const ProcedureFace& self) { return self.procedure->FixedSizes(); },
@@ -227,6 +257,14 @@ void RegisterProcedure(py::module_& m) {
           "What the program decided by sizes.");
   m.def("finish_procedure", &FinishProcedure, "The procedure that leads to these tensors.", py::arg("scribe"),
         py::arg("outputs"));
+  m.def(
+      "set_asker",
+      [](const ProgramFace& program, py::function function) {
+        program.program->SetAsker(AskingFor(std::move(function)));
+      },
+      "Have a function find the procedure of a program's call, given its arguments, where gradients of gradients are "
+      "wanted; it returns a text where there is none.",
+      py::arg("program"), py::arg("function"));
   m.def("difference", &DifferenceOf, "Where two captures differ; empty where they do not.", py::arg("one"),
         py::arg("other"), py::arg("differentiate") = true);
   RegisterParts(m);

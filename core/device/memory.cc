@@ -23,6 +23,16 @@ void RefuseAbsent() {
   throw NotImplementedError("memory").Got("a look at numbers that are not known yet").Expected("shapes only");
 }
 
+/// Whoever keeps a tensor of a run that only worked out shapes must not be given what lies in memory instead of
+/// numbers.
+void RefuseUnwritten(size_t bytes) {
+  RefuseAbsent();
+  if (bytes == 0) return;
+  throw RuntimeError("memory")
+      .Got("a look at the numbers of a tensor that was made while only shapes were worked out")
+      .Expected("a tensor of this call; one that is kept for later is to be made of data, or outside such a run");
+}
+
 }  // namespace
 
 bool& NumbersAreAbsent() {
@@ -108,6 +118,7 @@ void UnifiedMemory::EnsureDevice(Device device) const {
 const void* UnifiedMemory::HostSlow() const {
   std::lock_guard<std::mutex> lock(LockOf(this));
   if (bits() & kHostBit) return host_;
+  if (state() == State::kUninitialized) RefuseUnwritten(bytes_);
   EnsureHost();
   set(state() == State::kAtDevice ? State::kSynced : State::kAtHost);
   return host_;
@@ -123,6 +134,7 @@ void* UnifiedMemory::MutableHostSlow() {
 const void* UnifiedMemory::DeviceSlow(Device device) const {
   std::lock_guard<std::mutex> lock(LockOf(this));
   if ((bits() & kDeviceBit) && device_ == device) return on_device_;
+  if (state() == State::kUninitialized) RefuseUnwritten(bytes_);
   EnsureDevice(device);
   set(state() == State::kAtHost || state() == State::kSynced ? State::kSynced : State::kAtDevice);
   return on_device_;

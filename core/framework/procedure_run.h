@@ -21,6 +21,8 @@ class DRAGON_API ProcedureRun {
   std::vector<Tensor> Finish();
 
   const Tensor& tensor(TensorId id) const { return tensors_[id]; }
+  /// Have another tensor stand for one that the program found by itself. Before the first step.
+  void Put(TensorId id, const Tensor& tensor) { tensors_[id] = tensor; }
   const SizesNow& numbers() const { return now_; }
   /// Make the tensor of a bare number before its turn.
   void MakeEarly(int32_t step);

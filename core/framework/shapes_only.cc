@@ -12,4 +12,9 @@ ShapesOnly::ShapesOnly()
     : phantom_(std::exchange(Door().phantom, true)), absent_(std::exchange(NumbersAreAbsent(), true)) {}
 ShapesOnly::~ShapesOnly() { Door().phantom = phantom_, NumbersAreAbsent() = absent_; }
 
+NumbersAsWell::NumbersAsWell() : phantom_(Door().phantom), absent_(NumbersAreAbsent()) {
+  if (!Door().tracer) Door().phantom = NumbersAreAbsent() = false;
+}
+NumbersAsWell::~NumbersAsWell() { Door().phantom = phantom_, NumbersAreAbsent() = absent_; }
+
 }  // namespace dragon

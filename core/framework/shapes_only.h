@@ -17,4 +17,17 @@ class DRAGON_API ShapesOnly {
   bool phantom_, absent_;
 };
 
+/// Numbers as well, for a scope: what is made of Python's data has some, and may be kept beyond the run that works out
+/// shapes. Before a trace nothing changes: it writes the calls down.
+class DRAGON_API NumbersAsWell {
+ public:
+  NumbersAsWell();
+  ~NumbersAsWell();
+  NumbersAsWell(const NumbersAsWell&) = delete;
+  NumbersAsWell& operator=(const NumbersAsWell&) = delete;
+
+ private:
+  bool phantom_, absent_;
+};
+
 }  // namespace dragon

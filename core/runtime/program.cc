@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/framework/autograd/meta.h"
+#include "core/framework/generator.h"
 #include "core/framework/graph_check.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
@@ -24,11 +25,13 @@ std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes, const Plan
 class ProgramNode final : public Node {
  public:
   ProgramNode(std::shared_ptr<Plan> plan, const Program& owner, std::span<const Tensor> inputs,
-              std::span<const Tensor> values)
+              std::span<const Tensor> values, std::unique_ptr<Redo> redo)
       : plan_(std::move(plan)),
+        redo_(std::move(redo)),
+        lasting_(owner.lasting_),
+        roots_(owner.roots_),
         grad_index_(owner.grad_index_),
-        reaches_(owner.reaches_),
-        root_count_(owner.roots_.size()) {
+        reaches_(owner.reaches_) {
     symbols_ = owner.symbols_;
     for (int kept : owner.kept_) {
       if (kept >= 0) {
@@ -41,10 +44,12 @@ class ProgramNode final : public Node {
   }
 
   Tensors Backward(const Tensors& grads, uint64_t /*unwanted*/) override {
+    if (Door().grad_enabled) return Recorded(grads);
     const std::vector<char> flowing = Flowing(grads);
     return GradientsOf(plan_->Run(Inputs(grads), symbols_), flowing);
   }
   Tensors BackwardOnce(Tensors& grads, uint64_t /*unwanted*/) override {
+    if (Door().grad_enabled) return Recorded(grads);
     const std::vector<char> flowing = Flowing(grads);
     std::vector<Tensor> inputs = Inputs(grads);
     ReleaseSaved();
@@ -53,26 +58,33 @@ class ProgramNode final : public Node {
   }
   void ReleaseSaved() override {
     saved_.clear();
+    redo_.reset();
     released_ = true;
   }
   std::string name() const override { return "compiled"; }
 
  private:
+  void CheckKept() const {
+    if (!released_) return;
+    throw RuntimeError(name()).Says(
+        "its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go through "
+        "the graph again");
+  }
+  /// Gradients with a history of their own.
+  Tensors Recorded(const Tensors& grads) const {
+    CheckKept();
+    if (redo_) return redo_->Gradients(roots_, grads);
+    throw NotImplementedError(name()).Says(
+        "the gradient of this compiled function has no gradient (create_graph=True): ",
+        lasting_.empty() ? "nobody knows what its program asked for" : lasting_, "; call the function uncompiled");
+  }
   /// What the plan reads: what was saved, and the gradients of the roots.
   std::vector<Tensor> Inputs(const Tensors& grads) {
-    if (released_) {
-      throw RuntimeError(name()).Says(
-          "its saved tensors were freed by an earlier backward pass; pass retain_graph=True to that one to go through "
-          "the graph again");
-    }
-    if (Door().grad_enabled) {
-      throw NotImplementedError(name()).Says(
-          "the gradient of a compiled function has no gradient (create_graph=True); call the function uncompiled");
-    }
+    CheckKept();
     std::vector<Tensor> inputs;
     for (const SavedTensor& saved : saved_)
       inputs.push_back(saved.Unpack("compiled function", Ref<Node>(this)).Detach());
-    for (size_t i = 0; i < root_count_; ++i) {
+    for (size_t i = 0; i < roots_.size(); ++i) {
       const TensorMeta& meta = y_metas[i];
       Tensor grad = grads[i].defined() ? grads[i].Detach() : Op<"zeros">(meta.shape, meta.dtype, meta.device);
       inputs.push_back(grad.is_contiguous() ? grad : Op<"to_row_major">(grad));
@@ -83,7 +95,7 @@ class ProgramNode final : public Node {
   std::vector<char> Flowing(const Tensors& grads) const {
     std::vector<char> flowing(grad_index_.size(), 0);
     for (size_t i = 0; i < grad_index_.size(); ++i) {
-      for (size_t root = 0; root < root_count_; ++root) flowing[i] |= grads[root].defined() && reaches_[root][i];
+      for (size_t root = 0; root < roots_.size(); ++root) flowing[i] |= grads[root].defined() && reaches_[root][i];
     }
     return flowing;
   }
@@ -96,10 +108,12 @@ class ProgramNode final : public Node {
   }
 
   std::shared_ptr<Plan> plan_;
+  std::unique_ptr<Redo> redo_;
+  std::string lasting_;
+  std::vector<int> roots_;
   std::vector<SavedTensor> saved_;
   std::vector<int> grad_index_;
   std::vector<std::vector<char>> reaches_;
-  size_t root_count_;
   std::vector<double> symbols_;
   bool released_ = false;
 };
@@ -173,6 +187,25 @@ SplitGraph SplitWhole(const Capture& capture, Differentiation whole, const PassO
 
 }  // namespace
 
+namespace {
+
+/// Whether a call of the graph draws from the generator of whoever runs it.
+bool Draws(const Graph& graph) {
+  return std::any_of(graph.calls.begin(), graph.calls.end(), [](const GraphCall& call) {
+    const std::span<const Argument> arguments = call.op->schema.arguments();
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [](const Argument& argument) { return argument.type == ArgumentType::kGenerator; });
+  });
+}
+
+/// What a call does besides computing results, for people; empty if nothing.
+std::string Lasting(const Capture& capture, bool writes) {
+  if (writes) return "it writes tensors that were there before";
+  return capture.gradients.empty() ? "" : "it has a backward pass within";
+}
+
+}  // namespace
+
 Program::Program(Capture capture, CompileOptions options) : capture_(std::move(capture)) {
   Differentiation whole = std::exchange(capture_.backward, {});
   Graph forward = capture_.graph;
@@ -195,6 +228,8 @@ Program::Program(Capture capture, CompileOptions options) : capture_(std::move(c
     backward_ = Compile(std::move(split.backward), options.backward, options.plan, &reports_);
   }
   updates_ = TrueUpdates(forward);
+  lasting_ = Lasting(capture_, !updates_.empty());
+  draws_ = Draws(capture_.graph);
   const bool pure = !backward_ && capture_.gradients.empty() && updates_.empty();
   if (options.freeze && pure && options.forward.level >= 3) frozen_ = std::make_unique<FrozenPlan>(capture_, options);
   forward_ = Compile(std::move(forward), options.forward, options.plan, &reports_);
@@ -264,9 +299,22 @@ Tensor Program::Present(const CapturedOutput& output, std::span<const Tensor> in
   return result;
 }
 
-void Program::Record(std::span<const Tensor> inputs, std::span<const Tensor> values, std::span<const Tensor> results) {
+/// The state of the generator, where a call draws that may be done again.
+std::vector<uint8_t> Program::GeneratorBefore() const {
+  const bool kept = draws_ && backward_ && asker_ && lasting_.empty() && Door().grad_enabled;
+  return kept ? CurrentGenerator().State() : std::vector<uint8_t>();
+}
+
+void Program::Record(std::span<const Tensor> arguments, std::span<const Tensor> inputs, std::span<const Tensor> values,
+                     std::span<const Tensor> results, std::vector<uint8_t> generator) {
   if (backward_) {
-    auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values);
+    std::unique_ptr<Redo> redo;
+    if (asker_ && lasting_.empty()) {
+      std::vector<Tensor> wanted;
+      for (int input : wanted_) wanted.push_back(inputs[input]);
+      redo = std::make_unique<Redo>(asker_, arguments, std::move(wanted), symbols_, std::move(generator));
+    }
+    auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values, std::move(redo));
     for (size_t i = 0; i < roots_.size(); ++i) {
       const Tensor& root = results[roots_[i]];
       node->y_metas.push_back(TensorMeta(root));
@@ -291,6 +339,7 @@ void Program::DropGradients(std::span<const Tensor> arguments) const {
 std::vector<Tensor> Program::Run(std::span<const Tensor> arguments) {
   const std::vector<Tensor> inputs = Gather(arguments);
   DropGradients(arguments);
+  std::vector<uint8_t> generator = GeneratorBefore();
   const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh(&reports_) : nullptr;
   const std::vector<Tensor> values =
       frozen ? frozen->Run(frozen_->Arguments(inputs), symbols_) : forward_->Run(inputs, symbols_);
@@ -301,7 +350,7 @@ std::vector<Tensor> Program::Run(std::span<const Tensor> arguments) {
   }
   std::vector<Tensor> results;
   for (const CapturedOutput& output : capture_.outputs) results.push_back(Present(output, inputs, values));
-  if (Door().grad_enabled) Record(inputs, values, results);
+  if (Door().grad_enabled) Record(arguments, inputs, values, results, std::move(generator));
   for (const CapturedGradient& gradient : capture_.gradients) {
     if (!gradient.written) continue;
     AutogradMeta::Of(LeafOf(gradient, arguments)).grad =

@@ -9,6 +9,7 @@
 #include "core/framework/trace.h"
 #include "core/passes/pass.h"
 #include "core/runtime/plan.h"
+#include "core/runtime/redo.h"
 
 namespace dragon {
 
@@ -40,6 +41,8 @@ class DRAGON_API Program {
   Plan* backward() { return backward_.get(); }
   const std::vector<PassReport>& reports() const { return reports_; }
   void SetSymbols(std::vector<double> values) { symbols_ = std::move(values); }
+  /// How to find out what the program asked for, in case that somebody wants gradients of gradients.
+  void SetAsker(Asker asker) { asker_ = std::make_shared<const Asker>(std::move(asker)); }
 
  private:
   friend class ProgramNode;
@@ -47,7 +50,9 @@ class DRAGON_API Program {
     return gradient.argument < 0 ? gradient.leaf : arguments[gradient.argument];
   }
   void DropGradients(std::span<const Tensor> arguments) const;
-  void Record(std::span<const Tensor> inputs, std::span<const Tensor> values, std::span<const Tensor> results);
+  std::vector<uint8_t> GeneratorBefore() const;
+  void Record(std::span<const Tensor> arguments, std::span<const Tensor> inputs, std::span<const Tensor> values,
+              std::span<const Tensor> results, std::vector<uint8_t> generator);
   std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
 
@@ -64,6 +69,9 @@ class DRAGON_API Program {
   std::vector<std::pair<int32_t, ValueId>> updates_;
   std::vector<PassReport> reports_;
   std::vector<double> symbols_;
+  std::shared_ptr<const Asker> asker_;
+  std::string lasting_;  ///< what a call does that cannot be done twice; empty if nothing
+  bool draws_ = false;   ///< from the thread's random generator
 };
 
 }  // namespace dragon

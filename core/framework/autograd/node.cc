@@ -150,8 +150,13 @@ bool SharesMemory(const Tensor& a, const Tensor& b) {
   return a.defined() && b.defined() && a.impl()->storage && a.impl()->storage == b.impl()->storage;
 }
 
-/// A clone that a trace hears of, though it is made below the door.
-Tensor CopyToKeep(const Tensor& x) { return Door().tracer ? Door().tracer->Keep(x) : Op<"clone">(x); }
+/// A clone that a trace hears of, though it is made below the door. It has the history of what it is a copy of.
+Tensor CopyToKeep(const Tensor& x) {
+  if (!Door().tracer) return Op<"clone">(x);
+  const Tensor copy = Door().tracer->Keep(x);
+  if (const Edge edge = GradEdge(x)) SetHistory(copy, edge.node, edge.index);
+  return copy;
+}
 
 }  // namespace
 

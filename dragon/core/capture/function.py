@@ -7,6 +7,7 @@ import types
 
 from dragon import _C
 from dragon.core.capture import report
+from dragon.core.capture.again import Again
 from dragon.core.capture.lines import definition
 from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
@@ -27,7 +28,7 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self.compiled = self.sized = self.parts = None
+        self.captured = self.compiled = self.sized = self.parts = self.again = None
         self.axes = []
         self.shapes = [tuple(tensor.shape) for tensor in recording.inputs]
         self._lock = threading.Lock()
@@ -211,6 +212,9 @@ class Function:
             variant.compile(captured, **options)
         except Exception as error:  # a graph that cannot be compiled must not keep the function from running
             return self._give_up(recording, str(error))
+        if not recording.changes:
+            variant.again = Again(recording, captured)
+            variant.again.serve(variant.compiled)
         merged = self._open_sizes(recording, variant, options, args, kwargs)
         captured.forget()
         self._add(variant, merged)
@@ -269,6 +273,7 @@ class Function:
             sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
             if covered and not sized.template.numbers:  # a plan says nothing of numbers in the result
                 sized.add_plan(older.sizes_of(sized.axes), older.compiled)
+                sized.older = older.again
             variant.serve_sizes(sized)
             return older if covered else None
         asked, bounds = asked_axes(recording.inputs, self._dynamic)

@@ -88,6 +88,7 @@ class Parts:
                 captured = run.traced(part, self._like)
                 plan = captured.compile(**self._options)
                 captured.forget()
+                run.serve(part, plan)
             except Exception:  # what cannot be planned runs operator by operator, as rightly
                 return None
             plans = self._plans[part]

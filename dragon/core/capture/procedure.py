@@ -11,6 +11,7 @@ from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
 
 OPEN_AXES = "_dragon_open_axes"  # an attribute of tensors: {axis: (smallest, largest)} of sizes that vary
+IS_VARIABLE = "_dragon_is_variable"  # an attribute of classes whose objects are read by calls, which make copies
 MOST_PLANS = 32  # of one capture; sizes beyond these run operator by operator, or take the place of the oldest
 MOST_SIZES = 4096  # that are remembered to have come
 WORTH_A_PLAN = 2  # how often sizes come before they get one
@@ -57,6 +58,7 @@ class Sized:
         self._wanted = [followed.number for followed in template.numbers]
         self._plans, self._times, self._numbers = {}, {}, {}
         self.bounds = {}  # by axis: the smallest and the largest size, or None
+        self.older = None  # what plans of an older graph ask for gradients of gradients
         self._lock = threading.Lock()
 
     sizes = property(lambda self: list(self._plans), doc="List[Tuple[int, ...]]: those for which there are plans.")
@@ -150,6 +152,7 @@ class Sized:
                 captured.forget()
             except Exception:  # what cannot be planned runs operator by operator, as rightly
                 return None
+            self.procedure.serve(plan)
             self.add_plan(sizes, plan)
         return plan
 
@@ -200,9 +203,12 @@ def asked_axes(inputs, dynamic):
 
 
 def as_given(inputs):
-    """Return tensors without numbers like these, of which the same is the same."""
+    """Return tensors without numbers like these, of which the same is the same; variables are what they are."""
     chosen = []
     for number, tensor in enumerate(inputs):
+        if getattr(type(tensor), IS_VARIABLE, False):
+            chosen.append(tensor)
+            continue
         first = next((n for n, other in enumerate(inputs[:number]) if other is tensor), None)
         chosen.append(chosen[first] if first is not None else _C.phantom_like(tensor, tuple(tensor.shape)))
     return chosen

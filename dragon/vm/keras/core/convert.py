@@ -1,5 +1,7 @@
 """Whatever a user hands to Keras, as a tensor."""
 from dragon import _C
+from dragon.core import modes
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
@@ -60,7 +62,9 @@ def _convert_other(x, dtype, sparse, ragged):
         return convert(x)
     is_number = isinstance(x, (int, float, list, tuple)) and not dtype.startswith(("bool", "int", "uint"))
     made = convert(x, dtype=dtype) if is_number else convert(x)
-    return made if standardize_dtype(made.dtype) == dtype else ops.cast(made, dtype)
+    if standardize_dtype(made.dtype) == dtype:
+        return made
+    return ops.cast(made, dtype) if is_capturing() else modes.with_numbers(lambda: ops.cast(made, dtype))
 
 
 def convert_to_numpy(x):

@@ -20,9 +20,7 @@ def phantom(shape, dtype):
         return StringTensor(np.full(shape, b"", dtype=object))
     prototype = _prototypes.get(dtype)
     if prototype is None:
-        before = modes.set_phantom(False)
-        prototype = _prototypes[dtype] = ops.zeros((), dtype=dtype)
-        modes.set_phantom(before)
+        prototype = _prototypes[dtype] = modes.with_numbers(lambda: ops.zeros((), dtype=dtype))
     return _C.phantom_like(prototype, shape)
 
 

@@ -2,7 +2,6 @@
 import random
 
 from dragon import _C
-from dragon.core import modes
 from dragon.core.capture.rules import Rules
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.configuration import Configured
@@ -69,23 +68,14 @@ class SeedGenerator(Configured):
 _steps = []
 
 
-def _concrete(make):
-    """Return a tensor with numbers, also where this thread makes shapes only."""
-    before = modes.set_phantom(False)
-    try:
-        return make()
-    finally:
-        modes.set_phantom(before)
-
-
 def _step():
     if not _steps:
-        _steps.append(_concrete(lambda: _C.tensor([0, 1], "int64", None, Tensor)))
+        _steps.append(_C.tensor([0, 1], "int64", None, Tensor))
     return _steps[0]
 
 
 def _seed_tensor(seed):
-    return _concrete(lambda: _C.tensor([seed, 0], "int64", None, Tensor))
+    return _C.tensor([seed, 0], "int64", None, Tensor)
 
 
 def make_default_seed():

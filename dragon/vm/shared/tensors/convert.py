@@ -212,7 +212,7 @@ def _array(array, dtype):
             array = array.astype(array.dtype.newbyteorder("="))
         if any(stride < 0 or stride % array.itemsize for stride in array.strides):
             array = array.copy()
-        made = _C.tensor(array, OBJECTS[name], CPU, Tensor)
+        made = _C.tensor(array, OBJECTS[name] if dtype is None else dtype, CPU, Tensor)
     return _store(made, made.dtype if dtype is None else dtype)
 
 

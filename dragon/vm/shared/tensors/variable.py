@@ -132,6 +132,8 @@ class Variable(VariableParts, Base):
 
     """
 
+    _dragon_is_variable = True
+
     def __new__(cls, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
                 variable_def=None, dtype=None, import_scope=None, constraint=None, synchronization=None,
                 aggregation=None, shape=None, experimental_enable_variable_lifting=True):

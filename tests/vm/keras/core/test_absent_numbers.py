@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
+from harness import genuine
 
 SHAPED = {
     "reshape": (lambda x: tf.reshape(x, [tf.shape(x)[0], -1]), (None, 24)),
@@ -58,3 +59,45 @@ def test_how_many_segments_there_are_is_not_known_before_the_numbers():
         reduce = getattr(keras.ops, f"segment_{name}")
         assert reduce(rows, places).shape == (None, 5)
         assert reduce(rows, places, num_segments=3).shape == (3, 5)
+
+
+def build_once(function, shape):
+    """Learn what a function returns without calling it on numbers."""
+    return keras.layers.Lambda(function)(keras.KerasTensor(shape))
+
+
+@pytest.mark.parametrize("size", [4, 100])
+@pytest.mark.parametrize("make", [
+    tf.convert_to_tensor, lambda x: tf.constant(x.tolist()), keras.ops.convert_to_tensor,
+    lambda x: tf.constant(x, "float32"), lambda x: keras.ops.convert_to_tensor(x, "float16")])
+def test_what_is_made_of_data_may_be_kept(make, size):
+    """Tables that a layer or a function makes once, wherever it is called first."""
+    kept, data = [], numpy.arange(size * 2.0).reshape(size, 2)
+
+    def call(x):
+        if not kept:
+            kept.append(make(data))
+        return x + keras.ops.cast(kept[0], "float32")[:x.shape[1]]
+    build_once(call, (3, size, 2))
+    assert numpy.array_equal(numpy.asarray(keras.ops.cast(kept[0], "float32")), data.astype("float32"))
+
+
+@pytest.mark.parametrize("method", ["bicubic", "lanczos3", "lanczos5"])
+def test_resizing_is_inferred_before_it_is_done(method):
+    x = numpy.random.RandomState(0).randn(2, 17, 19, 3).astype("float32")
+    assert keras.ops.image.resize(keras.KerasTensor(x.shape), (34, 8), interpolation=method).shape == (2, 34, 8, 3)
+    found = keras.ops.image.resize(x, (34, 8), interpolation=method)
+    wanted = genuine.keras.ops.image.resize(x, (34, 8), interpolation=method)
+    numpy.testing.assert_allclose(numpy.asarray(found), numpy.asarray(wanted), 1e-4, 1e-4)
+
+
+def test_what_was_computed_without_numbers_and_kept_is_refused():
+    kept = []
+
+    def call(x):
+        kept.append(keras.ops.ones((100, 100)) * 2.0)
+        return x
+    build_once(call, (3, 4))
+    for look in (numpy.asarray, lambda x: numpy.asarray(x + 1), lambda x: numpy.asarray(keras.ops.sum(x, 0))):
+        with pytest.raises(RuntimeError, match="only shapes were worked out"):
+            look(kept[0])

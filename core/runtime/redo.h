@@ -1,0 +1,51 @@
+// A compiled call done again, operator by operator, where its gradients are to have gradients: a plan of a backward
+// pass has no history, but what the program asked for has.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/framework/autocast.h"
+#include "core/framework/procedure.h"
+
+namespace dragon {
+
+/// What a program asked for in a call; or, without a procedure, why nobody knows.
+struct Asked {
+  std::shared_ptr<const Procedure> procedure;
+  std::vector<Value> known;  ///< the first numbers, of a part of a program
+  std::string refusal;
+};
+/// Finds it out for a call with these arguments.
+using Asker = std::function<Asked(std::span<const Tensor> arguments)>;
+
+/// What is needed to do one call again.
+class DRAGON_API Redo {
+ public:
+  /// `inputs`: the tensors whose gradients may be wanted. `generator`: its state before the call, if that drew.
+  Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::vector<Tensor> inputs,
+       std::vector<double> symbols, std::vector<uint8_t> generator);
+
+  /// The gradients of the results with these numbers with respect to the inputs, recorded; undefined where none flows.
+  Tensors Gradients(const std::vector<int>& results, const Tensors& grads) const;
+
+ private:
+  /// A tensor as it was at the call.
+  struct Kept {
+    Tensor tensor;
+    uint32_t version = 0;
+  };
+  static std::vector<Kept> Keep(std::span<const Tensor> tensors);
+  static void CheckUnwritten(const std::vector<Kept>& kept);
+
+  std::shared_ptr<const Asker> asker_;
+  std::vector<Kept> arguments_, inputs_;
+  std::vector<double> symbols_;
+  std::vector<uint8_t> generator_;
+  std::optional<DType> autocast_ = AutocastDType();
+};
+
+}  // namespace dragon
