@@ -1,7 +1,8 @@
 """Control flow of exported programs: calls of operators that take graphs."""
 from dragon.core import modes
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener
+from dragon.vm.torch.core.exporting.errors import ExportError
+from dragon.vm.torch.core.exporting.listening import Listener
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule

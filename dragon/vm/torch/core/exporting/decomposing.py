@@ -5,11 +5,13 @@ from dragon import _C
 from dragon.core import modes
 from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.decompositions import default_table
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener, aten
-from dragon.vm.torch.core.exporting.program import _check_replay, _fit
+from dragon.vm.torch.core.exporting.errors import ExportError
+from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unknowns
 from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
+from dragon.vm.torch.core.exporting.unknowns import traced_with
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.signatures import (
     ConstantArgument, InputKind, OutputKind, OutputSpec, TensorArgument)
@@ -157,7 +159,7 @@ def _twin(name, overload):
 class Retracing(Tracing):
     """Traces a program's own graph."""
 
-    def __init__(self, program, table, axes, sizes):
+    def __init__(self, program, table, axes, unknowns):
         self.program, self.table = program, table
         users = [(spec, node) for spec, node in zip(program.graph_signature.input_specs, _placeholders(program.graph))
                  if spec.kind is InputKind.USER_INPUT]
@@ -165,7 +167,7 @@ class Retracing(Tracing):
                   for spec, node in users]
         self.users = users
         args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
-        super().__init__(_Rerun(self), args, kwargs, axes, sizes)
+        super().__init__(_Rerun(self), args, kwargs, axes, unknowns=unknowns)
 
     def _state(self):
         for spec in self.program.graph_signature.input_specs:
@@ -253,9 +255,10 @@ def decomposed(program, table=None):
     opened = {}
     for axis in axes:
         opened.setdefault(axis.place[0], []).append(axis.place[1])
-    tracing = Retracing(program, table, opened, {})
-    traced = tracing.run()
+    tracing = traced_with(lambda unknowns: Retracing(program, table, opened, unknowns))
+    traced = tracing.traced
     traced.owner = traced.listener.modules
+    open_unknowns(traced, hints, declared)
     ranges = Ranges(traced, axes, hints, declared)
     _check_replay(ranges)
     _fit(traced, ranges, axes)

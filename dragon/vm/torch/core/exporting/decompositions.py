@@ -319,6 +319,11 @@ def _scaled_dot_product_attention(a, query, key, value, attn_mask=None, dropout_
     return a.matmul.default(a._softmax.default(weights, -1, False), value)
 
 
+@is_made_of("item.default")
+def _item(a, self):
+    return a._local_scalar_dense.default(self)
+
+
 @is_made_of("lift_fresh_copy.default")
 def _lift_fresh_copy(a, self):
     return a.clone.default(self)

@@ -406,6 +406,24 @@ def _assert_tensor_metadata(a, size=None, stride=None, dtype=None, *, device=Non
         raise RuntimeError(f"Tensor device mismatch! Expected: {device}, Got: {a.device}")
 
 
+@runs("item", "_local_scalar_dense")
+def _item(self):
+    return self.item()
+
+
+@runs("nonzero_numpy", "where.default")
+def _nonzero_numpy(self):
+    return list(self.nonzero(as_tuple=True))
+
+
+@runs("_unique2")
+def _unique2(self, sorted=True, return_inverse=False, return_counts=False):
+    made = api().unique(self, sorted, return_inverse, return_counts)
+    made = list(made) if isinstance(made, tuple) else [made]
+    inverse = made.pop(1) if return_inverse else self.new_empty((0,), dtype=api().int64)
+    return made[0], inverse, made[1] if return_counts else self.new_empty((0,), dtype=api().int64)
+
+
 @runs("_assert_scalar")
 def _assert_scalar(self, assert_msg):
     if not self:

@@ -81,7 +81,7 @@ class Ranges:
                 sizes = {axis.place: axis.expression.value(bindings) for axis in self.axes}
                 if min(sizes.values(), default=0) < 0:
                     raise ValueError("a size below 0")
-                self._tried[key] = self.replay.run(sizes)
+                self._tried[key] = self.replay.run(sizes, bindings)
             except Exception as error:  # whatever operators say to sizes that they refuse
                 self._tried[key] = error
         return self._tried[key]
@@ -140,8 +140,12 @@ class Ranges:
 
     def bounds(self):
         """Return {symbol: ValueRanges} of the roots, found by trying."""
+        unknown = self.traced.unknowns.names
         for name in self.roots:
             low, high = self.declared[name].lower, self.declared[name].upper
+            if name in unknown:  # whatever it is, it is told only when the program runs
+                self.found[name] = self.declared[name]
+                continue
             hint = self.hints[name]
             lower = self._last(name, hint, max(low, min(2, hint)))
             upper = self._last(name, hint, high if high < FAR else max(FAR + hint % self.step, hint))
@@ -193,14 +197,16 @@ class Fit:
         The symbols.
     points : List[Dict[str, int]]
         Their values; the first is the example's.
+    taken : int, optional, default=0
+        How many symbols u0, u1, ... there are.
 
     """
 
-    def __init__(self, names, points):
+    def __init__(self, names, points, taken=0):
         self.names, self.points = names, points
         self._known = {}
         self._pool = [Expression.symbol(name) for name in names]
-        self._unknown = itertools.count()
+        self._unknown = itertools.count(taken)
 
     def expression(self, values):
         """Return the expression that has these values at the points, a fresh symbol where none is found."""

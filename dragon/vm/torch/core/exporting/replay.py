@@ -1,15 +1,11 @@
 """A program's graph, done again over tensors without numbers: which sizes everything has when inputs have others."""
 from dragon import _C
 from dragon.core import modes
-from dragon.vm.torch.core.exporting.symbols import compute
+from dragon.vm.torch.core.exporting.errors import Differs
+from dragon.vm.torch.core.exporting.symbols import RELATIONS, compute
+from dragon.vm.torch.core.exporting.unknowns import value_of, written_by
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.node import map_arg
-
-RELATIONS = {"eq": lambda a, b: a == b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
-
-
-class Differs(ValueError):
-    """The program would have gone another way."""
 
 
 def plain_shape(value):
@@ -30,13 +26,15 @@ class Replay:
     def __init__(self, traced):
         self.traced = traced
 
-    def run(self, sizes):
+    def run(self, sizes, numbers):
         """Return what every node gives at these sizes.
 
         Parameters
         ----------
         sizes : Dict[tuple, int]
             {(user input, axis): size}; others are as in the example.
+        numbers : Dict[str, int]
+            By symbol: what depends on what lies in tensors.
 
         Returns
         -------
@@ -63,8 +61,12 @@ class Replay:
                 place += one.kind == "user"
             for node in self.traced.graph.nodes:
                 if node.op == "call_function":
-                    values[node] = node.target(*map_arg(node.args, values.__getitem__),
-                                               **map_arg(node.kwargs, values.__getitem__))
+                    args, kwargs = map_arg(node.args, values.__getitem__), map_arg(node.kwargs, values.__getitem__)
+                    if node in self.traced.unknowns.made:
+                        number = numbers[self.traced.unknowns.made[node][0]]
+                        values[node] = value_of(node, number, args, kwargs)
+                    else:
+                        values[node] = (written_by(node.target, args) or node.target)(*args, **kwargs)
                 elif node.op == "get_attr":
                     values[node] = self.traced.owner[node.target]
             self._check(values)

@@ -9,7 +9,10 @@ from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.exporting import branching, spelling_losses, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.clerk import Clerk
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener
+from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
+from dragon.vm.torch.core.exporting.executing import api
+from dragon.vm.torch.core.exporting.hearing import listener as listener_now
+from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
@@ -126,14 +129,17 @@ class Tracing:
         {(leaf, axis): size} where the example's sizes are not taken.
     preserved : Sequence[str]
         Modules whose calls are kept.
+    unknowns : Unknowns
+        The numbers that depend on what lies in tensors.
 
     """
 
-    def __init__(self, module, args, kwargs, axes, sizes=None, preserved=()):
+    def __init__(self, module, args, kwargs, axes, sizes=None, preserved=(), unknowns=None):
         self.module, self.args, self.kwargs, self.axes, self.sizes = module, args, kwargs, axes, sizes or {}
         self.preserved = preserved
         self.graph = Graph()
         self.traced = Traced(self.graph)
+        self.traced.unknowns = self.unknowns = unknowns
         self._constants = 0
 
     def _placeholder(self, kind, name, target, value, persistent=True):
@@ -174,7 +180,7 @@ class Tracing:
         """Return the Traced."""
         leaves, self.traced.in_spec = pytree.tree_flatten((self.args, self.kwargs))
         trace, clerk = _C.Trace(), Clerk()
-        self.traced.clerk = clerk
+        self.traced.clerk, clerk.unknowns = clerk, self.unknowns
         listener = self.make_listener(clerk)
         listener.flow = branching
         listener.lifted, listener.traced, listener.tracing = self._lifted, self.traced, self
@@ -191,6 +197,7 @@ class Tracing:
                     clerk.add_argument(stand_in, list(self.axes.get(place, ())))
                 value = stand_in
             stand_ins.append(value)
+        self.unknowns.prepare(trace, clerk, api().empty(0))
         args, kwargs = pytree.tree_unflatten(stand_ins, self.traced.in_spec)
         phantom = modes.set_phantom(True)
         captures().append(Export(trace, clerk))
@@ -229,8 +236,9 @@ class Tracing:
                 raise
             frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/dragon/" not in frame.filename]
             place = f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else "an unknown place"
-            raise ExportError("Could not guard on data-dependent expression: the program looks at a tensor's numbers "
-                              f"at {place}; expected torch.cond, torch.where or another operator") from error
+            raise GuardOnDataDependentSymNode(
+                "Could not guard on data-dependent expression: the program looks at a tensor's numbers at "
+                f"{place}; expected torch.cond, torch.where or another operator") from error
 
     def _return(self, listener, result):
         leaves, self.traced.out_spec = pytree.tree_flatten(result)
@@ -318,20 +326,31 @@ def _follow_modules(listener, root, preserved, traced):
             return result
         finally:
             listener.stack.pop(key, None)
-    written = Tensor.__dict__.get("__setitem__")
 
     def set_item(tensor, key, value):
         if listener_now() is None:
             return original(tensor, key, value)
         return subscripts.write(tensor, key, value)
-    from dragon.vm.torch.core.exporting.listening import listener as listener_now
-    original = Tensor.__setitem__
-    Module.__call__, Tensor.__setitem__ = call, set_item
+
+    def item(tensor):
+        return told(tensor) if listener_now() is None else aten().item.default(tensor)
+
+    def to_list(tensor):
+        if listener_now() is None:
+            return listed(tensor)
+        return tensor.item() if tensor.ndim == 0 else [part.tolist() for part in tensor.unbind()]
+    original, told, listed = Tensor.__setitem__, Tensor.item, Tensor.tolist
+    fresh = {"__setitem__": set_item, "item": item, "tolist": to_list}
+    before = {name: Tensor.__dict__.get(name) for name in fresh}
+    Module.__call__ = call
+    for name, function in fresh.items():
+        setattr(Tensor, name, function)
 
     def undo():
         Module.__call__ = called
-        if written is None:
-            del Tensor.__setitem__
-        else:
-            Tensor.__setitem__ = written
+        for name, function in before.items():
+            if function is None:
+                delattr(Tensor, name)
+            else:
+                setattr(Tensor, name, function)
     return undo
