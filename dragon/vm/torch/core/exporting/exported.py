@@ -254,14 +254,13 @@ def program_of(module, described, args, kwargs, preserved=()):
     outputs = [OutputSpec(OutputKind.USER_OUTPUT, argument_of(value), None) for value in traced.outputs]
     signature = ModuleCallSignature([], [], traced.in_spec, traced.out_spec, traced.forward_names)
     calls = [ModuleCallEntry("", signature)]
-    for name, _ in module.named_modules():
-        if not name:
-            continue
+    names = [name for name, _ in module.named_modules() if name]
+    for name in [*names, *(name for name in traced.calls if name not in names)]:
         kept = None
         if name in traced.calls:
-            (given, made), (in_spec, out_spec, names) = traced.calls[name], traced.call_specs[name]
+            (given, made), (in_spec, out_spec, labels) = traced.calls[name], traced.call_specs[name]
             kept = ModuleCallSignature(list(map(argument_of, given)), list(map(argument_of, made)), in_spec, out_spec,
-                                       names)
+                                       labels)
         calls.append(ModuleCallEntry(name, kept))
     state = {name: value if isinstance(value, Parameter) else value.detach() if value.requires_grad else value
              for name, value in state.items() if isinstance(value, Tensor)}

@@ -313,15 +313,16 @@ def _follow_modules(listener, root, preserved, traced):
             return called(module, *args, **kwargs)
         count = counts[name] = counts.get(name, -1) + 1
         key = f"L['self']{''.join('.' + word for word in name.split('.') if word)}" + (f"@{count}" if count else "")
-        listener.stack[key] = name + (f"@{count}" if count else ""), type(module)
+        called_as = name + (f"@{count}" if count else "")
+        listener.stack[key] = called_as, type(module)
         try:
             result = called(module, *args, **kwargs)
-            if name in preserved and not count:
+            if name in preserved:
                 leaves, in_spec = pytree.tree_flatten((args, kwargs))
                 found, out_spec = pytree.tree_flatten(result)
-                traced.calls[name] = [listener.argument(leaf) for leaf in leaves], [listener.argument(leaf)
+                traced.calls[called_as] = [listener.argument(leaf) for leaf in leaves], [listener.argument(leaf)
                                                                                     for leaf in found]
-                traced.call_specs[name] = in_spec, out_spec, argument_names(
+                traced.call_specs[called_as] = in_spec, out_spec, argument_names(
                     type(module).forward.__get__(module), args, kwargs)
             return result
         finally:
