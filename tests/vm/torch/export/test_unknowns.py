@@ -141,3 +141,43 @@ def test_writes_where_a_mask_finds_something():
 def test_real_numbers():
     program = export(made(torch, lambda t, x, n: x * (n * 0.5).item()), arguments(torch))
     assert program.module()(*arguments(torch, 4)).tolist() == [0, 3, 0, -4, 6, 3]
+
+
+def test_checks_of_several_numbers_and_sizes():
+    def part(t, x, n):
+        number = n.item()
+        t._check(number >= 0)
+        t._check(number <= x.shape[0])
+        return x[:number]
+    program = export(made(torch, part), arguments(torch), dynamic_shapes={"x": {0: Dim("n")}, "n": None})
+    assert program.module()(torch.arange(9), torch.tensor(7)).tolist() == list(range(7))
+    with pytest.raises(RuntimeError, match=r"u0 <= x.size\(\)\[0\]"):
+        program.module()(torch.arange(5), torch.tensor(7))
+
+    def parts(t, x, n):
+        left, right = n.item(), (n + 1).item()
+        both = (2 * n + 1).item()
+        t._check(both == left + right)
+        return x * 2 if left + right == both else x + 1
+    program = export(made(torch, parts), arguments(torch))
+    assert program.module()(*arguments(torch)).tolist() == [0, 3, 0, -4, 6, 3]
+
+
+def test_encoder_with_batch_and_length_open():
+    encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1).eval()
+    program = export(encoder, (torch.randn(4, 5, 8),), dynamic_shapes=({0: Dim("b"), 1: Dim("l")},))
+    assert [value.lower for value in program.range_constraints.values()] == [0, 0]
+    x = torch.randn(3, 2, 8)
+    assert torch.allclose(program.module()(x), encoder(x), atol=1e-6)
+
+
+def test_modules_on_meta():
+    program = export(torch.nn.Linear(3, 2, device="meta"), (torch.ones(1, 3, device="meta"),))
+    assert program.module()(torch.ones(1, 3, device="meta")).shape == (1, 2)
+
+
+def test_programs_without_inputs():
+    class Made(torch.nn.Module):
+        def forward(self):
+            return torch.ones(2) * 2
+    assert export(Made(), ()).module()().tolist() == [2, 2]

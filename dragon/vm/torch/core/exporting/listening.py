@@ -280,7 +280,7 @@ class Listener(TorchFunctionMode):
     def unknown(self, target, args, kwargs):
         """Note a call whose result has a size that depends on numbers."""
         make, most = maker_of(target, args)
-        name, size = self.clerk.unknowns.mint()
+        name, size = self.clerk.unknowns.mint(self.clerk)
         value = self.quietly(make, (size, *args), kwargs)
         self.emit(target, args, kwargs, value)
         self._note_unknown(target, name, is_size=True)
@@ -300,7 +300,7 @@ class Listener(TorchFunctionMode):
             raise GuardOnDataDependentSymNode("Could not guard on data-dependent expression: the program takes a truth "
                                               f"value from a tensor at {user_line()}; expected torch.cond or "
                                               "torch.where")
-        name, size = self.clerk.unknowns.mint()
+        name, size = self.clerk.unknowns.mint(self.clerk)
         value = size / 1 if tensor.is_floating_point() else size
         self.clerk.unknowns.numbers[value.number] = name
         self.emit(target, (tensor,), {}, value)

@@ -189,7 +189,7 @@ def _fit(traced, ranges, axes):
     """Give every node an example of its value, with sizes in terms of symbols."""
     points = ranges.points()
     runs = [ranges.values(point) for point in points]
-    bindings = [{name: point.get(name, ranges.hints[name]) for name in ranges.roots} for point in points]
+    bindings = [ranges.bindings(point) for point in points]
     fit = Fit(ranges.roots, bindings, len(traced.unknowns.names))
 
     def size(numbers):

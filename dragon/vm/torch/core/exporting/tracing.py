@@ -222,7 +222,7 @@ class Tracing:
             captures().pop()
             modes.set_phantom(phantom)
             trace.restore_gradients()
-        if clerk.failure:
+        if clerk.failure and (self.axes or self.unknowns.numbers):
             raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
         self._sort_inputs()
         self.traced.listener = listener

@@ -4,6 +4,7 @@ import operator
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.sizes import is_followed
 from dragon.vm.torch.core.exporting.errors import Differs, ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.symbols import OPEN, RELATIONS, Expression, ValueRanges, compute
 
@@ -35,6 +36,7 @@ class Unknowns:
 
     def __init__(self, supposed=None, claims=()):
         self.supposed, self.claims, self.opaque = dict(supposed or {}), list(claims), {}
+        self.places = {}  # of open numbers that are sizes: (node, axis)
         self.pool, self.made, self.numbers, self.noted = [], {}, {}, []
 
     names = property(lambda self: list(dict.fromkeys(name for name, _ in self.made.values())),
@@ -52,12 +54,14 @@ class Unknowns:
             clerk.add_argument(stand_in, [0])
             self.pool.append(stand_in)
 
-    def mint(self):
+    def mint(self, clerk):
         """Return (symbol, number) of a fresh one."""
         place = len(set(self.numbers.values()))
         if place >= POOL:
             raise ExportError(f"torch.export: the program takes more than {POOL} numbers from tensors")
         made = self.pool[place].shape[0]
+        if not is_followed(made):
+            raise ExportError(f"torch.export: a number of a tensor cannot be followed: {clerk.failure}")
         self.numbers[made.number] = name = f"u{place}"
         return name, made
 
@@ -70,6 +74,9 @@ class Unknowns:
         origin = clerk.origins.get(number)
         if origin is None or origin.how in ("size", "numel", "item"):
             name = f"n{number}"
+            if origin is not None and origin.how == "size":
+                name = f"{origin.parts[0].name}.size()[{origin.parts[1]}]"
+                self.places[name] = origin.parts
             self.opaque[name] = origin.value if origin else 0
             return Expression.symbol(name)
         if origin.how == "constant":
@@ -100,20 +107,51 @@ class Unknowns:
 
     def others(self):
         """Return the Unknowns for another trace: numbers for which all that is checked holds."""
-        names = list(self.numbers.values())
+        found = self._search(list(dict.fromkeys(self.numbers.values())), self.opaque)
+        if found is None:
+            raise ExportError("torch.export: no numbers were found for which all holds that the program checks: "
+                              f"{', '.join(map(text_of, self.claims))}")
+        return Unknowns(found, self.claims)
+
+    def fitted(self, bindings, kept, sizes):
+        """Return numbers for which all that is checked holds where some have other values than supposed.
+
+        Parameters
+        ----------
+        bindings : Dict[str, int]
+            By symbol.
+        kept : Collection[str]
+            Symbols whose values stay.
+        sizes : Dict[tuple, int]
+            {(placeholder, axis): size}.
+
+        Returns
+        -------
+        Dict[str, int]
+            By symbol, of those that are others.
+
+        """
+        opaque = {name: sizes.get(self.places.get(name), value) for name, value in self.opaque.items()}
+        known = {**opaque, **{name: bindings[name] for name in self.names if name in bindings}}
+        if all(_holds(claim, known) for claim in self.claims):
+            return {}
+        rest = [name for name in self.names if name not in kept]
+        return self._search(rest, {**opaque, **{name: bindings[name] for name in kept if name in known}}) or {}
+
+    def _search(self, names, opaque):
+        """Return {symbol: number} such that all holds that is checked, None where nothing is found."""
         values = {USUAL, 2, 4, 1, 0}
         for _, one, another, _ in self.claims:
             for side in (one, another):
                 for value in [side.constant] if isinstance(side, Expression) else []:
                     values |= {value - 1, value, value + 1} if value is not None else set()
-        values |= {value + step for value in self.opaque.values() if isinstance(value, int) for step in (-1, 0, 1)}
+        values |= {value + step for value in opaque.values() if isinstance(value, int) for step in (-1, 0, 1)}
         order = sorted((value for value in values if 0 <= value < 1 << 31), key=lambda value: (value < 2, value))
         for chosen in itertools.islice(itertools.product(order, repeat=len(names)), 20000):
-            bindings = {**self.opaque, **dict(zip(names, chosen))}
+            bindings = {**opaque, **dict(zip(names, chosen))}
             if all(_holds(claim, bindings) for claim in self.claims):
-                return Unknowns(dict(zip(names, chosen)), self.claims)
-        raise ExportError("torch.export: no numbers were found for which all holds that the program checks: "
-                          f"{', '.join(map(text_of, self.claims))}")
+                return dict(zip(names, chosen))
+        return None
 
     def ranges(self):
         """Return {symbol: ValueRanges} of what is checked of each alone."""
