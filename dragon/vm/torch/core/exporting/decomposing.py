@@ -9,6 +9,9 @@ from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unknowns
 from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
+from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.schemas import overloads
+from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
 from dragon.vm.torch.core.exporting.unknowns import traced_with
@@ -104,9 +107,12 @@ class Functional(Listener):
 
     def called(self, target, args, kwargs):
         """Note a call of an operator, by what it is made of and without writes."""
-        given, args = args, self.fresh(tuple(args))
         if not hasattr(target, "overloadpacket"):
-            target = target.default
+            overload = "default"
+            if target._namespace == "aten" and overloads(target.__name__):
+                overload, args, kwargs = resolve(target.__name__, args, kwargs)
+            target = getattr(target, overload)
+        given, args = args, self.fresh(tuple(args))
         kwargs = {name: self.fresh(value) for name, value in kwargs.items()}
         schema = target._schema
         if getattr(schema, "is_mutable", False):
@@ -152,7 +158,6 @@ class Functional(Listener):
 
 def _twin(name, overload):
     packet = getattr(aten(), name)
-    from dragon.vm.torch.core.exporting.schemas import overloads
     return getattr(packet, overload if overload in overloads(name) else "default")
 
 
@@ -183,7 +188,7 @@ class Retracing(Tracing):
 
     def make_listener(self, clerk):
         """Return who listens."""
-        return Functional(self.graph, clerk, self._constant, {}, table=self.table)
+        return Functional(self.graph, clerk, self._constant, RULES, table=self.table)
 
 
 class _Rerun(Module):
@@ -205,6 +210,7 @@ class _Rerun(Module):
             if node.op == "get_attr":
                 values[node] = getattr(program.graph_module, node.target)
             if node.op == "call_function":
+                listener.origin = node
                 listener.stack.clear()
                 listener.stack.update(node.meta.get("nn_module_stack") or {})
                 given, named = map_arg(node.args, values.__getitem__), map_arg(node.kwargs, values.__getitem__)
@@ -212,6 +218,7 @@ class _Rerun(Module):
                     values[node] = given[0][given[1]]
                 else:
                     values[node] = node.target(*given, **named)
+        listener.origin = None
         results = map_arg(program.graph.output_node().args[0], values.__getitem__)
         tracing.writes = []
         for spec, node in zip(program.graph_signature.input_specs, _placeholders(program.graph)):

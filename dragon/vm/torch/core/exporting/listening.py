@@ -6,7 +6,7 @@ import operator
 import re
 
 from dragon.core import modes as switches
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
@@ -20,6 +20,8 @@ from dragon.vm.torch.fx.node import Node
 
 OPERATIONS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
               "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "whole": math.trunc}
+
+KEPT = ("stack_trace", "custom", "torch_fn")  # what nodes are told anew of the one that they come from
 
 
 def aten():
@@ -53,6 +55,7 @@ class Listener(TorchFunctionMode):
     """
 
     flow = None  # who writes control flow down
+    origin = None  # the node of another graph that is written down anew
 
     def __init__(self, graph, clerk, find_constant, rules):
         self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
@@ -133,9 +136,10 @@ class Listener(TorchFunctionMode):
 
     def _describe(self, node):
         node.meta["nn_module_stack"] = dict(self.stack)
-        place = user_line()
-        if place:
-            node.meta["stack_trace"] = f"  {place}"
+        if self.origin is not None:
+            node.meta.update((key, self.origin.meta[key]) for key in KEPT if key in self.origin.meta)
+        else:
+            node.meta["stack_trace"] = user_frame()
 
     def emit(self, target, args, kwargs, value, name=None):
         """Add a call, and remember which tensors its results are.

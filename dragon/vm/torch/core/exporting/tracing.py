@@ -1,5 +1,6 @@
 """A program's call as a graph: the program runs once, over tensors without numbers, and every call is written down."""
 import inspect
+import itertools
 import re
 import traceback
 
@@ -140,18 +141,22 @@ class Tracing:
         self.graph = Graph()
         self.traced = Traced(self.graph)
         self.traced.unknowns = self.unknowns = unknowns
-        self._constants = 0
+        self._constants, self._reserved = 0, set()  # names that the user's arguments have
 
     def _placeholder(self, kind, name, target, value, persistent=True):
-        node = self.graph.placeholder(re.sub(r"\W", "_", name))
-        if node.name == f"{node.target}_1" and all(node.target != other.name for other in self.graph.nodes):
-            node.name = node.target  # a word of Python's, which placeholders may be called
+        name = re.sub(r"\W", "_", name)
+        taken = {node.name for node in self.graph.nodes} | (self._reserved if kind != "user" else set())
+        free = next(one for one in itertools.chain([name], (f"{name}_{n}" for n in itertools.count(1)))
+                    if one not in taken)
+        node = self.graph.placeholder(free)
+        node.name = node.target = free  # words of Python's, too, which placeholders may be called
         made = Input(kind, node.name, target, value, node, persistent)
         self.traced.inputs.append(made)
         return made
 
     def _state(self):
         """Make the inputs for parameters and buffers."""
+        self._reserved = {name for name, _ in self._named_users()}
         for name, value in self.module.named_parameters(remove_duplicate=False):
             yield self._placeholder("parameter", f"p_{name}", name, value)
         for prefix, part in self.module.named_modules(remove_duplicate=False):
@@ -161,16 +166,22 @@ class Tracing:
                     yield self._placeholder("buffer", f"b_{full}", full, value,
                                             name not in part._non_persistent_buffers_set)
 
-    def _user_inputs(self):
+    def _named_users(self):
+        """Return [(name, leaf)] of the arguments."""
         names = argument_names(type(self.module).forward.__get__(self.module), self.args, self.kwargs)
-        self.traced.forward_names = names
+        self.traced.forward_names, found = names, []
         values = [*self.args, *self.kwargs.values()]
         for name, value in zip(names, values):
             for path, leaf in pytree.tree_flatten_with_path(value)[0]:
                 if not isinstance(leaf, (Tensor, *PLAIN)) and not _is_constant(leaf):
                     raise ValueError(f"torch.export: got a {type(leaf).__name__} in argument {name!r}, expected "
                                      "tensors, numbers, strs, None, and what pytrees hold (register_dataclass)")
-                yield self._placeholder("user", _path_name(name, path), None, leaf)
+                found.append((re.sub(r"\W", "_", _path_name(name, path)), leaf))
+        return found
+
+    def _user_inputs(self):
+        for name, leaf in self._named_users():
+            yield self._placeholder("user", name, None, leaf)
 
     def make_listener(self, clerk):
         """Return who listens."""
@@ -314,7 +325,7 @@ def _follow_modules(listener, root, preserved, traced):
         count = counts[name] = counts.get(name, -1) + 1
         key = f"L['self']{''.join('.' + word for word in name.split('.') if word)}" + (f"@{count}" if count else "")
         called_as = name + (f"@{count}" if count else "")
-        listener.stack[key] = called_as, type(module)
+        listener.stack[key] = called_as, f"{type(module).__module__}.{type(module).__qualname__}"
         try:
             result = called(module, *args, **kwargs)
             if name in preserved:

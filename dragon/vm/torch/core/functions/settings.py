@@ -7,6 +7,7 @@ from dragon.core import config
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.symbols import SymInt  # noqa: F401
 from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.register import FUNCTIONS, function, plain
 from dragon.vm.torch.core.sentences import named
@@ -174,11 +175,7 @@ def _check_tensor_all(cond, message=None):
     _check_tensor_all_with(RuntimeError, cond, message)
 
 
-# Numbers that stand for unknown sizes in PyTorch's tracers; here every number is known.
-
-class SymInt:
-    """The class of unknown integers; there are none."""
-
+# Numbers that stand for others than sizes in PyTorch's tracers; here every such number is known.
 
 class SymFloat:
     """The class of unknown floats; there are none."""
