@@ -3,7 +3,7 @@ from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.asking import asked_axes, symbols_of
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.ranges import Fit, Ranges
-from dragon.vm.torch.core.exporting.replay import plain_shape
+from dragon.vm.torch.core.exporting.replay import is_graph, plain_shape
 from dragon.vm.torch.core.exporting.symbols import Expression, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
 from dragon.vm.torch.core.exporting.unknowns import Unknowns, check_is_open, check_unknowns, traced_with
@@ -209,9 +209,9 @@ def _fit(traced, ranges, axes):
         if isinstance(first, int) and not isinstance(first, bool):
             return size(tuple(map(int, values)))
         return first
-    for node in traced.graph.nodes:
+    for node in dict.fromkeys((*traced.graph.nodes, *runs[0])):
         example = node.meta.pop("example", None)
-        if node in runs[0]:
+        if node in runs[0] and not is_graph(runs[0][node]):
             node.meta["val"] = described([run[node] for run in runs])
             if isinstance(example, Tensor) and isinstance(node.meta["val"], FakeTensor):
                 node.meta["val"].stands_for = example.requires_grad
