@@ -256,6 +256,11 @@ def _pad(self, pad, mode="constant", value=None):
 
 # --- shapes
 
+@runs("tensordot")
+def _tensordot(self, other, dims_self, dims_other):
+    return api().tensordot(self, other, (list(dims_self), list(dims_other)))
+
+
 @runs("einsum")
 def _einsum(equation, tensors, path=None):
     return api().einsum(equation, *tensors)

@@ -7,7 +7,7 @@ import traceback
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import captures
-from dragon.vm.torch.core.exporting import branching, spelling_losses, subscripts  # noqa: F401
+from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.clerk import Clerk
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
