@@ -55,6 +55,7 @@ def describe_program(module, args, kwargs, dynamic_shapes, preserved=()):
 
     """
     asked = asked_axes(module, args, kwargs, dynamic_shapes)
+
     def trace(open_axes, sizes, unknowns=None):
         return traced_with(lambda unknowns: Tracing(module, args, kwargs, open_axes, sizes, preserved, unknowns),
                            unknowns).traced

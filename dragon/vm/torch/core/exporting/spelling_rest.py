@@ -1,4 +1,4 @@
-"""What further functions of the API are in PyTorch's operators: those that the engine has under other names or forms."""
+"""What further functions of the API are in PyTorch's operators: those that the engine names or forms otherwise."""
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.spelling import rule, with_function
 from dragon.vm.torch.core.tensor import Tensor

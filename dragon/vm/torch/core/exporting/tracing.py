@@ -331,8 +331,7 @@ def _follow_modules(listener, root, preserved, traced):
             if name in preserved:
                 leaves, in_spec = pytree.tree_flatten((args, kwargs))
                 found, out_spec = pytree.tree_flatten(result)
-                traced.calls[called_as] = [listener.argument(leaf) for leaf in leaves], [listener.argument(leaf)
-                                                                                    for leaf in found]
+                traced.calls[called_as] = list(map(listener.argument, leaves)), list(map(listener.argument, found))
                 traced.call_specs[called_as] = in_spec, out_spec, argument_names(
                     type(module).forward.__get__(module), args, kwargs)
             return result
