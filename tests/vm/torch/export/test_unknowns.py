@@ -181,3 +181,15 @@ def test_programs_without_inputs():
         def forward(self):
             return torch.ones(2) * 2
     assert export(Made(), ()).module()().tolist() == [2, 2]
+
+
+def test_many_numbers():
+    def masked(t, x, n):
+        number = n.item()
+        t._check(number > 20)
+        for bound in range(12):
+            x = x[x > bound]
+        return t.cat([x, t.zeros(number)])
+    program = export(made(torch, masked), (torch.arange(40), torch.tensor(21)))
+    assert len(program.range_constraints) == 13
+    assert program.module()(torch.arange(40), torch.tensor(22)).shape == (28 + 22,)

@@ -226,7 +226,8 @@ def _check_again(trace, traced, ranges, axes):
         return
     bindings = ranges.bindings(point)
     sizes = {axis.place: axis.expression.value(bindings) for axis in axes}
-    unknowns = Unknowns({name: bindings[name] for name in traced.unknowns.names}, traced.unknowns.claims)
+    unknowns = Unknowns({name: bindings[name] for name in traced.unknowns.names}, traced.unknowns.claims,
+                        traced.unknowns.opaque)
     other = trace(_by_leaf(axes), sizes, unknowns)
     mine = [node for node in traced.graph.nodes if node.op != "output"]
     theirs = [node for node in other.graph.nodes if node.op != "output"]

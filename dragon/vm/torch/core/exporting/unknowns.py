@@ -31,11 +31,13 @@ class Unknowns:
         By symbol, where another value than the usual one is taken.
     claims : Sequence[tuple]
         (relation, one side, the other, whether it holds), as Expressions, from traces before.
+    opaque : Optional[Dict[str, int]]
+        What other numbers in claims are.
 
     """
 
-    def __init__(self, supposed=None, claims=()):
-        self.supposed, self.claims, self.opaque = dict(supposed or {}), list(claims), {}
+    def __init__(self, supposed=None, claims=(), opaque=None):
+        self.supposed, self.claims, self.opaque = dict(supposed or {}), list(claims), dict(opaque or {})
         self.places = {}  # of open numbers that are sizes: (node, axis)
         self.pool, self.made, self.numbers, self.noted = [], {}, {}, []
 
@@ -94,7 +96,9 @@ class Unknowns:
                  for side in sides]
         if not any(known):
             return None
-        self.claims.append((decision.relation, *sides, decision.held))
+        made = decision.relation, *sides, decision.held
+        if made not in self.claims:
+            self.claims.append(made)
         return (plain, decision.a, decision.b) if known[0] else (turned, decision.b, decision.a)
 
     def refute(self, clerk, decisions):
@@ -107,11 +111,12 @@ class Unknowns:
 
     def others(self):
         """Return the Unknowns for another trace: numbers for which all that is checked holds."""
-        found = self._search(list(dict.fromkeys(self.numbers.values())), self.opaque)
+        claimed = (name for claim in self.claims for name in _symbols(claim) if name not in self.opaque)
+        found = self._search(list(dict.fromkeys((*self.numbers.values(), *claimed))), self.opaque)
         if found is None:
             raise ExportError("torch.export: no numbers were found for which all holds that the program checks: "
                               f"{', '.join(map(text_of, self.claims))}")
-        return Unknowns(found, self.claims)
+        return Unknowns(found, self.claims, self.opaque)
 
     def fitted(self, bindings, kept, sizes):
         """Return numbers for which all that is checked holds where some have other values than supposed.
@@ -147,10 +152,20 @@ class Unknowns:
                     values |= {value - 1, value, value + 1} if value is not None else set()
         values |= {value + step for value in opaque.values() if isinstance(value, int) for step in (-1, 0, 1)}
         order = sorted((value for value in values if 0 <= value < 1 << 31), key=lambda value: (value < 2, value))
-        for chosen in itertools.islice(itertools.product(order, repeat=len(names)), 20000):
-            bindings = {**opaque, **dict(zip(names, chosen))}
-            if all(_holds(claim, bindings) for claim in self.claims):
-                return dict(zip(names, chosen))
+        open_claims = [(claim, set(_symbols(claim)) & set(names)) for claim in self.claims]
+        choices, together = {}, set()
+        for name in names:
+            own = [claim for claim, symbols in open_claims if symbols == {name}]
+            choices[name] = [value for value in order if all(_holds(claim, {**opaque, name: value}) for claim in own)]
+            together |= {name for _, symbols in open_claims if name in symbols and len(symbols) > 1}
+        if not all(choices.values()):
+            return None
+        alone = {name: values[0] for name, values in choices.items() if name not in together}
+        joint = [name for name in names if name in together]
+        for chosen in itertools.islice(itertools.product(*map(choices.get, joint)), 20000):
+            found = {**alone, **dict(zip(joint, chosen))}
+            if all(_holds(claim, {**opaque, **found}) for claim in self.claims):
+                return found
         return None
 
     def ranges(self):
@@ -183,6 +198,10 @@ def _holds(claim, bindings):
     relation, one, another, held = claim
     values = [side.value(bindings) if isinstance(side, Expression) else side for side in (one, another)]
     return RELATIONS[relation](*values) == held
+
+
+def _symbols(claim):
+    return [name for side in claim[1:3] if isinstance(side, Expression) for name in side.symbols()]
 
 
 def text_of(claim):
