@@ -17,6 +17,17 @@ def user_line():
     return "unknown line"
 
 
+def user_frame():
+    """Return the innermost line of the user's, as tracebacks have it."""
+    frame = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    code, source = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    return f'  File "{code.co_filename}", line {frame.f_lineno}, in {code.co_name}\n' + f"    {source}\n" * bool(source)
+
+
 def definition(function):
     """Return where a function was written, as "file:line"."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 from dragon import _C
 from dragon.vm.guest import lookup
+from dragon.vm.torch.core.compiled import is_compiling  # noqa: F401: PyTorch has it here
 from dragon.vm.torch.core.device import as_device, device as device_class, device_count
 from dragon.vm.torch.core.state import _get_obj_state, _set_obj_state  # noqa: F401: PyTorch has them here
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -151,11 +152,6 @@ class classproperty:
 
     def __get__(self, instance, owner=None):
         return self.fget(type(instance) if owner is None else owner)
-
-
-def is_compiling():
-    """Return whether a compiler traces this code: never yet."""
-    return False
 
 
 def _get_available_device_type():

@@ -39,4 +39,4 @@ class UserError(Unsupported):
 
     def __init__(self, error_type, msg, case_name=None):
         super().__init__(msg)
-        self.error_type, self.message = error_type, msg
+        self.error_type, self.message, self.msg = error_type, msg, msg

@@ -1,4 +1,6 @@
 """`torch.export.decomp_utils`: which operators `run_decompositions` replaces."""
+from dragon.vm.torch._ops import OpOverload
+from dragon.vm.torch.core.exporting import decompositions_plain  # noqa: F401: what the table has
 from dragon.vm.torch.core.exporting.decompositions import default_table
 
 
@@ -16,6 +18,28 @@ class CustomDecompTable(dict):
 
     def __init__(self):
         super().__init__(default_table())
+
+    def __delitem__(self, key):
+        if key in self or not isinstance(key, OpOverload):
+            super().__delitem__(key)  # of an operator that is made of nothing else there is nothing to take away
+
+    def pop(self, key, *default):
+        """Return what an operator is made of, and have it stay; the operator itself where it is made of nothing else.
+
+        Parameters
+        ----------
+        key : OpOverload
+            The operator.
+        default : Any, optional
+            What is returned where it is no key.
+
+        Returns
+        -------
+        Callable
+            A function of its arguments.
+
+        """
+        return super().pop(key, *(default or ([key] if isinstance(key, OpOverload) else [])))
 
     def copy(self):
         """Return another table with the same entries."""

@@ -7,9 +7,12 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind, OutputKind
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.interpreter import Interpreter
-from dragon.vm.torch.fx.node import map_arg
+from dragon.vm.torch.fx.node import Node, map_arg
 from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.nn.parameter import Parameter
 from dragon.vm.torch.utils import _pytree as pytree
+
+PROGRAM = "_program"  # where a module finds the whole, of which it may use what belongs to others
 
 
 class FlatArgsAdapter(abc.ABC):
@@ -142,15 +145,20 @@ class _Builder:
 
     def build(self):
         """Fill the root module."""
-        program, users = self.program, []
+        program, users, own = self.program, [], {}
         placeholders = [node for node in program.graph.nodes if node.op == "placeholder"]
         for node, spec in zip(placeholders, program.graph_signature.input_specs):
             if spec.kind in STATE:
                 value = program.state_dict.get(spec.target, program.constants.get(spec.target))
+                value = own.setdefault(id(value), _copied(value))
                 put(self.root, spec.target, value, None if spec.kind is InputKind.CONSTANT_TENSOR else spec.persistent)
                 self.state[node] = spec.target
             else:
                 users.append(node)
+        for node in program.graph.nodes:  # what is written stays the state that it is
+            if node.args and node.args[0] in self.state and str(node.target).partition(".")[2].partition(".")[
+                    0].endswith("_"):
+                self.state[node] = self.state[node.args[0]]
         for name, module in program.graph_module.named_children():
             self.root.add_module(name, module)
         nodes = [node for node in program.graph.nodes if node.op in ("call_function", "get_attr")]
@@ -168,7 +176,8 @@ class _Builder:
                 raise NotImplementedError(f"unflatten: {node.name} is used within {prefix or 'the program'} before it "
                                           "was handed over")
             target = self.state[node]
-            target = target[len(prefix) + 1:] if prefix else target
+            if prefix:
+                target = target[len(prefix) + 1:] if self._is_own(node, prefix) else f"{PROGRAM}.{target}"
             with graph.inserting_before(_first(graph)):
                 values[node] = graph.get_attr(target)
         return values[node]
@@ -206,25 +215,28 @@ class _Builder:
         full = step[1][0]
         path = full.partition("@")[0]
         inside = set(nodes)
-        after = [node for node in nodes if any(user not in inside for user in node.users)]
-        signature = self.signatures.get(path)
+        after = [node for node in nodes if node not in self.state and any(user not in inside for user in node.users)]
+        signature = self.signatures.get(full)
         if prefix and not (path == prefix or path.startswith(prefix + ".")):  # shared with a module elsewhere
             signature = None
         given = []
         for node in nodes:
             for used in node.all_input_nodes:
-                if used not in inside and used not in given and not self._is_own(used, path):
+                if used not in inside and used not in given and used not in self.state:
                     given.append(used)
         if signature is not None:
-            given, after = self._signed(signature, inside, given, after)
+            given, after = self._signed(signature, given, after)
         inner = Graph()
-        known = {node: inner.placeholder(node.name) for node in given}
+        places = [(node, inner.placeholder(node.name)) for node in given]
+        known = {node: place for node, place in places if isinstance(node, Node)}
         self._fill(inner, nodes, depth + 1, path, known)
-        inner.output(tuple(known[node] for node in after))
+        inner.output(tuple(self._value(inner, node, known, path) if isinstance(node, Node) else node.value
+                           for node in after))
         kind = step[1][1]
         module = InterpreterModule(inner, kind if isinstance(kind, str) else kind.__qualname__)
         module = self._place(full, module)
-        handed = [self._value(graph, node, values, prefix) for node in given]
+        vars(module)[PROGRAM] = self.root
+        handed = [self._value(graph, node, values, prefix) if isinstance(node, Node) else node.value for node in given]
         target = full[len(prefix) + 1:] if prefix and full.startswith(prefix + ".") else full
         if signature is not None:
             module.in_spec, module.out_spec = signature.in_spec, signature.out_spec
@@ -234,22 +246,22 @@ class _Builder:
         else:
             called = graph.call_module(target, tuple(handed))
         for number, node in enumerate(after):
-            values[node] = graph.call_function(operator.getitem, (called, number))
+            if isinstance(node, Node):
+                values[node] = graph.call_function(operator.getitem, (called, number))
 
     def _is_own(self, node, path):
         return node in self.state and self.state[node].startswith(path + ".")
 
-    def _signed(self, signature, inside, given, after):
-        """Return inputs and outputs as a kept signature has them."""
+    def _signed(self, signature, given, after):
+        """Return inputs and outputs as a kept signature has them: nodes, and arguments that are constants."""
         by_name = {node.name: node for node in self.program.graph.nodes}
-        inputs, outputs = [], []
-        for arg in signature.inputs:
+
+        def found(arg):
             if isinstance(arg, ConstantArgument):
-                raise NotImplementedError("unflatten: a module whose call is kept got a constant; expected tensors")
-            inputs.append(by_name[arg.name])
-        for arg in signature.outputs:
-            outputs.append(by_name[arg.name])
-        if not set(given) <= set(inputs) or not set(after) <= set(outputs):
+                return arg
+            return by_name.get(arg.name, ConstantArgument(arg.name, None))  # None: nobody uses it any more
+        inputs, outputs = list(map(found, signature.inputs)), list(map(found, signature.outputs))
+        if any(node not in inputs for node in given) or any(node not in outputs for node in after):
             raise NotImplementedError("unflatten: a module whose call is kept uses what is not among its arguments")
         return inputs, outputs
 
@@ -275,6 +287,13 @@ class _Builder:
                     setattr(module, name, value)
         holder.add_module(last, module)
         return module
+
+
+def _copied(value):
+    """Return state that is not the program's own."""
+    if isinstance(value, Parameter):
+        return Parameter(value.detach().clone(), value.requires_grad)
+    return value.detach().clone() if isinstance(value, Tensor) else value
 
 
 def _first(graph):

@@ -200,6 +200,9 @@ def symbols_of(asked):
                                 "an integer")
             hints[name], dims[name] = value, root
             declared[name] = ValueRanges(*root.range)
+        elif root.range != dims[name].range:
+            raise UserError(UserErrorType.INVALID_INPUT, f"Found different definitions {dims[name]!r} and {root!r} for "
+                            "the same symbolic dimension")
         elif hints[name] * factor + offset != size:
             raise UserError(UserErrorType.CONSTRAINT_VIOLATION, f"Constraints violated ({dim.__name__})! Expected "
                             f"input {source} to be equal to {hints[name] * factor + offset}, but got {size}")

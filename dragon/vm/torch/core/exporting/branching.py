@@ -1,7 +1,8 @@
 """Control flow of exported programs: calls of operators that take graphs."""
 from dragon.core import modes
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener
+from dragon.vm.torch.core.exporting.errors import ExportError
+from dragon.vm.torch.core.exporting.listening import Listener
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule
@@ -57,10 +58,16 @@ def _run_map(body_graph, xs, additional=()):
     return tuple(control.map(lambda slices: list(body_graph(*slices, *additional)), list(xs)))
 
 
-COND = HigherOrderOperator("cond", _run_cond)
-WHILE = HigherOrderOperator("while_loop", _run_while)
-SCAN = HigherOrderOperator("scan", _run_scan)
-MAP = HigherOrderOperator("map_impl", _run_map)
+def _firsts(xs):
+    return [x[0] for x in xs]
+
+
+COND = HigherOrderOperator("cond", _run_cond, lambda pred, true_graph, false_graph, operands=(): operands)
+WHILE = HigherOrderOperator("while_loop", _run_while, lambda cond_graph, body_graph, carried, additional=(): (
+    *carried, *additional))
+SCAN = HigherOrderOperator("scan", _run_scan, lambda combine_graph, init, xs, additional=(): (
+    *init, *_firsts(xs), *additional))
+MAP = HigherOrderOperator("map_impl", _run_map, lambda body_graph, xs, additional=(): (*_firsts(xs), *additional))
 
 
 class _Branch(Listener):

@@ -33,7 +33,8 @@ class Clerk(_C.Scribe):
     def __init__(self):
         super().__init__()
         self.origins, self.decisions, self.busy = {}, [], 0
-        self._items = 0
+        self.recent = []  # of the decisions, those since the last call of an operator
+        self.unknowns = None
 
     def constant(self, number):
         """Return which number a constant is."""
@@ -52,6 +53,7 @@ class Clerk(_C.Scribe):
         held = super().decide(how, a, b)
         if not self.busy:
             decision = Decision(how, a, b, held, user_line() or "")
+            self.recent.append(decision)
             if not any(decision[:4] == other[:4] for other in self.decisions):
                 self.decisions.append(decision)
         return held

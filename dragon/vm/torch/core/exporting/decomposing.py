@@ -4,12 +4,18 @@ import operator
 from dragon import _C
 from dragon.core import modes
 from dragon.vm.torch.core.exporting.arguments import argument_of
+from dragon.vm.torch.core.exporting import decompositions_plain  # noqa: F401: what the table has
 from dragon.vm.torch.core.exporting.decompositions import default_table
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener, aten
-from dragon.vm.torch.core.exporting.program import _check_replay, _fit
+from dragon.vm.torch.core.exporting.errors import ExportError
+from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unknowns
 from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
+from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.schemas import overloads
+from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
+from dragon.vm.torch.core.exporting.unknowns import traced_with
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.signatures import (
     ConstantArgument, InputKind, OutputKind, OutputSpec, TensorArgument)
@@ -102,9 +108,12 @@ class Functional(Listener):
 
     def called(self, target, args, kwargs):
         """Note a call of an operator, by what it is made of and without writes."""
-        given, args = args, self.fresh(tuple(args))
         if not hasattr(target, "overloadpacket"):
-            target = target.default
+            overload = "default"
+            if target._namespace == "aten" and overloads(target.__name__):
+                overload, args, kwargs = resolve(target.__name__, args, kwargs)
+            target = getattr(target, overload)
+        given, args = args, self.fresh(tuple(args))
         kwargs = {name: self.fresh(value) for name, value in kwargs.items()}
         schema = target._schema
         if getattr(schema, "is_mutable", False):
@@ -150,14 +159,13 @@ class Functional(Listener):
 
 def _twin(name, overload):
     packet = getattr(aten(), name)
-    from dragon.vm.torch.core.exporting.schemas import overloads
     return getattr(packet, overload if overload in overloads(name) else "default")
 
 
 class Retracing(Tracing):
     """Traces a program's own graph."""
 
-    def __init__(self, program, table, axes, sizes):
+    def __init__(self, program, table, axes, unknowns):
         self.program, self.table = program, table
         users = [(spec, node) for spec, node in zip(program.graph_signature.input_specs, _placeholders(program.graph))
                  if spec.kind is InputKind.USER_INPUT]
@@ -165,7 +173,7 @@ class Retracing(Tracing):
                   for spec, node in users]
         self.users = users
         args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
-        super().__init__(_Rerun(self), args, kwargs, axes, sizes)
+        super().__init__(_Rerun(self), args, kwargs, axes, unknowns=unknowns)
 
     def _state(self):
         for spec in self.program.graph_signature.input_specs:
@@ -181,7 +189,7 @@ class Retracing(Tracing):
 
     def make_listener(self, clerk):
         """Return who listens."""
-        return Functional(self.graph, clerk, self._constant, {}, table=self.table)
+        return Functional(self.graph, clerk, self._constant, RULES, table=self.table)
 
 
 class _Rerun(Module):
@@ -203,6 +211,7 @@ class _Rerun(Module):
             if node.op == "get_attr":
                 values[node] = getattr(program.graph_module, node.target)
             if node.op == "call_function":
+                listener.origin = node
                 listener.stack.clear()
                 listener.stack.update(node.meta.get("nn_module_stack") or {})
                 given, named = map_arg(node.args, values.__getitem__), map_arg(node.kwargs, values.__getitem__)
@@ -210,6 +219,7 @@ class _Rerun(Module):
                     values[node] = given[0][given[1]]
                 else:
                     values[node] = node.target(*given, **named)
+        listener.origin = None
         results = map_arg(program.graph.output_node().args[0], values.__getitem__)
         tracing.writes = []
         for spec, node in zip(program.graph_signature.input_specs, _placeholders(program.graph)):
@@ -253,9 +263,10 @@ def decomposed(program, table=None):
     opened = {}
     for axis in axes:
         opened.setdefault(axis.place[0], []).append(axis.place[1])
-    tracing = Retracing(program, table, opened, {})
-    traced = tracing.run()
+    tracing = traced_with(lambda unknowns: Retracing(program, table, opened, unknowns))
+    traced = tracing.traced
     traced.owner = traced.listener.modules
+    open_unknowns(traced, hints, declared)
     ranges = Ranges(traced, axes, hints, declared)
     _check_replay(ranges)
     _fit(traced, ranges, axes)

@@ -268,12 +268,6 @@ def _relu6(a, self):
     return a.hardtanh.default(self, 0.0, 6.0)
 
 
-@is_made_of("mse_loss.default")
-def _mse_loss(a, self, target, reduction=1):
-    made = a.pow.Tensor_Scalar(a.sub.Tensor(self, target), 2)
-    return (made, None, None)[0] if reduction == 0 else a.mean.default(made) if reduction == 1 else a.sum.default(made)
-
-
 @is_made_of("max_pool2d.default")
 def _max_pool2d(a, self, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     return a.max_pool2d_with_indices.default(self, kernel_size, list(stride), padding, dilation, ceil_mode)[0]
@@ -317,6 +311,11 @@ def _scaled_dot_product_attention(a, query, key, value, attn_mask=None, dropout_
     elif attn_mask is not None:
         weights = a.add.Tensor(weights, attn_mask)
     return a.matmul.default(a._softmax.default(weights, -1, False), value)
+
+
+@is_made_of("item.default")
+def _item(a, self):
+    return a._local_scalar_dense.default(self)
 
 
 @is_made_of("lift_fresh_copy.default")

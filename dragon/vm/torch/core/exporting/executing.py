@@ -256,6 +256,11 @@ def _pad(self, pad, mode="constant", value=None):
 
 # --- shapes
 
+@runs("tensordot")
+def _tensordot(self, other, dims_self, dims_other):
+    return api().tensordot(self, other, (list(dims_self), list(dims_other)))
+
+
 @runs("einsum")
 def _einsum(equation, tensors, path=None):
     return api().einsum(equation, *tensors)
@@ -404,6 +409,24 @@ def _assert_tensor_metadata(a, size=None, stride=None, dtype=None, *, device=Non
         raise RuntimeError(f"Tensor sizes mismatch! Expected: {list(size)}, Got: {list(a.shape)}")
     if device is not None and a.device.type != device.type:
         raise RuntimeError(f"Tensor device mismatch! Expected: {device}, Got: {a.device}")
+
+
+@runs("item", "_local_scalar_dense")
+def _item(self):
+    return self.item()
+
+
+@runs("nonzero_numpy", "where.default")
+def _nonzero_numpy(self):
+    return list(self.nonzero(as_tuple=True))
+
+
+@runs("_unique2")
+def _unique2(self, sorted=True, return_inverse=False, return_counts=False):
+    made = api().unique(self, sorted, return_inverse, return_counts)
+    made = list(made) if isinstance(made, tuple) else [made]
+    inverse = made.pop(1) if return_inverse else self.new_empty((0,), dtype=api().int64)
+    return made[0], inverse, made[1] if return_counts else self.new_empty((0,), dtype=api().int64)
 
 
 @runs("_assert_scalar")

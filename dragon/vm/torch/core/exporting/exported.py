@@ -104,8 +104,15 @@ class ExportedProgram:
                 value[1], dict):
             raise ValueError("Example inputs should be a tuple containing example arguments (as a tuple), and example "
                              f"kwargs (as a dictionary), got {type(value).__name__}")
+        args, kwargs = value
+        wanted = self.call_spec.in_spec.child(1).context
+        if set(kwargs) != set(wanted):
+            raise ValueError(f"Ran into a kwarg keyword mismatch: Got the following keywords {list(kwargs)} but "
+                             f"expected {list(wanted)}")
+        value = args, {name: kwargs[name] for name in wanted}
         if pytree.tree_structure(value) != self.call_spec.in_spec:
-            raise ValueError(f"Example inputs must be nested as {self.call_spec.in_spec}, got "
+            raise ValueError("Trying to flatten user inputs with exported input tree spec: \n"
+                             f"{self.call_spec.in_spec}\nbut actually got inputs with tree spec of: \n"
                              f"{pytree.tree_structure(value)}")
         self._example_inputs = value
 
@@ -250,18 +257,17 @@ def program_of(module, described, args, kwargs, preserved=()):
         arg = TensorArgument(one.name) if isinstance(one.value, Tensor) else ConstantArgument(one.name, one.value)
         inputs.append(InputSpec(kind, arg, one.target, one.persistent if one.kind == "buffer" else None))
         if one.kind == "constant" or one.kind == "buffer" and not one.persistent:
-            constants[one.target] = one.value
+            constants[one.target] = one.value.detach() if one.kind == "constant" else one.value
     outputs = [OutputSpec(OutputKind.USER_OUTPUT, argument_of(value), None) for value in traced.outputs]
     signature = ModuleCallSignature([], [], traced.in_spec, traced.out_spec, traced.forward_names)
     calls = [ModuleCallEntry("", signature)]
-    for name, _ in module.named_modules():
-        if not name:
-            continue
+    names = [name for name, _ in module.named_modules() if name]
+    for name in [*names, *(name for name in traced.calls if name not in names)]:
         kept = None
         if name in traced.calls:
-            (given, made), (in_spec, out_spec, names) = traced.calls[name], traced.call_specs[name]
+            (given, made), (in_spec, out_spec, labels) = traced.calls[name], traced.call_specs[name]
             kept = ModuleCallSignature(list(map(argument_of, given)), list(map(argument_of, made)), in_spec, out_spec,
-                                       names)
+                                       labels)
         calls.append(ModuleCallEntry(name, kept))
     state = {name: value if isinstance(value, Parameter) else value.detach() if value.requires_grad else value
              for name, value in state.items() if isinstance(value, Tensor)}

@@ -13,11 +13,13 @@ class HigherOrderOperator:
         What it is called under `torch.ops.higher_order`.
     run : Callable
         What it does.
+    operands : Callable
+        What its graphs are called with, in a call with some arguments.
 
     """
 
-    def __init__(self, name, run):
-        self.__name__, self.run, self.namespace = name, run, "higher_order"
+    def __init__(self, name, run, operands):
+        self.__name__, self.run, self.operands, self.namespace = name, run, operands, "higher_order"
         self.__module__ = "torch.ops.higher_order"
         OPERATORS[name] = self
 

@@ -25,6 +25,8 @@ class GuardsFn(Module):
 
     """
 
+    _is_impure = True  # a call of it stays in graphs, though nobody uses what it returns
+
     def __init__(self, checks):
         super().__init__()
         self.checks = checks

@@ -6,11 +6,13 @@ import operator
 import re
 
 from dragon.core import modes as switches
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
+from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
+from dragon.vm.torch.core.exporting.unknowns import maker_of, text_of_check, written_by
 from dragon.vm.torch.core.overrides import TorchFunctionMode, flat, modes
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
@@ -18,6 +20,8 @@ from dragon.vm.torch.fx.node import Node
 
 OPERATIONS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
               "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "whole": math.trunc}
+
+KEPT = ("stack_trace", "custom", "torch_fn")  # what nodes are told anew of the one that they come from
 
 
 def aten():
@@ -31,11 +35,7 @@ def node_name(target):
     name = target.overloadpacket.__name__
     if name.startswith("__"):
         return name.strip("_")
-    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower().lstrip("_")
-
-
-class ExportError(RuntimeError):
-    """A program that cannot be exported."""
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
 class Listener(TorchFunctionMode):
@@ -55,6 +55,7 @@ class Listener(TorchFunctionMode):
     """
 
     flow = None  # who writes control flow down
+    origin = None  # the node of another graph that is written down anew
 
     def __init__(self, graph, clerk, find_constant, rules):
         self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
@@ -135,9 +136,10 @@ class Listener(TorchFunctionMode):
 
     def _describe(self, node):
         node.meta["nn_module_stack"] = dict(self.stack)
-        place = user_line()
-        if place:
-            node.meta["stack_trace"] = f"  {place}"
+        if self.origin is not None:
+            node.meta.update((key, self.origin.meta[key]) for key in KEPT if key in self.origin.meta)
+        else:
+            node.meta["stack_trace"] = user_frame()
 
     def emit(self, target, args, kwargs, value, name=None):
         """Add a call, and remember which tensors its results are.
@@ -163,6 +165,7 @@ class Listener(TorchFunctionMode):
         if switches.autocast_dtype() is not None:
             raise NotImplementedError(f"torch.export: the program calls {target} under autocast (at {user_line()}); "
                                       "expected autocast around the calls of the exported module")
+        self.clerk.recent = []
         node = self.graph.create_node("call_function", target, self.argument(tuple(args)),
                                       self.argument(dict(kwargs)), name)
         self._describe(node)
@@ -251,8 +254,11 @@ class Listener(TorchFunctionMode):
         except NoOverload as error:
             self.quietly(func, args, kwargs)  # it knows better what is wrong with the arguments
             raise ExportError(f"torch.export: {error} (at {user_line()})") from None
+        target = getattr(getattr(aten(), name), overload)
+        if maker_of(target, positional) is not None:
+            return self.unknown(target, positional, named)
         value = self.quietly(func, args, kwargs)
-        return self.emit(getattr(getattr(aten(), name), overload), positional, named, value)
+        return self.emit(target, positional, named, value)
 
     def called(self, target, args, kwargs):
         """Note a call of an operator by its own name, as `torch.ops.aten.add.Tensor`."""
@@ -264,7 +270,81 @@ class Listener(TorchFunctionMode):
             else:
                 args, kwargs = arguments_of(overloads(packet.__name__)[overload], args, kwargs)
         target = getattr(packet, overload or "default")
-        return self.emit(target, args, kwargs, self.quietly(target.run, args, kwargs))
+        if packet._qualified_op_name in ("aten::item", "aten::_local_scalar_dense"):
+            return self.unknown_number(target, *args)
+        if packet._qualified_op_name == "aten::_assert_scalar":
+            return self.checked(args[0])
+        if maker_of(target, args) is not None:
+            return self.unknown(target, args, kwargs)
+        run = written_by(target, args) or target.run
+        return self.emit(target, args, kwargs, self.quietly(run, args, kwargs))
+
+    # --- what depends on numbers
+
+    def unknown(self, target, args, kwargs):
+        """Note a call whose result has a size that depends on numbers."""
+        make, most = maker_of(target, args)
+        name, size = self.clerk.unknowns.mint(self.clerk)
+        value = self.quietly(make, (size, *args), kwargs)
+        self.emit(target, args, kwargs, value)
+        self._note_unknown(target, name, is_size=True)
+        most = self.quietly(most, args, {})
+        first = next(item for item in flat((value,), {}) if isinstance(item, Tensor))
+        size = self.quietly(lambda: first.shape[0], (), {})
+        self.clerk.unknowns.numbers[size.number] = name
+        self.clerk.recent = []
+        self.checked(size >= 0)
+        if type(most) is int:
+            self.checked(size <= most)
+        return value
+
+    def unknown_number(self, target, tensor):
+        """Note that the program takes a number from a tensor."""
+        if str(tensor.dtype) == "torch.bool":
+            raise GuardOnDataDependentSymNode("Could not guard on data-dependent expression: the program takes a truth "
+                                              f"value from a tensor at {user_line()}; expected torch.cond or "
+                                              "torch.where")
+        name, size = self.clerk.unknowns.mint(self.clerk)
+        value = size / 1 if tensor.is_floating_point() else size
+        self.clerk.unknowns.numbers[value.number] = name
+        self.emit(target, (tensor,), {}, value)
+        node = self._note_unknown(target, name, is_size=False)
+        self.clerk.origins.pop(value.number, None)
+        self.clerk.learn_number(value, "item", node)
+        return value
+
+    def _note_unknown(self, target, name, is_size):
+        node = next(node for node in reversed(self.graph.nodes) if node.target is target)
+        self.clerk.unknowns.made[node] = name, is_size
+        return node
+
+    def checked(self, holds):
+        """Note what the program checks of numbers that depend on tensors'; it was decided just before.
+
+        Parameters
+        ----------
+        holds : bool
+            Whether it holds for the numbers that are supposed.
+
+        """
+        recent, self.clerk.recent = self.clerk.recent, []
+        if not holds:
+            self.clerk.unknowns.refute(self.clerk, recent)
+            return
+        for decision in recent:
+            found = self.clerk.unknowns.claim(self.clerk, decision)
+            if found is None or found in self.clerk.unknowns.noted:
+                continue
+            self.clerk.unknowns.noted.append(found)
+            self.clerk.decisions = [known for known in self.clerk.decisions if known[:4] != decision[:4]]
+            operation, *numbers = found
+            node = self.graph.create_node("call_function", operation, tuple(map(self._number, numbers)), {},
+                                          operation.__name__)
+            node.meta["example"] = True
+            self._describe(node)
+            text = f"{text_of_check(self.clerk, operation, *numbers)} on node '{node.name}'"
+            self.emit(aten()._assert_scalar.default, (node, f"Runtime assertion failed for expression {text}"), {},
+                      None, "_assert_scalar_default")
 
     def quietly(self, func, args, kwargs):
         """Call a function whose parts nobody listens to."""

@@ -1,11 +1,12 @@
 """An exported program from a module: traced, its sizes understood, its graph described."""
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.asking import asked_axes, symbols_of
-from dragon.vm.torch.core.exporting.listening import ExportError
+from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.ranges import Fit, Ranges
-from dragon.vm.torch.core.exporting.replay import plain_shape
+from dragon.vm.torch.core.exporting.replay import is_graph, plain_shape
 from dragon.vm.torch.core.exporting.symbols import Expression, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
+from dragon.vm.torch.core.exporting.unknowns import Unknowns, check_is_open, check_unknowns, traced_with
 from dragon.vm.torch.core.exporting.values import FakeTensor
 from dragon.vm.torch.core.exporting.violations import Violations
 from dragon.vm.torch.core.tensor import Tensor
@@ -54,7 +55,17 @@ def describe_program(module, args, kwargs, dynamic_shapes, preserved=()):
 
     """
     asked = asked_axes(module, args, kwargs, dynamic_shapes)
-    return _described(lambda open_axes, sizes: Tracing(module, args, kwargs, open_axes, sizes, preserved).run(), asked)
+
+    def trace(open_axes, sizes, unknowns=None):
+        return traced_with(lambda unknowns: Tracing(module, args, kwargs, open_axes, sizes, preserved, unknowns),
+                           unknowns).traced
+    return _described(trace, asked)
+
+
+def open_unknowns(traced, hints, declared):
+    """Add the numbers that depend on what lies in tensors to symbols and what is known of them."""
+    hints.update({name: traced.unknowns.hint(name) for name in traced.unknowns.names})
+    declared.update(traced.unknowns.ranges())
 
 
 def _described(trace, asked):
@@ -62,8 +73,10 @@ def _described(trace, asked):
         axes, hints, declared, dims = symbols_of(asked)
         traced = trace(_by_leaf(axes), {})
         traced.owner = traced.listener.modules
+        open_unknowns(traced, hints, declared)
         ranges = Ranges(traced, axes, hints, declared)
         _check_replay(ranges)
+        check_unknowns(ranges)
         closed = _solve(ranges, axes, dims)
         if not closed:
             break
@@ -80,6 +93,9 @@ def _described(trace, asked):
             low, high = found[name].lower, found[name].upper
             constraints[str(made)] = made, _moved_range(made, name, low, high)
             constraints.setdefault(name, (Expression.symbol(name), ValueRanges(low, high)))
+    for name in traced.unknowns.names:
+        if name in ranges.roots:
+            constraints[name] = Expression.symbol(name), found[name]
     return Described(traced, axes, dict(constraints.values()), [])
 
 
@@ -115,6 +131,9 @@ def _solve(ranges, axes, dims):
     violations, closed = Violations(dims, sources), set()
     for name, expression in known:
         value = expression.constant
+        if name not in dims:
+            check_is_open(name, value)
+            continue
         hint = isinstance(dims[name], _DimHint)
         if value is not None:
             if hint and dims[name].kind == "AUTO":
@@ -123,11 +142,11 @@ def _solve(ranges, axes, dims):
                 violations.fixed(name, value)
         elif not hint:
             (root,) = expression.symbols()
-            if isinstance(dims[root], _DimHint):  # the one with a name leads
+            if isinstance(dims.get(root), _DimHint):  # the one with a name leads
                 continue
             violations.follows(name, expression)
     for name in narrow:  # no other size is allowed, or 0 and 1
-        if isinstance(dims[name], _DimHint):
+        if isinstance(dims.get(name), _DimHint):
             if dims[name].kind == "AUTO":
                 closed |= {axis.place for axis in axes if name in axis.expression.symbols()}
             elif ranges.hints[name] < 2:
@@ -136,7 +155,7 @@ def _solve(ranges, axes, dims):
                                  f"{dims[name].min}, max={dims[name].max}), but export 0/1 specialized due to hint of "
                                  f"{ranges.hints[name]} for dimension {sources[name]}.")
     for name, hint in ranges.hints.items():
-        if hint < 2 and name not in ranges.known:
+        if hint < 2 and name not in ranges.known and name in dims:
             if isinstance(dims[name], _DimHint) and dims[name].kind == "AUTO":
                 closed |= {axis.place for axis in axes if name in axis.expression.symbols()}
             elif not isinstance(dims[name], _DimHint):
@@ -157,7 +176,7 @@ def _source(axes, name):
 def _check_bounds(ranges, axes, dims):
     violations = Violations(dims, {name: _source(axes, name) for name in ranges.hints})
     for name, found in ranges.found.items():
-        if isinstance(dims[name], _DimHint):
+        if name not in dims or isinstance(dims[name], _DimHint):
             continue
         declared = ranges.declared[name]
         if ranges.step > 1 and not ranges.holds({name: ranges.hints[name] + 1}):
@@ -171,8 +190,8 @@ def _fit(traced, ranges, axes):
     """Give every node an example of its value, with sizes in terms of symbols."""
     points = ranges.points()
     runs = [ranges.values(point) for point in points]
-    bindings = [{name: point.get(name, ranges.hints[name]) for name in ranges.roots} for point in points]
-    fit = Fit(ranges.roots, bindings)
+    bindings = [ranges.bindings(point) for point in points]
+    fit = Fit(ranges.roots, bindings, len(traced.unknowns.names))
 
     def size(numbers):
         made = fit.expression(numbers)
@@ -191,9 +210,9 @@ def _fit(traced, ranges, axes):
         if isinstance(first, int) and not isinstance(first, bool):
             return size(tuple(map(int, values)))
         return first
-    for node in traced.graph.nodes:
+    for node in dict.fromkeys((*traced.graph.nodes, *runs[0])):
         example = node.meta.pop("example", None)
-        if node in runs[0]:
+        if node in runs[0] and not is_graph(runs[0][node]):
             node.meta["val"] = described([run[node] for run in runs])
             if isinstance(example, Tensor) and isinstance(node.meta["val"], FakeTensor):
                 node.meta["val"].stands_for = example.requires_grad
@@ -207,7 +226,9 @@ def _check_again(trace, traced, ranges, axes):
         return
     bindings = ranges.bindings(point)
     sizes = {axis.place: axis.expression.value(bindings) for axis in axes}
-    other = trace(_by_leaf(axes), sizes)
+    unknowns = Unknowns({name: bindings[name] for name in traced.unknowns.names}, traced.unknowns.claims,
+                        traced.unknowns.opaque)
+    other = trace(_by_leaf(axes), sizes, unknowns)
     mine = [node for node in traced.graph.nodes if node.op != "output"]
     theirs = [node for node in other.graph.nodes if node.op != "output"]
     same = dict(zip(theirs, mine))

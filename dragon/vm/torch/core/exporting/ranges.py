@@ -48,7 +48,7 @@ class Ranges:
 
     def __init__(self, traced, axes, hints, declared):
         self.replay, self.axes, self.hints, self.declared = Replay(traced), axes, dict(hints), declared
-        self.traced = traced
+        self.traced, self.users = traced, [one.node for one in traced.user_inputs]
         self.known = {}  # symbol -> Expression that stands for it
         self.found = {}  # symbol -> ValueRanges
         self.step = self._step()
@@ -70,7 +70,11 @@ class Ranges:
     def bindings(self, moved):
         """Return the values of all symbols where some of the roots have others than in the example."""
         roots = {name: moved.get(name, self.hints[name]) for name in self.hints}
-        return {name: self.known[name].value(roots) if name in self.known else value for name, value in roots.items()}
+        values = {name: self.known[name].value(roots) if name in self.known else value for name, value in roots.items()}
+        if self.traced.unknowns.places or len(self.traced.unknowns.names) > 1:
+            sizes = {(self.users[axis.place[0]], axis.place[1]): axis.expression.value(values) for axis in self.axes}
+            values.update(self.traced.unknowns.fitted(values, [*moved, *self.known], sizes))
+        return values
 
     def values(self, moved):
         """Return what every node gives there, or the exception."""
@@ -81,7 +85,7 @@ class Ranges:
                 sizes = {axis.place: axis.expression.value(bindings) for axis in self.axes}
                 if min(sizes.values(), default=0) < 0:
                     raise ValueError("a size below 0")
-                self._tried[key] = self.replay.run(sizes)
+                self._tried[key] = self.replay.run(sizes, bindings)
             except Exception as error:  # whatever operators say to sizes that they refuse
                 self._tried[key] = error
         return self._tried[key]
@@ -140,8 +144,12 @@ class Ranges:
 
     def bounds(self):
         """Return {symbol: ValueRanges} of the roots, found by trying."""
+        unknown = self.traced.unknowns.names
         for name in self.roots:
             low, high = self.declared[name].lower, self.declared[name].upper
+            if name in unknown:  # whatever it is, it is told only when the program runs
+                self.found[name] = self.declared[name]
+                continue
             hint = self.hints[name]
             lower = self._last(name, hint, max(low, min(2, hint)))
             upper = self._last(name, hint, high if high < FAR else max(FAR + hint % self.step, hint))
@@ -151,6 +159,8 @@ class Ranges:
 
     def _last(self, name, good, end):
         """Return the last value on the way to an end for which the program goes the same way."""
+        if good == end or self.holds({name: end}):
+            return end
         end = good + abs(end - good) // self.step * self.step * (1 if end > good else -1)
         if good == end or self.holds({name: end}):
             return end
@@ -193,14 +203,17 @@ class Fit:
         The symbols.
     points : List[Dict[str, int]]
         Their values; the first is the example's.
+    taken : int, optional, default=0
+        How many symbols u0, u1, ... there are.
 
     """
 
-    def __init__(self, names, points):
+    def __init__(self, names, points, taken=0):
         self.names, self.points = names, points
-        self._known = {}
+        self._known = {values: Expression.symbol(name) for name in reversed(names)
+                       if len(set(values := tuple(point[name] for point in points))) > 1}
         self._pool = [Expression.symbol(name) for name in names]
-        self._unknown = itertools.count()
+        self._unknown = itertools.count(taken)
 
     def expression(self, values):
         """Return the expression that has these values at the points, a fresh symbol where none is found."""
@@ -208,7 +221,7 @@ class Fit:
         if values not in self._known:
             made = self._line(values) or self._product(values) or self._part(values)
             if made is None:
-                made = Expression.symbol(f"u{next(self._unknown)}")
+                return self._known.setdefault(values, Expression.symbol(f"u{next(self._unknown)}"))
             self._known[values] = made
             if made.linear() is not None and made.constant is None and len(self._pool) < 40:
                 self._pool.append(made)

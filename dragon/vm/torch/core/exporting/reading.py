@@ -5,6 +5,7 @@ import operator
 import os
 import pickle
 
+from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, ValueRanges
 from dragon.vm.torch.core.exporting.values import FakeTensor
 from dragon.vm.torch.core.exporting.wire import (FORMATS, FileError, device_of, dtype_of, layout_of, size_in)
@@ -13,6 +14,7 @@ from dragon.vm.torch.core.exporting import signatures
 from dragon.vm.torch.core.exporting.exported import ExportedProgram, ModuleCallEntry, ModuleCallSignature
 from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind, InputSpec, OutputKind, OutputSpec
 from dragon.vm.torch.fx.graph import Graph
+from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.nn.parameter import Parameter
 from dragon.vm.torch.utils import _pytree as pytree
 
@@ -24,6 +26,7 @@ class _GraphReader:
 
     def __init__(self, words):
         self.words, self.graph, self.nodes = words, Graph(), {}
+        self.modules = {}  # graphs that operators take
 
     def read(self, signature):
         """Return the graph."""
@@ -37,6 +40,27 @@ class _GraphReader:
             self._node(words)
         self.graph.output(tuple(self._argument(value) for value in self.words["outputs"]))
         return self.graph
+
+    def read_within(self):
+        """Return the graph, which an operator takes, as a module."""
+        for argument in self.words["inputs"]:
+            (name,) = self._names([argument])
+            self.nodes[name] = node = self.graph.placeholder(name)
+            node.name, node.meta["val"] = name, self._value(name)
+        for words in self.words["nodes"]:
+            self._node(words)
+        self.graph.output(tuple(self._argument(value) for value in self.words["outputs"]))
+        return GraphModule(self.modules, self.graph)
+
+    def _graph(self, words):
+        """Return the node that gives a graph within."""
+        name = str(words["name"])
+        if not name.isidentifier():
+            raise FileError(f"torch.export.load: got a graph named {name!r}, expected an identifier")
+        self.modules[name] = _GraphReader(words["graph"]).read_within()
+        node = self.graph.create_node("get_attr", name, (), {}, name)
+        node.meta["nn_module_stack"] = {}
+        return node
 
     def _value(self, name):
         if name in self.words["tensor_values"]:
@@ -70,8 +94,9 @@ class _GraphReader:
             args, kwargs = _placed(target, words["inputs"], self._argument)
         outputs = words["outputs"]
         names = self._names(outputs)
-        single = len(outputs) == 1 and "as_tensors" not in outputs[0]
-        name = words.get("name") or (names[0] if single and names else target.overloadpacket.__name__)
+        single = len(outputs) == 1 and "as_tensors" not in outputs[0] and (
+            not isinstance(target, HigherOrderOperator) or words.get("is_hop_single_tensor_return") is True)
+        name = words.get("name") or (names[0] if single and names else target.__name__.partition(".")[0])
         node = self.graph.create_node("call_function", target, args, kwargs, name)
         node.name = name
         metadata = words.get("metadata") or {}
@@ -117,7 +142,7 @@ _READ = {
     "as_none": lambda reader, value: None, "as_tensor": lambda reader, value: reader._get(value["name"]),
     "as_tensors": lambda reader, value: [reader._get(one["name"]) for one in value],
     "as_optional_tensors": lambda reader, value: [_optional(reader, one) for one in value],
-    "as_optional_tensor": _optional,
+    "as_optional_tensor": _optional, "as_graph": lambda reader, value: reader._graph(value),
     "as_int": lambda reader, value: int(value), "as_ints": lambda reader, value: list(map(int, value)),
     "as_float": lambda reader, value: float(value), "as_floats": lambda reader, value: list(map(float, value)),
     "as_string": lambda reader, value: str(value), "as_strings": lambda reader, value: list(value),
@@ -148,6 +173,8 @@ def _target(word):
     try:
         if word.startswith("torch.ops.") and len(parts) == 5 and all(part.isidentifier() for part in parts):
             return getattr(getattr(namespace(parts[2]), parts[3]), parts[4])
+        if word.startswith("torch.ops.higher_order.") and len(parts) == 4:
+            return getattr(namespace("higher_order"), parts[3])
         if parts[0] == "_operator" and len(parts) == 2 and parts[1] in _OPERATORS:
             return getattr(operator, parts[1])
         if word in ("math.trunc", "torch.sym_float", "torch.sym_int"):
@@ -330,7 +357,8 @@ def _program(archive):
     module = words["graph_module"]
     signature = signatures.ExportGraphSignature(list(map(_input_spec, module["signature"]["input_specs"])),
                                                 list(map(_output_spec, module["signature"]["output_specs"])))
-    graph = _GraphReader(module["graph"]).read(signature)
+    reader = _GraphReader(module["graph"])
+    graph = reader.read(signature)
     state = _tensors(archive, "data/weights/", "model_weights_config.json")
     constants = _tensors(archive, "data/constants/", "model_constants_config.json")
     ranges = {Expression.symbol(name): ValueRanges(
@@ -344,7 +372,7 @@ def _program(archive):
             samples = torch.load(io.BytesIO(data), weights_only=True) if data else None
         except pickle.UnpicklingError:  # of classes that nobody allowed; the program needs no example
             samples = None
-    program = ExportedProgram({}, graph, signature, state, ranges,
+    program = ExportedProgram(reader.modules, graph, signature, state, ranges,
                               list(map(_call_entry, module["module_call_graph"])), samples, constants)
     program.validate()
     return program

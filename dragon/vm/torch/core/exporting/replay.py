@@ -1,20 +1,40 @@
 """A program's graph, done again over tensors without numbers: which sizes everything has when inputs have others."""
 from dragon import _C
 from dragon.core import modes
-from dragon.vm.torch.core.exporting.symbols import compute
+from dragon.vm.torch.core.exporting.errors import Differs
+from dragon.vm.torch.core.exporting.symbols import RELATIONS, compute
+from dragon.vm.torch.core.exporting.unknowns import value_of, written_by
+from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import map_arg
-
-RELATIONS = {"eq": lambda a, b: a == b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
-
-
-class Differs(ValueError):
-    """The program would have gone another way."""
 
 
 def plain_shape(value):
     """Return a shape as plain numbers."""
     return tuple(int(size) for size in value.shape)
+
+
+def is_graph(value):
+    """Return whether an argument of an operator is a graph."""
+    return isinstance(value, GraphModule)
+
+
+def values_within(module, operands):
+    """Return what the nodes of a graph give for these operands, those of graphs within it among them."""
+    operands, values = iter(operands), {}
+    for node in module.graph.nodes:
+        if node.op == "placeholder":
+            values[node] = next(operands)
+        elif node.op == "get_attr":
+            values[node] = getattr(module, node.target)
+        elif node.op == "call_function":
+            args, kwargs = map_arg(node.args, values.__getitem__), map_arg(node.kwargs, values.__getitem__)
+            values[node] = node.target(*args, **kwargs)
+            if isinstance(node.target, HigherOrderOperator):
+                for graph in filter(is_graph, args):
+                    values.update(values_within(graph, node.target.operands(*args)))
+    return values
 
 
 class Replay:
@@ -30,13 +50,15 @@ class Replay:
     def __init__(self, traced):
         self.traced = traced
 
-    def run(self, sizes):
+    def run(self, sizes, numbers):
         """Return what every node gives at these sizes.
 
         Parameters
         ----------
         sizes : Dict[tuple, int]
             {(user input, axis): size}; others are as in the example.
+        numbers : Dict[str, int]
+            By symbol: what depends on what lies in tensors.
 
         Returns
         -------
@@ -63,10 +85,17 @@ class Replay:
                 place += one.kind == "user"
             for node in self.traced.graph.nodes:
                 if node.op == "call_function":
-                    values[node] = node.target(*map_arg(node.args, values.__getitem__),
-                                               **map_arg(node.kwargs, values.__getitem__))
+                    args, kwargs = map_arg(node.args, values.__getitem__), map_arg(node.kwargs, values.__getitem__)
+                    if node in self.traced.unknowns.made:
+                        number = numbers[self.traced.unknowns.made[node][0]]
+                        values[node] = value_of(node, number, args, kwargs)
+                    else:
+                        values[node] = (written_by(node.target, args) or node.target)(*args, **kwargs)
                 elif node.op == "get_attr":
                     values[node] = self.traced.owner[node.target]
+                if isinstance(node.target, HigherOrderOperator):
+                    for graph in filter(is_graph, args):
+                        values.update(values_within(graph, node.target.operands(*args)))
             self._check(values)
             return values
         finally:

@@ -76,6 +76,29 @@ for _name, _target in {"numpy_t": "numpy_T", "mt": "mT", "conj_t": "adjoint", "c
     _method(_name, _target)
 
 
+# --- what depends on numbers
+
+@rule()
+def _unique(a, input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    if dim is not None:
+        raise NotImplementedError("torch.export: unique along an axis; expected all elements (dim=None)")
+    made, inverse, counts = a._unique2.default(input, sorted, return_inverse, return_counts)
+    results = (made, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+    return results if len(results) > 1 else made
+
+
+@rule()
+def _nonzero(a, input, out=None, as_tuple=False):
+    return a.nonzero_numpy.default(input) if as_tuple else a.nonzero.default(input)
+
+
+@with_function("where")
+def _where(listener, func, args, kwargs):
+    if len(args) + len(kwargs) == 1:
+        return aten().where.default(*args, *kwargs.values())
+    return listener.default(func, "where", args, kwargs)
+
+
 # --- layers
 
 @rule()

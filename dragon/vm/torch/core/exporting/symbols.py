@@ -2,6 +2,7 @@
 import math
 
 OPEN = math.inf
+RELATIONS = {"eq": lambda a, b: a == b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
 
 
 def _bound(value):

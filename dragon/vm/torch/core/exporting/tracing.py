@@ -1,15 +1,19 @@
 """A program's call as a graph: the program runs once, over tensors without numbers, and every call is written down."""
 import inspect
+import itertools
 import re
 import traceback
 
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import captures
-from dragon.vm.torch.core.exporting import branching, spelling_losses, subscripts  # noqa: F401
+from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.clerk import Clerk
-from dragon.vm.torch.core.exporting.listening import ExportError, Listener
+from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
+from dragon.vm.torch.core.exporting.executing import api
+from dragon.vm.torch.core.exporting.hearing import listener as listener_now
+from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
@@ -126,26 +130,33 @@ class Tracing:
         {(leaf, axis): size} where the example's sizes are not taken.
     preserved : Sequence[str]
         Modules whose calls are kept.
+    unknowns : Unknowns
+        The numbers that depend on what lies in tensors.
 
     """
 
-    def __init__(self, module, args, kwargs, axes, sizes=None, preserved=()):
+    def __init__(self, module, args, kwargs, axes, sizes=None, preserved=(), unknowns=None):
         self.module, self.args, self.kwargs, self.axes, self.sizes = module, args, kwargs, axes, sizes or {}
         self.preserved = preserved
         self.graph = Graph()
         self.traced = Traced(self.graph)
-        self._constants = 0
+        self.traced.unknowns = self.unknowns = unknowns
+        self._constants, self._reserved = 0, set()  # names that the user's arguments have
 
     def _placeholder(self, kind, name, target, value, persistent=True):
-        node = self.graph.placeholder(re.sub(r"\W", "_", name))
-        if node.name == f"{node.target}_1" and all(node.target != other.name for other in self.graph.nodes):
-            node.name = node.target  # a word of Python's, which placeholders may be called
+        name = re.sub(r"\W", "_", name)
+        taken = {node.name for node in self.graph.nodes} | (self._reserved if kind != "user" else set())
+        free = next(one for one in itertools.chain([name], (f"{name}_{n}" for n in itertools.count(1)))
+                    if one not in taken)
+        node = self.graph.placeholder(free)
+        node.name = node.target = free  # words of Python's, too, which placeholders may be called
         made = Input(kind, node.name, target, value, node, persistent)
         self.traced.inputs.append(made)
         return made
 
     def _state(self):
         """Make the inputs for parameters and buffers."""
+        self._reserved = {name for name, _ in self._named_users()}
         for name, value in self.module.named_parameters(remove_duplicate=False):
             yield self._placeholder("parameter", f"p_{name}", name, value)
         for prefix, part in self.module.named_modules(remove_duplicate=False):
@@ -155,16 +166,22 @@ class Tracing:
                     yield self._placeholder("buffer", f"b_{full}", full, value,
                                             name not in part._non_persistent_buffers_set)
 
-    def _user_inputs(self):
+    def _named_users(self):
+        """Return [(name, leaf)] of the arguments."""
         names = argument_names(type(self.module).forward.__get__(self.module), self.args, self.kwargs)
-        self.traced.forward_names = names
+        self.traced.forward_names, found = names, []
         values = [*self.args, *self.kwargs.values()]
         for name, value in zip(names, values):
             for path, leaf in pytree.tree_flatten_with_path(value)[0]:
                 if not isinstance(leaf, (Tensor, *PLAIN)) and not _is_constant(leaf):
                     raise ValueError(f"torch.export: got a {type(leaf).__name__} in argument {name!r}, expected "
                                      "tensors, numbers, strs, None, and what pytrees hold (register_dataclass)")
-                yield self._placeholder("user", _path_name(name, path), None, leaf)
+                found.append((re.sub(r"\W", "_", _path_name(name, path)), leaf))
+        return found
+
+    def _user_inputs(self):
+        for name, leaf in self._named_users():
+            yield self._placeholder("user", name, None, leaf)
 
     def make_listener(self, clerk):
         """Return who listens."""
@@ -174,7 +191,7 @@ class Tracing:
         """Return the Traced."""
         leaves, self.traced.in_spec = pytree.tree_flatten((self.args, self.kwargs))
         trace, clerk = _C.Trace(), Clerk()
-        self.traced.clerk = clerk
+        self.traced.clerk, clerk.unknowns = clerk, self.unknowns
         listener = self.make_listener(clerk)
         listener.flow = branching
         listener.lifted, listener.traced, listener.tracing = self._lifted, self.traced, self
@@ -191,6 +208,7 @@ class Tracing:
                     clerk.add_argument(stand_in, list(self.axes.get(place, ())))
                 value = stand_in
             stand_ins.append(value)
+        self.unknowns.prepare(trace, clerk, api().empty(0))
         args, kwargs = pytree.tree_unflatten(stand_ins, self.traced.in_spec)
         phantom = modes.set_phantom(True)
         captures().append(Export(trace, clerk))
@@ -215,7 +233,7 @@ class Tracing:
             captures().pop()
             modes.set_phantom(phantom)
             trace.restore_gradients()
-        if clerk.failure:
+        if clerk.failure and (self.axes or self.unknowns.numbers):
             raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
         self._sort_inputs()
         self.traced.listener = listener
@@ -229,8 +247,9 @@ class Tracing:
                 raise
             frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/dragon/" not in frame.filename]
             place = f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else "an unknown place"
-            raise ExportError("Could not guard on data-dependent expression: the program looks at a tensor's numbers "
-                              f"at {place}; expected torch.cond, torch.where or another operator") from error
+            raise GuardOnDataDependentSymNode(
+                "Could not guard on data-dependent expression: the program looks at a tensor's numbers at "
+                f"{place}; expected torch.cond, torch.where or another operator") from error
 
     def _return(self, listener, result):
         leaves, self.traced.out_spec = pytree.tree_flatten(result)
@@ -305,33 +324,44 @@ def _follow_modules(listener, root, preserved, traced):
             return called(module, *args, **kwargs)
         count = counts[name] = counts.get(name, -1) + 1
         key = f"L['self']{''.join('.' + word for word in name.split('.') if word)}" + (f"@{count}" if count else "")
-        listener.stack[key] = name + (f"@{count}" if count else ""), type(module)
+        called_as = name + (f"@{count}" if count else "")
+        listener.stack[key] = called_as, f"{type(module).__module__}.{type(module).__qualname__}"
         try:
             result = called(module, *args, **kwargs)
-            if name in preserved and not count:
+            if name in preserved:
                 leaves, in_spec = pytree.tree_flatten((args, kwargs))
                 found, out_spec = pytree.tree_flatten(result)
-                traced.calls[name] = [listener.argument(leaf) for leaf in leaves], [listener.argument(leaf)
-                                                                                    for leaf in found]
-                traced.call_specs[name] = in_spec, out_spec, argument_names(
+                traced.calls[called_as] = list(map(listener.argument, leaves)), list(map(listener.argument, found))
+                traced.call_specs[called_as] = in_spec, out_spec, argument_names(
                     type(module).forward.__get__(module), args, kwargs)
             return result
         finally:
             listener.stack.pop(key, None)
-    written = Tensor.__dict__.get("__setitem__")
 
     def set_item(tensor, key, value):
         if listener_now() is None:
             return original(tensor, key, value)
         return subscripts.write(tensor, key, value)
-    from dragon.vm.torch.core.exporting.listening import listener as listener_now
-    original = Tensor.__setitem__
-    Module.__call__, Tensor.__setitem__ = call, set_item
+
+    def item(tensor):
+        return told(tensor) if listener_now() is None else aten().item.default(tensor)
+
+    def to_list(tensor):
+        if listener_now() is None:
+            return listed(tensor)
+        return tensor.item() if tensor.ndim == 0 else [part.tolist() for part in tensor.unbind()]
+    original, told, listed = Tensor.__setitem__, Tensor.item, Tensor.tolist
+    fresh = {"__setitem__": set_item, "item": item, "tolist": to_list}
+    before = {name: Tensor.__dict__.get(name) for name in fresh}
+    Module.__call__ = call
+    for name, function in fresh.items():
+        setattr(Tensor, name, function)
 
     def undo():
         Module.__call__ = called
-        if written is None:
-            del Tensor.__setitem__
-        else:
-            Tensor.__setitem__ = written
+        for name, function in before.items():
+            if function is None:
+                delattr(Tensor, name)
+            else:
+                setattr(Tensor, name, function)
     return undo

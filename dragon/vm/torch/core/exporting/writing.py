@@ -6,6 +6,7 @@ import os
 
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.device import device
+from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt
 from dragon.vm.torch.core.exporting.wire import (STRIDED, device_words, dtype_number, format_number, number_out,
                                                  size_out)
@@ -42,15 +43,15 @@ class _GraphWriter:
         self.graph = graph
         self.tensors, self.ints, self.bools, self.floats = {}, {}, {}, {}
 
-    def words(self):
-        """Return the graph."""
+    def words(self, is_single=False):
+        """Return the graph; of a graph within, whether its one result stands for itself."""
         inputs = [self._argument(node) if _is_open(node.meta.get("val")) else self._constant(node.meta.get("val"))
                   for node in self.graph.nodes if node.op == "placeholder"]
         nodes = [self._node(node) for node in self.graph.nodes if node.op == "call_function" and not _is_part(node)]
         results = self.graph.output_node().args[0]
         return {"inputs": inputs, "outputs": [self._argument(value) for value in results], "nodes": nodes,
                 "tensor_values": self.tensors, "sym_int_values": self.ints, "sym_bool_values": self.bools,
-                "is_single_tensor_return": False, "custom_obj_values": {}, "sym_float_values": self.floats}
+                "is_single_tensor_return": is_single, "custom_obj_values": {}, "sym_float_values": self.floats}
 
     def _constant(self, value):
         return self._argument(value)
@@ -71,6 +72,8 @@ class _GraphWriter:
     def _argument(self, value, kind=""):
         """Return an argument."""
         kind = kind.rstrip("?")
+        if isinstance(value, Node) and value.op == "get_attr":
+            return self._graph(value)
         if isinstance(value, Node):
             name, known = self._name(value), value.meta.get("val")
             if isinstance(known, Tensor):
@@ -88,9 +91,20 @@ class _GraphWriter:
         raise NotImplementedError(f"torch.export.save: got a {type(value).__name__} among a node's arguments, expected "
                                   "tensors, numbers, strs, dtypes, devices and lists of them")
 
+    @staticmethod
+    def _graph(node):
+        """Return a graph that an operator takes."""
+        module = getattr(node.graph.owning_module, node.target)
+        user = next(iter(node.users))
+        is_single = user.target.__name__ == "while_loop" and user.args[0] is node  # a truth value, and no tuple of one
+        return {"as_graph": {"name": node.target, "graph": _GraphWriter(module.graph).words(is_single)}}
+
     def _list(self, value, kind):
         nodes = [item for item in value if isinstance(item, Node)]
         if any(isinstance(node.meta.get("val"), Tensor) for node in nodes) or kind.startswith("Tensor"):
+            if any(isinstance(node.meta.get("val"), (int, float, SymInt)) for node in nodes):
+                raise NotImplementedError("torch.export.save: got tensors and numbers in one list of operands, "
+                                          "expected tensors")
             if any(item is None for item in value) or kind.startswith("Tensor?"):
                 return {"as_optional_tensors": [
                     {"as_none": True} if item is None else {"as_tensor": {"name": self._name(item)}} for item in value]}
@@ -116,9 +130,14 @@ class _GraphWriter:
             word = f"torch.ops.{target}"
         elif target in _OPERATORS:
             names, word = (), _OPERATORS[target]
+        elif isinstance(target, HigherOrderOperator):
+            inputs = [{"name": "", "arg": self._argument(value, "Tensor[]"), "kind": 1} for value in node.args]
+            return {"target": f"torch.ops.higher_order.{target.__name__}", "inputs": inputs,
+                    "outputs": self._outputs(node), "metadata": self._metadata(node),
+                    "is_hop_single_tensor_return": False, "name": node.name}
         else:
             raise NotImplementedError(f"torch.export.save: got a call of {getattr(target, '__name__', target)} in the "
-                                      "graph, expected operators; control flow goes into no file")
+                                      "graph, expected operators")
         inputs = [{"name": names[place].name if place < len(names) else "ab"[place] if not names else f"arg_{place}",
                    "arg": self._argument(value, names[place].type if place < len(names) else ""), "kind": 1}
                   for place, value in enumerate(node.args)]
@@ -141,8 +160,8 @@ class _GraphWriter:
             if place not in names and isinstance(item, Tensor):
                 self.tensors[name] = tensor_words(item)
             made.append({"name": name})
-        schema = node.target._schema
-        if len(schema.returns) == 1 and schema.returns[0].type.endswith("[]"):
+        schema = getattr(node.target, "_schema", None)
+        if schema is not None and len(schema.returns) == 1 and schema.returns[0].type.endswith("[]"):
             return [{"as_tensors": made}]
         return [{"as_tensor": one} for one in made]
 

@@ -6,6 +6,8 @@ from dragon import _C
 from dragon.core import config
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
+from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.symbols import SymInt  # noqa: F401
 from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.register import FUNCTIONS, function, plain
 from dragon.vm.torch.core.sentences import named
@@ -134,6 +136,8 @@ def _checker(name, error):
     def check(cond, message=None):
         if not isinstance(cond, bool) and not isinstance(cond, Tensor):
             raise TypeError(f"{name}: got {type(cond).__name__} for argument 'cond', expected a bool")
+        if listener() is not None and isinstance(cond, bool):
+            listener().checked(cond)
         if not cond:
             raise error(message() if message is not None else "Expected cond to be True, but got False.")
     plain(named(check, name, f"Raise {error.__name__} unless a condition holds."))
@@ -171,11 +175,7 @@ def _check_tensor_all(cond, message=None):
     _check_tensor_all_with(RuntimeError, cond, message)
 
 
-# Numbers that stand for unknown sizes in PyTorch's tracers; here every number is known.
-
-class SymInt:
-    """The class of unknown integers; there are none."""
-
+# Numbers that stand for others than sizes in PyTorch's tracers; here every such number is known.
 
 class SymFloat:
     """The class of unknown floats; there are none."""

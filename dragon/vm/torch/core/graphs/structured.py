@@ -56,6 +56,8 @@ class _PyTreeCodeGen(CodeGen):
             count = spec.child(0).num_children
             positional = given[1:] if has_self else given
             leaves = leaves[1:] if has_self else leaves
+            if not leaves:
+                return head
             by_name = dict(zip(spec.child(1).context, positional[count:]))
             words = ", ".join(f"'{key}':{name}" for key, name in by_name.items())
             joined = ", ".join(positional[:count]) + ("," if count == 1 else "")
