@@ -3,6 +3,7 @@ import ast
 
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.annotations import ast_type
+from dragon.vm.torch.core.scripting.conditions import Condition
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
@@ -37,6 +38,8 @@ class Calls(Specials):
             return found
         if isinstance(found, Rows):
             return self.tuple_of([self.as_value(part, node) for part in found.items], node)
+        if isinstance(found, Condition):
+            return found.as_value(self, node)
         if isinstance(found, Absent):
             refuse(found.reason, self.place(node))
         if isinstance(found, Counted):

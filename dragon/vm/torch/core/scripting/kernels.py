@@ -84,7 +84,7 @@ def tensor_kernel(name, schema):
     """Return a function that calls Dragon's by the signature of an operator."""
     function = find_function(name)
     if function is None:
-        raise Missing(f"script: got the operator {name}, which Dragon does not have")
+        return missing(name)
     arguments, raw = schema.arguments, name.partition("::")[2] in adapters.BY_NAME
     coded = {number: argument.name for number, argument in enumerate(arguments) if argument.name in WORDS}
     count = sum(1 for argument in arguments if not argument.keyword)
@@ -111,6 +111,13 @@ def tensor_kernel(name, schema):
         return lambda *values: list(run(*values))
     if schema.result == INT and schema.name != "aten::item":
         return lambda *values: codes.to_code(run(*values))
+    return run
+
+
+def missing(name):
+    """Return a function that raises: programs have branches that they never reach."""
+    def run(*values):
+        raise Missing(f"script: got the operator {name}, which Dragon does not have")
     return run
 
 

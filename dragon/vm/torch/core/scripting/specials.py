@@ -301,6 +301,19 @@ class Specials:
             args = [self.list_of(args, TENSOR, node)]
         return self.builtin(callee.first, args, kwargs, node)
 
+    def call_switched(self, callee, node, wanted=None):
+        """Return what the form of a function gives that its switches ask for: constants, and off by default."""
+        forms = callee.first
+        recipe = self.scripts.recipe("functional", forms[min(forms)])
+        names = [argument.name for argument in self.scripts.function(recipe).declare().arguments]
+        args, kwargs = self.arguments(node)
+        given = {**dict(zip(names, args)), **kwargs}
+        switches = [name for name in names if name in ("return_indices", "return_inverse", "return_counts")]
+        found = tuple(name in given and bool(self.known_number(self.as_value(given[name], node), node))
+                      for name in switches)
+        function = self.scripts.function(self.scripts.recipe("functional", forms[found]))
+        return self.call(Called(function), args, kwargs, node)
+
     def call_size_of(self, callee, node, wanted=None):
         """Return a list of sizes: `torch.Size`."""
         return self.value(node.args[0]) if node.args else self.list_of([], INT, node)
@@ -422,7 +435,7 @@ class Specials:
             is_module = isinstance(inner, ClassType) and inner.is_module
             if kind == "children" and is_module:
                 yield name, self.attribute(owner, name, node)
-            elif kind in ("parameters", "buffers") and name in getattr(owner.type, kind):
+            elif kind in ("parameters", "buffers") and name in getattr(owner.type, kind) and inner != NONE:
                 yield prefix + name, self.attribute(owner, name, node)
             if is_module and kind != "children":
                 yield from self.parts_of(self.attribute(owner, name, node), kind, f"{prefix}{name}.", node)
