@@ -3,6 +3,7 @@ import enum
 import functools
 import inspect
 import types
+import warnings
 
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
@@ -91,6 +92,8 @@ def sugar(scripts, found, place, name=None):
     if getattr(found, "__module__", "") == "builtins" and getattr(found, "__name__", "") in PYTHON and isinstance(
             found, (type, types.BuiltinFunctionType)):
         return Special(found.__name__)
+    if found is warnings.warn:
+        return Builtin("aten::warn")
     if inspect.isbuiltin(found) and found.__module__ == "math":
         return Builtin("aten::" + found.__name__)
     if found is functools.reduce or found is map or found is filter or found is set:
