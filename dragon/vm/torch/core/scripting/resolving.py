@@ -112,8 +112,6 @@ def sugar(scripts, found, place, name=None):
         refuse(f"the bound method {found.__name__} cannot be called in a script", place)
     if inspect.isfunction(found) or hasattr(found, "__wrapped__"):
         return function_sugar(scripts, found)
-    if hasattr(found, "__torch_script_schema__"):
-        return Builtin(found.__torch_script_schema__)
     name = f"'{name}' " if name else ""
     import typing
     if typing.get_origin(found) is not None or type(found).__module__ == "typing":
@@ -129,11 +127,10 @@ def function_sugar(scripts, found, first=None):
     modifier = getattr(found, "_torchscript_modifier", None)
     if modifier in ("ignore", "unused", "drop"):
         return Foreign(found, scripts.foreign_schema(found, first), first, modifier != "ignore")
-    wrapped = getattr(found, "__script_if_tracing_wrapper", None) or getattr(found, "_script_if_tracing", None)
     choices = scripts.overloads.get(overload_key(found))
     if choices and first is None:
         return Overloaded([Called(scripts.overload(found, choice)) for choice in choices])
-    function = scripts.function(wrapped or found)
+    function = scripts.function(getattr(found, "_script_form", found))  # of ours, in the words of scripts
     return Called(function) if first is None else Method(first, function)
 
 
@@ -305,7 +302,7 @@ def member(scripts, kind, name, owner, place):
         choices = scripts.overloads.get(overload_key(found))
         if choices:
             return Overloaded([Method(owner, scripts.overload(found, choice, kind)) for choice in choices])
-        return Method(owner, scripts.define(kind, name, found))
+        return Method(owner, scripts.define(kind, name, getattr(found, "_script_form", found)))
     if isinstance(found, property):
         return None
     return sugar(scripts, found, place, name)
