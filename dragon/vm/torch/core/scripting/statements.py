@@ -189,7 +189,7 @@ class Statements(Loops):
         if target.attr not in kinds:
             setter = owner.type.properties.get(target.attr, (None, None))[1]
             if setter is not None:
-                self.call_schema(setter, [owner, value], {}, node, method=target.attr)
+                self.call_schema(setter.ready(), [owner, value], {}, node, method=setter.name)
                 return
             is_init = not owner.type.is_module and self.tree.name == "__init__" and owner.type is self.owner
             if not is_init:

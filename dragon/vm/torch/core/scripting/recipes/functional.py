@@ -4,6 +4,7 @@ from typing import List, Optional, Tuple
 from dragon.vm import torch
 from dragon.vm.torch import Tensor
 from dragon.vm.torch.jit.annotations import BroadcastingList1
+from dragon.vm.torch.types import Number
 
 
 def _assert(condition: bool, message: str) -> None:
@@ -283,7 +284,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
     return torch.ops.aten.grid_sampler(input, grid, kind, edge, False if align_corners is None else align_corners)
 
 
-def norm(input: Tensor, p: float = 2.0, dim: Optional[BroadcastingList1[int]] = None, keepdim: bool = False) -> Tensor:
+def norm(input: Tensor, p: Number = 2.0, dim: Optional[BroadcastingList1[int]] = None, keepdim: bool = False) -> Tensor:
     """Return the length of vectors."""
     axes = list(range(input.dim())) if dim is None else dim
     return torch.ops.aten.norm(input, p, axes, keepdim)
