@@ -26,6 +26,7 @@ TAKES_X = {
 WITH_BODIES = {
     "elements": "y = x.clone()\n    y[torch.tensor([0, 1])] = 1.5\n    y[y > 3] = 0.0\n    return y",
     "warnings": "if x.dim() > 5:\n        warnings.warn('many axes')\n    return x",
+    "lists": "a: List[float] = x.tolist()\n    return a, sum(a)",
     "attributes": "if hasattr(x, 'shape') if False else True:\n        x = x + 1\n    return x"}
 
 
@@ -142,3 +143,25 @@ def test_what_is_missing_raises_where_it_is_reached():
     assert function(dt.ones(1), False).item() == 1
     with pytest.raises(NotImplementedError, match="_upsample_lanczos2d_aa"):
         function(dt.ones(1, 1, 3, 3), True)
+
+
+class Counts:
+    """A class with a static method."""
+
+    def __init__(self, n: int):
+        self.n = n
+
+    @staticmethod
+    def more(n: int) -> int:
+        """Return one more."""
+        return n + 1
+
+
+def test_static_methods_are_in_archives():
+    @dt.jit.script
+    def count(n: int) -> int:
+        return Counts(n).n + Counts.more(n)
+    buffer = io.BytesIO()
+    dt.jit.save(count, buffer)
+    for room in (dt, torch):
+        assert room.jit.load(io.BytesIO(buffer.getvalue()))(3) == 7

@@ -168,7 +168,12 @@ class Scripts:
                 module = "torch.nn.functional"
             elif module.startswith(root + ".") and root != "torch":
                 module = "torch." + module[len(root) + 1:]
-        name = found.__qualname__.replace("<locals>.", "").replace("<lambda>", "lambda")
+        room, dot, name = found.__qualname__.rpartition(".")
+        if inspect.isfunction(found) and dot and not room.endswith("<locals>"):
+            name = f"{room}_{name}"  # a static method: what stands within a class is not found in an archive
+        else:
+            name = room + dot + name
+        name = name.replace("<locals>.", "").replace("<lambda>", "lambda")
         return f"__torch__.{module}.{name}"
 
     def unique(self, qualified):

@@ -81,6 +81,8 @@ class Statements(Loops):
                 node.value.elts) and not any(isinstance(part, ast.Starred) for part in (*first.elts, *node.value.elts)):
             self.assign_parts(first, Rows([self.expression(part) for part in node.value.elts]), node)
             return
+        if wanted is not None:
+            node.value.wanted_type = wanted
         found = self.expression(node.value, wanted)
         if getattr(node, "is_return", False):
             found = self.returns(self.as_value(found, node), node)
@@ -94,6 +96,7 @@ class Statements(Loops):
         kind = self.type_of(node.annotation)
         if node.value is None:
             return
+        node.value.wanted_type = kind  # of which `tolist` makes lists
         found = self.value(node.value, kind)
         fitting = self.fitted(found, kind, node)
         if not fits(fitting.type, kind):
