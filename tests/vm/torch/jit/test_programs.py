@@ -26,6 +26,9 @@ TAKES_X = {
 WITH_BODIES = {
     "elements": "y = x.clone()\n    y[torch.tensor([0, 1])] = 1.5\n    y[y > 3] = 0.0\n    return y",
     "warnings": "if x.dim() > 5:\n        warnings.warn('many axes')\n    return x",
+    "emptiness": "a: List[int] = []\n    b = {1: 2}\n    n = 0\n    if a:\n        n += 1\n    if b:\n        n += 2\n"
+                 "    return n, bool(a), bool(b), not a",
+    "dictionaries": "d = dict({'a': 1}, b=2)\n    return d['a'], d['b'], len(d)",
     "lists": "a: List[float] = x.tolist()\n    return a, sum(a)",
     "attributes": "if hasattr(x, 'shape') if False else True:\n        x = x + 1\n    return x"}
 

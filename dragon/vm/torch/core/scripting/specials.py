@@ -65,8 +65,8 @@ class Specials:
             return values[0]
         if isinstance(values[0].type, ClassType):
             return self.call_named(values[0], f"__{name}__", [], node)
-        if name == "bool" and values[0].type in (STRING,) or name == "bool" and type(values[0].type) is ListType:
-            refuse(f"Could not cast value of type {values[0].type.annotation()} to bool", self.place(node))
+        if name == "bool":
+            return self.truth(values[0], node)
         return self.builtin(operator, values, {}, node)
 
     def call_print(self, callee, node, wanted=None):
@@ -208,7 +208,11 @@ class Specials:
             inputs = [part for pair in zip(keys, values) for part in pair]
             return self.emit("prim::DictConstruct", inputs, (wanted[0] if wanted and not keys else kind,),
                              self.place(node))
-        return self.builtin("aten::dict", [self.as_value(args[0], node)], {}, node)
+        made = self.builtin("aten::dict", [self.as_value(args[0], node)], {}, node)
+        for name, part in kwargs.items():
+            value = self.fitted(self.as_value(part, node), made.type.value, node)
+            self.builtin("aten::_set_item", [made, self.constant(name), value], {}, node)
+        return made
 
     def call_super(self, callee, node, wanted=None):
         """Return the methods of the classes above."""
