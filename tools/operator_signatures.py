@@ -10,8 +10,8 @@ PLACE = pathlib.Path(__file__).resolve().parents[1] / "dragon/vm/torch/core/sign
 HEAD = "# What PyTorch's operators take and give, as tools/operator_signatures.py reads it off an installed PyTorch.\n"
 # Of other devices, of sparse and quantized tensors, of lists at once: nothing that Dragon computes, nor scripts name.
 FOREIGN = re.compile(r"_?(foreach|fused|cudnn|miopen|mkldnn|mps|nnpack|xnnpack|sparse|test|cufft|spmm|fw_primal|"
-                     r"fake_quantize|quantize|qsgemm|fbgemm|cslt|nested|transformer|weight_int|dyn_quant|wrapped|"
-                     r"int4|int8|functional|validate|make_dep|lazy|resize_output|make_per|unsafe_)")
+                     r"fake_quantize|quantize|qsgemm|fbgemm|cslt|nested(?!_tensor_from_mask)|weight_int|dyn_quant|"
+                     r"wrapped|int4|int8|functional|validate|make_dep|lazy|resize_output|make_per|unsafe_)")
 # Of prim only what `ops.prim` reaches from programs; the rest are steps that the compiler makes itself.
 PRIM = ("Print RaiseException NumToTensor data is_cuda is_cpu is_meta is_xla is_mps is_quantized is_sparse is_nested "
         "is_mkldnn is_vulkan is_ipu requires_grad dtype device layout itemsize min max abs type isinstance name grad "

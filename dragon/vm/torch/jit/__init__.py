@@ -112,6 +112,16 @@ def wait(future):
     return future.wait()
 
 
+_fork, _wait = fork, wait  # the old names
+
+
+def _unwrap_optional(x):
+    """Return a value that is not None, for a compiler that knows it then."""
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
+
+
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """Return a module in evaluation mode with its weights as constants of a graph."""
     if not isinstance(mod, Module):

@@ -1,6 +1,7 @@
 """Scripting: functions, modules and classes compiled from their sources."""
 import functools
 import inspect
+import sys
 
 from dragon.vm.torch.core.scripting import scripts as workshop
 from dragon.vm.torch.core.scripting.failures import Missing
@@ -236,12 +237,12 @@ class CompilationUnit:
     def __init__(self, lang=None, _frames_up=0):
         self._functions = {}
         if lang is not None:
-            self.define(lang)
+            self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang, rcb=None, _frames_up=0):
-        """Compile more functions."""
-        from dragon.vm.torch.core.scripting.texts import define_functions
-        define_functions(lang, self._functions)
+        """Compile more functions, which may name what is there where they are defined."""
+        from dragon.vm.torch.core.scripting.texts import define_functions, names_around
+        define_functions(lang, self._functions, names_around(sys._getframe(_frames_up + 1)))
 
     def __getattr__(self, name):
         function = self.__dict__.get("_functions", {}).get(name)

@@ -2,6 +2,7 @@
 import re
 from collections import OrderedDict
 from functools import partial
+from typing import List
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
@@ -22,15 +23,28 @@ class _DenseLayer(nn.Module):
         self.conv2 = nn.Conv2d(bn_size * growth_rate, growth_rate, kernel_size=3, stride=1, padding=1, bias=False)
         self.drop_rate, self.memory_efficient = float(drop_rate), memory_efficient
 
-    def bn_function(self, inputs):
+    def bn_function(self, inputs: List[torch.Tensor]) -> torch.Tensor:
         """Return all inputs squeezed into few channels."""
         return self.conv1(self.relu1(self.norm1(torch.cat(inputs, 1))))
 
-    def forward(self, input):
+    @torch.jit.unused
+    def squeezed_again(self, inputs: List[torch.Tensor]) -> torch.Tensor:
+        """Return all inputs squeezed, and do so once more for their gradients."""
+        from dragon.vm.torch.utils.checkpoint import checkpoint
+        return checkpoint(lambda *each: self.bn_function(each), *inputs, use_reentrant=False)
+
+    @torch.jit._overload_method
+    def forward(self, input: List[torch.Tensor]) -> torch.Tensor:  # noqa: F811
+        """Return new channels of several inputs."""
+
+    @torch.jit._overload_method
+    def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: F811
+        """Return new channels of one input."""
+
+    def forward(self, input):  # noqa: F811
         before = [input] if isinstance(input, torch.Tensor) else input
-        if self.memory_efficient and any(item.requires_grad for item in before):
-            from dragon.vm.torch.utils.checkpoint import checkpoint
-            squeezed = checkpoint(lambda *inputs: self.bn_function(inputs), *before, use_reentrant=False)
+        if self.memory_efficient and any([item.requires_grad for item in before]):
+            squeezed = self.squeezed_again(before)
         else:
             squeezed = self.bn_function(before)
         made = self.conv2(self.relu2(self.norm2(squeezed)))

@@ -1,5 +1,6 @@
 """GoogLeNet."""
 from collections import namedtuple
+from typing import Optional
 
 from dragon.core import warnings
 from dragon.vm import torch
@@ -9,6 +10,8 @@ from dragon.vm.torchvision.models._utils import initialize
 nn = torch.nn
 F = nn.functional
 GoogLeNetOutputs = namedtuple("GoogLeNetOutputs", ["logits", "aux_logits2", "aux_logits1"])
+GoogLeNetOutputs.__annotations__ = {"logits": torch.Tensor, "aux_logits2": Optional[torch.Tensor],
+                                    "aux_logits1": Optional[torch.Tensor]}
 _GoogLeNetOutputs = GoogLeNetOutputs
 
 
@@ -133,6 +136,8 @@ class GoogLeNet(nn.Module):
         aux2 = self.aux2(x) if self.aux2 is not None and self.training else None
         x = self.inception5b(self.inception5a(self.maxpool4(self.inception4e(x))))
         x = self.fc(self.dropout(torch.flatten(self.avgpool(x), 1)))
+        if torch.jit.is_scripting():
+            return GoogLeNetOutputs(x, aux2, aux1)
         return GoogLeNetOutputs(x, aux2, aux1) if self.training and self.aux_logits else x
 
 

@@ -7,7 +7,7 @@ from dragon.vm.torchvision.models._api import define
 nn = torch.nn
 
 
-def channel_shuffle(x, groups):
+def channel_shuffle(x: torch.Tensor, groups: int) -> torch.Tensor:
     """Return an image with the channels of groups interleaved."""
     n, channels, height, width = x.shape
     return x.view(n, groups, channels // groups, height, width).transpose(1, 2).reshape(n, channels, height, width)

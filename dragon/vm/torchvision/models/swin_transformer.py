@@ -1,6 +1,7 @@
 """Transformers whose attention stays within windows, which shift from block to block."""
 import math
 from functools import partial
+from typing import List, Optional
 
 from dragon.vm import torch
 from dragon.vm.torch.fx import wrap
@@ -8,6 +9,7 @@ from dragon.vm.torchvision.models._api import define
 from dragon.vm.torchvision.ops.misc import MLP, Permute
 from dragon.vm.torchvision.ops.stochastic_depth import StochasticDepth
 
+Tensor = torch.Tensor
 nn = torch.nn
 F = nn.functional
 for _name in ("_patch_merging_pad", "_get_relative_position_bias", "shifted_window_attention"):
@@ -15,12 +17,13 @@ for _name in ("_patch_merging_pad", "_get_relative_position_bias", "shifted_wind
 
 
 def _patch_merging_pad(x):
-    height, width, _ = x.shape[-3:]
-    x = F.pad(x, (0, 0, 0, width % 2, 0, height % 2))
-    return torch.cat([x[..., row::2, column::2, :] for column in (0, 1) for row in (0, 1)], -1)
+    height, width = x.size(-3), x.size(-2)
+    x = F.pad(x, [0, 0, 0, width % 2, 0, height % 2])
+    return torch.cat([x[..., row::2, column::2, :] for row, column in ((0, 0), (1, 0), (0, 1), (1, 1))], -1)
 
 
-def _get_relative_position_bias(relative_position_bias_table, relative_position_index, window_size):
+def _get_relative_position_bias(relative_position_bias_table: Tensor, relative_position_index: Tensor,
+                                window_size: List[int]) -> Tensor:
     places = window_size[0] * window_size[1]
     bias = relative_position_bias_table[relative_position_index].view(places, places, -1)
     return bias.permute(2, 0, 1).contiguous().unsqueeze(0)
@@ -52,20 +55,20 @@ class PatchMergingV2(nn.Module):
         return self.norm(self.reduction(_patch_merging_pad(x)))
 
 
-def _windows(x, window):
+def _windows(x: Tensor, window: List[int]) -> Tensor:
     """Return an image (B, H, W, C) as rows of windows (B * windows, places, C)."""
     b, h, w, c = x.shape
     x = x.view(b, h // window[0], window[0], w // window[1], window[1], c)
     return x.permute(0, 1, 3, 2, 4, 5).reshape(-1, window[0] * window[1], c)
 
 
-def _image(x, window, h, w):
+def _image(x: Tensor, window: List[int], h: int, w: int) -> Tensor:
     """Return rows of windows as an image."""
     x = x.view(-1, h // window[0], w // window[1], window[0], window[1], x.shape[-1])
     return x.permute(0, 1, 3, 2, 4, 5).reshape(-1, h, w, x.shape[-1])
 
 
-def _shift_mask(h, w, window, shift, like):
+def _shift_mask(h: int, w: int, window: List[int], shift: List[int], like: Tensor) -> Tensor:
     """Return what keeps places apart that only a shift brought into one window."""
     regions = like.new_zeros((h, w))
     number = 0
@@ -78,9 +81,11 @@ def _shift_mask(h, w, window, shift, like):
     return apart.masked_fill(apart != 0, -100.0)
 
 
-def shifted_window_attention(input, qkv_weight, proj_weight, relative_position_bias, window_size, num_heads,
-                             shift_size, attention_dropout=0.0, dropout=0.0, qkv_bias=None, proj_bias=None,
-                             logit_scale=None, training=True):
+def shifted_window_attention(input: Tensor, qkv_weight: Tensor, proj_weight: Tensor, relative_position_bias: Tensor,
+                             window_size: List[int], num_heads: int, shift_size: List[int],
+                             attention_dropout: float = 0.0, dropout: float = 0.0, qkv_bias: Optional[Tensor] = None,
+                             proj_bias: Optional[Tensor] = None, logit_scale: Optional[Tensor] = None,
+                             training: bool = True) -> Tensor:
     """Return the attention of places (B, H, W, C) within windows that are shifted.
 
     Parameters
@@ -108,17 +113,17 @@ def shifted_window_attention(input, qkv_weight, proj_weight, relative_position_b
         The places.
 
     """
-    _, height, width, channels = input.shape
+    height, width, channels = input.size(1), input.size(2), input.size(3)
     x = F.pad(input, (0, 0, 0, -width % window_size[1], 0, -height % window_size[0]))
-    h, w = x.shape[1:3]
-    shift = [0 if window >= side else step for window, side, step in zip(window_size, (h, w), shift_size)]
+    h, w = x.size(1), x.size(2)
+    shift = [0 if window >= side else step for window, side, step in zip(window_size, [h, w], shift_size)]
     if sum(shift) > 0:
         x = torch.roll(x, shifts=(-shift[0], -shift[1]), dims=(1, 2))
     x = _windows(x, window_size)
     if logit_scale is not None and qkv_bias is not None:
         third = qkv_bias.numel() // 3
         qkv_bias = torch.cat((qkv_bias[:third], torch.zeros_like(qkv_bias[third:2 * third]), qkv_bias[2 * third:]))
-    rows, places = x.shape[:2]
+    rows, places = x.size(0), x.size(1)
     qkv = F.linear(x, qkv_weight, qkv_bias).reshape(rows, places, 3, num_heads, channels // num_heads)
     q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
     if logit_scale is not None:

@@ -66,7 +66,7 @@ class EncoderBlock(nn.Module):
         return x + self.mlp(self.ln_2(x))
 
 
-def require(condition, message):
+def require(condition: bool, message: str) -> None:
     """Raise AssertionError unless a condition holds."""
     torch._assert(condition, message)  # which graphs have calls of, where the condition is not known yet
 

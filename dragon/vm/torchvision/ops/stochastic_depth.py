@@ -3,7 +3,7 @@ from dragon.vm import torch
 from dragon.vm.torch.nn.modules._applied import Applied
 
 
-def stochastic_depth(input, p, mode, training=True):
+def stochastic_depth(input: torch.Tensor, p: float, mode: str, training: bool = True) -> torch.Tensor:
     """Return the input with rows, or the whole batch, zeroed at random and the rest scaled up."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"drop probability has to be between 0 and 1, but got {p}")

@@ -1,16 +1,10 @@
 """Operators whose arguments stand otherwise in scripts than in Dragon's functions: all come in a row, no name said."""
 from dragon.core import modes
-from dragon.vm.torch.core.scripting import codes
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.scripting import codes, fastpaths, windows
+from dragon.vm.torch.core.scripting.windows import rooms
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 REDUCTIONS = "none", "mean", "sum"
-
-
-def rooms():
-    """Return (torch, torch.nn.functional)."""
-    torch = face()
-    return torch, torch.nn.functional
 
 
 def tensor(data, dtype=None, device=None, requires_grad=False):
@@ -75,22 +69,6 @@ def embedding_bag(weight, indices, offsets, scale, mode, sparse, samples, includ
     found = rooms()[1].embedding_bag(indices, weight, offsets, None, 2.0, scale, ("sum", "mean", "max")[mode], sparse,
                                      samples, include_last, padding)
     return found, offsets, offsets, offsets
-
-
-def upsample(mode, corners):
-    """Return one of the ways of resizing, with or without `align_corners`."""
-    def resize(input, size, *rest):
-        align = rest[0] if corners else None
-        scales = rest[1:] if corners else rest
-        if len(scales) == 1 and isinstance(scales[0], list):
-            scales = scales[0]
-        scales = [scale for scale in scales if scale is not None]
-        _, F = rooms()
-        if size is not None:
-            # The scales, where they are said, decide how places are counted.
-            return F.interpolate(input, list(size), None, mode, align)
-        return F.interpolate(input, None, scales, mode, align)
-    return resize
 
 
 def loss(name):
@@ -197,7 +175,7 @@ def made(name, count):
         dtype, _, device = (*values[count:], None, None, None)[:3]
         named = {} if device is None else {"device": device}
         if dtype is not None:
-            named["dtype"] = dtype
+            named["dtype"] = dtype_of(dtype)
         return getattr(torch, name)(*values[:count], **named)
     return make
 
@@ -209,7 +187,7 @@ def made_like(name, count):
         dtype, _, device = (*values[count:], None, None, None)[:3]
         named = {} if device is None else {"device": device}
         if dtype is not None:
-            named["dtype"] = dtype
+            named["dtype"] = dtype_of(dtype)
         return getattr(torch, name)(input, *values[:count], **named)
     return make
 
@@ -219,7 +197,7 @@ def new(name, count):
     def make(input, *values):
         dtype, _, device = (*values[count:], None, None, None)[:3]
         named = {} if device is None else {"device": device}
-        return getattr(input, name)(*values[:count], dtype=dtype or input.dtype, **named)
+        return getattr(input, name)(*values[:count], dtype=input.dtype if dtype is None else dtype_of(dtype), **named)
     return make
 
 
@@ -237,6 +215,19 @@ def recurrent_cell(kind):
     def run(*values):
         return getattr(rooms()[0], kind)(*values)
     return run
+
+
+def pack_padded_sequence(input, lengths, batch_first):
+    """Return (elements step by step, how many sequences have one at each step)."""
+    torch, _ = rooms()
+    return tuple(torch.nn.utils.rnn.pack_padded_sequence(input, lengths, batch_first))[:2]
+
+
+def pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length):
+    """Return (padded sequences, lengths)."""
+    room = rooms()[0].nn.utils.rnn
+    packed = room.PackedSequence(data, batch_sizes)
+    return room.pad_packed_sequence(packed, batch_first, padding_value, total_length if total_length > 0 else None)
 
 
 def expand(input, sizes, implicit=False):
@@ -281,47 +272,6 @@ def rowed(name):
     def run(tensors, *rest):
         return getattr(rooms()[0], name)(*tensors, **({"indexing": rest[0]} if rest else {}))
     return run
-
-
-def pooled(name):
-    """Return a pooling under its name in torch.nn.functional."""
-    return lambda *values: getattr(rooms()[1], name)(*values)
-
-
-def max_pooled(name):
-    """Return a max pooling with its indices."""
-    def run(input, kernel, stride=(), padding=0, dilation=1, ceil=False):
-        return getattr(rooms()[1], name)(input, kernel, stride or None, padding, dilation, ceil, True)
-    return run
-
-
-def max_pool(name):
-    """Return a max pooling."""
-    def run(input, kernel, stride=(), padding=0, dilation=1, ceil=False):
-        return getattr(rooms()[1], name)(input, kernel, stride or None, padding, dilation, ceil)
-    return run
-
-
-def avg_pool(name):
-    """Return an average pooling."""
-    def run(input, kernel, stride=(), *rest):
-        return getattr(rooms()[1], name)(input, kernel, stride or None, *rest)
-    return run
-
-
-def adaptive_max(name):
-    """Return an adaptive max pooling with its indices."""
-    return lambda input, size: getattr(rooms()[1], name)(input, size, True)
-
-
-def padded(mode):
-    """Return a padding of a kind."""
-    return lambda input, pad: rooms()[1].pad(input, pad, mode)
-
-
-def pad(input, pad, mode="constant", value=None):
-    """Return a tensor with edges around."""
-    return rooms()[1].pad(input, pad, mode, *([] if value is None else [value]))
 
 
 def grid_sampler(input, grid, interpolation, padding, align_corners):
@@ -391,12 +341,13 @@ def norm_scalar(name):
 
 
 BY_NAME = {
+    **fastpaths.BY_NAME, **windows.BY_NAME,
     "batch_norm": batch_norm, "instance_norm": instance_norm, "layer_norm": layer_norm, "group_norm": group_norm,
     "_convolution": _convolution, "embedding": embedding, "embedding_renorm_": embedding_renorm_,
     "embedding_bag": embedding_bag, "size": size, "index_put": index_put,
     "index_put_": index_put_, "_index_put_impl_": lambda *values: index_put_(*values[:4]), "expand": expand,
     "contiguous": contiguous, "clone": clone, "softmax": softmax, "log_softmax": log_softmax, "einsum": einsum,
-    "_softmax": half_softmax("softmax"), "_log_softmax": half_softmax("log_softmax"), "pad": pad,
+    "_softmax": half_softmax("softmax"), "_log_softmax": half_softmax("log_softmax"),
     "grid_sampler": grid_sampler, "grid_sampler_2d": grid_sampler, "grid_sampler_3d": grid_sampler,
     "affine_grid_generator": affine_grid, "scaled_dot_product_attention": attention, "_unique2": unique2,
     "unique_dim": unique_dim, "copy_": copy_, "set_grad_enabled": set_grad_enabled, "slice": slice_axis,
@@ -421,23 +372,10 @@ BY_NAME = {
         input, target, p, margin, weight, reduction=REDUCTIONS[reduction]),
     "binary_cross_entropy_with_logits": loss("binary_cross_entropy_with_logits"),
     "unflatten": lambda input, dim, sizes: input.unflatten(dim, sizes),
-    "max_unpool2d": lambda input, indices, size: rooms()[1].max_unpool2d(input, indices, 1, output_size=size)}
+    "_pack_padded_sequence": pack_padded_sequence, "_pad_packed_sequence": pad_packed_sequence}
 BY_NAME.update((name, loss(name)) for name in (
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "binary_cross_entropy", "nll_loss",
     "soft_margin_loss", "multilabel_margin_loss"))
-BY_NAME.update((name, max_pool(name)) for name in ("max_pool1d", "max_pool2d", "max_pool3d"))
-BY_NAME.update((name + "_with_indices", max_pooled(name)) for name in ("max_pool1d", "max_pool2d", "max_pool3d"))
-BY_NAME.update((name, avg_pool(name)) for name in ("avg_pool1d", "avg_pool2d", "avg_pool3d"))
-BY_NAME.update((name, pooled(name)) for name in ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"))
-BY_NAME.update((name, adaptive_max(name)) for name in (
-    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"))
-BY_NAME.update((f"{kind}_pad{axes}d", padded({"reflection": "reflect", "replication": "replicate"}[kind]))
-               for kind in ("reflection", "replication") for axes in (1, 2, 3))
-BY_NAME.update((f"upsample_{kind}{axes}d", upsample(mode, corners)) for kind, axes, mode, corners in (
-    ("nearest", 1, "nearest", False), ("nearest", 2, "nearest", False), ("nearest", 3, "nearest", False),
-    ("linear", 1, "linear", True), ("bilinear", 2, "bilinear", True), ("bicubic", 2, "bicubic", True),
-    ("trilinear", 3, "trilinear", True)))
-BY_NAME.update((f"_upsample_nearest_exact{axes}d", upsample("nearest-exact", False)) for axes in (1, 2, 3))
 BY_NAME.update((name, rowed(name)) for name in ("meshgrid", "broadcast_tensors", "cartesian_prod", "block_diag"))
 BY_NAME.update((name, made(name, 1)) for name in ("zeros", "ones", "empty", "rand", "randn", "eye", "randperm"))
 BY_NAME.update((name, made_like(name, 0)) for name in ("zeros_like", "ones_like", "empty_like", "rand_like",

@@ -3,6 +3,7 @@ import ast
 
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.annotations import ast_type
+from dragon.vm.torch.core.scripting.conditions import Condition
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
@@ -37,6 +38,8 @@ class Calls(Specials):
             return found
         if isinstance(found, Rows):
             return self.tuple_of([self.as_value(part, node) for part in found.items], node)
+        if isinstance(found, Condition):
+            return found.as_value(self, node)
         if isinstance(found, Absent):
             refuse(found.reason, self.place(node))
         if isinstance(found, Counted):
@@ -176,7 +179,8 @@ class Calls(Specials):
             if isinstance(own, property) and not is_recipe:
                 self.scripts.define_property(kind, name, own)
         if name in kind.properties:
-            return self.call_schema(kind.properties[name][0].ready(), [owner], {}, node, method=name)
+            getter = kind.properties[name][0].ready()
+            return self.call_schema(getter, [owner], {}, node, method=getter.name)
         found = resolving.member(self.scripts, kind, name, owner, self.place(node))
         if found is not None:
             return self.python_constant(found.value, node) if isinstance(found, resolving.Constant) else found
@@ -414,7 +418,7 @@ class Calls(Specials):
         if values or named:
             return None
         torch = face()
-        kind = self.constant(getattr(torch, name))
+        kind = self.constant(getattr(torch, name), INT)
         false = [self.constant(False), self.constant(False), self.constant(None)]
         return self.builtin("aten::to", [tensor, kind, *false], {}, node)
 

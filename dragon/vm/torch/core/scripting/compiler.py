@@ -66,8 +66,10 @@ class Compiler(Statements, Expressions, Calls):
             elif defaults is None and each.arg in given:
                 default = self.literal(given[each.arg], kind)
             size = re.search(r"BroadcastingList(\d)", ast.unparse(told)) if told is not None else None
-            arguments.append(Argument(each.arg, kind, default, each in rest.kwonlyargs,
-                                      int(size.group(1)) if size else None))
+            size = int(size.group(1)) if size else None
+            if size and isinstance(default, (int, float)):
+                default = [default] * size
+            arguments.append(Argument(each.arg, kind, default, each in rest.kwonlyargs, size))
         result = None
         if self.tree.returns is not None:
             result = self.type_of(self.tree.returns)

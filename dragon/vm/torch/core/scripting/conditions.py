@@ -5,7 +5,7 @@ from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.graph import Node, Value
 from dragon.vm.torch.core.scripting.scopes import Frame
 from dragon.vm.torch.core.scripting.types import (
-    ANY, BOOL, FLOAT, INT, NONE, NOTHING, TENSOR, ClassType, one_of, options_of)
+    ANY, BOOL, FLOAT, INT, NONE, NOTHING, TENSOR, ClassType, DictType, ListType, one_of, options_of)
 
 
 class Condition:
@@ -58,6 +58,9 @@ class Conditions:
             return value
         if value.type in (INT, FLOAT, TENSOR):
             return self.builtin("aten::Bool", [value], {}, node)
+        if type(value.type) in (ListType, DictType):
+            count = self.builtin("aten::len", [value], {}, node)
+            return self.builtin("aten::ne", [count, self.constant(0)], {}, node)
         if isinstance(value.type, ClassType) and "__bool__" in self.scripts.method_names(value.type):
             return self.call_named(value, "__bool__", [], node)
         return self.refuse_bool(value, node)

@@ -266,6 +266,10 @@ class Expressions(Conditions):
                 parts = self.unpacked(other, 0, node, True)
                 other = self.list_of(parts, None, node)
                 found = self.builtin("aten::__contains__", [other, one], {}, node)
+            elif other.type == STRING:
+                ends = [self.constant(0), self.builtin("aten::len", [other], {}, node)]
+                place = self.builtin("aten::find", [other, one, *ends], {}, node)
+                found = self.builtin("aten::ne", [place, self.constant(-1)], {}, node)
             else:
                 found = self.builtin("aten::__contains__", [other, one], {}, node)
             if isinstance(operator, ast.NotIn):

@@ -1,4 +1,5 @@
 """Values that only scripts have: instances of their classes, futures; and of what type a value is."""
+import types
 import weakref
 
 from dragon.vm.torch.core.scripting.types import (
@@ -10,6 +11,8 @@ CLASSES = weakref.WeakKeyDictionary()  # Python's classes that are scripts -> th
 
 class Future:
     """The result of a fork, which has been computed already."""
+
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __init__(self, value):
         self.value_ = value

@@ -7,7 +7,7 @@ from dragon.vm.torch.core.scripting import adapters, codes
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing
 from dragon.vm.torch.core.scripting.types import (
-    ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, ListType, OptionalType, TupleType)
+    ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, ListType, TupleType, options_of)
 
 WORDS = ("dtype", "layout", "memory_format")
 
@@ -37,6 +37,8 @@ def kernel(node):
         return STEPS[name](node)
     space, _, word = name.partition("::")
     schema = node.schema
+    if schema is None and space == "prim" and word in PROPERTIES:
+        return PROPERTIES[word]
     if schema is None and word in PLAIN:
         return PLAIN[word]
     if schema is None:
@@ -84,7 +86,7 @@ def tensor_kernel(name, schema):
     """Return a function that calls Dragon's by the signature of an operator."""
     function = find_function(name)
     if function is None:
-        raise Missing(f"script: got the operator {name}, which Dragon does not have")
+        return missing(name)
     arguments, raw = schema.arguments, name.partition("::")[2] in adapters.BY_NAME
     coded = {number: argument.name for number, argument in enumerate(arguments) if argument.name in WORDS}
     count = sum(1 for argument in arguments if not argument.keyword)
@@ -111,6 +113,13 @@ def tensor_kernel(name, schema):
         return lambda *values: list(run(*values))
     if schema.result == INT and schema.name != "aten::item":
         return lambda *values: codes.to_code(run(*values))
+    return run
+
+
+def missing(name):
+    """Return a function that raises: programs have branches that they never reach."""
+    def run(*values):
+        raise Missing(f"script: got the operator {name}, which Dragon does not have")
     return run
 
 
@@ -167,7 +176,7 @@ def unpack_tuple(node):
 def cast_unchecked(node):
     """Return the function of a cast: None where a value is promised is an error."""
     kind = node.outputs_[0].type
-    is_open = isinstance(kind, OptionalType) or kind in (ANY, NONE, NOTHING)
+    is_open = NONE in options_of(kind) or kind in (ANY, NOTHING)
 
     def cast(value):
         if value is None and not is_open:
@@ -362,8 +371,17 @@ def compare_is(one, other):
 
 
 def power(one, other):
-    """Return a power."""
-    return math.pow(one, other) if isinstance(one, float) or isinstance(other, float) else one ** other
+    """Return a power; a root of what is negative is no number, as in C."""
+    if isinstance(one, complex) or isinstance(other, complex):
+        return one ** other
+    if one == 0 and other < 0:
+        raise RuntimeError(f"{float(one)} cannot be raised to a negative power")
+    try:
+        return math.pow(one, other) if isinstance(one, float) or isinstance(other, float) else one ** other
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return -math.inf if one < 0 and other % 2 == 1 else math.inf
 
 
 def fmod(one, other):

@@ -4,7 +4,7 @@ import ast
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Node, Value
-from dragon.vm.torch.core.scripting.scopes import Counted, Frame, Rows, Sugar
+from dragon.vm.torch.core.scripting.scopes import Counted, EnumClass, Frame, Rows, Sugar
 from dragon.vm.torch.core.scripting.types import (
     BOOL, INT, NOTHING, STRING, TENSOR, ClassType, DictType, ListType, TupleType, fits, options_of)
 
@@ -168,6 +168,8 @@ class Loops:
         """Return what is known to be in a row beforehand, or None."""
         if isinstance(items, Rows):
             return items.items
+        if isinstance(items, EnumClass):
+            return [self.constant(member, items.type) for member in items.type.made]
         if isinstance(items, Counted) and items.kind != "range":
             parts = items.parts[:1] if items.kind == "enumerate" else items.parts
             rows = [self.rows_of(part, node) for part in parts]

@@ -6,7 +6,7 @@ from dragon.core import warnings
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.failures import ScriptFailure
 from dragon.vm.torch.core.scripting.frontend import FrontendError
-from dragon.vm.torch.core.scripting.resolving import find_member, inside, type_of_value
+from dragon.vm.torch.core.scripting.resolving import find_member, inside, named_functions, type_of_value
 from dragon.vm.torch.core.scripting.running import Unfit, call_checked, convert
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 from dragon.vm.torch.core.scripting.types import BOOL, NONE, TENSOR, ClassType, InterfaceType, fits
@@ -303,7 +303,7 @@ def enter_members(kind, module, scripts, known, told, ignored):
 def enter_attribute(kind, name, value, scripts, told, is_constant):
     """Enter an attribute: a constant, a value with a type, a function, or something that has no type."""
     if inspect.isfunction(value) or inspect.isbuiltin(value) or hasattr(value, "_script_function") or isinstance(
-            value, type):
+            value, type) or id(value) in named_functions():
         kind.constants[name] = value
         return
     try:

@@ -3,6 +3,7 @@ import enum
 import functools
 import inspect
 import types
+import warnings
 
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
@@ -22,6 +23,12 @@ PREFIXES = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
 JIT = {"annotate": "annotate", "isinstance": "isinstance", "fork": "fork", "_fork": "fork", "wait": "wait",
        "_wait": "wait", "is_scripting": "is_scripting", "is_tracing": "is_not", "unused": "same", "ignore": "same",
        "_unwrap_optional": "same"}
+# Functions with a form of their own for each of several switches, which are known when a script is compiled.
+SWITCHED = {name: {(False,): name, (True,): f"{name}_with_indices"} for name in (
+    *(f"{kind}max_pool{axes}d" for kind in ("", "adaptive_") for axes in (1, 2, 3)), "fractional_max_pool2d",
+    "fractional_max_pool3d")}
+SWITCHED["unique"] = {(False, False): "unique", (True, False): "unique_with_inverse",
+                      (False, True): "unique_with_counts", (True, True): "unique_with_both"}
 TORCH = {"einsum": "einsum", "is_storage": "is_not", "Size": "size_of", "typename": "is_not"}
 ROWED = {"meshgrid": "aten::meshgrid", "broadcast_tensors": "aten::broadcast_tensors", "cartesian_prod":
          "aten::cartesian_prod", "block_diag": "aten::block_diag", "atleast_1d": "aten::atleast_1d",
@@ -85,6 +92,8 @@ def sugar(scripts, found, place, name=None):
     if getattr(found, "__module__", "") == "builtins" and getattr(found, "__name__", "") in PYTHON and isinstance(
             found, (type, types.BuiltinFunctionType)):
         return Special(found.__name__)
+    if found is warnings.warn:
+        return Builtin("aten::warn")
     if inspect.isbuiltin(found) and found.__module__ == "math":
         return Builtin("aten::" + found.__name__)
     if found is functools.reduce or found is map or found is filter or found is set:
@@ -103,8 +112,6 @@ def sugar(scripts, found, place, name=None):
         refuse(f"the bound method {found.__name__} cannot be called in a script", place)
     if inspect.isfunction(found) or hasattr(found, "__wrapped__"):
         return function_sugar(scripts, found)
-    if hasattr(found, "__torch_script_schema__"):
-        return Builtin(found.__torch_script_schema__)
     name = f"'{name}' " if name else ""
     import typing
     if typing.get_origin(found) is not None or type(found).__module__ == "typing":
@@ -120,11 +127,10 @@ def function_sugar(scripts, found, first=None):
     modifier = getattr(found, "_torchscript_modifier", None)
     if modifier in ("ignore", "unused", "drop"):
         return Foreign(found, scripts.foreign_schema(found, first), first, modifier != "ignore")
-    wrapped = getattr(found, "__script_if_tracing_wrapper", None) or getattr(found, "_script_if_tracing", None)
     choices = scripts.overloads.get(overload_key(found))
     if choices and first is None:
         return Overloaded([Called(scripts.overload(found, choice)) for choice in choices])
-    function = scripts.function(wrapped or found)
+    function = scripts.function(getattr(found, "_script_form", found))  # of ours, in the words of scripts
     return Called(function) if first is None else Method(first, function)
 
 
@@ -189,14 +195,16 @@ def in_torch(scripts, path, name):
             return Special(TORCH[name])
         if name in ROWED:
             return Special("rowed", ROWED[name])
-        if overloads("aten::" + name) and name not in ("norm", "split", "unique", "stft"):
+        if overloads("aten::" + name) and name not in ("norm", "stft", *SWITCHED):
             return Builtin("aten::" + name)
     if path == "autograd" and name == "grad":
         return None
     if path in PREFIXES and overloads(f"aten::{PREFIXES[path]}{name}"):
         return Builtin(f"aten::{PREFIXES[path]}{name}")
-    recipe = scripts.recipe("functional", name) if path in ("", "functional", "nn.functional", "nn.init", "autograd",
-                                                            "autograd.grad_mode") else None
+    if name in SWITCHED and path in ("", "functional", "nn.functional"):
+        return Special("switched", SWITCHED[name])
+    recipe = scripts.recipe("functional", name) if path in ("", "functional", "nn.functional", "nn.init",
+                                                            "nn.utils.rnn", "autograd", "autograd.grad_mode") else None
     if recipe is not None:
         return Called(scripts.function(recipe))
     if path in ("", "nn.functional") and overloads("aten::" + name):
@@ -216,7 +224,7 @@ def named_functions():
     torch = face()
     found = {}
     for path, room in (("jit", torch.jit), ("special", torch.special), ("fft", torch.fft), ("linalg", torch.linalg),
-                       ("", torch), ("nn.functional", torch.nn.functional)):
+                       ("nn.utils.rnn", torch.nn.utils.rnn), ("", torch), ("nn.functional", torch.nn.functional)):
         for name, value in list(vars(room).items()):
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
                 found[id(value)] = path, name
@@ -244,11 +252,22 @@ def find_member(scripts, made, name):
     for cls in made.__mro__:
         if inside(cls.__module__) is not None:
             recipe = scripts.recipe("modules", cls.__name__)
-            if recipe is not None and name in recipe.__dict__:
-                return recipe.__dict__[name], True
+            own = next((base for base in recipe.__mro__[:-1] if name in base.__dict__), None) if recipe else None
+            if own is not None:
+                return own.__dict__[name], True
         if name in cls.__dict__ and cls is not object:
-            return cls.__dict__[name], False
+            found = cls.__dict__[name]
+            if hasattr(found, "owner") and not inspect.isfunction(found):
+                found = getattr(cls, name)  # of a layer that is told in one line: written when it is asked for
+            return found, False
     return None, False
+
+
+def is_plain(found):
+    """Return whether a layer of torch's own has a forward pass of tensors alone, which scripts as it stands."""
+    return found.__name__ == "forward" and all(
+        part.default is part.empty and part.kind is part.POSITIONAL_OR_KEYWORD
+        for part in inspect.signature(found).parameters.values())
 
 
 def member(scripts, kind, name, owner, place):
@@ -273,6 +292,8 @@ def member(scripts, kind, name, owner, place):
                 base.__module__).startswith("nn"):
             if kind.is_module and name in MODULE_METHODS:
                 return None
+            if is_plain(found):
+                return Method(owner, scripts.define(kind, name, found))
             raise Missing(f"torch.jit.script: got {base.__name__}.{name}, a method that Dragon has no script of:\n"
                           f"{place}")
         modifier = getattr(found, "_torchscript_modifier", None)
@@ -281,7 +302,7 @@ def member(scripts, kind, name, owner, place):
         choices = scripts.overloads.get(overload_key(found))
         if choices:
             return Overloaded([Method(owner, scripts.overload(found, choice, kind)) for choice in choices])
-        return Method(owner, scripts.define(kind, name, found))
+        return Method(owner, scripts.define(kind, name, getattr(found, "_script_form", found)))
     if isinstance(found, property):
         return None
     return sugar(scripts, found, place, name)

@@ -18,6 +18,11 @@ from dragon.vm.torch.core.scripting.schemas import bind, overloads
 from dragon.vm.torch.core.scripting.types import DEVICE, TENSOR, ClassType, EnumType, InterfaceType
 
 
+# The files of recipes by what they are asked for.
+RECIPES = {"functional": ("functional", "pooling", "losses", "attention", "packing"),
+           "modules": ("modules", "recurrent", "transformer")}
+
+
 class Function:
     """A function that is compiled when it is first needed.
 
@@ -159,11 +164,16 @@ class Scripts:
         """Return the full name that archives have for a class or function."""
         module = found.__module__
         for root in ROOTS:
-            if module == f"{root}.core.scripting.recipes.functional":
+            if module.startswith(f"{root}.core.scripting.recipes.") and not module.endswith(".classes"):
                 module = "torch.nn.functional"
             elif module.startswith(root + ".") and root != "torch":
                 module = "torch." + module[len(root) + 1:]
-        name = found.__qualname__.replace("<locals>.", "").replace("<lambda>", "lambda")
+        room, dot, name = found.__qualname__.rpartition(".")
+        if inspect.isfunction(found) and dot and not room.endswith("<locals>"):
+            name = f"{room}_{name}"  # a static method: what stands within a class is not found in an archive
+        else:
+            name = room + dot + name
+        name = name.replace("<locals>.", "").replace("<lambda>", "lambda")
         return f"__torch__.{module}.{name}"
 
     def unique(self, qualified):
@@ -177,7 +187,7 @@ class Scripts:
 
     def recipe(self, room, name):
         """Return a function or class of our scripts for torch's own, or None."""
-        for place in ("modules", "activations") if room == "modules" else (room,):
+        for place in RECIPES.get(room, (room,)):
             found = importlib.import_module(f"{__name__.rpartition('.')[0]}.recipes.{place}")
             made = found.__dict__.get(name)
             if getattr(made, "__module__", None) == found.__name__:

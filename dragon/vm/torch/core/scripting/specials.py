@@ -65,8 +65,8 @@ class Specials:
             return values[0]
         if isinstance(values[0].type, ClassType):
             return self.call_named(values[0], f"__{name}__", [], node)
-        if name == "bool" and values[0].type in (STRING,) or name == "bool" and type(values[0].type) is ListType:
-            refuse(f"Could not cast value of type {values[0].type.annotation()} to bool", self.place(node))
+        if name == "bool":
+            return self.truth(values[0], node)
         return self.builtin(operator, values, {}, node)
 
     def call_print(self, callee, node, wanted=None):
@@ -208,7 +208,11 @@ class Specials:
             inputs = [part for pair in zip(keys, values) for part in pair]
             return self.emit("prim::DictConstruct", inputs, (wanted[0] if wanted and not keys else kind,),
                              self.place(node))
-        return self.builtin("aten::dict", [self.as_value(args[0], node)], {}, node)
+        made = self.builtin("aten::dict", [self.as_value(args[0], node)], {}, node)
+        for name, part in kwargs.items():
+            value = self.fitted(self.as_value(part, node), made.type.value, node)
+            self.builtin("aten::_set_item", [made, self.constant(name), value], {}, node)
+        return made
 
     def call_super(self, callee, node, wanted=None):
         """Return the methods of the classes above."""
@@ -300,6 +304,19 @@ class Specials:
         if not (len(args) == 1 and args[0].type != TENSOR):
             args = [self.list_of(args, TENSOR, node)]
         return self.builtin(callee.first, args, kwargs, node)
+
+    def call_switched(self, callee, node, wanted=None):
+        """Return what the form of a function gives that its switches ask for: constants, and off by default."""
+        forms = callee.first
+        recipe = self.scripts.recipe("functional", forms[min(forms)])
+        names = [argument.name for argument in self.scripts.function(recipe).declare().arguments]
+        args, kwargs = self.arguments(node)
+        given = {**dict(zip(names, args)), **kwargs}
+        switches = [name for name in names if name in ("return_indices", "return_inverse", "return_counts")]
+        found = tuple(name in given and bool(self.known_number(self.as_value(given[name], node), node))
+                      for name in switches)
+        function = self.scripts.function(self.scripts.recipe("functional", forms[found]))
+        return self.call(Called(function), args, kwargs, node)
 
     def call_size_of(self, callee, node, wanted=None):
         """Return a list of sizes: `torch.Size`."""
@@ -422,7 +439,7 @@ class Specials:
             is_module = isinstance(inner, ClassType) and inner.is_module
             if kind == "children" and is_module:
                 yield name, self.attribute(owner, name, node)
-            elif kind in ("parameters", "buffers") and name in getattr(owner.type, kind):
+            elif kind in ("parameters", "buffers") and name in getattr(owner.type, kind) and inner != NONE:
                 yield prefix + name, self.attribute(owner, name, node)
             if is_module and kind != "children":
                 yield from self.parts_of(self.attribute(owner, name, node), kind, f"{prefix}{name}.", node)

@@ -81,6 +81,8 @@ class Statements(Loops):
                 node.value.elts) and not any(isinstance(part, ast.Starred) for part in (*first.elts, *node.value.elts)):
             self.assign_parts(first, Rows([self.expression(part) for part in node.value.elts]), node)
             return
+        if wanted is not None:
+            node.value.wanted_type = wanted
         found = self.expression(node.value, wanted)
         if getattr(node, "is_return", False):
             found = self.returns(self.as_value(found, node), node)
@@ -94,6 +96,7 @@ class Statements(Loops):
         kind = self.type_of(node.annotation)
         if node.value is None:
             return
+        node.value.wanted_type = kind  # of which `tolist` makes lists
         found = self.value(node.value, kind)
         fitting = self.fitted(found, kind, node)
         if not fits(fitting.type, kind):
@@ -189,7 +192,7 @@ class Statements(Loops):
         if target.attr not in kinds:
             setter = owner.type.properties.get(target.attr, (None, None))[1]
             if setter is not None:
-                self.call_schema(setter, [owner, value], {}, node, method=target.attr)
+                self.call_schema(setter.ready(), [owner, value], {}, node, method=setter.name)
                 return
             is_init = not owner.type.is_module and self.tree.name == "__init__" and owner.type is self.owner
             if not is_init:

@@ -20,21 +20,31 @@ def read_text(text):
     return Source(text), tree.body
 
 
-def names_in(known):
-    """Return a function from names to functions of the text, or what every script may name."""
+def names_in(known, around=None):
+    """Return a function from names to functions of the text, what stands around it, or what every script may name."""
     def find(name):
-        return known[name] if name in known else python_scripts().typing_names(name)
+        if name in known:
+            return known[name]
+        if around is not None and name in around:
+            return around[name]
+        return python_scripts().typing_names(name)
     return find
 
 
-def define_functions(text, known):
-    """Compile the functions of a text into a dict of them."""
+def names_around(frame):
+    """Return {name: value} of what a running function sees."""
+    return {**frame.f_globals, **frame.f_locals}
+
+
+def define_functions(text, known, around=None):
+    """Compile the functions of a text, which may name what stands around it, into a dict of them."""
     from dragon.vm.torch.core.scripting.scopes import Called
     source, trees = read_text(text)
     scripts = python_scripts()
     sugars = {name: Called(function) for name, function in known.items()}
     for tree in trees:
-        known[tree.name] = Function(scripts, tree.name, f"__torch__.{tree.name}", source, tree, names_in(sugars))
+        known[tree.name] = Function(scripts, tree.name, f"__torch__.{tree.name}", source, tree,
+                                    names_in(sugars, around))
         sugars[tree.name] = Called(known[tree.name])
     for tree in trees:
         known[tree.name].ready()

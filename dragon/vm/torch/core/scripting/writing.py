@@ -143,9 +143,9 @@ class CodeWriter:
         from dragon.vm.torch.core.scripting.resolving import type_of_value
         found = []
         for name, value in kind.constants.items():
-            value = to_code(value)
-            if isinstance(value, (bool, int, float, str)) or isinstance(value, tuple) and value and all(
-                    isinstance(part, (bool, int, float, str)) for part in value):
+            value = to_code(tuple(value) if isinstance(value, list) else value)
+            parts = value if isinstance(value, tuple) and value else [value]
+            if value is None or all(isinstance(part, (bool, int, float, str)) for part in parts):
                 if is_identifier(name):
                     told = self.tell(type_of_value(kind.unit, value))
                     found.append(f"  {name} : Final[{told}] = {self.literal(value)}")

@@ -1,13 +1,14 @@
 """Sequences of different lengths: packed into one tensor, or padded to the longest."""
 from collections import namedtuple
+from typing import Optional
 
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 PackedSequence_ = namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
-PackedSequence_.__annotations__ = {"data": Tensor, "batch_sizes": Tensor, "sorted_indices": Tensor,
-                                   "unsorted_indices": Tensor}
+PackedSequence_.__annotations__ = {"data": Tensor, "batch_sizes": Tensor, "sorted_indices": Optional[Tensor],
+                                   "unsorted_indices": Optional[Tensor]}
 
 
 def _cast(name, dtype):

@@ -1,26 +1,15 @@
 """Functions of `torch.nn.functional` and `torch` in the words of scripts."""
-import math
 from typing import List, Optional, Tuple
 
 from dragon.vm import torch
 from dragon.vm.torch import Tensor
-from dragon.vm.torch.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
+from dragon.vm.torch.jit.annotations import BroadcastingList1
+from dragon.vm.torch.types import Number
 
 
 def _assert(condition: bool, message: str) -> None:
     """Raise unless something holds."""
     assert condition, message
-
-
-def reduction_code(reduction: str) -> int:
-    """Return the number of a way to reduce."""
-    if reduction == "none":
-        return 0
-    if reduction == "mean":
-        return 1
-    if reduction == "sum":
-        return 2
-    raise ValueError(reduction + " is not a valid value for reduction")
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -128,6 +117,29 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, 
     return torch.ops.aten.log_softmax(input, dim) if dtype is None else torch.ops.aten.log_softmax(input, dim, dtype)
 
 
+def logsigmoid(input: Tensor) -> Tensor:
+    """Return the logarithm of the sigmoid."""
+    return torch.ops.aten.log_sigmoid(input)
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+          inplace: bool = False) -> Tensor:
+    """Return the leaky positive part, with slopes that are drawn."""
+    if inplace:
+        return torch.ops.aten.rrelu_(input, lower, upper, training)
+    return torch.ops.aten.rrelu(input, lower, upper, training)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """Return a drawn class as weights that sum to one."""
+    drawn = -torch.empty_like(logits).exponential_().log()
+    soft = ((logits + drawn) / tau).softmax(dim)
+    if not hard:
+        return soft
+    places = soft.max(dim, keepdim=True)[1]
+    return torch.zeros_like(logits).scatter_(dim, places, 1.0) - soft.detach() + soft
+
+
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return one half gated by the other."""
     return torch.ops.aten.glu(input, dim)
@@ -143,6 +155,13 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     if inplace:
         return torch.ops.aten.alpha_dropout_(input, p, training)
     return torch.ops.aten.alpha_dropout(input, p, training)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Return the input with channels dropped, its mean and variance kept."""
+    if inplace:
+        return torch.ops.aten.feature_alpha_dropout_(input, p, training)
+    return torch.ops.aten.feature_alpha_dropout(input, p, training)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -188,6 +207,20 @@ def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, 
     return torch.group_norm(input, num_groups, weight, bias, eps, True)
 
 
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Return the input over what lies in channels around."""
+    squares = input.mul(input)
+    if input.dim() == 3:
+        squares = torch.ops.aten.pad(squares.unsqueeze(1), [0, 0, size // 2, (size - 1) // 2])
+        means = torch.ops.aten.avg_pool2d(squares, [size, 1], [1, 1]).squeeze(1)
+    else:
+        sizes = input.size()
+        squares = squares.reshape([sizes[0], 1, sizes[1], sizes[2], -1])
+        squares = torch.ops.aten.pad(squares, [0, 0, 0, 0, size // 2, (size - 1) // 2])
+        means = torch.ops.aten.avg_pool3d(squares, [size, 1, 1], [1, 1, 1]).squeeze(1).reshape(sizes)
+    return input / means.mul(alpha).add(k).pow(beta)
+
+
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """Return vectors of length one."""
     return input / input.norm(p, [dim], True).clamp_min(eps).expand_as(input)
@@ -205,138 +238,37 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
     return torch.embedding(weight, input, place, scale_grad_by_freq, sparse)
 
 
-def max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
-               padding: BroadcastingList1[int] = [0], dilation: BroadcastingList1[int] = [1], ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Return maxima over windows."""
-    assert not return_indices, "max_pool1d: expected return_indices=False in a script"
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Optional[Tensor] = None, max_norm: Optional[float] = None,
+                  norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Optional[Tensor] = None, include_last_offset: bool = False,
+                  padding_idx: Optional[int] = None) -> Tensor:
+    """Return sums, means or maxima of rows of a table."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError("embedding_bag: got offsets for an input of two axes, expected none")
+        starts = torch.arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    else:
+        if offsets is None:
+            raise ValueError("embedding_bag: got an input of one axis, expected offsets with it")
+        starts = offsets
+    code = 0 if mode == "sum" else 1 if mode == "mean" else 2
+    if max_norm is not None:
+        torch.ops.aten.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
+    return torch.ops.aten.embedding_bag(weight, input, starts, scale_grad_by_freq, code, sparse, per_sample_weights,
+                                        include_last_offset, padding_idx)[0]
 
 
-def max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
-               padding: BroadcastingList2[int] = [0, 0], dilation: BroadcastingList2[int] = [1, 1],
-               ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Return maxima over windows."""
-    assert not return_indices, "max_pool2d: expected return_indices=False in a script"
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
-               padding: BroadcastingList3[int] = [0, 0, 0], dilation: BroadcastingList3[int] = [1, 1, 1],
-               ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Return maxima over windows."""
-    assert not return_indices, "max_pool3d: expected return_indices=False in a script"
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
-    """Return means over windows that fill a size."""
-    return torch.ops.aten.adaptive_avg_pool2d(input, output_size)
-
-
-def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
-    """Return means over windows that fill a size."""
-    return torch.ops.aten.adaptive_avg_pool1d(input, output_size)
-
-
-def adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
-    """Return maxima over windows that fill a size."""
-    assert not return_indices, "adaptive_max_pool2d: expected return_indices=False in a script"
-    return torch.ops.aten.adaptive_max_pool2d(input, output_size)[0]
+def affine_grid(theta: Tensor, size: List[int], align_corners: Optional[bool] = None) -> Tensor:
+    """Return a grid of places."""
+    return torch.ops.aten.affine_grid_generator(theta, size, False if align_corners is None else align_corners)
 
 
 def pad(input: Tensor, pad: List[int], mode: str = "constant", value: Optional[float] = None) -> Tensor:
     """Return the input with edges around."""
     return torch.ops.aten.pad(input, pad, mode, value)
-
-
-def interpolate(input: Tensor, size: Optional[BroadcastingList1[int]] = None,
-                scale_factor: Optional[BroadcastingList1[float]] = None,
-                mode: str = "nearest", align_corners: Optional[bool] = None,
-                recompute_scale_factor: Optional[bool] = None, antialias: bool = False) -> Tensor:
-    """Return the input in another size."""
-    assert not antialias, "interpolate: expected antialias=False in a script"
-    axes = input.dim() - 2
-    if size is not None:
-        size = [size[0] for _ in range(axes)] if len(size) == 1 else size
-    factors = torch.jit.annotate(List[float], [])
-    if scale_factor is not None:
-        factors = [scale_factor[0] for _ in range(axes)] if len(scale_factor) == 1 else scale_factor
-    scales: Optional[List[float]] = None
-    if scale_factor is not None and recompute_scale_factor is not None and recompute_scale_factor:
-        size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(axes)]
-    elif scale_factor is not None:
-        scales = factors
-    corners = False if align_corners is None else align_corners
-    if input.dim() == 3 and mode == "nearest":
-        return torch.ops.aten.upsample_nearest1d(input, size, scales)
-    if input.dim() == 4 and mode == "nearest":
-        return torch.ops.aten.upsample_nearest2d(input, size, scales)
-    if input.dim() == 5 and mode == "nearest":
-        return torch.ops.aten.upsample_nearest3d(input, size, scales)
-    if input.dim() == 3 and mode == "linear":
-        return torch.ops.aten.upsample_linear1d(input, size, corners, scales)
-    if input.dim() == 4 and mode == "bilinear":
-        return torch.ops.aten.upsample_bilinear2d(input, size, corners, scales)
-    if input.dim() == 4 and mode == "bicubic":
-        return torch.ops.aten.upsample_bicubic2d(input, size, corners, scales)
-    if input.dim() == 5 and mode == "trilinear":
-        return torch.ops.aten.upsample_trilinear3d(input, size, corners, scales)
-    raise NotImplementedError("interpolate: got mode " + mode + " for an input of " + str(input.dim()) + " axes")
-
-
-def mse_loss(input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
-             reduction: str = "mean", weight: Optional[Tensor] = None) -> Tensor:
-    """Return squared distances."""
-    assert weight is None, "mse_loss: expected no weight in a script"
-    return torch.ops.aten.mse_loss(input, target, reduction_code(reduction))
-
-
-def l1_loss(input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
-            reduction: str = "mean", weight: Optional[Tensor] = None) -> Tensor:
-    """Return absolute distances."""
-    assert weight is None, "l1_loss: expected no weight in a script"
-    return torch.ops.aten.l1_loss(input, target, reduction_code(reduction))
-
-
-def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
-                   reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """Return distances, squared near zero."""
-    return torch.ops.aten.smooth_l1_loss(input, target, reduction_code(reduction), beta)
-
-
-def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, size_average: Optional[bool] = None,
-                  ignore_index: int = -100, reduce: Optional[bool] = None, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Tensor:
-    """Return the cross entropy."""
-    return torch.ops.aten.cross_entropy_loss(input, target, weight, reduction_code(reduction), ignore_index,
-                                             label_smoothing)
-
-
-def nll_loss(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, size_average: Optional[bool] = None,
-             ignore_index: int = -100, reduce: Optional[bool] = None, reduction: str = "mean") -> Tensor:
-    """Return the negative log likelihood."""
-    return torch.ops.aten.nll_loss_nd(input, target, weight, reduction_code(reduction), ignore_index)
-
-
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None,
-                         size_average: Optional[bool] = None, reduce: Optional[bool] = None,
-                         reduction: str = "mean") -> Tensor:
-    """Return the cross entropy of two classes."""
-    return torch.ops.aten.binary_cross_entropy(input, target, weight, reduction_code(reduction))
-
-
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Optional[Tensor] = None,
-                                     size_average: Optional[bool] = None, reduce: Optional[bool] = None,
-                                     reduction: str = "mean", pos_weight: Optional[Tensor] = None) -> Tensor:
-    """Return the cross entropy of two classes, of logits."""
-    return torch.ops.aten.binary_cross_entropy_with_logits(input, target, weight, pos_weight,
-                                                           reduction_code(reduction))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -352,28 +284,35 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
     return torch.ops.aten.grid_sampler(input, grid, kind, edge, False if align_corners is None else align_corners)
 
 
-def split(tensor: Tensor, split_size_or_sections: int, dim: int = 0) -> List[Tensor]:
-    """Return parts of one size."""
-    return torch.ops.aten.split(tensor, split_size_or_sections, dim)
-
-
-def norm(input: Tensor, p: float = 2.0, dim: Optional[BroadcastingList1[int]] = None, keepdim: bool = False) -> Tensor:
+def norm(input: Tensor, p: Number = 2.0, dim: Optional[BroadcastingList1[int]] = None, keepdim: bool = False) -> Tensor:
     """Return the length of vectors."""
     axes = list(range(input.dim())) if dim is None else dim
     return torch.ops.aten.norm(input, p, axes, keepdim)
 
 
-def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Tensor:
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: Optional[int] = None) -> Tensor:
     """Return each element once."""
-    assert not return_inverse and not return_counts, "unique: expected the elements alone in a script"
-    return torch.ops.aten._unique2(input, sorted, False, False)[0]
+    return unique_with_both(input, sorted, False, False, dim)[0]
 
 
-def max_pool2d_with_indices(input: Tensor, kernel_size: BroadcastingList2[int],
-                            stride: Optional[BroadcastingList2[int]] = None,
-                            padding: BroadcastingList2[int] = [0, 0], dilation: BroadcastingList2[int] = [1, 1],
-                            ceil_mode: bool = False,
-                            return_indices: bool = True) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows, and where they stood."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+def unique_with_inverse(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+                        dim: Optional[int] = None) -> Tuple[Tensor, Tensor]:
+    """Return each element once, and where each of the input's stands there."""
+    found, inverse, _ = unique_with_both(input, sorted, True, False, dim)
+    return found, inverse
+
+
+def unique_with_counts(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+                       dim: Optional[int] = None) -> Tuple[Tensor, Tensor]:
+    """Return each element once, and how often it was there."""
+    found, _, counts = unique_with_both(input, sorted, False, True, dim)
+    return found, counts
+
+
+def unique_with_both(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+                     dim: Optional[int] = None) -> Tuple[Tensor, Tensor, Tensor]:
+    """Return each element once, where each of the input's stands there, and how often it was there."""
+    if dim is None:
+        return torch.ops.aten._unique2(input, sorted, return_inverse, return_counts)
+    return torch.ops.aten.unique_dim(input, dim, sorted, return_inverse, return_counts)

@@ -1,5 +1,5 @@
 """The forward passes of `torch.nn`'s layers in the words of scripts, by the names of the classes."""
-from typing import List, Optional, Tuple
+from typing import List, Optional
 
 from dragon.vm import torch
 from dragon.vm.torch import Tensor
@@ -213,115 +213,6 @@ class Embedding:
                            self.scale_grad_by_freq, self.sparse)
 
 
-class Dropout:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.dropout(input, self.p, self.training, self.inplace)
-
-
-class Dropout1d(Dropout):
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.dropout1d(input, self.p, self.training, self.inplace)
-
-
-class Dropout2d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.dropout2d(input, self.p, self.training, self.inplace)
-
-
-class Dropout3d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.dropout3d(input, self.p, self.training, self.inplace)
-
-
-class AlphaDropout:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.alpha_dropout(input, self.p, self.training, self.inplace)
-
-
-class MaxPool1d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.max_pool1d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                            self.return_indices)
-
-
-class MaxPool2d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                            self.return_indices)
-
-
-class MaxPool3d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.max_pool3d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                            self.return_indices)
-
-
-class AvgPool1d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return torch.ops.aten.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                                         self.count_include_pad)
-
-
-class AvgPool2d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return torch.ops.aten.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                                         self.count_include_pad, self.divisor_override)
-
-
-class AdaptiveAvgPool1d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.adaptive_avg_pool1d(input, self.output_size)
-
-
-class AdaptiveAvgPool2d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-
-class AdaptiveMaxPool2d:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
-
-
 class Upsample:
     """See `torch.nn`."""
 
@@ -355,118 +246,43 @@ class _ReplicationPadNd:
         return F.pad(input, self.padding, "replicate")
 
 
-class PixelShuffle:
+class EmbeddingBag:
+    """See `torch.nn`."""
+
+    def forward(self, input: Tensor, offsets: Optional[Tensor] = None,
+                per_sample_weights: Optional[Tensor] = None) -> Tensor:
+        """Return what the layer gives."""
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                               self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
+
+
+class _CircularPadNd:
     """See `torch.nn`."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Return what the layer gives."""
-        return torch.pixel_shuffle(input, self.upscale_factor)
+        return F.pad(input, self.padding, "circular")
 
 
-class PixelUnshuffle:
+class MaxUnpool1d:
     """See `torch.nn`."""
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
         """Return what the layer gives."""
-        return torch.pixel_unshuffle(input, self.downscale_factor)
+        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class ChannelShuffle:
+class MaxUnpool2d:
     """See `torch.nn`."""
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
         """Return what the layer gives."""
-        return torch.channel_shuffle(input, self.groups)
+        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MSELoss:
+class MaxUnpool3d:
     """See `torch.nn`."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
         """Return what the layer gives."""
-        return F.mse_loss(input, target, reduction=self.reduction)
-
-
-class L1Loss:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.l1_loss(input, target, reduction=self.reduction)
-
-
-class CrossEntropyLoss:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
-                               label_smoothing=self.label_smoothing)
-
-
-class NLLLoss:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-
-
-class BCEWithLogitsLoss:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return what the layer gives."""
-        return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
-                                                  reduction=self.reduction)
-
-
-class LSTM:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[
-            Tensor, Tuple[Tensor, Tensor]]:
-        """Return what the layer gives."""
-        is_batched = input.dim() == 3
-        axis = 0 if self.batch_first else 1
-        steps = input if is_batched else input.unsqueeze(axis)
-        rows = steps.size(0) if self.batch_first else steps.size(1)
-        directions = 2 if self.bidirectional else 1
-        if hx is None:
-            width = self.proj_size if self.proj_size > 0 else self.hidden_size
-            h = torch.zeros([self.num_layers * directions, rows, width], dtype=steps.dtype, device=steps.device)
-            c = torch.zeros([self.num_layers * directions, rows, self.hidden_size], dtype=steps.dtype,
-                            device=steps.device)
-        else:
-            h, c = hx
-            if not is_batched:
-                h, c = h.unsqueeze(1), c.unsqueeze(1)
-        weights: List[Tensor] = [weight for weight in self.parameters()]
-        output, h, c = torch.ops.aten.lstm(steps, [h, c], weights, self.bias, self.num_layers, self.dropout,
-                                           self.training, self.bidirectional, self.batch_first)
-        if not is_batched:
-            output, h, c = output.squeeze(axis), h.squeeze(1), c.squeeze(1)
-        return output, (h, c)
-
-
-class GRU:
-    """See `torch.nn`."""
-
-    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
-        """Return what the layer gives."""
-        is_batched = input.dim() == 3
-        axis = 0 if self.batch_first else 1
-        steps = input if is_batched else input.unsqueeze(axis)
-        rows = steps.size(0) if self.batch_first else steps.size(1)
-        directions = 2 if self.bidirectional else 1
-        if hx is None:
-            h = torch.zeros([self.num_layers * directions, rows, self.hidden_size], dtype=steps.dtype,
-                            device=steps.device)
-        else:
-            h = hx if is_batched else hx.unsqueeze(1)
-        weights: List[Tensor] = [weight for weight in self.parameters()]
-        output, h = torch.ops.aten.gru(steps, h, weights, self.bias, self.num_layers, self.dropout, self.training,
-                                       self.bidirectional, self.batch_first)
-        if not is_batched:
-            output, h = output.squeeze(axis), h.squeeze(1)
-        return output, h
+        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
