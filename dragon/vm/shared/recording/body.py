@@ -23,11 +23,14 @@ class Body:
         What is rewritten besides; see `dragon.vm.shared.autograph.status.features_of`.
     within : Tuple[Callable, Callable], optional
         Of a method, the function that the class has, and what returns the object.
+    has_open_sizes : bool, optional, default=False
+        Whether one trace is for arguments of several sizes.
 
     """
 
-    def __init__(self, autograph, features, within):
+    def __init__(self, autograph, features, within, has_open_sizes=False):
         self.autograph, self.features, self._within = autograph, features, within
+        self._has_open_sizes = has_open_sizes
 
     def _rewritten(self, function):
         if self._within is None:
@@ -37,11 +40,11 @@ class Body:
 
     def call(self, function, args, kwargs):
         """Return what a function returns for arguments."""
-        names = {}
+        names, outer = {}, tracing.current()
         if is_capturing():
             names = _names_of(function, args, kwargs)
-        with status.within(status.Status(self.autograph, self.features)), tracing.tracing(
-                tracing.Trace(self.autograph, names)):
+        trace = tracing.Trace(self.autograph, names, self._has_open_sizes or bool(outer and outer.has_open_sizes))
+        with status.within(status.Status(self.autograph, self.features)), tracing.tracing(trace):
             try:
                 return (self._rewritten(function) if self.autograph else function)(*args, **kwargs)
             except _C.EngineError as error:

@@ -1,5 +1,6 @@
 """Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other faces."""
 from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
 from dragon.vm.shared.tensors.host import host_array
@@ -273,7 +274,7 @@ def _sequence(value, dtype):
         raise _sequence_trouble(value, dtype, error) from None
     natural = made.dtype
     if natural.name == "int64" and type(first).__module__ != "numpy":
-        natural = OBJECTS["int32"] if _in_int32(made) else natural
+        natural = OBJECTS["int32"] if _in_int32(made, value) else natural
     elif natural.name == "float64" and type(first) is float:
         natural = OBJECTS["float32"]
     if dtype is not None and dtype is not natural:
@@ -302,9 +303,11 @@ def _short(value):
     return text if len(text) < 200 else text[:200] + "..."
 
 
-def _in_int32(made):
+def _in_int32(made, value):
     if not made.size:
         return True
+    if is_capturing():  # whoever looks at the tensor's numbers ends a branch or loop that is written down
+        return all(map(_is_int32, _leaves(value)))
     low, high = (made, made) if made.ndim == 0 else ops.aminmax(made)
     return _is_int32(low.item()) and _is_int32(high.item())
 

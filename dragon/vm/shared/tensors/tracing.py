@@ -5,7 +5,7 @@ import sys
 import threading
 
 from dragon.core.capture.control import is_open
-from dragon.core.capture.settings import is_capturing
+from dragon.core.capture.settings import captures, is_capturing
 from dragon.core.warnings import is_users
 
 _local = threading.local()
@@ -21,11 +21,13 @@ class Trace:
         Whether its branches and loops over tensors are rewritten.
     names : dict
         By the ids of the arguments' tensors, how they are called.
+    has_open_sizes : bool, optional, default=False
+        Whether the function is traced for arguments of several sizes.
 
     """
 
-    def __init__(self, autograph, names):
-        self.autograph, self.names = autograph, names
+    def __init__(self, autograph, names, has_open_sizes=False):
+        self.autograph, self.names, self.has_open_sizes = autograph, names, has_open_sizes
 
 
 @contextlib.contextmanager
@@ -42,6 +44,15 @@ def tracing(trace):
 def current():
     """Return the trace in progress, or None."""
     return getattr(_local, "trace", None) if is_capturing() else None
+
+
+def is_shape_open():
+    """Return whether TensorFlow, for the function that is traced, may not know the shapes that are known here."""
+    trace = current()
+    if trace is None:
+        return False
+    # Whoever makes a tensor of a size that a tensor tells has looked at that tensor.
+    return trace.has_open_sizes or bool(getattr(getattr(captures()[0], "trace", None), "first_look", ""))
 
 
 def _is_asked_by_user():

@@ -6,6 +6,7 @@ import sys
 import time
 
 from dragon.core.modes import no_grad
+from dragon.core.capture.aside import aside
 from dragon.core.capture.host import when_run
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
@@ -220,8 +221,8 @@ def is_symbolic_tensor(tensor):
 
 @contextlib.contextmanager
 def init_scope():
-    """Compute at once within a `with` block, without a tape's notice."""
-    with no_grad():
+    """Compute at once within a `with` block, without a tape's notice, and as no part of a graph that is traced."""
+    with aside(), no_grad():
         yield
 
 
