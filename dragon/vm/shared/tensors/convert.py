@@ -9,6 +9,7 @@ from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 CPU = Device("cpu")
 NATURAL = {bool: OBJECTS["bool"], int: OBJECTS["int32"], float: OBJECTS["float32"], complex: OBJECTS["complex128"]}
 NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+MOST_TRACED = 1 << 20  # elements of an array that becomes a constant of a graph
 DEEPEST = 64  # lists in lists, as in NumPy
 TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
@@ -213,8 +214,17 @@ def _array(array, dtype):
             array = array.astype(array.dtype.newbyteorder("="))
         if any(stride < 0 or stride % array.itemsize for stride in array.strides):
             array = array.copy()
-        made = _C.tensor(array, OBJECTS[name], CPU, Tensor)
+        made = _traced(array, OBJECTS[name]) if is_capturing() else _C.tensor(array, OBJECTS[name], CPU, Tensor)
     return _store(made, made.dtype if dtype is None else dtype)
+
+
+def _traced(array, dtype):
+    """Return an array's numbers as a constant of the graph that is written down, which has them one by one."""
+    if array.size > MOST_TRACED:
+        return _C.tensor(array, dtype, CPU, Tensor)  # and nobody knows where its memory comes from
+    if not array.size:
+        return ops.zeros(array.shape, dtype=dtype)
+    return _C.tensor(array.tolist(), dtype, CPU, Tensor)
 
 
 def _objects(array, dtype):

@@ -2,6 +2,8 @@
 import pytest
 from harness.expressions import check
 
+from dragon.vm.shared.recording import function
+
 PROGRAMS = {
     "what is done once, outside of the graph": """
 class Model(tf.Module):
@@ -133,9 +135,54 @@ def f(x):
     return y['a']
 try: f(tf.constant(0))
 except tf.errors.InvalidArgumentError as error: return "initialize y" in str(error)""",
+    "Python's functions, at each run": """
+log = []
+@tf.function
+def f(x):
+    tf.py_function(lambda: log.append('f'), [], [])
+    tf.numpy_function(lambda a: log.append(a.tolist()), [x], [])
+    for i in tf.range(2): tf.py_function(lambda n: log.append(n.numpy().tolist()), [i], [])
+    return x
+@tf.function
+def g(x): return x + tf.py_function(lambda: (log.append('g'), 1.)[1], [], tf.float32)
+found = [f(tf.constant(1.)), f(tf.constant(2.)), g(tf.constant(1.)), g(tf.constant(2.))]
+return [found, log]""",
+    "Python's functions, decorated": """
+@tf.py_function(Tout=tf.float32)
+def f(x, y): return x + y
+@tf.numpy_function(Tout=[tf.float32, tf.int32])
+def g(x): return x * 2, np.int32(3)
+@tf.function
+def h(x): return f(x, x) * 2
+return [f(1., 2.), list(g(np.float32(2))), h(tf.constant(1.)), h(tf.constant(2.))]""",
+}
+
+# What became graphs only lately: the constants that programs make in loops.
+GRAPHS = {
+    "lists of numbers": "tf.reduce_sum(tf.constant([1, 2]))",
+    "nested lists": "tf.constant([[1, 2], [3, 4]])[1, i]",
+    "arrays": "tf.constant(np.array([1, 2], np.int32))[i]",
+    "arrays of another dtype": "tf.cast(tf.constant(np.array([1.5, 2.5]))[i], tf.int32)",
+    "arrays in arithmetic": "tf.reduce_sum(i * np.arange(3, dtype=np.int32))",
+    "arrays of nothing": "tf.size(tf.constant(np.zeros((0, 3))))",
+    "numbers of arrays": "tf.constant(np.int32(3)) + np.int32(1)",
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     check(PROGRAMS[name])
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_constants(name, monkeypatch):
+    refused = []
+    monkeypatch.setattr(function._Graphs, "_give_up", lambda self, recording, reason: refused.append(reason))
+    check(f"""
+@tf.function
+def f(n):
+    s = tf.constant(0)
+    for i in tf.range(n): s += {GRAPHS[name]}
+    return s
+return [f(tf.constant(v)) for v in (0, 1, 2)]""")
+    assert not refused
