@@ -148,7 +148,7 @@ class Function:
                  features=(), within=None):
         self._python_function = python_function
         self._signature = None if input_signature is None else _check_signature(input_signature)
-        self._body = body = Body(autograph, features, within, _has_open_sizes(self._signature))
+        self._body = body = Body(autograph, features, within, self._signature)
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
         self._bound = weakref.WeakKeyDictionary()
@@ -284,11 +284,6 @@ def _without_first(function):
     except (TypeError, ValueError):
         return None
     return signature.replace(parameters=list(signature.parameters.values())[1:])
-
-
-def _has_open_sizes(signature):
-    """Return whether a signature takes tensors of several shapes."""
-    return any(isinstance(spec, TensorSpec) and not spec.shape.is_fully_defined() for spec in nest.flatten(signature))
 
 
 def _check_signature(signature):

@@ -20,7 +20,7 @@ class Trace:
     autograph : bool
         Whether its branches and loops over tensors are rewritten.
     names : dict
-        By the ids of the arguments' tensors, how they are called.
+        By the ids of the arguments' tensors, how they are called, and what is known of their shapes, if not all.
     has_open_sizes : bool, optional, default=False
         Whether the function is traced for arguments of several sizes.
 
@@ -91,7 +91,8 @@ def symbolic_text(tensor, is_repr):
     trace = current()
     if trace is None or not is_open(tensor):
         return None
-    name = trace.names.get(id(tensor), "Identity")
+    name, shape = trace.names.get(id(tensor), ("Identity", None))
+    shape = tensor.shape if shape is None else shape
     if is_repr:
-        return f"<tf.Tensor '{name}:0' shape={tuple(tensor.shape)} dtype={tensor.dtype.name}>"
-    return f"Tensor(\"{name}:0\", shape={tuple(tensor.shape)}, dtype={tensor.dtype.name})"
+        return f"<tf.Tensor '{name}:0' shape={shape} dtype={tensor.dtype.name}>"
+    return f"Tensor(\"{name}:0\", shape={shape}, dtype={tensor.dtype.name})"

@@ -2,6 +2,7 @@
 import pytest
 from harness.expressions import check
 
+from dragon.vm import tensorflow as tf
 from dragon.vm.shared.recording import function
 
 PROGRAMS = {
@@ -186,3 +187,18 @@ def f(n):
     return s
 return [f(tf.constant(v)) for v in (0, 1, 2)]""")
     assert not refused
+
+
+def test_sizes_that_follow_are_none_in_texts():
+    texts = []
+
+    @tf.function(reduce_retracing=True)
+    def f(x):
+        texts.append(str(x.shape))
+        return x * 2
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+    def g(x):
+        return tf.zeros([2]) if str(x) == 'Tensor("x:0", shape=(None,), dtype=int32)' else tf.ones([2])
+    assert f(tf.ones(3)).shape == (3,) and texts == ["(3,)"]
+    assert not g(tf.ones([2], tf.int32)).numpy().any()
