@@ -119,6 +119,16 @@ def _filter(function, iterable):
     return filter(lambda item: callers[0](function, (item,), None), iterable)
 
 
+def _next(iterator, default=_NOTHING):
+    """Return the next element; of a dataset's iterator as graphs take it, whose end is an OutOfRangeError."""
+    if not hasattr(iterator, "get_next_as_optional"):
+        return next(iterator) if default is _NOTHING else next(iterator, default)
+    if default is _NOTHING:
+        return iterator.get_next()
+    found = iterator.get_next_as_optional()
+    return found.get_value() if found.has_value() else default
+
+
 def _over_dataset(plain, name):
     def run(iterable):
         if not _is_dataset(iterable):
@@ -150,4 +160,4 @@ def _sorted(iterable, key=_NOTHING, reverse=_NOTHING):
 
 OVERLOADS = {range: _range, len: _len, abs: _abs, float: _float, int: _int, min: _extreme(min, ops.amin),
              max: _extreme(max, ops.amax), enumerate: _enumerate, zip: _zip, map: _map, filter: _filter,
-             any: _over_dataset(any, "any"), all: _over_dataset(all, "all"), sorted: _sorted}
+             any: _over_dataset(any, "any"), all: _over_dataset(all, "all"), sorted: _sorted, next: _next}

@@ -9,7 +9,7 @@ from dragon.core.rewriting.functions import is_rewritten, rewrite
 from dragon.core.rewriting.sources import NoSource
 from dragon.core.warnings import is_users
 from dragon.vm.shared.autograph import builtins, status
-from dragon.vm.shared.autograph.loops import Range
+from dragon.vm.shared.autograph.loops import Numbers, Range
 from dragon.vm.shared.recording.marks import is_marked
 
 # Packages that TensorFlow leaves as they are, and those of Dragon and Python.
@@ -63,6 +63,10 @@ def converted_iteration(f, args, kwargs):
         found = builtins.limits(f, *args, **(kwargs or {}))
         if found is not None:
             return Range(*found)
+    if f is range_:
+        items = range_(*args, **(kwargs or {}))
+        start = args[0] if len(args) > 1 or kwargs and "limit" in kwargs and args else (kwargs or {}).get("start", 0)
+        return Numbers(items, start)
     return converted_call(f, args, kwargs)
 
 

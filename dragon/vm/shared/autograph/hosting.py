@@ -6,6 +6,8 @@ from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
 
+_AS_IN_C = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
 
 def holds(condition):
     """Return whether a condition is true everywhere."""
@@ -44,6 +46,10 @@ def require(condition, error, *values):
 
 def assert_true(expression, data):
     """Raise an InvalidArgumentError, when the graph runs, unless a condition holds."""
-    def error(*values):
-        return invalid_argument("assertion failed: [" + " ".join(map(str, values)) + "]")
-    require(convert_to_tensor(expression), error, *data)
+    require(convert_to_tensor(expression), failed_assertion, *data)
+
+
+def failed_assertion(*values):
+    """Return the InvalidArgumentError of a condition that does not hold; texts in it are as in C."""
+    shown = [value.translate(_AS_IN_C) if isinstance(value, str) else str(value) for value in values]
+    return invalid_argument("assertion failed: [" + " ".join(shown) + "]")

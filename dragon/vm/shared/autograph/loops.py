@@ -1,11 +1,13 @@
 """`for` and `while`: over tensors they become loops of graphs, over everything else they stay Python's."""
 import contextlib
+import itertools
 
 from dragon import _C
 from dragon.core.capture.control import PLAIN, NoGraph, give_up
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import verifying
+from dragon.vm.shared.autograph.hosting import assert_true, failed_assertion
 from dragon.vm.shared.autograph.staging import attempt, condition, flow, guarded, is_staged, packed, unpacked
 from dragon.vm.shared.autograph.undefined import Undefined, is_missing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -41,6 +43,22 @@ class Range:
 def loop_options(parallel_iterations=None, swap_memory=None, maximum_iterations=None, shape_invariants=None):
     """Return the options of a loop that `tf.autograph.experimental.set_loop_options` names."""
     return {"maximum_iterations": maximum_iterations, "shape_invariants": shape_invariants}
+
+
+class Numbers:
+    """The numbers of `tf.range` whose limits are known; for `for` only.
+
+    Parameters
+    ----------
+    items : Tensor
+        The numbers.
+    start : Any
+        What the first one is, or would be: of this value is the loop's variable where there is none.
+
+    """
+
+    def __init__(self, items, start):
+        self.items, self.start = items, start
 
 
 class _Loop:
@@ -140,10 +158,25 @@ class _Loop:
         """Say, when the graph runs, that names have no value if there was no round that gave them one."""
         if not self.promised:
             return
-        from dragon.vm.shared.autograph.hosting import assert_true
+        assert_true(ran, [self._missing(self.promised)])
+
+    def _missing(self, places):
         names = ", ".join("the function return value" if self.names[place].startswith("retval_") else self.names[place]
-                          for place in self.promised)
-        assert_true(ran, [f"loop must iterate at least once to initialize {names}"])
+                          for place in places)
+        return f"loop must iterate at least once to initialize {names}"
+
+    def refuse_no_round(self, start):
+        """Raise for a loop that ran as Python, and had no round, if a round would have given names a value.
+
+        Parameters
+        ----------
+        start : tuple
+            The state before.
+
+        """
+        places = [place for place, value in enumerate(start) if isinstance(value, Undefined)]
+        if places:
+            raise failed_assertion(self._missing(places))
 
 
 def _zero_like(found, missing):
@@ -226,11 +259,14 @@ def _staged_while(test, body, loop, defaults=None):
 
 def _fall_back(test, body, loop, start):
     loop.set(start)
-    while loop.limit is None or loop.limit > 0:
+    rounds = 0
+    while loop.limit is None or rounds < loop.limit:
         if not _truth(test()):
             break
         body()
-        loop.limit = None if loop.limit is None else loop.limit - 1
+        rounds += 1
+    if not rounds:
+        loop.refuse_no_round(start)
 
 
 def _truth(value):
@@ -260,14 +296,36 @@ def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts, 
         What the item is called.
 
     """
+    defaults = None
+    if isinstance(iter_, Numbers):
+        defaults = {target: convert_to_tensor(iter_.start, iter_.items.dtype)}
+        iter_ = iter_.items
     if isinstance(iter_, Range):
         _for_range(iter_, extra_test, body, _Loop(get_state, set_state, symbol_names, opts), target)
     elif is_staged(iter_):
-        _for_tensor(iter_, extra_test, body, _Loop(get_state, set_state, symbol_names, opts))
+        _for_tensor(iter_, extra_test, body, _Loop(get_state, set_state, symbol_names, opts), defaults)
     else:
-        if is_capturing() and (hasattr(iter_, "element_spec") or hasattr(iter_, "get_next")):
-            give_up(f"for: it goes through a {type(iter_).__name__}, which graphs cannot")
+        if hasattr(iter_, "element_spec") or hasattr(iter_, "get_next"):
+            if is_capturing():
+                give_up(f"for: it goes through a {type(iter_).__name__}, which graphs cannot")
+            body = _comparing(body, get_state, symbol_names)
         _python_for(iter_, extra_test, body)
+
+
+def _comparing(body, get_state, names):
+    """Return a function that does a round, and requires of the first one what a round of a graph must do."""
+    rounds = itertools.count()
+
+    def turn(item):
+        before = tuple(get_state())
+        body(item)
+        if next(rounds):
+            return
+        after = tuple(get_state())
+        places = [place for place, value in enumerate(before)
+                  if value is not None and not is_missing(value) and not is_missing(after[place])]
+        verifying.compare_rounds(*([values[place] for place in places] for values in (before, after, names)))
+    return turn
 
 
 def _python_for(items, extra_test, body):
@@ -332,14 +390,14 @@ def _for_range(numbers, extra_test, body, loop, target):
     _staged_while(test, turn, loop, defaults={target: numbers.start})
 
 
-def _for_tensor(items, extra_test, body, loop):
+def _for_tensor(items, extra_test, body, loop, defaults=None):
     """Go through the first axis of a tensor: as a scan, or as a `while` where the loop may end before."""
     items = convert_to_tensor(items)
     if not items.ndim:
         raise ValueError("len requires a non-scalar tensor, got one of shape []")
     length = _C.Tensor.shape.__get__(items)[0]
     if extra_test is None and loop.limit is None:
-        return _scan(items, length, body, loop)
+        return _scan(items, length, body, loop, defaults)
     counted = _Counted(loop, convert_to_tensor(0))
 
     def test():
@@ -351,15 +409,15 @@ def _for_tensor(items, extra_test, body, loop):
         counted.number = counted.number + 1
     if not length:  # a round is written down even so, which takes an item
         items = ops.zeros((1, *tuple(items.shape)[1:]), dtype=items.dtype)
-    _staged_while(test, turn, loop)
+    _staged_while(test, turn, loop, defaults)
 
 
-def _scan(items, length, body, loop):
+def _scan(items, length, body, loop, defaults):
     start = tuple(loop.get())
     example = ops.zeros(tuple(items.shape)[1:], dtype=items.dtype)
     try:
         with loop.restoring(start):
-            first = loop.pack(loop.begin(lambda: body(example)))
+            first = loop.pack(loop.begin(lambda: body(example), defaults))
     except NoGraph as error:
         give_up(f"for: {error}")
         return _each(items, body, loop, start)
@@ -378,5 +436,8 @@ def _scan(items, length, body, loop):
 def _each(items, body, loop, start):
     """Run a loop over a tensor as Python."""
     loop.set(start)
-    for item in ops.unbind(items):
+    rows = ops.unbind(items)
+    for item in rows:
         body(item)
+    if not rows:
+        loop.refuse_no_round(start)

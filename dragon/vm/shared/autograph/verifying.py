@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.core.capture.control import NoGraph
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph.undefined import Undefined, UndefinedReturnValue
+from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.shape import TensorShape
 
@@ -69,6 +70,8 @@ def _compare_shapes(name, before, after, invariant):
     before, after = TensorShape(tuple(before.shape)), TensorShape(tuple(after.shape))
     if invariant is None:
         if not _is_within(after, before):
+            if tracing.is_shape_open():
+                raise NoGraph(f"'{name}' has another shape in each round: {before}, then {after}")
             raise ValueError(f"'{name}' has shape {before} before the loop, but shape {after} after one iteration. Use "
                              "tf.autograph.experimental.set_loop_options to set shape invariants.")
         return
@@ -83,7 +86,7 @@ def _compare_shapes(name, before, after, invariant):
         raise NoGraph(f"'{name}' has another shape in each round: {before}, then {after}")
 
 
-def compare_rounds(befores, afters, names, invariants):
+def compare_rounds(befores, afters, names, invariants=None):
     """Raise a TypeError or ValueError if a round leaves values of other kinds than it found.
 
     Parameters
@@ -92,10 +95,11 @@ def compare_rounds(befores, afters, names, invariants):
         The state before and after the first round.
     names : Sequence[str]
         What its parts are called.
-    invariants : Dict[int, Any]
-        Shapes that parts may take on, by their places.
+    invariants : Dict[int, Any], optional
+        Shapes that parts may take on, by their places; without it, shapes may be any.
 
     """
+    compares_shapes, invariants = invariants is not None, invariants or {}
     for place, (name, before, after) in enumerate(zip(names, befores, afters)):
         if after is None:
             raise ValueError(f"'{name}' is None at the end of the iteration.")
@@ -115,4 +119,5 @@ def compare_rounds(befores, afters, names, invariants):
             if mine.dtype != theirs.dtype:
                 raise TypeError(f"'{name}' has dtype {mine.dtype.name} before the loop, but dtype {theirs.dtype.name} "
                                 "after one iteration")
-            _compare_shapes(name, mine, theirs, invariant)
+            if compares_shapes:
+                _compare_shapes(name, mine, theirs, invariant)

@@ -1,6 +1,8 @@
 """Iterators over datasets: `tf.data.Iterator`, and the one that gives NumPy arrays."""
 import threading
 
+from dragon.core.capture import control
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import errors
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.rows import on_host
@@ -8,6 +10,15 @@ from dragon.vm.shared.data.structure import map_structure
 from dragon.vm.shared.naming import known_as
 
 END = object()
+REFUSAL = "it takes the next element of a dataset's iterator"
+
+
+def _refuse_to_be_traced():
+    """Say to whoever writes the program down as a graph that there is none: each run takes another element."""
+    if control.part() is not None:
+        raise control.NoGraph(REFUSAL)
+    if is_capturing():
+        control.give_up(REFUSAL)
 
 
 @known_as("tensorflow.data")
@@ -25,6 +36,7 @@ class Iterator:
         return self
 
     def __next__(self):
+        _refuse_to_be_traced()
         with self._lock:
             with on_host():
                 return next(self._elements)
@@ -42,6 +54,7 @@ class Iterator:
 
     def get_next_as_optional(self):
         """Return the next element as an optional, which is empty at the end."""
+        _refuse_to_be_traced()
         with self._lock:
             element = next(self._elements, END)
         if element is END:

@@ -8,6 +8,7 @@ from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import calls, library, status
 from dragon.vm.shared.errors import InaccessibleTensorError
 from dragon.vm.shared.tensors import tracing
+from dragon.vm.shared.tensors.type_spec import TensorSpec
 
 assert library  # what rewritten functions call: it enters itself
 
@@ -23,11 +24,16 @@ class Body:
         What is rewritten besides; see `dragon.vm.shared.autograph.status.features_of`.
     within : Tuple[Callable, Callable], optional
         Of a method, the function that the class has, and what returns the object.
+    signature : Sequence[TypeSpec], optional
+        What the arguments must be.
 
     """
 
-    def __init__(self, autograph, features, within):
+    def __init__(self, autograph, features, within, signature=None):
         self.autograph, self.features, self._within = autograph, features, within
+        self._specs = nest.flatten(signature)
+        self._has_open_sizes = any(isinstance(spec, TensorSpec) and not spec.shape.is_fully_defined()
+                                   for spec in self._specs)
 
     def _rewritten(self, function):
         if self._within is None:
@@ -37,11 +43,11 @@ class Body:
 
     def call(self, function, args, kwargs):
         """Return what a function returns for arguments."""
-        names = {}
+        names, outer = {}, tracing.current()
         if is_capturing():
-            names = _names_of(function, args, kwargs)
-        with status.within(status.Status(self.autograph, self.features)), tracing.tracing(
-                tracing.Trace(self.autograph, names)):
+            names = _names_of(function, args, kwargs, self._specs)
+        trace = tracing.Trace(self.autograph, names, self._has_open_sizes or bool(outer and outer.has_open_sizes))
+        with status.within(status.Status(self.autograph, self.features)), tracing.tracing(trace):
             try:
                 return (self._rewritten(function) if self.autograph else function)(*args, **kwargs)
             except _C.EngineError as error:
@@ -52,15 +58,13 @@ class Body:
                                               ) from None
 
 
-def _names_of(function, args, kwargs):
-    """Return by the ids of tensors among arguments what they are called."""
+def _names_of(function, args, kwargs, specs):
+    """Return by the ids of tensors among arguments what they are called, and the shapes that a signature says."""
     try:
         bound = inspect.signature(function).bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return {}
-    found = {}
-    for name, value in bound.items():
-        leaves = nest.flatten(value)
-        found.update((id(leaf), name if place == 0 else f"{name}_{place}") for place, leaf in enumerate(leaves)
-                     if isinstance(leaf, _C.Tensor))
-    return found
+    leaves = [(name if place == 0 else f"{name}_{place}", leaf) for name, value in bound.items()
+              for place, leaf in enumerate(nest.flatten(value))]
+    shapes = [getattr(spec, "shape", None) for spec in specs] if len(specs) == len(leaves) else [None] * len(leaves)
+    return {id(leaf): (name, shape) for (name, leaf), shape in zip(leaves, shapes) if isinstance(leaf, _C.Tensor)}

@@ -147,8 +147,8 @@ class Function:
     def __init__(self, python_function, input_signature=None, reduce_retracing=False, name=None, autograph=True,
                  features=(), within=None):
         self._python_function = python_function
-        self._body = body = Body(autograph, features, within)
         self._signature = None if input_signature is None else _check_signature(input_signature)
+        self._body = body = Body(autograph, features, within, self._signature)
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
         self._bound = weakref.WeakKeyDictionary()

@@ -1,5 +1,6 @@
 """Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other faces."""
 from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
 from dragon.vm.shared.tensors.host import host_array
@@ -8,6 +9,7 @@ from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 CPU = Device("cpu")
 NATURAL = {bool: OBJECTS["bool"], int: OBJECTS["int32"], float: OBJECTS["float32"], complex: OBJECTS["complex128"]}
 NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+MOST_TRACED = 1 << 20  # elements of an array that becomes a constant of a graph
 DEEPEST = 64  # lists in lists, as in NumPy
 TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
@@ -212,8 +214,20 @@ def _array(array, dtype):
             array = array.astype(array.dtype.newbyteorder("="))
         if any(stride < 0 or stride % array.itemsize for stride in array.strides):
             array = array.copy()
-        made = _C.tensor(array, OBJECTS[name] if dtype is None else dtype, CPU, Tensor)
+        if is_capturing():
+            made = _traced(array, OBJECTS[name])
+        else:
+            made = _C.tensor(array, OBJECTS[name] if dtype is None else dtype, CPU, Tensor)
     return _store(made, made.dtype if dtype is None else dtype)
+
+
+def _traced(array, dtype):
+    """Return an array's numbers as a constant of the graph that is written down, which has them one by one."""
+    if array.size > MOST_TRACED:
+        return _C.tensor(array, dtype, CPU, Tensor)  # and nobody knows where its memory comes from
+    if not array.size:
+        return ops.zeros(array.shape, dtype=dtype)
+    return _C.tensor(array.tolist(), dtype, CPU, Tensor)
 
 
 def _objects(array, dtype):
@@ -273,7 +287,7 @@ def _sequence(value, dtype):
         raise _sequence_trouble(value, dtype, error) from None
     natural = made.dtype
     if natural.name == "int64" and type(first).__module__ != "numpy":
-        natural = OBJECTS["int32"] if _in_int32(made) else natural
+        natural = OBJECTS["int32"] if _in_int32(made, value) else natural
     elif natural.name == "float64" and type(first) is float:
         natural = OBJECTS["float32"]
     if dtype is not None and dtype is not natural:
@@ -302,9 +316,11 @@ def _short(value):
     return text if len(text) < 200 else text[:200] + "..."
 
 
-def _in_int32(made):
+def _in_int32(made, value):
     if not made.size:
         return True
+    if is_capturing():  # whoever looks at the tensor's numbers ends a branch or loop that is written down
+        return all(map(_is_int32, _leaves(value)))
     low, high = (made, made) if made.ndim == 0 else ops.aminmax(made)
     return _is_int32(low.item()) and _is_int32(high.item())
 

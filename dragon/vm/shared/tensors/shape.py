@@ -2,6 +2,7 @@
 import operator
 
 from dragon import _C
+from dragon.core.capture.sizes import is_followed
 from dragon.vm.shared.naming import known_as
 
 
@@ -28,12 +29,17 @@ class TensorShape(_C.Shape):
         return _C.Shape.__new__(cls, tuple(map(_as_size, dims)))
 
     def __repr__(self):
-        return f"TensorShape({self._sizes()})"
+        return f"TensorShape({None if self._unknown else self._shown()})"
 
     def __str__(self):
         if self._unknown:
             return "<unknown>"
-        return f"({self[0]},)" if len(self) == 1 else f"({', '.join(map(str, self))})"
+        sizes = self._shown()
+        return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(map(str, sizes))})"
+
+    def _shown(self):
+        """Return the sizes as texts have them: None for one that may be another when the graph runs."""
+        return [None if is_followed(size) else size for size in self]
 
     def __reduce__(self):
         return TensorShape, (self._sizes(),)

@@ -5,7 +5,7 @@ import sys
 import threading
 
 from dragon.core.capture.control import is_open
-from dragon.core.capture.settings import is_capturing
+from dragon.core.capture.settings import captures, is_capturing
 from dragon.core.warnings import is_users
 
 _local = threading.local()
@@ -20,12 +20,14 @@ class Trace:
     autograph : bool
         Whether its branches and loops over tensors are rewritten.
     names : dict
-        By the ids of the arguments' tensors, how they are called.
+        By the ids of the arguments' tensors, how they are called, and what is known of their shapes, if not all.
+    has_open_sizes : bool, optional, default=False
+        Whether the function is traced for arguments of several sizes.
 
     """
 
-    def __init__(self, autograph, names):
-        self.autograph, self.names = autograph, names
+    def __init__(self, autograph, names, has_open_sizes=False):
+        self.autograph, self.names, self.has_open_sizes = autograph, names, has_open_sizes
 
 
 @contextlib.contextmanager
@@ -42,6 +44,15 @@ def tracing(trace):
 def current():
     """Return the trace in progress, or None."""
     return getattr(_local, "trace", None) if is_capturing() else None
+
+
+def is_shape_open():
+    """Return whether TensorFlow, for the function that is traced, may not know the shapes that are known here."""
+    trace = current()
+    if trace is None:
+        return False
+    # Whoever makes a tensor of a size that a tensor tells has looked at that tensor.
+    return trace.has_open_sizes or bool(getattr(getattr(captures()[0], "trace", None), "first_look", ""))
 
 
 def _is_asked_by_user():
@@ -80,7 +91,8 @@ def symbolic_text(tensor, is_repr):
     trace = current()
     if trace is None or not is_open(tensor):
         return None
-    name = trace.names.get(id(tensor), "Identity")
+    name, shape = trace.names.get(id(tensor), ("Identity", None))
+    shape = tensor.shape if shape is None else shape
     if is_repr:
-        return f"<tf.Tensor '{name}:0' shape={tuple(tensor.shape)} dtype={tensor.dtype.name}>"
-    return f"Tensor(\"{name}:0\", shape={tuple(tensor.shape)}, dtype={tensor.dtype.name})"
+        return f"<tf.Tensor '{name}:0' shape={shape} dtype={tensor.dtype.name}>"
+    return f"Tensor(\"{name}:0\", shape={shape}, dtype={tensor.dtype.name})"

@@ -1,11 +1,14 @@
 """Around computing: devices, printing, Python inside of graphs, and the words of graphs that are no longer."""
 import contextlib
 import enum
+import functools
 import logging
 import sys
 import time
 
 from dragon.core.modes import no_grad
+from dragon.core.capture import control
+from dragon.core.capture.aside import aside
 from dragon.core.capture.host import when_run
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
@@ -162,7 +165,7 @@ def _write(text, stream):
 
 def _outputs(result, wanted):
     """Return what a Python function returned as tensors of the dtypes asked for."""
-    if wanted is None or isinstance(wanted, (list, tuple)) and not wanted:
+    if _is_nothing(wanted):
         return []
     if isinstance(wanted, (list, tuple)):
         parts = list(result) if isinstance(result, (list, tuple)) else [result]
@@ -170,14 +173,54 @@ def _outputs(result, wanted):
     return convert_to_tensor(result, as_dtype(getattr(wanted, "dtype", wanted)))
 
 
+def _calls_python(name, prepare):
+    """Return `tf.numpy_function` or `tf.py_function`: both call Python whenever they run, and decorate as well."""
+    def call(func, inp, wanted):
+        inputs = [convert_to_tensor(item) for item in inp]
+        if _is_nothing(wanted):
+            if when_run(ops, lambda tensors: func(*prepare([as_tensor(ops.clone(item)) for item in tensors])), inputs):
+                return []
+        elif control.part() is not None:
+            raise control.NoGraph(f"it calls a Python function whenever it runs ({name})")
+        elif is_capturing():
+            control.give_up(f"it calls a Python function whenever it runs ({name})")
+        return _outputs(func(*prepare(inputs)), wanted)
+
+    def made(func, inp, wanted):
+        if func is not None:
+            return call(func, inp if inp is not None else (), wanted)
+
+        def decorate(function):
+            @functools.wraps(function)
+            def decorated(*args):
+                return call(function, args, wanted)
+            return decorated
+        return decorate
+    return made
+
+
+def _is_nothing(wanted):
+    return wanted is None or isinstance(wanted, (list, tuple)) and not wanted
+
+
+def _as_arrays(tensors):
+    import numpy as np
+    arrays = [tensor.numpy() for tensor in tensors]
+    return [array if isinstance(array, (bytes, np.ndarray)) else np.asarray(array)[()] for array in arrays]
+
+
+_numpy_function = _calls_python("tf.numpy_function", _as_arrays)
+_py_function = _calls_python("tf.py_function", lambda tensors: tensors)
+
+
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """Call a Python function with arrays, and return its results as tensors; no gradient flows.
 
     Parameters
     ----------
-    func : Callable
-        Called with NumPy arrays.
-    inp : Sequence[Tensor]
+    func : Callable, optional
+        Called with NumPy arrays, whenever a graph with this call runs; without it, a decorator is returned.
+    inp : Sequence[Tensor], optional
         The arguments.
     Tout : Union[DType, Sequence[DType]]
         The dtypes of the results.
@@ -190,15 +233,12 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
         In the form of `Tout`.
 
     """
-    import numpy as np
-    arrays = [convert_to_tensor(item).numpy() for item in inp]
-    result = func(*[array if isinstance(array, (bytes, np.ndarray)) else np.asarray(array)[()] for array in arrays])
-    return _outputs(result, Tout)
+    return _numpy_function(func, inp, Tout)
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Call a Python function as `numpy_function` does, but with tensors; gradients flow through it."""
-    return _outputs(func(*[convert_to_tensor(item) for item in inp]), Tout)
+    return _py_function(func, inp, Tout)
 
 
 # --- words of graphs
@@ -220,8 +260,8 @@ def is_symbolic_tensor(tensor):
 
 @contextlib.contextmanager
 def init_scope():
-    """Compute at once within a `with` block, without a tape's notice."""
-    with no_grad():
+    """Compute at once within a `with` block, without a tape's notice, and as no part of a graph that is traced."""
+    with aside(), no_grad():
         yield
 
 
