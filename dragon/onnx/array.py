@@ -1,7 +1,7 @@
 """Creation, copies, joins, views and rearrangements."""
 import numpy
 
-from dragon.onnx.geometry import find_box, logical_places, memory_places, take, write
+from dragon.onnx.geometry import find_box, find_order, logical_places, memory_places, take, write
 from dragon.onnx.size import Size, product
 from dragon.onnx.source import is_dynamic, row_major
 from dragon.onnx.table import maps
@@ -232,6 +232,12 @@ def as_strided_of(w, x, shape, strides, offset, x_strides, x_offset):
     parts = find_box(w, x, x_strides, shape, strides, offset - x_offset)
     if parts is not None:
         return take(w, x, parts, shape)
+    order = find_order(w, x.shape, x_strides, shape, strides, offset - x_offset)
+    if order is not None:
+        return w.transpose(w.reshape(x, [shape[axis] for axis in order]), numpy.argsort(order).tolist())
+    order = find_order(w, shape, strides, x.shape, x_strides, offset - x_offset)
+    if order is not None:
+        return w.reshape(w.transpose(x, order), shape)
     need_static(w, "memory", [*x.shape, *shape, *strides, offset])
     places = logical_places(x.shape, x_strides, memory_places(shape, strides, offset - x_offset))
     if places is None:
@@ -257,6 +263,9 @@ def write_view(w, x, y, shape, strides, offset):
     parts = find_box(w, x, x.strides, shape, strides, offset) if x.strides else None
     if parts is not None:
         return write(w, x, y, parts)
+    order = find_order(w, x.shape, x.strides, shape, strides, offset) if x.strides else None
+    if order is not None:
+        return w.reshape(w.transpose(y, order), x.shape)
     need_static(w, "writing memory", [*x.shape, *shape, *strides, offset])
     places = logical_places(x.shape, x.strides or row_major(x.shape), memory_places(shape, strides, offset))
     if places is None:

@@ -66,7 +66,7 @@ def trace(function, args, kwargs):
         The graph, and where its inputs come from.
 
     """
-    tracer = _C.Trace()
+    tracer, scribe = _C.Trace(), _C.Scribe()  # a scribe is there: few numbers made of sizes alone are known
     tracer.set_place(user_line)
     tracer.set_scope(Scopes())
     for tensor in leaves((args, kwargs)):
@@ -75,11 +75,13 @@ def trace(function, args, kwargs):
     try:
         with shapes_only(), eager():
             tracer.start()
+            scribe.start()
             try:
                 found = structure_of(function(*args, **kwargs))
                 # Fresh row-major results, so that each of them is a value of the graph.
                 results = [ops.to_row_major(_C.as_class(tensor, Plain)) for tensor in found.tensors]
             finally:
+                scribe.stop()
                 tracer.stop()
     except Exception as error:
         if tracer.failure:

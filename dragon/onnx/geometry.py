@@ -1,7 +1,7 @@
 """Views of memory as slices of axes: what reads and writes at strides come down to, at every size alike."""
 import numpy
 
-from dragon.onnx.size import Size, make_size
+from dragon.onnx.size import Size, make_size, product
 from dragon.onnx.source import is_dynamic
 from dragon.onnx.writer import LARGEST
 
@@ -104,6 +104,36 @@ def find_box(w, x, strides, to_shape, to_strides, offset):
         merged.append(Part(make_size(part.start for part in parts), make_size(part.count for part in parts),
                            parts[0].step, parts[0].target))
     return merged
+
+
+def lies_whole(shape, strides):
+    """Return whether elements lie one after the other, in the order of their axes."""
+    step = 1
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def find_order(w, shape, strides, to_shape, to_strides, offset):
+    """Return the order in which a view's axes lie in memory if it shows all of a row-major tensor; or None.
+
+    Axes may be split or joined in the view, so that no axis of one is a part of an axis of the other. The order is
+    the same at every size.
+    """
+    lists = [shape, strides, to_shape, to_strides, [offset]]
+    if any(None in numbers for numbers in lists):
+        return None
+    orders = set()
+    count = len(next(iter(w.symbols.values()))) if w.symbols else 1
+    for whole, lies, seen, steps, (first,) in zip(*(samples_of(numbers, count) for numbers in lists)):
+        order = sorted(range(len(seen)), key=lambda axis: -steps[axis])
+        sorted_view = [seen[axis] for axis in order], [steps[axis] for axis in order]
+        if first or not lies_whole(whole, lies) or not lies_whole(*sorted_view) or product(seen) != product(whole):
+            return None
+        orders.add(tuple(order))
+    return orders.pop() if len(orders) == 1 else None
 
 
 def is_whole(part, size):

@@ -262,6 +262,13 @@ class Writer:
             self._cached[key] = self.add("Shape", x, start=axis, end=axis + 1)
         return self._cached[key]
 
+    def _can_tell(self, size):
+        try:
+            self.size(size)
+        except HardCodedError:
+            return False
+        return True
+
     def _looked_up(self, size):
         for value in self.call.inputs if self.call else ():
             for axis, other in enumerate(value.shape):
@@ -278,6 +285,8 @@ class Writer:
         if all(isinstance(size, int) for size in shape) and 0 in shape:
             return self.full(shape, 0, x.dtype)
         unknown = [place for place, size in enumerate(shape) if isinstance(size, Size)]
+        if len(unknown) > 1:
+            unknown = [place for place in unknown if not self._can_tell(shape[place])] or unknown
         if len(unknown) == 1 and not any(size == 0 for size in shape if not isinstance(size, Size)):
             shape[unknown[0]] = -1
         zero = 1 if any(not isinstance(size, Size) and size == 0 for size in shape) else None

@@ -144,3 +144,20 @@ def test_templates():
     assert other.signature() == Template(cache, merge=False, known=()).signature()
     assert other.signature() != Template(Cache(Layer(x + 1)), merge=False, known=()).signature()
     assert reaches_tensors(cache) and not reaches_tensors(cache, {id(x), *map(id, cache.layers), id(cache.table)})
+
+
+class Entries(dict):
+    """Entries that are attributes as well, as the results of some libraries' models are."""
+
+    def __init__(self, **entries):
+        super().__init__(entries)
+        self.__dict__.update(entries)
+
+
+def test_an_entry_and_its_attribute_are_one_object():
+    captured = function(lambda x: Entries(scores=x + 1, layers=(x * 2, x * 3), named=[x * 4]))
+    for length in (2, 3, 4, 4):
+        found = captured(torch.ones(length))
+        assert found["layers"] is found.layers and found["named"] is found.named and found["scores"] is found.scores
+        assert len(found.layers) == 2 and torch.equal(found.named[0], torch.full((length,), 4.0))
+    assert len(captured.variants) == 1

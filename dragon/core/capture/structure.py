@@ -226,10 +226,13 @@ class _Mapping:
         if self.factory is not None:
             made.default_factory = self.factory
         put = collections.OrderedDict.__setitem__ if isinstance(made, collections.OrderedDict) else dict.__setitem__
+        entries = {}
         for key, part in zip(self.keys, self.parts):
-            put(made, key, _fill(part, tensors))
-        if self.fields:
-            made.__dict__.update((key, _fill(part, tensors)) for key, part in self.fields.items())
+            entries[id(part)] = entry = _fill(part, tensors)
+            put(made, key, entry)
+        if self.fields:  # what is an entry as well is the same object
+            made.__dict__.update((key, entries[id(part)] if id(part) in entries else _fill(part, tensors))
+                                  for key, part in self.fields.items())
         return made
 
 

@@ -1,4 +1,6 @@
 """Branches and loops of PyTorch, compiled: one graph that is right for every later call, beside genuine ones."""
+import importlib
+
 import numpy
 import pytest
 
@@ -335,3 +337,11 @@ def test_associative_scan(size):
         numpy.testing.assert_allclose(found.numpy(), wanted.numpy())
     found = torch._higher_order_ops.associative_scan(lambda a, b: {"a": a["a"] * b["a"]}, {"a": x.T}, 1)["a"]
     numpy.testing.assert_allclose(found.numpy(), x.T.cumprod(1).numpy())
+
+
+def test_every_function_has_a_module_of_its_name():
+    """As packages import them; the package's names are the functions, also afterwards, as PyTorch's are."""
+    for name in ("associative_scan", "cond", "map", "scan", "while_loop"):
+        module = importlib.import_module(f"dragon.vm.torch._higher_order_ops.{name}")
+        assert getattr(module, name) is getattr(torch._higher_order_ops, name)
+        assert callable(getattr(importlib.import_module(f"torch._higher_order_ops.{name}"), name))

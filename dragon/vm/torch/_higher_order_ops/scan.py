@@ -1,0 +1,2 @@
+"""`scan` under the path that packages import it from."""
+from dragon.vm.torch.core.functions.control import scan  # noqa: F401
