@@ -232,7 +232,7 @@ class _Mapping:
             put(made, key, entry)
         if self.fields:  # what is an entry as well is the same object
             made.__dict__.update((key, entries[id(part)] if id(part) in entries else _fill(part, tensors))
-                                  for key, part in self.fields.items())
+                                 for key, part in self.fields.items())
         return made
 
 
