@@ -114,6 +114,14 @@ Tensor ResultLike(const Tensor& like, int64_t bytes) {
              : Tensor::EmptyStrided(like.shape(), like.strides(), like.dtype(), like.device());
 }
 
+/// Take the memory of what a step is about to write, if nobody has yet: kernels ask for operands and results alike.
+void TakeMemory(std::span<const Tensor> outputs) {
+  for (const Tensor& y : outputs) {
+    if (!y.defined() || !y.impl()->storage) continue;
+    if (y.impl()->storage->memory.state() == UnifiedMemory::State::kUninitialized) y.mutable_data();
+  }
+}
+
 /// Give inputs, intermediate values and results their memory; returns the results.
 std::vector<Tensor> Bind(std::span<const Tensor> inputs, Plan::Instance* instance) {
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -198,6 +206,7 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<cons
       for (const GraphCall::Symbolic& symbolic : step.symbolic) SetNumber(symbolic, symbols, &step);
       const Call call{step.op, step.inputs, step.attrs, step.list_sizes};
       Context ctx{step.device, StreamOf(step.device)};
+      TakeMemory({step.outputs.data(), step.outputs.size()});
       dragon::Run run(call, ctx, step.outputs);
       const int64_t start = events ? ProfileClock() : 0;
       step.op->run(run);
@@ -210,7 +219,7 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<cons
       releasing.After(static_cast<int>(s));
     }
   }
-  for (const Tensor& result : results) result.data();  // one that no kernel had anything to write to is memory as well
+  TakeMemory(results);  // one that no kernel had anything to write to is memory as well
   Unbind(instance.get());
   std::lock_guard<std::mutex> lock(mutex_);
   idle_.push_back(std::move(instance));

@@ -223,3 +223,24 @@ def test_channels_need_their_moments():
         dragon.ops.normalize_channels(x, three, three, None, two)
     with pytest.raises(ValueError, match=r"normalize_channels: got shape \(4,\), expected \(batch, channels, ...\)"):
         dragon.ops.normalize_channels(dragon.ones((4,)), three, three, None, None)
+
+
+LARGE = {
+    "linear": lambda x, w: nn.functional.linear(x, w),
+    "gelu": lambda x, w: nn.functional.gelu(nn.functional.linear(x, w)),
+    "matmul": lambda x, w: x @ w.t(), "batched": lambda x, w: x.reshape(2, -1, 64) @ w.t(), "add": lambda x, w: x + 1,
+    "sum": lambda x, w: x.sum(0), "copy": lambda x, w: x.t().contiguous(), "cat": lambda x, w: torch.cat([x, x * 2]),
+    "softmax": lambda x, w: x.softmax(-1), "index": lambda x, w: x[torch.arange(2048).flip(0)],
+    "same": lambda x, w: (x, x), "sort": lambda x, w: x.sort(0), "empty": lambda x, w: x[:0],
+    "norm": lambda x, w: nn.functional.layer_norm(x, (64,)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_results_take_their_memory_when_they_are_written(name):
+    torch.manual_seed(0)
+    x, w = torch.randn(2048, 64, requires_grad=True), torch.randn(256, 64, requires_grad=True)
+    compiled = torch.compile(LARGE[name])
+    for _ in range(3):
+        for found, wanted in zip(compiled(x, w), LARGE[name](x, w)):
+            numpy.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), 1e-4, 1e-4)
