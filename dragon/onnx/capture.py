@@ -6,6 +6,7 @@ import numpy
 from dragon import _C
 from dragon.core.capture.export import Sketch
 from dragon.core.capture.lines import user_line
+from dragon.core.capture.procedure import as_given
 from dragon.core.capture.scopes import Scopes
 from dragon.core.capture.settings import captures, eager
 from dragon.core.capture.structure import Template
@@ -69,7 +70,8 @@ def trace(function, args, kwargs):
     tracer, scribe = _C.Trace(), _C.Scribe()  # a scribe is there: few numbers made of sizes alone are known
     tracer.set_place(user_line)
     tracer.set_scope(Scopes())
-    for tensor in leaves((args, kwargs)):
+    args, kwargs, given = _without_numbers(args, kwargs)
+    for tensor in given:
         tracer.add_input(tensor)
     captures().append(Sketch(tracer, exports=True))
     try:
@@ -94,6 +96,19 @@ def trace(function, args, kwargs):
     if not results:
         raise ExportError("the function returns no tensors")
     return tracer.finish(results)
+
+
+def _without_numbers(args, kwargs):
+    """Return arguments whose tensors have no numbers, which are no part of a graph, and those tensors.
+
+    Integers stay: packed sequences, for one, are taken apart by theirs.
+    """
+    given = leaves((args, kwargs))
+    template = Template((args, kwargs), merge=False)
+    if [id(tensor) for tensor in template.tensors] != [id(tensor) for tensor in given]:
+        return args, kwargs, given
+    given = [blank if tensor.dtype.is_floating_point else tensor for tensor, blank in zip(given, as_given(given))]
+    return (*template.fill(given), given)
 
 
 def capture(function, args, kwargs, names):
