@@ -139,10 +139,23 @@ TEST(AFullDeviceIsAMemoryError) {
   Copies();
   UnifiedMemory big(kFake1, size_t{600} << 20);
   CHECK_THROWS(UnifiedMemory(kFake1, size_t{600} << 20), MemoryError, "on fake:1");
-  CHECK_THROWS(memory.device(kFake1), MemoryError, "in use");
+  CHECK_THROWS(memory.mutable_device(kFake1), MemoryError, "in use");
   CHECK(memory.state() == State::kUninitialized);
   CHECK_THROWS(UnifiedMemory(Device{DeviceType::kFake, 2}, 5), ValueError, "fake:2");
   CHECK_THROWS(UnifiedMemory(Device{DeviceType::kMeta, 0}, 5), RuntimeError, "meta");
+}
+
+TEST(WhatWasNeverWrittenIsNotRead) {
+  UnifiedMemory memory(4096);
+  Copies();
+  CHECK_THROWS(memory.host(), RuntimeError, "only shapes were worked out");
+  CHECK_THROWS(memory.device(kFake1), RuntimeError, "only shapes were worked out");
+  CHECK(memory.state() == State::kUninitialized);
+  memory.mutable_device(kFake1);
+  CHECK(memory.host() != nullptr);
+  UnifiedMemory nothing(0);
+  nothing.host();  // there is nothing to be read
+  CHECK(nothing.state() == State::kAtHost);
 }
 
 TEST(DeviceNames) {
