@@ -351,8 +351,8 @@ Tensor FromOutside(PyObject* data, const DType* dtype, const char* who) {
 }  // namespace
 
 Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* who) {
-  std::optional<NumbersAsWell> numbers;
-  if (!IsTensor(data)) numbers.emplace();
+  std::optional<ShapesOnly> numbers;  // a trace writes the calls down as they come, so nothing changes for it
+  if (!IsTensor(data) && !Door().tracer) numbers.emplace(/*only=*/false);
   Tensor tensor = IsTensor(data) ? Op<"to_row_major">(AsTensor(data).Detach()) : FromOutside(data, dtype, who);
   if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
   if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);

@@ -8,13 +8,8 @@
 
 namespace dragon {
 
-ShapesOnly::ShapesOnly()
-    : phantom_(std::exchange(Door().phantom, true)), absent_(std::exchange(NumbersAreAbsent(), true)) {}
+ShapesOnly::ShapesOnly(bool only)
+    : phantom_(std::exchange(Door().phantom, only)), absent_(std::exchange(NumbersAreAbsent(), only)) {}
 ShapesOnly::~ShapesOnly() { Door().phantom = phantom_, NumbersAreAbsent() = absent_; }
-
-NumbersAsWell::NumbersAsWell() : phantom_(Door().phantom), absent_(NumbersAreAbsent()) {
-  if (!Door().tracer) Door().phantom = NumbersAreAbsent() = false;
-}
-NumbersAsWell::~NumbersAsWell() { Door().phantom = phantom_, NumbersAreAbsent() = absent_; }
 
 }  // namespace dragon
