@@ -29,9 +29,9 @@ class ProgramNode final : public Node {
       : plan_(std::move(plan)),
         redo_(std::move(redo)),
         lasting_(owner.lasting_),
-        roots_(owner.roots_),
         grad_index_(owner.grad_index_),
-        reaches_(owner.reaches_) {
+        reaches_(owner.reaches_),
+        root_count_(owner.roots_.size()) {
     symbols_ = owner.symbols_;
     for (int kept : owner.kept_) {
       if (kept >= 0) {
@@ -73,10 +73,10 @@ class ProgramNode final : public Node {
   /// Gradients with a history of their own.
   Tensors Recorded(const Tensors& grads) const {
     CheckKept();
-    if (redo_) return redo_->Gradients(roots_, grads);
+    if (redo_) return redo_->Gradients(grads);
     throw NotImplementedError(name()).Says(
         "the gradient of this compiled function has no gradient (create_graph=True): ",
-        lasting_.empty() ? "nobody knows what its program asked for" : lasting_, "; call the function uncompiled");
+        lasting_ ? lasting_ : "nobody knows what its program asked for", "; call the function uncompiled");
   }
   /// What the plan reads: what was saved, and the gradients of the roots.
   std::vector<Tensor> Inputs(const Tensors& grads) {
@@ -84,7 +84,7 @@ class ProgramNode final : public Node {
     std::vector<Tensor> inputs;
     for (const SavedTensor& saved : saved_)
       inputs.push_back(saved.Unpack("compiled function", Ref<Node>(this)).Detach());
-    for (size_t i = 0; i < roots_.size(); ++i) {
+    for (size_t i = 0; i < root_count_; ++i) {
       const TensorMeta& meta = y_metas[i];
       Tensor grad = grads[i].defined() ? grads[i].Detach() : Op<"zeros">(meta.shape, meta.dtype, meta.device);
       inputs.push_back(grad.is_contiguous() ? grad : Op<"to_row_major">(grad));
@@ -95,7 +95,7 @@ class ProgramNode final : public Node {
   std::vector<char> Flowing(const Tensors& grads) const {
     std::vector<char> flowing(grad_index_.size(), 0);
     for (size_t i = 0; i < grad_index_.size(); ++i) {
-      for (size_t root = 0; root < roots_.size(); ++root) flowing[i] |= grads[root].defined() && reaches_[root][i];
+      for (size_t root = 0; root < root_count_; ++root) flowing[i] |= grads[root].defined() && reaches_[root][i];
     }
     return flowing;
   }
@@ -109,11 +109,11 @@ class ProgramNode final : public Node {
 
   std::shared_ptr<Plan> plan_;
   std::unique_ptr<Redo> redo_;
-  std::string lasting_;
-  std::vector<int> roots_;
+  const char* lasting_;
   std::vector<SavedTensor> saved_;
   std::vector<int> grad_index_;
   std::vector<std::vector<char>> reaches_;
+  size_t root_count_;
   std::vector<double> symbols_;
   bool released_ = false;
 };
@@ -198,10 +198,10 @@ bool Draws(const Graph& graph) {
   });
 }
 
-/// What a call does besides computing results, for people; empty if nothing.
-std::string Lasting(const Capture& capture, bool writes) {
+/// What a call does besides computing results, for people; null if nothing.
+const char* Lasting(const Capture& capture, bool writes) {
   if (writes) return "it writes tensors that were there before";
-  return capture.gradients.empty() ? "" : "it has a backward pass within";
+  return capture.gradients.empty() ? nullptr : "it has a backward pass within";
 }
 
 }  // namespace
@@ -301,7 +301,7 @@ Tensor Program::Present(const CapturedOutput& output, std::span<const Tensor> in
 
 /// The state of the generator, where a call draws that may be done again.
 std::vector<uint8_t> Program::GeneratorBefore() const {
-  const bool kept = draws_ && backward_ && asker_ && lasting_.empty() && Door().grad_enabled;
+  const bool kept = draws_ && backward_ && asker_ && !lasting_ && Door().grad_enabled;
   return kept ? CurrentGenerator().State() : std::vector<uint8_t>();
 }
 
@@ -309,10 +309,10 @@ void Program::Record(std::span<const Tensor> arguments, std::span<const Tensor> 
                      std::span<const Tensor> results, std::vector<uint8_t> generator) {
   if (backward_) {
     std::unique_ptr<Redo> redo;
-    if (asker_ && lasting_.empty()) {
+    if (asker_ && !lasting_) {
       std::vector<Tensor> wanted;
       for (int input : wanted_) wanted.push_back(inputs[input]);
-      redo = std::make_unique<Redo>(asker_, arguments, std::move(wanted), symbols_, std::move(generator));
+      redo = std::make_unique<Redo>(asker_, arguments, std::move(wanted), roots_, symbols_, std::move(generator));
     }
     auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values, std::move(redo));
     for (size_t i = 0; i < roots_.size(); ++i) {

@@ -70,8 +70,8 @@ class DRAGON_API Program {
   std::vector<PassReport> reports_;
   std::vector<double> symbols_;
   std::shared_ptr<const Asker> asker_;
-  std::string lasting_;  ///< what a call does that cannot be done twice; empty if nothing
-  bool draws_ = false;   ///< from the thread's random generator
+  const char* lasting_ = nullptr;  ///< what a call does that cannot be done twice, if anything
+  bool draws_ = false;             ///< from the thread's random generator
 };
 
 }  // namespace dragon

@@ -64,10 +64,11 @@ class DrawnAgain {
 }  // namespace
 
 Redo::Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::vector<Tensor> inputs,
-           std::vector<double> symbols, std::vector<uint8_t> generator)
+           std::vector<int> results, std::vector<double> symbols, std::vector<uint8_t> generator)
     : asker_(std::move(asker)),
       arguments_(Keep(arguments)),
       inputs_(Keep(inputs)),
+      results_(std::move(results)),
       symbols_(std::move(symbols)),
       generator_(std::move(generator)) {}
 
@@ -86,7 +87,7 @@ void Redo::CheckUnwritten(const std::vector<Kept>& kept) {
   }
 }
 
-Tensors Redo::Gradients(const std::vector<int>& results, const Tensors& grads) const {
+Tensors Redo::Gradients(const Tensors& grads) const {
   CheckUnwritten(arguments_);
   CheckUnwritten(inputs_);
   std::vector<Tensor> arguments, wanted;
@@ -112,9 +113,9 @@ Tensors Redo::Gradients(const std::vector<int>& results, const Tensors& grads) c
     found = run.Finish();
   }
   std::vector<Tensor> roots, upstream;
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!grads[i].defined() || !found[results[i]].requires_grad()) continue;
-    roots.push_back(found[results[i]]);
+  for (size_t i = 0; i < results_.size(); ++i) {
+    if (!grads[i].defined() || !found[results_[i]].requires_grad()) continue;
+    roots.push_back(found[results_[i]]);
     upstream.push_back(grads[i]);
   }
   Tensors gradients;
