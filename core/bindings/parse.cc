@@ -270,9 +270,7 @@ void NoteSymbol(PyObject* object, const Place& place) {
   auto* trace = dynamic_cast<Trace*>(Door().tracer);
   if (!trace || !symbol || !PyLong_Check(symbol.ptr())) return;
   const auto entry = static_cast<int32_t>(PyLong_AsLong(symbol.ptr()));
-  Expression value;
-  value.terms.push_back({entry, 1});
-  trace->NoteSymbol(place.argument->slot, -1, std::move(value));
+  trace->NoteSymbol(place.argument->slot, -1, Expression::Of(entry));
   if (Scribe* scribe = Scribe::Current()) {
     const NumberId number =
         scribe->sizes().Note(NumberKind::kSymbol, entry, -1, scribe->Position(), Value(PyFloat_AsDouble(object)));

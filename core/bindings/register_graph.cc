@@ -1,6 +1,9 @@
 // Graphs seen from Python: what is in them as plain snapshots, and the edits of `Graph` by argument names.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "core/bindings/python.h"
 #include "core/framework/graph.h"
 
@@ -103,7 +106,7 @@ ValueId AddInput(Graph& graph, const py::object& shape, const py::object& dtype,
     if (axis < 0 || axis >= info.shape.size()) {
       throw IndexError("add_input").Got("axis ", axis, " for '", symbol, "'").Expected("0 to ", info.shape.size() - 1);
     }
-    info.symbolic.emplace_back(axis, Expression{0, {{SymbolNamed(&graph, symbol), 1}}});
+    info.symbolic.emplace_back(axis, Expression::Of(SymbolNamed(&graph, symbol)));
   }
   return graph.AddInput(std::move(info));
 }
@@ -297,6 +300,30 @@ void DefineEdits(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
           py::arg("other"));
 }
 
+/// The bounds of those symbols that may not be any size.
+py::dict BoundsOf(const Graph& graph) {
+  py::dict found;
+  for (size_t i = 0; i < graph.bounds.size(); ++i) {
+    const SymbolBounds& bounds = graph.bounds[i];
+    if (bounds == SymbolBounds()) continue;
+    const py::object high = bounds.high == INT64_MAX ? py::object(py::none()) : py::int_(bounds.high);
+    found[graph.symbols[i].c_str()] = py::make_tuple(bounds.low, high, bounds.multiple);
+  }
+  return found;
+}
+
+void Bound(Graph& graph, const std::string& name, int64_t low, std::optional<int64_t> high, int64_t multiple) {
+  const auto found = std::find(graph.symbols.begin(), graph.symbols.end(), name);
+  if (found == graph.symbols.end()) throw ValueError(graph.name).Got("'", name, "'").Expected("a symbol of the graph");
+  const SymbolBounds bounds{low, high.value_or(INT64_MAX), multiple};
+  if (low < 0 || low > bounds.high || multiple < 1) {
+    throw ValueError(graph.name)
+        .Got("'", name, "' of ", low, " to ", bounds.high, " by ", multiple)
+        .Expected("sizes of which there is one");
+  }
+  graph.Bound(static_cast<int32_t>(found - graph.symbols.begin()), bounds);
+}
+
 }  // namespace
 
 void RegisterGraph(py::module_& m) {
@@ -315,6 +342,9 @@ void RegisterGraph(py::module_& m) {
       .def_readwrite("outputs", &Graph::outputs)
       .def_readwrite("updates", &Graph::updates)
       .def_readwrite("symbols", &Graph::symbols)
+      .def_property_readonly("bounds", &BoundsOf, "symbol -> (smallest, largest or None, of what it is a multiple)")
+      .def("bound", &Bound, "Say which sizes a symbol may be.", py::arg("symbol"), py::arg("low") = 0,
+           py::arg("high") = py::none(), py::arg("multiple") = 1)
       .def_property_readonly("values", &Values)
       .def_property_readonly("calls", &Calls)
       .def_property_readonly("constants", &Constants, "the number of a value -> its tensor")

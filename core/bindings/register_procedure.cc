@@ -28,9 +28,11 @@ struct ProcedureFace {
     }
     return list;
   }
-  CaptureFace Traced(const py::sequence& arguments, const CaptureFace& like, const TraceFace* foretold) const {
+  CaptureFace Traced(const py::sequence& arguments, const CaptureFace& like, const TraceFace* foretold,
+                     bool apart) const {
     CaptureFace captured;
     captured.trace = std::make_shared<Trace>();
+    if (apart) captured.trace->TellViewsApart();
     if (foretold) captured.trace->Foretell(foretold->trace->findings());
     captured.frontends = frontends;
     captured.capture =
@@ -62,6 +64,15 @@ Asker AskingFor(py::function function) {
 /// Where two captures differ; empty if they are the same to the last number.
 std::string DifferenceOf(CaptureFace& one, CaptureFace& other, bool differentiate) {
   return Difference(one.With(differentiate), other.With(differentiate));
+}
+
+py::list DecisionsOf(const ProcedureFace& face) {
+  static constexpr const char* kNames[] = {"==", "<", "<="};
+  py::list list;
+  for (const Decision& decision : face.procedure->sizes.decisions()) {
+    list.append(py::make_tuple(kNames[static_cast<int>(decision.relation)], decision.held, decision.a, decision.b));
+  }
+  return list;
 }
 
 /// A call in parts, between which its program looks at numbers.
@@ -238,9 +249,8 @@ void RegisterProcedure(py::module_& m) {
           py::arg("numbers"))
       .def("traced", &ProcedureFace::Traced,
            "What the call comes to for arguments like these, which are not looked at. A call that looks at numbers is "
-           "told "
-           "what it found before another trace.",
-           py::arg("arguments"), py::arg("like"), py::arg("foretold") = nullptr)
+           "told what it found before another trace. `apart`: views that lie alike are told apart.",
+           py::arg("arguments"), py::arg("like"), py::arg("foretold") = nullptr, py::arg("apart") = false)
       .def(
           "serve",
           [](const ProcedureFace& self, const ProgramFace& program) {
@@ -252,6 +262,8 @@ void RegisterProcedure(py::module_& m) {
       .def_property_readonly(
           "fixed_sizes", [](const ProcedureFace& self) { return self.procedure->FixedSizes(); },
           "The sizes (argument, axis) that the program took for plain numbers.")
+      .def_property_readonly("decisions", &DecisionsOf,
+                             "(relation, whether it held, number, number) of what the program decided by sizes.")
       .def_property_readonly(
           "conditions", [](const ProcedureFace& self) { return self.procedure->Conditions(); },
           "What the program decided by sizes.");
@@ -267,6 +279,10 @@ void RegisterProcedure(py::module_& m) {
       py::arg("program"), py::arg("function"));
   m.def("difference", &DifferenceOf, "Where two captures differ; empty where they do not.", py::arg("one"),
         py::arg("other"), py::arg("differentiate") = true);
+  m.def(
+      "unlike",
+      [](const CaptureFace& one, const CaptureFace& other) { return Unlikeness(one.capture, other.capture, false); },
+      "Where two captures differ in more than numbers; empty where they do not.", py::arg("one"), py::arg("other"));
   RegisterParts(m);
 }
 

@@ -53,16 +53,31 @@ ProgramFace CompileCapture(CaptureFace& captured, int level, int forward_level, 
   return MakeProgram(captured.With(differentiate), captured.frontends, level, forward_level, skip, memory);
 }
 
+Relation RelationNamed(const std::string& name) {
+  if (name == "==") return Relation::kEqual;
+  if (name == "<") return Relation::kLess;
+  if (name == "<=") return Relation::kLessEqual;
+  throw ValueError("unify").Got("relation '", name, "'").Expected("==, < or <=");
+}
+
 /// The graph of a call for sizes that are symbols.
-std::shared_ptr<Graph> Unify(const std::vector<std::pair<CaptureFace*, std::vector<int64_t>>>& samples,
-                             const std::vector<std::string>& symbols) {
+std::shared_ptr<Graph> Unify(
+    const std::vector<std::pair<CaptureFace*, std::vector<int64_t>>>& samples, const std::vector<std::string>& symbols,
+    const std::vector<std::tuple<std::string, bool, std::vector<int64_t>, std::vector<int64_t>>>& decisions) {
   std::vector<Capture> captures;
   std::vector<std::vector<int64_t>> sizes;
   for (const auto& [captured, those] : samples) {
     captures.push_back(captured->With(false));
     sizes.push_back(those);
   }
-  return std::make_shared<Graph>(Unified(captures, sizes, symbols));
+  std::vector<Decided> decided;
+  for (const auto& [relation, held, a, b] : decisions) {
+    if (a.size() != samples.size() || b.size() != samples.size()) {
+      throw ValueError("unify").Got(a.size(), " and ", b.size(), " numbers").Expected(samples.size());
+    }
+    decided.push_back({RelationNamed(relation), held, a, b});
+  }
+  return std::make_shared<Graph>(Unified(captures, sizes, symbols, decided));
 }
 
 py::object PhantomLike(const py::object& tensor, const py::object& shape, bool requires_grad) {
@@ -281,6 +296,9 @@ void RegisterTracing(py::module_& m) {
             self.trace->AddInput(AsTensor(tensor.ptr()), name);
           },
           "Name an argument of the call.", py::arg("tensor"), py::arg("name") = "")
+      .def(
+          "tell_views_apart", [](TraceFace& self) { self.trace->TellViewsApart(); },
+          "Say which of two tensors is read that lie alike, for graphs of other sizes. Before the start.")
       .def("start", [](TraceFace& self) { self.trace->Start(); })
       .def("stop", [](TraceFace& self) { self.trace->Stop(); })
       .def(
@@ -322,10 +340,12 @@ void RegisterTracing(py::module_& m) {
 }
 
 void RegisterFamily(py::module_& m) {
-  m.def("unify", &Unify,
-        "Make one graph of captures (captured, sizes) of a call: at some sizes, at others in each symbol alone, and at "
-        "others in all; a ValueError says why not.",
-        py::arg("samples"), py::arg("symbols"));
+  m.def(
+      "unify", &Unify,
+      "Make one graph of captures (captured, sizes) of a call: at some sizes, at others in each symbol alone, and at "
+      "others in all; a ValueError says why not.",
+      py::arg("samples"), py::arg("symbols"),
+      py::arg("decisions") = std::vector<std::tuple<std::string, bool, std::vector<int64_t>, std::vector<int64_t>>>());
 }
 
 /// Calls of which only the shapes are wanted, and what a graph is made of.

@@ -102,7 +102,7 @@ Value TruthOf(const Tensor& tensor) {
   Scribe& scribe = *Scribe::Current();
   const auto [id, number] = scribe.ReadNumber(tensor);
   if (id >= 0 && number.kind() != Value::Kind::kBool) {
-    scribe.Decide(Decision::Relation::kEqual, id, scribe.Constant(Value(0)));
+    scribe.Decide(Relation::kEqual, id, scribe.Constant(Value(0)));
   }
   return number;
 }
@@ -231,9 +231,9 @@ void RegisterSizes(py::module_& m) {
       .def(
           "decide",
           [](Scribe& self, const std::string& how, NumberId a, NumberId b) {
-            return self.Decide(how == "eq"   ? Decision::Relation::kEqual
-                               : how == "lt" ? Decision::Relation::kLess
-                                             : Decision::Relation::kLessEqual,
+            return self.Decide(how == "eq"   ? Relation::kEqual
+                               : how == "lt" ? Relation::kLess
+                                             : Relation::kLessEqual,
                                Known(self, a), Known(self, b));
           },
           "Note what a comparison says; returns it.", py::arg("how"), py::arg("a"), py::arg("b"))

@@ -11,23 +11,13 @@
 
 namespace dragon {
 
-int64_t Expression::Evaluate(std::span<const int64_t> symbols) const {
-  int64_t value = offset;
-  for (const auto& [symbol, coefficient] : terms) value += coefficient * symbols[symbol];
-  return value;
+void Graph::Bound(int32_t symbol, const SymbolBounds& given) {
+  if (bounds.size() <= static_cast<size_t>(symbol)) bounds.resize(symbol + 1);
+  bounds[symbol] = given;
 }
 
-std::string Expression::str(std::span<const std::string> names) const {
-  std::ostringstream text;
-  bool first = true;
-  for (const auto& [symbol, coefficient] : terms) {
-    if (!first) text << " + ";
-    if (coefficient != 1) text << coefficient << "*";
-    text << names[symbol];
-    first = false;
-  }
-  if (first || offset) text << (first ? "" : offset < 0 ? " - " : " + ") << (first ? offset : std::abs(offset));
-  return text.str();
+SymbolBounds Graph::BoundsOf(int32_t symbol) const {
+  return static_cast<size_t>(symbol) < bounds.size() ? bounds[symbol] : SymbolBounds();
 }
 
 std::vector<int> GraphCall::Written() const {
@@ -307,6 +297,10 @@ std::string Graph::str() const {
     return joined;
   };
   text << "graph " << name << "(" << list(inputs, true) << ") {\n";
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i] != SymbolBounds()) text << "  " << symbols[i] << ": " << bounds[i].str() << "\n";
+  }
+  for (const Condition& condition : conditions) text << "  " << condition.str(symbols) << "\n";
   for (const auto& [id, tensor] : constants) {
     text << "  " << value(id) << " " << Type(values[id]) << " = constant";
     if (tensor.numel() == 1 && tensor.device().is_cpu()) text << " " << tensor.Detach().Item().str();

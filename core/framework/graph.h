@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/framework/expression.h"
 #include "core/framework/operator.h"
 
 namespace dragon {
@@ -19,17 +20,6 @@ namespace dragon {
 /// A value of a graph, by position in `Graph::values`.
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;
-
-/// offset + the sum of coefficient * symbol: a size, or a number, that is only known when the graph runs.
-struct DRAGON_API Expression {
-  int64_t offset = 0;
-  std::vector<std::pair<int32_t, int64_t>> terms;  ///< (symbol, coefficient)
-
-  bool is_constant() const { return terms.empty(); }
-  int64_t Evaluate(std::span<const int64_t> symbols) const;
-  std::string str(std::span<const std::string> names) const;
-  friend bool operator==(const Expression&, const Expression&) = default;
-};
 
 /// What is known of a value before its numbers.
 struct DRAGON_API ValueInfo {
@@ -84,6 +74,8 @@ class DRAGON_API Graph {
   std::map<ValueId, Tensor> constants;               ///< values known beforehand
   std::vector<std::pair<int32_t, ValueId>> updates;  ///< (position among inputs, the value its memory gets in the end)
   std::vector<std::string> symbols;                  ///< names of the sizes known only at run time: "batch"
+  std::vector<SymbolBounds> bounds;                  ///< of the first symbols, as many as there are
+  std::vector<Condition> conditions;                 ///< what sizes must be for the graph to be the program
 
   // --- editing; each of these leaves a graph that Verify accepts, or throws and leaves it as it was
   ValueId AddValue(ValueInfo info);
@@ -97,7 +89,11 @@ class DRAGON_API Graph {
   /// Take out calls; a RuntimeError if somebody reads what they make.
   void Remove(const std::vector<int>& positions);
 
+  /// Within which sizes a symbol may be chosen.
+  void Bound(int32_t symbol, const SymbolBounds& bounds);
+
   // --- asking
+  SymbolBounds BoundsOf(int32_t symbol) const;
   /// The call that makes each value (-1: an input or constant).
   std::vector<int> Producers() const;
   /// The calls that read each value, in order.

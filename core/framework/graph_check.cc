@@ -34,19 +34,52 @@ bool Fits(const Argument& argument, const Value& value) {
 /// Sizes are solved for symbols, so coefficients divide; nothing in memory is longer than this.
 constexpr int64_t kLargest = int64_t{1} << 48;
 
-void CheckExpression(const Graph& graph, const std::string& who, const Expression& expression) {
-  const auto is_large = [](int64_t number) { return number > kLargest || number < -kLargest; };
-  for (const auto& [symbol, coefficient] : expression.terms) {
-    if (symbol < 0 || symbol >= static_cast<int64_t>(graph.symbols.size())) {
+bool IsLarge(int64_t number) { return number > kLargest || number < -kLargest; }
+
+void CheckExpression(const Graph& graph, const std::string& who, const Expression& expression, int depth = 0) {
+  if (depth > kDeepestQuotient) {
+    throw ValueError("graph " + graph.name)
+        .Got(who, " following quotients of quotients")
+        .Expected("at most ", kDeepestQuotient);
+  }
+  for (const Term& term : expression.terms) {
+    if (term.coefficient == 0 || IsLarge(term.coefficient) || IsLarge(expression.offset) || term.factors.empty()) {
       throw ValueError("graph " + graph.name)
-          .Got(who, " following symbol ", symbol)
-          .Expected("one of ", graph.symbols.size());
-    }
-    if (coefficient == 0 || is_large(coefficient) || is_large(expression.offset)) {
-      throw ValueError("graph " + graph.name)
-          .Got(who, " as ", expression.offset, " and ", coefficient, " of a symbol")
+          .Got(who, " as ", expression.offset, " and ", term.coefficient, " of a symbol")
           .Expected("numbers of which one can be a size");
     }
+    for (const Factor& factor : term.factors) {
+      if (factor.dividend) {
+        if (factor.divisor < 1 || IsLarge(factor.divisor)) {
+          throw ValueError("graph " + graph.name).Got(who, " divided by ", factor.divisor).Expected("1 or more");
+        }
+        if (factor.low > factor.high) {
+          throw ValueError("graph " + graph.name)
+              .Got(who, " between ", factor.low, " and ", factor.high)
+              .Expected("numbers of which there is one");
+        }
+        CheckExpression(graph, who, *factor.dividend, depth + 1);
+      } else if (factor.symbol < 0 || factor.symbol >= static_cast<int64_t>(graph.symbols.size())) {
+        throw ValueError("graph " + graph.name)
+            .Got(who, " following symbol ", factor.symbol)
+            .Expected("one of ", graph.symbols.size());
+      }
+    }
+  }
+}
+
+void CheckBounds(const Graph& graph) {
+  if (graph.bounds.size() > graph.symbols.size()) {
+    throw ValueError("graph " + graph.name)
+        .Got("bounds of ", graph.bounds.size(), " symbols")
+        .Expected("at most ", graph.symbols.size());
+  }
+  for (size_t i = 0; i < graph.bounds.size(); ++i) {
+    const SymbolBounds& bounds = graph.bounds[i];
+    if (0 <= bounds.low && bounds.low <= bounds.high && bounds.multiple >= 1) continue;
+    throw ValueError("graph " + graph.name)
+        .Got("'", graph.symbols[i], "' of ", bounds.low, " to ", bounds.high, " by ", bounds.multiple)
+        .Expected("sizes of which there is one");
   }
 }
 
@@ -96,6 +129,11 @@ bool LiesWithin(const Dims& shape, const Dims& strides, int64_t offset, int64_t 
 }
 
 void CheckSymbolic(const Graph& graph) {
+  CheckBounds(graph);
+  for (const Condition& condition : graph.conditions) {
+    CheckExpression(graph, "a condition", condition.a);
+    CheckExpression(graph, "a condition", condition.b);
+  }
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ValueInfo& info = graph.values[id];
     for (const auto& [axis, size] : info.symbolic) {

@@ -46,16 +46,55 @@ void ReadFields(In&& reader, Reads&&... reads) {
   }
 }
 
-Expression ReadExpression(Reader reader) {
+Expression ReadExpression(Reader reader, int depth = 0);
+
+Factor ReadFactor(Reader reader, int depth) {
+  Factor factor;
+  factor.symbol = 0;
+  const auto read_dividend = [&](Reader& it) {
+    factor.dividend = std::make_shared<const Expression>(ReadExpression(it.Message("ExpressionDef"), depth + 1));
+    factor.symbol = -1;
+  };
+  Dims between;
+  ReadFields(
+      reader, [&](Reader& it) { factor.symbol = it.Integer32(); }, read_dividend,
+      [&](Reader& it) { factor.divisor = it.Integer(); }, [&](Reader& it) { it.Integers(&between, 2); });
+  if (between.size() == 1) reader.Fail("one bound of a number");
+  if (between.size() == 2) factor.low = between[0], factor.high = between[1];
+  return factor;
+}
+
+Expression ReadExpression(Reader reader, int depth) {
+  if (depth > kDeepestQuotient) reader.Fail("quotients of quotients, deeper than " + std::to_string(kDeepestQuotient));
   Expression expression;
   const auto read_term = [&](Reader& it) {
-    auto& term = expression.terms.emplace_back();
+    Term& term = expression.terms.emplace_back(Term{0, {}});
+    int32_t symbol = 0;
     ReadFields(
-        it.Message("TermDef"), [&](Reader& in) { term.first = in.Integer32(); },
-        [&](Reader& in) { term.second = in.Integer(); });
+        it.Message("TermDef"), [&](Reader& in) { symbol = in.Integer32(); },
+        [&](Reader& in) { term.coefficient = in.Integer(); },
+        [&](Reader& in) { term.factors.push_back(ReadFactor(in.Message("FactorDef"), depth)); });
+    if (term.factors.empty()) term.factors.push_back({symbol, nullptr});
   };
   ReadFields(reader, [&](Reader& it) { expression.offset = it.Integer(); }, read_term);
   return expression;
+}
+
+Condition ReadCondition(Reader reader) {
+  Condition condition;
+  condition.held = false;
+  const auto read_relation = [&](Reader& it) {
+    const int64_t relation = it.Integer();
+    if (relation < 0 || relation > static_cast<int64_t>(Relation::kLessEqual)) {
+      it.Fail("relation " + std::to_string(relation));
+    }
+    condition.relation = static_cast<Relation>(relation);
+  };
+  ReadFields(
+      reader, read_relation, [&](Reader& it) { condition.held = it.Boolean(); },
+      [&](Reader& it) { condition.a = ReadExpression(it.Message("ExpressionDef")); },
+      [&](Reader& it) { condition.b = ReadExpression(it.Message("ExpressionDef")); });
+  return condition;
 }
 
 ValueInfo ReadValue(Reader reader) {
@@ -172,7 +211,9 @@ class Decoder {
         [&](Reader& it) { graph_.values.push_back(ReadValue(it.Message("ValueDef"))); },
         [&](Reader& it) { it.Integers(&graph_.inputs); }, [&](Reader& it) { ReadConstant(it.Message("ConstantDef")); },
         [&](Reader& it) { graph_.calls.push_back(ReadCall(it.Message("OpDef"))); },
-        [&](Reader& it) { it.Integers(&graph_.outputs); }, [&](Reader& it) { ReadUpdate(it.Message("UpdateDef")); });
+        [&](Reader& it) { it.Integers(&graph_.outputs); }, [&](Reader& it) { ReadUpdate(it.Message("UpdateDef")); },
+        [&](Reader& it) { ReadBounds(it.Message("BoundsDef")); },
+        [&](Reader& it) { graph_.conditions.push_back(ReadCondition(it.Message("ConditionDef"))); });
     for (const auto& [id, tensor] : constants_) AddConstant(id, tensor);
     graph_.Verify();
     return std::move(graph_);
@@ -186,6 +227,18 @@ class Decoder {
     throw ValueError("graph")
         .Got("version ", version, " of the format")
         .Expected("1 to ", kGraphVersion, version > kGraphVersion ? "; a newer Dragon has written it" : "");
+  }
+
+  void ReadBounds(Reader reader) {
+    SymbolBounds bounds;
+    int32_t symbol = 0;
+    ReadFields(
+        reader, [&](Reader& it) { symbol = it.Integer32(); }, [&](Reader& it) { bounds.low = it.Integer(); },
+        [&](Reader& it) { bounds.high = it.Integer(); }, [&](Reader& it) { bounds.multiple = it.Integer(); });
+    if (symbol < 0 || symbol >= static_cast<int32_t>(graph_.symbols.size())) {
+      reader.Fail("bounds of symbol " + std::to_string(symbol));
+    }
+    graph_.Bound(symbol, bounds);
   }
 
   void ReadConstant(Reader reader) {

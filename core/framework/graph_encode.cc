@@ -54,6 +54,23 @@ class Encoder {
       update.Integer(2, id);
       out.Message(9, update);
     }
+    for (size_t i = 0; i < graph_.bounds.size(); ++i) {
+      if (graph_.bounds[i] == SymbolBounds()) continue;
+      Writer bounds;
+      bounds.Integer(1, static_cast<int64_t>(i));
+      bounds.Integer(2, graph_.bounds[i].low);
+      bounds.Integer(3, graph_.bounds[i].high);
+      bounds.Integer(4, graph_.bounds[i].multiple);
+      out.Message(10, bounds);
+    }
+    for (const Condition& condition : graph_.conditions) {
+      Writer one;
+      one.Integer(1, static_cast<int64_t>(condition.relation));
+      one.Integer(2, condition.held);
+      one.Message(3, EncodeExpression(condition.a));
+      one.Message(4, EncodeExpression(condition.b));
+      out.Message(11, one);
+    }
     return out;
   }
 
@@ -61,11 +78,27 @@ class Encoder {
   Writer EncodeExpression(const Expression& expression) const {
     Writer out;
     out.Integer(1, expression.offset);
-    for (const auto& [symbol, coefficient] : expression.terms) {
-      Writer term;
-      term.Integer(1, symbol);
-      term.Integer(2, coefficient);
-      out.Message(2, term);
+    for (const Term& term : expression.terms) {
+      Writer one;
+      const int32_t symbol = term.lone_symbol();
+      if (symbol >= 0) one.Integer(1, symbol);
+      one.Integer(2, term.coefficient);
+      for (const Factor& factor : term.factors) {
+        if (symbol < 0) one.Message(3, EncodeFactor(factor));
+      }
+      out.Message(2, one);
+    }
+    return out;
+  }
+
+  Writer EncodeFactor(const Factor& factor) const {
+    Writer out;
+    if (!factor.dividend) {
+      out.Integer(1, factor.symbol);
+    } else {
+      out.Message(2, EncodeExpression(*factor.dividend));
+      out.Integer(3, factor.divisor);
+      if (factor.low != INT64_MIN || factor.high != INT64_MAX) out.Integers(4, Dims{factor.low, factor.high});
     }
     return out;
   }

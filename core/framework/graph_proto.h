@@ -14,7 +14,7 @@
 namespace dragon {
 
 /// The version that is written; all up to it are read.
-inline constexpr int64_t kGraphVersion = 1;
+inline constexpr int64_t kGraphVersion = 2;
 
 /// A GraphDef, complete by itself. What no file can hold is a NotImplementedError that names it.
 DRAGON_API std::string EncodeGraph(const Graph& graph);

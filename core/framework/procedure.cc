@@ -128,7 +128,7 @@ std::vector<std::pair<int, int>> Procedure::FixedSizes() const {
   std::vector<std::pair<int, int>> found;
   for (const Decision& decision : sizes.decisions()) {
     const Sizes::Number &one = sizes[decision.a], &other = sizes[decision.b];
-    if (decision.relation != Decision::Relation::kEqual || !decision.held) continue;
+    if (decision.relation != Relation::kEqual || !decision.held) continue;
     if (one.kind != NumberKind::kSize || other.kind != NumberKind::kConstant) continue;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == one.a) found.push_back({static_cast<int>(i), one.b});

@@ -163,7 +163,7 @@ void ProcedureRun::TellTrace(const ProcedureStep& step) const {
   for (const ProcedureStep::Follows& follows : step.follows) {
     const Sizes::Number& number = procedure_.sizes[follows.number];
     if (trace && number.kind == NumberKind::kSymbol) {
-      trace->NoteSymbol(follows.attr, follows.element, Expression{0, {{number.a, 1}}});
+      trace->NoteSymbol(follows.attr, follows.element, Expression::Of(number.a));
     }
   }
 }

@@ -140,7 +140,7 @@ void Scribe::FixNumberOf(const Tensor& tensor, NumberKind kind, int axis, int64_
   if (id >= 0) Fix(id);
 }
 
-bool Scribe::Decide(Decision::Relation relation, NumberId a, NumberId b) {
+bool Scribe::Decide(Relation relation, NumberId a, NumberId b) {
   return sizes().Decide(relation, a, b, Position(), place ? place() : std::string());
 }
 
@@ -148,7 +148,7 @@ void Scribe::Fix(NumberId id) {
   const bool real = sizes()[id].hint.kind() == Value::Kind::kDouble;
   const auto sizes_do = [](TensorId) { return false; };
   if (real && sizes().DependsOnItems(id, sizes_do)) return Fail("a tensor's number becomes Python's own");
-  Decide(Decision::Relation::kEqual, id, Constant(sizes()[id].hint));
+  Decide(Relation::kEqual, id, Constant(sizes()[id].hint));
 }
 
 std::pair<NumberId, Value> Scribe::ReadNumber(const Tensor& tensor) {

@@ -43,7 +43,7 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   const Sizes& sizes() const { return procedure_.sizes; }
   NumberId Constant(const Value& value) { return sizes().Note(NumberKind::kConstant, -1, -1, Position(), value); }
   NumberId Combine(NumberKind kind, NumberId a, NumberId b) { return sizes().Combine(kind, a, b, Position()); }
-  bool Decide(Decision::Relation relation, NumberId a, NumberId b);
+  bool Decide(Relation relation, NumberId a, NumberId b);
   /// The number is this for all that follows: somebody took it for an ordinary one.
   void Fix(NumberId id);
   /// The number in a tensor of one, which the program wants to know; its id is -1 where it never changes.

@@ -103,7 +103,7 @@ NumberId Sizes::Combine(NumberKind kind, NumberId a, NumberId b, int32_t step) {
   return Note(kind, a, b, step, Compute(kind, numbers_[a].hint, b < 0 ? Value() : numbers_[b].hint));
 }
 
-bool Sizes::Decide(Decision::Relation relation, NumberId a, NumberId b, int32_t step, std::string place) {
+bool Sizes::Decide(Relation relation, NumberId a, NumberId b, int32_t step, std::string place) {
   Decision decision{relation, a, b, true, step, std::move(place)};
   const bool held = decision.held = decision.Holds(numbers_[a].hint, numbers_[b].hint);
   const bool known = std::find(decisions_.begin(), decisions_.end(), decision) != decisions_.end();

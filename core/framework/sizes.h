@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/framework/expression.h"
 #include "core/framework/tensor.h"
 
 namespace dragon {
@@ -48,7 +49,6 @@ DRAGON_API void SetElement(const Tensor& tensor, int64_t place, const Value& num
 
 /// Something that the program decided: that `a` relation `b` held, or that it did not.
 struct Decision {
-  enum class Relation : uint8_t { kEqual, kLess, kLessEqual };
   Relation relation = Relation::kEqual;
   NumberId a = 0, b = 0;
   bool held = true;
@@ -74,7 +74,7 @@ class DRAGON_API Sizes {
   NumberId Note(NumberKind kind, int32_t a, int32_t b, int32_t step, const Value& hint);
   NumberId Combine(NumberKind kind, NumberId a, NumberId b, int32_t step);
   /// Note how a comparison went; returns that.
-  bool Decide(Decision::Relation relation, NumberId a, NumberId b, int32_t step, std::string place);
+  bool Decide(Relation relation, NumberId a, NumberId b, int32_t step, std::string place);
 
   const Number& operator[](NumberId id) const { return numbers_[id]; }
   int count() const { return static_cast<int>(numbers_.size()); }

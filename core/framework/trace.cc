@@ -56,7 +56,7 @@ void Trace::AddInput(const Tensor& tensor, std::string name) {
   }
   Cell& cell = cells_[place->second];
   cell.inputs.push_back(static_cast<int>(inputs_.size()) - 1);
-  cell.views.push_back({Geometry(tensor), id});
+  cell.views.push_back(Noted(tensor, id));
   if (follows_) SetFlow(id, tensor.requires_grad());
 }
 
@@ -164,7 +164,7 @@ ValueId Trace::AddOutside(Cell& cell, const Tensor& tensor) {
     cell.value = id;
     cell.whole = Geometry(tensor);
   }
-  cell.views.push_back({Geometry(tensor), id});
+  cell.views.push_back(Noted(tensor, id));
   if (follows_) SetFlow(id, tensor.requires_grad());
   return id;
 }
@@ -181,6 +181,23 @@ ValueId Trace::Read(const Tensor& tensor) {
   if (!tensor.defined()) return kNoValue;
   const ValueId value = ReadValue(tensor);
   return follows_ && failure_.empty() ? WithFlowOf(tensor, value) : value;
+}
+
+Trace::View Trace::Noted(const Tensor& tensor, ValueId value) const {
+  return {Geometry(tensor), value, tells_views_apart_ ? tensor : Tensor()};
+}
+
+/// The view that a tensor is, or one that lies as it does: an alias of it.
+const Trace::View* Trace::Seen(const Cell& cell, const Tensor& tensor) {
+  const Geometry geometry(tensor);
+  const View* found = nullptr;
+  for (const View& view : cell.views) {
+    if (!(view.geometry == geometry)) continue;
+    if (follows_ && tensor.requires_grad() && !Flows({view.value})) continue;  // it was seen without its history before
+    if (!tells_views_apart_ || (view.tensor.defined() && view.tensor.is_same(tensor))) return &view;
+    found = &view;
+  }
+  return found;
 }
 
 ValueId Trace::ReadValue(const Tensor& tensor) {
@@ -206,22 +223,20 @@ ValueId Trace::ReadValue(const Tensor& tensor) {
     const Tensor copy = Door().phantom ? cell.made : Below(clone, {})[0];
     cell.value = graph_.AddConstant(copy);
     constant_.resize(graph_.values.size(), 1);
-    cell.views.push_back({cell.whole, cell.value});
+    cell.views.push_back({cell.whole, cell.value, {}});
     cell.made = Tensor();
   }
-  const Geometry geometry(tensor);
-  for (const auto& [seen, value] : cell.views) {
-    if (!(seen == geometry)) continue;
-    if (follows_ && tensor.requires_grad() && !Flows({value})) continue;  // it was seen without its history before
+  if (const View* seen = Seen(cell, tensor)) {
     for (int input : cell.inputs) {  // an alias without history came by first: the one with it is the owner
       Tensor& owner = inputs_[input].tensor;
       const bool outside = inputs_[input].source == CapturedInput::Source::kOutside;
       const bool is_owner =
-          outside && graph_.inputs[input] == value && !owner.requires_grad() && tensor.requires_grad();
+          outside && graph_.inputs[input] == seen->value && !owner.requires_grad() && tensor.requires_grad();
       if (is_owner && !branch_) owner = tensor;
     }
-    return value;
+    return seen->value;
   }
+  const Geometry geometry(tensor);
   if (cell.value == kNoValue || (!cell.written && cell.storage)) return AddOutside(cell, tensor);
   if (geometry.dtype != cell.whole.dtype) {
     GiveUp("a view of another dtype whose memory was written since");
@@ -234,7 +249,7 @@ ValueId Trace::ReadValue(const Tensor& tensor) {
   }
   const ValueId id =
       Emit("as_strided_of", {cell.value}, {geometry.shape, geometry.strides, offset, cell.whole.strides, int64_t{0}});
-  cell.views.push_back({geometry, id});
+  cell.views.push_back(Noted(tensor, id));
   return id;
 }
 
@@ -247,7 +262,7 @@ void Trace::Begin(const Tensor& tensor, ValueId value, bool constant) {
   cell.made = Tensor();
   cell.value = value;
   cell.whole = Geometry(tensor);
-  cell.views.assign(1, {cell.whole, value});
+  cell.views.assign(1, Noted(tensor, value));
   cell.constant = constant;
 }
 
@@ -318,7 +333,7 @@ void Trace::Write(const Tensor& tensor, ValueId value, bool constant) {
   constant_[cell.value] = constant;
   cell.constant = constant;
   cell.written = true;
-  cell.views.assign(1, {cell.whole, cell.value});
+  cell.views.assign(1, {cell.whole, cell.value, {}});
 }
 
 void Trace::NotePlace(const Tensor& tensor) {
@@ -451,7 +466,7 @@ void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors
       if (outs[i].dtype() != graph_.values[value].dtype) value = Emit("cast", {value}, {outs[i].dtype()});
       Write(outs[i], value, constant);
     } else if (call.op->view) {
-      CellOf(results[i]).views.push_back({Geometry(results[i]), outputs[i]});
+      CellOf(results[i]).views.push_back(Noted(results[i], outputs[i]));
     } else if (!results[i].impl()->storage) {
       GiveUp("a result without memory (a meta tensor)");
     } else {

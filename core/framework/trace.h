@@ -101,6 +101,9 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
 
   /// An argument of the traced function, in order. Before Start.
   void AddInput(const Tensor& tensor, std::string name = "");
+  /// Say which of two tensors a call reads that lie alike in memory, as x and x[:9] do where x is short: for graphs of
+  /// other sizes, where they do not. All tensors are kept meanwhile, so there should be nothing in them. Before Start.
+  void TellViewsApart() { tells_views_apart_ = true; }
   /// Go on where the program looks at numbers, and note what it finds. Before Start.
   void NoteFindings() { notes_ = true; }
   /// The same for a program that computes nothing: it finds what another call of it has found. Before Start.
@@ -168,15 +171,21 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
     explicit Geometry(const Tensor& x) : shape(x.shape()), strides(x.strides()), offset(x.offset()), dtype(x.dtype()) {}
     friend bool operator==(const Geometry&, const Geometry&) = default;
   };
+  /// A tensor that has come by, and the value that it holds.
+  struct View {
+    Geometry geometry;
+    ValueId value = kNoValue;
+    Tensor tensor;  ///< itself, where views are told apart
+  };
   /// What is known about one piece of memory.
   struct Cell {
     ValueId value = kNoValue;  ///< of the whole, as `whole` looks at it; kNoValue: nothing known (`made` holds it)
     Geometry whole;
-    std::vector<std::pair<Geometry, ValueId>> views;  ///< of the present value
-    Tensor made;                                      ///< numbers the program holds
-    Ref<Storage> storage;                             ///< of memory from outside, kept alive while traced
-    std::vector<int> inputs;                          ///< the graph's inputs that lie here
-    bool constant = false;                            ///< depends on nothing that may change
+    std::vector<View> views;  ///< of the present value
+    Tensor made;              ///< numbers the program holds
+    Ref<Storage> storage;     ///< of memory from outside, kept alive while traced
+    std::vector<int> inputs;  ///< the graph's inputs that lie here
+    bool constant = false;    ///< depends on nothing that may change
     bool written = false;
   };
   struct GradSlot {
@@ -231,6 +240,8 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   [[noreturn]] void Refuse(const std::string& what);
   static void RefuseLeaked(const Call& call);
   ValueId ReadValue(const Tensor& tensor);
+  View Noted(const Tensor& tensor, ValueId value) const;
+  const View* Seen(const Cell& cell, const Tensor& tensor);
   ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);
 
   /// The upper half of a storage's mark says in which trace it was made, its lowest bit whether that was of a branch.
@@ -255,7 +266,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   std::vector<Finding> findings_;
   std::string first_look_;
   int found_ = 0;
-  bool notes_ = false, foretells_ = false, looking_ = false;
+  bool notes_ = false, foretells_ = false, looking_ = false, tells_views_apart_ = false;
   const bool branch_, follows_;
   Trace* outer_ = nullptr;
   NumberTeller* teller_before_ = nullptr;

@@ -1,10 +1,14 @@
-// Finding the linear functions of sizes among the numbers of a capture.
+// What the numbers of a capture are at several sizes, and what they follow.
 #include "core/runtime/family.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <optional>
+
+#include "core/framework/op.h"
+#include "core/runtime/fit.h"
 
 namespace dragon {
 
@@ -85,15 +89,15 @@ bool SameConstant(const Tensor& a, const Tensor& b) {
   return a.is_contiguous() && a.device().is_cpu() && std::memcmp(a.data(), b.data(), a.numel() * a.item_size()) == 0;
 }
 
-/// Everything but the numbers.
-void CheckAlike(const Graph& a, const Graph& b) {
+/// Everything but the numbers. `placed`: whether values lie in memory alike.
+void CheckAlike(const Graph& a, const Graph& b, bool placed) {
   if (a.symbols != b.symbols) Differ("a set of symbols");
   if (a.calls.size() != b.calls.size() || a.values.size() != b.values.size()) Differ("a number of calls");
   if (a.inputs != b.inputs || a.outputs != b.outputs || a.updates != b.updates) Differ("a set of inputs or results");
   for (size_t i = 0; i < a.values.size(); ++i) {
     const ValueInfo &one = a.values[i], &other = b.values[i];
     if (one.dtype != other.dtype || one.device != other.device || one.shape.size() != other.shape.size() ||
-        one.strides.size() != other.strides.size()) {
+        (placed && one.strides.size() != other.strides.size())) {
       Differ("a value's form");
     }
   }
@@ -123,9 +127,9 @@ void CheckAlike(const Graph& a, const Graph& b) {
   }
 }
 
-void CheckAlike(const Capture& a, const Capture& b) {
-  CheckAlike(a.graph, b.graph);
-  CheckAlike(a.backward.graph, b.backward.graph);
+void CheckAlike(const Capture& a, const Capture& b, bool placed) {
+  CheckAlike(a.graph, b.graph, placed);
+  CheckAlike(a.backward.graph, b.backward.graph, placed);
   if (a.inputs.size() != b.inputs.size() || a.outputs.size() != b.outputs.size() ||
       a.gradients.size() != b.gradients.size() || a.backward.roots != b.backward.roots ||
       a.backward.wanted != b.backward.wanted || a.backward.grads != b.backward.grads ||
@@ -174,12 +178,17 @@ std::vector<int64_t> NumbersOf(Capture capture, std::vector<std::string>* places
 
 }  // namespace
 
-std::string Difference(const Capture& one, const Capture& other) {
+std::string Unlikeness(const Capture& one, const Capture& other, bool placed) {
   try {
-    CheckAlike(one, other);
+    CheckAlike(one, other, placed);
+    return {};
   } catch (const Error& error) {
     return error.what();
   }
+}
+
+std::string Difference(const Capture& one, const Capture& other) {
+  if (std::string unlike = Unlikeness(one, other, true); !unlike.empty()) return unlike;
   std::vector<std::string> places;
   const std::vector<int64_t> mine = NumbersOf(one, &places), others = NumbersOf(other, nullptr);
   for (size_t i = 0; i < mine.size() && i < others.size(); ++i) {
@@ -189,27 +198,6 @@ std::string Difference(const Capture& one, const Capture& other) {
 }
 
 namespace {
-
-/// A number that follows sizes: an offset, and a coefficient for each of them.
-struct Line {
-  int64_t offset = 0;
-  std::vector<int64_t> coefficients;
-
-  bool follows() const {
-    return std::any_of(coefficients.begin(), coefficients.end(), [](int64_t k) { return k != 0; });
-  }
-  /// Whether this is the number at these sizes.
-  bool Holds(const std::vector<int64_t>& sizes, int64_t number) const {
-    int64_t sum = offset;
-    for (size_t k = 0; k < sizes.size(); ++k) {
-      int64_t term;
-      if (__builtin_mul_overflow(coefficients[k], sizes[k], &term) || __builtin_add_overflow(sum, term, &sum)) {
-        return false;
-      }
-    }
-    return sum == number;
-  }
-};
 
 /// The sizes of one capture; of the base, of those that differ from it in one size each, and of the rest.
 using Samples = std::vector<std::vector<int64_t>>;
@@ -229,66 +217,38 @@ void CheckSamples(const Samples& sizes, size_t captures, size_t symbols) {
   }
 }
 
-/// Strides are products of sizes, and found anew where those are known.
-const char* const kStrides = "the strides of a value";
-
-Line FitLine(const Samples& sizes, const std::vector<std::vector<int64_t>>& numbers, size_t place,
-             const std::string& name) {
-  Line line;
-  const size_t symbols = sizes[0].size();
-  line.offset = numbers[0][place];
-  for (size_t k = 0; k < symbols; ++k) {
-    const __int128 step = static_cast<__int128>(sizes[k + 1][k]) - sizes[0][k];
-    const __int128 difference = static_cast<__int128>(numbers[k + 1][place]) - numbers[0][place];
-    const auto coefficient = static_cast<int64_t>(difference / step);
-    int64_t part;
-    if (__builtin_mul_overflow(coefficient, sizes[0][k], &part) ||
-        __builtin_sub_overflow(line.offset, part, &line.offset)) {
-      throw ValueError("sizes").Got(name, " that is beyond 64 bits").Expected("a smaller number");
-    }
-    line.coefficients.push_back(coefficient);
-  }
-  for (size_t i = 0; i < sizes.size() && name != kStrides; ++i) {
-    if (!line.Holds(sizes[i], numbers[i][place])) {
-      throw ValueError("sizes").Got(name, " that is no sum of multiples of the sizes").Expected("one");
-    }
-  }
-  return line;
-}
-
-/// Puts lines where a graph's numbers are, in the order in which `NumbersOf` tells them.
+/// Puts expressions where a graph's numbers are, in the order in which `NumbersOf` tells them.
 class Following {
  public:
-  Following(Graph* graph, std::vector<Line> lines, const std::vector<std::string>& symbols)
-      : graph_(graph), lines_(std::move(lines)), first_(static_cast<int32_t>(graph->symbols.size())) {
-    graph_->symbols.insert(graph_->symbols.end(), symbols.begin(), symbols.end());
-  }
+  Following(Graph* graph, std::vector<Expression> expressions) : graph_(graph), expressions_(std::move(expressions)) {}
 
   void Fill() {
     for (ValueInfo& info : graph_->values) {
       for (int axis = 0; axis < info.shape.size(); ++axis) {
-        Expression expression;
-        if (Next(&expression)) info.symbolic.push_back({axis, expression});
+        if (const Expression& size = Next(); !size.is_constant()) info.symbolic.push_back({axis, size});
       }
-      next_ += info.strides.size();
     }
+    std::vector<GraphCall> made;
     for (const auto& [id, tensor] : graph_->constants) {
-      Expression expression;
-      if (IsWholeNumber(tensor) && Next(&expression)) {
-        throw NotImplementedError("sizes").Says("the graph computes with a size as a number");
-      }
+      if (!IsWholeNumber(tensor)) continue;
+      if (const Expression& number = Next(); !number.is_constant()) made.push_back(Made(id, tensor, number));
     }
     for (GraphCall& call : graph_->calls) FillCall(&call);
+    for (const GraphCall& call : made) graph_->constants.erase(call.outputs[0]);
+    graph_->calls.insert(graph_->calls.begin(), made.begin(), made.end());
   }
 
  private:
-  bool Next(Expression* expression) {
-    const Line& line = lines_[next_++];
-    expression->offset = line.offset;
-    for (size_t k = 0; k < line.coefficients.size(); ++k) {
-      if (line.coefficients[k]) expression->terms.push_back({first_ + static_cast<int32_t>(k), line.coefficients[k]});
-    }
-    return line.follows();
+  const Expression& Next() { return expressions_[next_++]; }
+
+  /// What makes a number that follows sizes, in the place of the constant that it was.
+  static GraphCall Made(ValueId id, const Tensor& tensor, const Expression& number) {
+    GraphCall call;
+    call.op = &OpNamed<"full">();
+    call.attrs = {Value(Dims()), tensor.Detach().Item(), Value(tensor.dtype()), Value(tensor.device())};
+    call.outputs = {id};
+    call.symbolic = {{1, -1, number}};
+    return call;
   }
 
   void FillCall(GraphCall* call) {
@@ -297,37 +257,54 @@ class Following {
       const bool list = attr.kind() == Value::Kind::kInts;
       const int count = list ? attr.ints().size() : attr.kind() == Value::Kind::kInt ? 1 : 0;
       for (int element = 0; element < count; ++element) {
-        GraphCall::Symbolic symbolic{static_cast<int32_t>(i), list ? element : -1, {}};
-        if (Next(&symbolic.value)) call->symbolic.push_back(symbolic);
+        const Expression& number = Next();
+        if (!number.is_constant()) call->symbolic.push_back({static_cast<int32_t>(i), list ? element : -1, number});
       }
     }
   }
 
   Graph* graph_;
-  std::vector<Line> lines_;
-  int32_t first_;
+  std::vector<Expression> expressions_;
   size_t next_ = 0;
 };
 
 }  // namespace
 
 Graph Unified(const std::vector<Capture>& captures, const std::vector<std::vector<int64_t>>& sizes,
-              const std::vector<std::string>& symbols) {
+              const std::vector<std::string>& symbols, const std::vector<Decided>& decisions) {
   CheckSamples(sizes, captures.size(), symbols.size());
   std::vector<std::string> places;
   std::vector<std::vector<int64_t>> numbers;
   for (size_t i = 0; i < captures.size(); ++i) {
-    if (i) CheckAlike(captures[0], captures[i]);
+    if (i) CheckAlike(captures[0], captures[i], false);
     Graph graph = captures[i].graph;
+    for (ValueInfo& info : graph.values) info.strides = {};  // products of sizes, and found anew where those are known
     VisitGraph(graph, Noting(&numbers.emplace_back(), i ? nullptr : &places));
     if (numbers[i].size() != numbers[0].size()) Differ("a number of sizes");
   }
-  std::vector<Line> lines;
-  for (size_t place = 0; place < places.size(); ++place) {
-    lines.push_back(FitLine(sizes, numbers, place, places[place]));
-  }
   Graph graph = captures[0].graph;
-  Following(&graph, std::move(lines), symbols).Fill();
+  Fit fit(sizes, static_cast<int32_t>(graph.symbols.size()));
+  const auto find = [&fit](const std::vector<int64_t>& samples, const std::string& what) {
+    std::optional<Expression> found = fit.Find(samples);
+    if (found) return *std::move(found);
+    throw ValueError("sizes")
+        .Got(what, " that follows them as no expression does")
+        .Expected("sums, products and quotients of sizes");
+  };
+  std::vector<Expression> expressions;
+  for (size_t place = 0; place < places.size(); ++place) {
+    std::vector<int64_t> samples;
+    for (const std::vector<int64_t>& sample : numbers) samples.push_back(sample[place]);
+    expressions.push_back(find(samples, places[place]));
+  }
+  for (const Decided& decided : decisions) {
+    Condition condition{decided.relation, decided.held, find(decided.a, "a decision"), find(decided.b, "a decision")};
+    const bool open = !condition.a.is_constant() || !condition.b.is_constant();
+    const auto begin = graph.conditions.begin(), end = graph.conditions.end();
+    if (open && std::find(begin, end, condition) == end) graph.conditions.push_back(std::move(condition));
+  }
+  graph.symbols.insert(graph.symbols.end(), symbols.begin(), symbols.end());
+  Following(&graph, std::move(expressions)).Fill();
   return graph;
 }
 

@@ -87,11 +87,12 @@ namespace {
 /// Give an attribute that follows symbols its number.
 void SetNumber(const GraphCall::Symbolic& symbolic, std::span<const double> symbols, Step* step) {
   double number = static_cast<double>(symbolic.value.offset);
-  for (const auto& [symbol, coefficient] : symbolic.value.terms) {
-    if (symbol >= static_cast<int>(symbols.size())) {
+  for (const Term& term : symbolic.value.terms) {
+    const int32_t symbol = term.lone_symbol();  // what is asked for anew may be any number, and is no size
+    if (symbol < 0 || symbol >= static_cast<int>(symbols.size())) {
       throw ValueError(step->op->name()).Got(symbols.size(), " numbers for symbols").Expected("more than ", symbol);
     }
-    number += coefficient * symbols[symbol];
+    number += term.coefficient * symbols[symbol];
   }
   Value& attr = step->attrs[symbolic.attr];
   if (symbolic.element >= 0) {

@@ -11,16 +11,20 @@ namespace dragon {
 
 namespace {
 
-/// Values that do not lie in row-major order: how, says who makes them, since strides are products of sizes.
+/// How values lie in memory, says who makes them, since strides are products of sizes.
 void FindStrides(Graph* graph) {
   for (const GraphCall& call : graph->calls) {
-    const auto strided = [&](ValueId id) { return id != kNoValue && !graph->values[id].strides.empty(); };
-    if (std::none_of(call.outputs.begin(), call.outputs.end(), strided)) continue;
     const std::vector<ValueInfo> infos = InferCall(*graph, call);
     for (size_t k = 0; k < infos.size() && k < call.outputs.size(); ++k) {
-      if (strided(call.outputs[k])) graph->values[call.outputs[k]].strides = infos[k].strides;
+      if (call.outputs[k] != kNoValue) graph->values[call.outputs[k]].strides = infos[k].strides;
     }
   }
+}
+
+void CheckBounds(const Graph& graph, int32_t symbol, int64_t size) {
+  const SymbolBounds bounds = graph.BoundsOf(symbol);
+  if (bounds.Holds(size)) return;
+  throw ValueError(graph.name).Got(size, " for '", graph.symbols[symbol], "'").Expected(bounds.str());
 }
 
 }  // namespace
@@ -29,8 +33,15 @@ Graph Specialise(const Graph& graph, std::span<const int64_t> symbols) {
   if (symbols.size() != graph.symbols.size()) {
     throw ValueError("specialise").Got(symbols.size(), " sizes").Expected(graph.symbols.size());
   }
+  for (size_t i = 0; i < symbols.size(); ++i) CheckBounds(graph, static_cast<int32_t>(i), symbols[i]);
+  for (const Condition& condition : graph.conditions) {
+    if (condition.Holds(symbols)) continue;
+    throw ValueError(graph.name).Says("is for sizes of which " + condition.str(graph.symbols));
+  }
   Graph result = graph;
   result.symbols.clear();
+  result.bounds.clear();
+  result.conditions.clear();
   for (ValueInfo& value : result.values) {
     for (const auto& [axis, line] : value.symbolic) value.shape[axis] = line.Evaluate(symbols);
     value.symbolic.clear();
@@ -50,6 +61,7 @@ Graph Specialise(const Graph& graph, std::span<const int64_t> symbols) {
     call.symbolic.clear();
   }
   FindStrides(&result);
+  result.Verify();  // what the operators make of these sizes is what the expressions said
   return result;
 }
 
@@ -66,10 +78,10 @@ std::vector<int64_t> SolveSymbols(const Graph& graph, std::span<const Tensor> in
           .Expected(Name(info.dtype), " ", info.shape);
     }
     for (const auto& [axis, line] : info.symbolic) {
-      if (line.terms.size() != 1) continue;
-      const auto [symbol, coefficient] = line.terms[0];
-      const int64_t times = inputs[i].shape()[axis] - line.offset;
-      if (times % coefficient == 0 && symbols[symbol] < 0) symbols[symbol] = times / coefficient;
+      const int32_t symbol = line.terms.size() == 1 ? line.terms[0].lone_symbol() : -1;
+      if (symbol < 0 || symbols[symbol] >= 0) continue;
+      const int64_t times = inputs[i].shape()[axis] - line.offset, coefficient = line.terms[0].coefficient;
+      if (times % coefficient == 0) symbols[symbol] = times / coefficient;
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {

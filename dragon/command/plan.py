@@ -107,7 +107,7 @@ def tell(options, graph, plan):
     counts = collections.Counter(call.op for call in plan.graph.calls)
     report = {"graph": options.graph, "level": options.level, "calls before": len(graph.calls),
               "calls": len(plan.graph.calls), "operators": dict(counts.most_common()),
-              "sizes left open": list(graph.symbols), "memory": dict(plan.memory)}
+              "sizes left open": list(graph.symbols), "bounds": graph.bounds, "memory": dict(plan.memory)}
     if options.measure:
         report.update(measure(graph, plan, options.measure))
     return report
@@ -145,6 +145,9 @@ def as_lines(report):
              f"{count_bytes(memory['naive'])} if each value had its own place"]
     if report["sizes left open"]:
         lines.append(f"open sizes: {', '.join(report['sizes left open'])} (--at gives them numbers)")
+    for symbol, (low, high, multiple) in report["bounds"].items():
+        lines.append(f"  {symbol}: {low} {'and more' if high is None else f'to {high}'}"
+                     + (f", multiples of {multiple}" if multiple > 1 else ""))
     if "seconds" in report:
         lines.append(f"measured: {report['seconds'] * 1e3:.3f} ms a run, peak {count_bytes(memory['measured'])}")
     return lines

@@ -191,7 +191,7 @@ class Graph(_C.Graph):
         Parameters
         ----------
         **sizes : int
-            A size for each symbol: `graph.at(batch=16)`.
+            A size for each symbol, within its `bounds`: `graph.at(batch=16)`.
 
         Returns
         -------
@@ -201,9 +201,7 @@ class Graph(_C.Graph):
         """
         if set(sizes) != set(self.symbols):
             raise ValueError(f"at: got sizes for {sorted(sizes)}, expected them for {sorted(self.symbols)}")
-        graph = Graph(_C.specialise_graph(self, [sizes[symbol] for symbol in self.symbols]))
-        graph.verify()
-        return graph
+        return Graph(_C.specialise_graph(self, [sizes[symbol] for symbol in self.symbols]))
 
     def compile(self, level=3, skip=()):
         """Make the graph, as it is now, ready to run.

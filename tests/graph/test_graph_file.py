@@ -164,7 +164,7 @@ def swap_calls(message):
 
 
 WRONG = {
-    "newer": (lambda m: setattr(m, "version", 7), ValueError, "got version 7 of the format, expected 1 to 1; a newer"),
+    "newer": (lambda m: setattr(m, "version", 7), ValueError, "got version 7 of the format, expected 1 to 2; a newer"),
     "no version": (lambda m: m.ClearField("version"), ValueError, "byte 0 .*no version"),
     "negative version": (lambda m: setattr(m, "version", -1), ValueError, "version -1"),
     "unknown operator": (lambda m: setattr(m.calls[1], "type", "rellu"), NotImplementedError,
@@ -259,7 +259,7 @@ def test_wrong_files(tmp_path):
         load(path)
     make_network().save(path)
     damage(path, 8, struct.pack("<q", 3))
-    with pytest.raises(ValueError, match="of version 3, expected 1 to 1; a newer Dragon has written it"):
+    with pytest.raises(ValueError, match="of version 3, expected 1 to 2; a newer Dragon has written it"):
         load(path)
     for offset in (16, 24):
         for number in (2**62, -1, 2**63 - 1, 5):

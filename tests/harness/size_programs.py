@@ -4,6 +4,10 @@ import warnings
 
 import numpy
 
+from dragon.core.capture.export import capture_graph, result_of
+from dragon.core.feeds import read_sizes
+from dragon.core.graph import Graph
+
 STEPS = 7
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 17)
 
@@ -172,3 +176,44 @@ def check(program, torch, calls, gradient):
             if found:
                 return f"at {shapes}: {found}\n{program.text}", compiled
     return None, compiled
+
+
+def check_kept(program, torch, calls):
+    """Return what differs between eager calls of a program and its graph as it is saved.
+
+    Parameters
+    ----------
+    program : SizeProgram
+        What becomes a graph, at the sizes of its first call.
+    torch : module
+        Dragon's face of PyTorch.
+    calls : int
+        At how many shapes, each of which the graph may refuse.
+
+    Returns
+    -------
+    Tuple[Optional[str], dragon.Graph, int]
+        The first difference, with the shapes; the graph; and how many shapes it took.
+
+    """
+    function, served = program.function(torch), 0
+    examples = [torch.from_numpy(numbers(shape, number)) for number, shape in enumerate(program.shapes(0))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graph = Graph.from_bytes(capture_graph(function, tuple(examples))[0].to_bytes())
+    for call in range(calls):
+        shapes = program.shapes(call)
+        inputs = [torch.from_numpy(numbers(shape, number)) for number, shape in enumerate(shapes)]
+        try:
+            sizes = read_sizes("kept graph", graph, inputs)
+            at = graph.at(**sizes) if graph.symbols else graph
+            if [tuple(at.value(number).shape) for number in at.inputs] != shapes:
+                continue
+        except ValueError:
+            continue
+        served += 1
+        mine = outcome(lambda *inputs: result_of(graph, at.compile().run(inputs)), torch, shapes, False)
+        found = difference(mine, outcome(function, torch, shapes, False))
+        if found:
+            return f"at {shapes}: {found}\n{program.text}\n{graph}", graph, served
+    return None, graph, served

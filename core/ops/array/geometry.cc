@@ -55,21 +55,31 @@ Geometry Selected(const char* who, const Dims& shape, const Dims& strides, int64
   return to;
 }
 
+namespace {
+
+/// What a slice of an axis comes to.
+struct Places {
+  int64_t start, count, step;
+};
+
+Places PlacesOf(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  const auto bound = [size](int64_t place) { return std::clamp<int64_t>(place < 0 ? place + size : place, 0, size); };
+  const int64_t first = bound(start), last = std::max(bound(stop), first);
+  // A step beyond the axis never takes effect; kept small, it cannot overflow.
+  return {first, (last - first) / step + ((last - first) % step != 0), std::min(step, std::max<int64_t>(size, 1))};
+}
+
+}  // namespace
+
 Geometry Sliced(const char* who, Geometry&& from, int64_t axis, const Value& start, const Value& stop, int64_t step) {
   if (from.shape.empty()) throw IndexError(who).Got("a 0-d tensor").Expected("at least one axis to slice");
   if (step <= 0) throw ValueError(who).Got("step ", step).Expected("a positive step");
   axis = NormalizeAxis(who, axis, from.shape.size());
-  const int64_t size = from.shape[axis];
-  const auto bound = [size](const Value& value, int64_t otherwise) {
-    if (value.is_none()) return otherwise;
-    const int64_t place = value.integer();
-    return std::clamp<int64_t>(place < 0 ? place + size : place, 0, size);
-  };
-  const int64_t first = bound(start, 0), last = std::max(bound(stop, size), first);
-  from.offset += first * from.strides[axis];
-  from.shape[axis] = (last - first) / step + ((last - first) % step != 0);
-  // A step beyond the axis never takes effect; kept small, it cannot overflow.
-  from.strides[axis] *= std::min(step, std::max<int64_t>(size, 1));
+  const Places places = PlacesOf(start.is_none() ? 0 : start.integer(), stop.is_none() ? kToTheEnd : stop.integer(), step,
+                              from.shape[axis]);
+  from.offset += places.start * from.strides[axis];
+  from.shape[axis] = places.count;
+  from.strides[axis] *= places.step;
   return std::move(from);
 }
 
@@ -147,13 +157,20 @@ Geometry Subview(const char* who, const Geometry& from, const Dims& items) {
       to.offset += start * from.strides[axis];
       to.shape.push_back(count);
       to.strides.push_back(from.strides[axis++] * (count > 1 ? step : 1));
+    } else if (kind == kSubviewRange) {
+      const int64_t start = next(), stop = next(), step = next();
+      if (step < 1) throw ValueError(who).Got("step ", step).Expected("a positive step");
+      const Places places = PlacesOf(start, stop, step, from.shape[axis]);
+      to.offset += places.start * from.strides[axis];
+      to.shape.push_back(places.count);
+      to.strides.push_back(from.strides[axis++] * (places.count > 1 ? places.step : 1));
     } else if (kind == kSubviewKeep) {
       for (int64_t count = next(); count > 0; --count) {
         if (axis >= ndim) throw IndexError(who).Got("more subscripts than axes").Expected("at most ", ndim);
         keep(axis++);
       }
     } else {
-      throw ValueError(who).Got("an item of kind ", kind).Expected("0 to 3");
+      throw ValueError(who).Got("an item of kind ", kind).Expected("0 to ", static_cast<int>(kSubviewRange));
     }
   }
   while (axis < ndim) keep(axis++);

@@ -2,6 +2,8 @@
 // on row-major strides, its gradient.
 #pragma once
 
+#include <limits>
+
 #include "core/framework/op.h"
 
 namespace dragon {
@@ -33,7 +35,10 @@ enum SubviewItem : int64_t {
   kSubviewSlice,   ///< followed by start, count and step
   kSubviewNew,     ///< a new axis of size 1
   kSubviewKeep,    ///< followed by how many axes are kept as they are
+  kSubviewRange,   ///< followed by start, stop and step as Python has them: below 0 from the end, beyond it cut off
 };
+/// The stop of a range that goes to the end of its axis.
+inline constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
 /// Several subscripts at once; axes that `items` do not reach are kept.
 Geometry Subview(const char* who, const Geometry& from, const Dims& items);
 

@@ -38,7 +38,9 @@ Operator& ShowsBy(Operator& op, Rule rule) {
 
 [[maybe_unused]] const auto& subview = ShowsBy(
     DefineOp("subview(Tensor x, int[] items) -> Tensor")
-        .Doc("A view by several subscripts at once: 0 index | 1 start count step | 2 (new axis) | 3 count (kept axes).")
+        .Doc(
+            "A view by several subscripts at once: 0 index | 1 start count step | 2 (new axis) | 3 count (kept axes) | "
+            "4 start stop step, as Python has them.")
         .Batches([](const Slices& s) -> Tensors {
           Dims items{3, 1};
           for (int64_t item : s.Ints("items")) items.push_back(item);

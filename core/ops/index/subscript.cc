@@ -14,29 +14,21 @@ using Kind = SubscriptItem::Kind;
 
 bool IsMask(const Tensor& index) { return index.dtype() == DType::kBool || index.dtype() == DType::kUInt8; }
 
-/// A slice as start, count and positive step, and whether its places are then taken in reverse.
-struct Span {
+/// A slice whose step is below 0, as start, count and a positive step: its places are then taken in reverse.
+struct Reversed {
   int64_t start, count, step;
-  bool reversed;
 };
 
-Span Resolve(const SubscriptItem& item, int64_t size) {
-  const int64_t step = item.step;
-  if (step == 0) throw ValueError("index").Got("a slice with step 0").Expected("any other step");
-  const auto bound = [&](bool given, int64_t value, int64_t otherwise, int64_t low, int64_t high) {
+Reversed Resolve(const SubscriptItem& item, int64_t size) {
+  const auto bound = [&](bool given, int64_t value, int64_t otherwise) {
     if (!given) return otherwise;
-    return std::clamp(value < 0 ? value + size : value, low, high);
+    return std::clamp<int64_t>(value < 0 ? value + size : value, -1, size - 1);
   };
-  if (step > 0) {
-    const int64_t start = bound(item.has_start, item.start, 0, 0, size);
-    const int64_t stop = std::max(start, bound(item.has_stop, item.stop, size, 0, size));
-    return {start, (stop - start) / step + ((stop - start) % step != 0), step, false};
-  }
-  const int64_t start = bound(item.has_start, item.start, size - 1, -1, size - 1);
-  const int64_t stop = std::min(start, bound(item.has_stop, item.stop, -1, -1, size - 1));
-  const int64_t stride = step == INT64_MIN ? INT64_MAX : -step;
+  const int64_t start = bound(item.has_start, item.start, size - 1);
+  const int64_t stop = std::min(start, bound(item.has_stop, item.stop, -1));
+  const int64_t stride = item.step == INT64_MIN ? INT64_MAX : -item.step;
   const int64_t count = (start - stop) / stride + ((start - stop) % stride != 0);
-  return {count > 0 ? start - (count - 1) * stride : 0, count, stride, true};
+  return {count > 0 ? start - (count - 1) * stride : 0, count, stride};
 }
 
 int64_t WrappedIndex(int64_t index, int64_t axis, int64_t size) {
@@ -105,10 +97,7 @@ class Parser {
       Append({kSubviewSelect, WrappedIndex(IntegerOf(item), axis_, x_.size(axis_))});
       ++axis_;
     } else if (item.kind == Kind::kSlice) {
-      const Span span = Resolve(item, x_.size(axis_++));
-      Append({kSubviewSlice, span.start, span.count, span.step});
-      if (span.reversed && span.count > 1) parts_.reversed.push_back(out_);
-      ++out_;
+      TakeSlice(item);
     } else if (item.kind == Kind::kEllipsis) {
       Keep(left);
     } else if (item.kind == Kind::kTensor && !(IsMask(item.tensor) && item.tensor.ndim() == 0)) {
@@ -118,6 +107,20 @@ class Parser {
       if (item.kind != Kind::kNone) TakeBool(item.kind == Kind::kBool ? item.start != 0 : item.tensor.Item().boolean());
       ++out_;
     }
+  }
+
+  /// Bounds stay as they were written, so that they hold for axes of other sizes.
+  void TakeSlice(const SubscriptItem& item) {
+    if (item.step == 0) throw ValueError("index").Got("a slice with step 0").Expected("any other step");
+    const int64_t size = x_.size(axis_++);
+    if (item.step > 0) {
+      Append({kSubviewRange, item.has_start ? item.start : 0, item.has_stop ? item.stop : kToTheEnd, item.step});
+    } else {
+      const Reversed places = Resolve(item, size);
+      Append({kSubviewSlice, places.start, places.count, places.step});
+      if (places.count > 1) parts_.reversed.push_back(out_);
+    }
+    ++out_;
   }
 
   void TakeTensor(const Tensor& index) {
@@ -180,9 +183,8 @@ bool GetSimple(const Tensor& x, const SubscriptItem& item, Tensor* y) {
     const Value attrs[] = {int64_t{0}, item.start};
     *y = ApplyView(OpNamed<"select">(), x, attrs);
   } else if (item.kind == Kind::kSlice && item.step > 0 && x.ndim() > 0) {
-    const Span span = Resolve(item, x.size(0));
-    const int64_t stop = std::min(x.size(0), span.start + span.count * std::min(span.step, x.size(0)));
-    const Value attrs[] = {int64_t{0}, span.start, stop, span.step};
+    const Value attrs[] = {int64_t{0}, item.has_start ? item.start : 0, item.has_stop ? Value(item.stop) : Value(),
+                           item.step};
     *y = ApplyView(OpNamed<"slice">(), x, attrs);
   } else if (item.kind == Kind::kNone) {
     *y = Op<"unsqueeze">(x, 0);

@@ -1,20 +1,29 @@
 """One graph for many sizes, to be kept: sizes of arguments become symbols that the graph's numbers follow."""
 import collections
+import itertools
+import random
 import types
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.bounds import find_bounds
 from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.structure import Template
 
 BATCH = "batch"
+MOST_TOGETHER = 16  # sizes drawn for all symbols together
+MOST_CORNERS = 16  # at which what several sizes decide together is looked after
+FEW = (3, 1, 2, 40, 517, 70001)  # distances of other sizes, where numbers follow sizes in lines
+# Distances where numbers follow sizes in steps, not in lines.
+MANY = (*range(1, 9), 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 256, 320, 640, 1283, 5003, 70001)
 
 
 def graph_for_sizes(function, arguments, inputs, captured):
     """Return the graph of a call with as many sizes of its arguments as symbols as may be others.
 
     The call is written down as the program makes it, and done again at other sizes: the operators say what they make
-    of them. A size that decides something in the program, or that numbers follow in no straight line, stays as it is.
+    of them. A size that decides something in the program is bounded by that; one that numbers follow as no expression
+    does stays as it is.
 
     Parameters
     ----------
@@ -55,29 +64,49 @@ def _procedure_of(function, arguments, inputs, axes):
     return None if isinstance(written, str) else written[0]
 
 
+def whole(number):
+    """Return a number without a fraction, or raise."""
+    if number != int(number):
+        raise ValueError(f"sizes: got {number}, which something is decided by, expected a whole number")
+    return int(number)
+
+
 class _Sizes:
     """Which sizes of a call's arguments may be others, and what the call comes to there."""
 
     def __init__(self, procedure, inputs, captured, axes):
         self.procedure, self.inputs, self.captured = procedure, inputs, captured
+        self.base = self._at({})
+        self.bounds = {}  # of each group of axes that was found to vary
         self.groups = self._grouped(sorted(axes))
 
     def graph(self):
         """Return the graph for all sizes that leave one, those that leave none taken away one by one."""
         groups = dict(self.groups)
         while groups:
+            found = self._unified(groups)
+            if found is not None:
+                for name, axes in groups.items():
+                    bounds = self.bounds[tuple(axes)]
+                    if not bounds.is_open:
+                        found.bound(name, bounds.low, bounds.high, bounds.multiple)
+                return found
+            groups = self._without_worst(groups)
+        return None
+
+    def _unified(self, groups):
+        """Return the graph for some groups of sizes, or None; where few samples say too little, of more of them."""
+        for distances in (FEW, MANY):
             try:
-                return _C.unify(list(self._samples(groups)), list(groups))
+                return self._fitted(groups, distances)
             except (ValueError, RuntimeError, NotImplementedError):
-                groups = self._without_worst(groups)
+                continue
         return None
 
     def _without_worst(self, groups):
         """Return the groups without one that has no graph of its own, or without the last."""
         for name in reversed(groups):
-            try:
-                _C.unify(list(self._samples({name: groups[name]})), [name])
-            except (ValueError, RuntimeError, NotImplementedError):
+            if self._unified({name: groups[name]}) is None:
                 return {other: axes for other, axes in groups.items() if other != name}
         return dict(list(groups.items())[:-1])
 
@@ -107,33 +136,58 @@ class _Sizes:
         return f"size{group[0][1]}_of_input{group[0][0]}"
 
     def _may_vary(self, group):
-        return any(not self.procedure.refusal(self._phantoms({place: size for place in group}))
-                   for size in self._choices(group)[:2])
+        key = tuple(group)
+        if key not in self.bounds:
+            self.bounds[key] = find_bounds(lambda size: self._is_alike(dict.fromkeys(group, size)),
+                                           self._size_of(group))
+        return self.bounds[key] is not None
 
-    def _choices(self, group):
-        """Return other sizes for axes of one size: near, far, and multiples, as halving wants them."""
-        size = self.inputs[group[0][0]].shape[group[0][1]]
-        return [2 * size, 2 * size + 3, size + 1, 3 * size, 5 * size + 1, 4 * size]
+    def _size_of(self, group):
+        number, axis = group[0]
+        return self.inputs[number].shape[axis]
+
+    def _is_alike(self, sizes):
+        """Return whether the call asks for the same at other sizes, and comes to the same calls."""
+        if self.procedure.refusal(self._phantoms(sizes)):
+            return False
+        try:
+            return not _C.unlike(self.base, self._at(sizes))
+        except (ValueError, RuntimeError, NotImplementedError):
+            return False
 
     def _phantoms(self, sizes):
         shapes = [tuple(sizes.get((number, axis), size) for axis, size in enumerate(tensor.shape))
                   for number, tensor in enumerate(self.inputs)]
         return [_C.phantom_like(tensor, shape) for tensor, shape in zip(self.inputs, shapes)]
 
-    def _samples(self, groups):
-        """Yield (capture, sizes): as it was, with each symbol alone at another size, and with all of them twice."""
-        base = {name: self.inputs[group[0][0]].shape[group[0][1]] for name, group in groups.items()}
-        yield self.captured, list(base.values())
-        chosen = {name: [size for size in self._choices(group)
-                         if not self.procedure.refusal(self._phantoms({place: size for place in group}))]
-                  for name, group in groups.items()}
-        for name in groups:
-            if len(chosen[name]) < 3:
-                raise ValueError(f"{name}: got too few sizes at which the call is the same")
-            yield self._sample(groups, {**base, name: chosen[name][0]})
-        for place in (1, 2):
-            yield self._sample(groups, {name: sizes[place] for name, sizes in chosen.items()})
+    def _at(self, sizes):
+        return self.procedure.traced(self._phantoms(sizes), self.captured, apart=True)
 
-    def _sample(self, groups, sizes):
-        phantoms = self._phantoms({place: sizes[name] for name, group in groups.items() for place in group})
-        return self.procedure.traced(phantoms, self.captured), list(sizes.values())
+    def _fitted(self, groups, distances):
+        """Return the graph of what the call comes to at some sizes, with what it decided by them."""
+        chosen = self._chosen(groups, distances)
+        places = [{place: sizes[name] for name, group in groups.items() for place in group} for sizes in chosen]
+        samples = [(self._at(sizes), list(named.values())) for sizes, named in zip(places, chosen)]
+        decisions = self.procedure.decisions
+        wanted = sorted({number for decision in decisions for number in decision[2:]})
+        numbers = [self.procedure.numbers_at(self._phantoms(sizes), wanted) for sizes in places] if wanted else []
+        told = {number: [found[place] for found in numbers] for place, number in enumerate(wanted)}
+        follows = {number for number, found in told.items() if any(other != found[0] for other in found)}
+        return _C.unify(samples, list(groups), [
+            (relation, held, list(map(whole, told[one])), list(map(whole, told[other])))
+            for relation, held, one, other in decisions if follows & {one, other}])
+
+    def _chosen(self, groups, distances):
+        """Return sizes: as they were, with each symbol alone at another, with all at others, and at corners."""
+        base = {name: self._size_of(group) for name, group in groups.items()}
+        bounds = {name: self.bounds[tuple(group)] for name, group in groups.items()}
+        near = {name: bounds[name].near(base[name], distances) for name in groups}
+        chosen = [base] + [{**base, name: near[name][0]} for name in groups]
+        draw = random.Random(0)  # any of them together: odd with odd, small with large
+        more = [{name: draw.choice(sizes) for name, sizes in near.items()} for _ in range(MOST_TOGETHER)]
+        more += [{name: sizes[place % len(sizes)] for name, sizes in near.items()}
+                 for place in range(max(map(len, near.values())))]
+        ends = itertools.product(*(bounds[name].ends for name in groups))
+        more += [dict(zip(groups, corner)) for corner in itertools.islice(ends, MOST_CORNERS)]
+        return chosen + [sizes for sizes in more if not self.procedure.refusal(self._phantoms(
+            {place: sizes[name] for name, group in groups.items() for place in group}))]
