@@ -14,6 +14,7 @@ namespace {
 
 /// Limits of one fused call: tiles of all its operands share the nearest caches.
 constexpr size_t kMostCalls = 64, kMostOperands = 24;
+constexpr int kMostBetween = 48;  // calls between two that become one since they read the same
 
 /// Calls gathered into groups; a call that cannot be fused is a group of its own.
 class Fusing {
@@ -105,14 +106,15 @@ class Fusing {
     return Space(a).shape == Space(b).shape && Space(a).symbolic == Space(b).symbolic;
   }
 
-  /// Let a call join the groups that make its inputs, and those that read them too.
+  /// Let a call join the groups that make its inputs, and those that read them too; not from far away, since its result
+  /// would wait for its readers from there on.
   void Gather(int i) {
     for (ValueId id : graph_.calls[i].inputs) {
       if (id == kNoValue) continue;
       if (producers_[id] >= 0) Merge(i, producers_[id]);
       if (graph_.values[id].shape != Space(i).shape) continue;
       for (int reader : consumers_[id]) {
-        if (reader < i) Merge(i, reader);
+        if (reader < i && i - reader <= kMostBetween) Merge(i, reader);
       }
     }
   }

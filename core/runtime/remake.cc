@@ -3,26 +3,19 @@
 
 #include <algorithm>
 
-#include "core/framework/op.h"
+#include "core/passes/remaking.h"
 
 namespace dragon {
 
 namespace {
 
-/// Smaller values are not worth a call.
-constexpr int64_t kLeastBytes = 1 << 18;
 /// Of inputs that the program may write before the backward pass a copy is kept, if it is no larger than this.
 constexpr int64_t kMostCopied = 1 << 14;
-/// Calls from what is kept to what is made again: a norm and its activation. Longer ways cost more than they are worth.
-constexpr int kMostCalls = 2;
-
 int64_t BytesOf(const ValueInfo& info) {
   int64_t bytes = ItemSize(info.dtype);
   for (int64_t size : info.shape) bytes *= size;
   return bytes;
 }
-
-bool IsBatchNorm(const GraphCall& call) { return call.op == &OpNamed<"native_batch_norm">(); }
 
 class Remaking {
  public:
@@ -47,7 +40,7 @@ class Remaking {
   std::vector<char> Run() {
     for (int t = 0; t < forward_calls_; ++t) {
       for (ValueId id : graph_.calls[t].outputs) {
-        if (id == kNoValue || !needed_[id] || held_[id] || BytesOf(graph_.values[id]) < kLeastBytes) continue;
+        if (id == kNoValue || !needed_[id] || held_[id] || BytesOf(graph_.values[id]) < kLeastRemadeBytes) continue;
         int calls = 0;
         std::vector<ValueId> read;
         if (!IsCheap(id, &calls, &read)) continue;
@@ -64,13 +57,11 @@ class Remaking {
   /// Whether a value comes of what is there in the backward pass by a few cheap calls; `read`: of what else it comes.
   bool IsCheap(ValueId id, int* calls, std::vector<ValueId>* read) const {
     const int made_by = producers_[id];
-    if (made_by < 0 || made_by >= forward_calls_ || ++*calls > kMostCalls) return false;
+    if (made_by < 0 || made_by >= forward_calls_ || ++*calls > kMostRemadeCalls) return false;
     const GraphCall& call = graph_.calls[made_by];
     const bool norm = IsBatchNorm(call) && id == call.outputs[0] && call.outputs[1] != kNoValue &&
                       call.outputs[2] != kNoValue && needed_[call.outputs[1]] && needed_[call.outputs[2]];
-    const bool loop = call.op->pointwise && !call.op->dynamic && !call.op->compose && !call.has_body() &&
-                      !call.is_random() && call.outputs.size() == 1;
-    if (!norm && !loop) return false;
+    if (!norm && !IsPointwiseLoop(call)) return false;
     const GraphCall again = RemakingCall(call);
     return std::all_of(again.inputs.begin(), again.inputs.end(),
                        [&](ValueId input) { return IsThere(input, calls, read); });
@@ -102,17 +93,6 @@ class Remaking {
 std::vector<char> FindRemade(const Capture& capture, const Differentiation& whole, const std::vector<int>& producers,
                              std::vector<char>* needed) {
   return Remaking(capture, whole, producers, needed).Run();
-}
-
-GraphCall RemakingCall(const GraphCall& call) {
-  if (!IsBatchNorm(call)) return call;
-  GraphCall again = call;
-  again.op = &OpNamed<"normalize_channels">();
-  again.inputs = {call.input("x"), call.outputs[1], call.outputs[2], call.input("weight"), call.input("bias")};
-  again.attrs = {};
-  again.outputs = {call.outputs[0]};
-  again.symbolic = {};
-  return again;
 }
 
 }  // namespace dragon

@@ -15,7 +15,4 @@ inline constexpr char kNeededToRemake = 2;
 std::vector<char> FindRemade(const Capture& capture, const Differentiation& whole, const std::vector<int>& producers,
                              std::vector<char>* needed);
 
-/// The call that makes the same values again, to the bit: without statistics to find or to follow.
-GraphCall RemakingCall(const GraphCall& call);
-
 }  // namespace dragon

@@ -1,6 +1,7 @@
 // What the backward pass reads of the forward pass becomes results of the one and inputs of the other.
 #include "core/runtime/split.h"
 
+#include "core/passes/remaking.h"
 #include "core/runtime/remake.h"
 
 namespace dragon {
