@@ -9,14 +9,15 @@ import numpy
 from dragon import _C
 from dragon.core.capture.export import Sketch
 from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
-from dragon.core.capture.procedure import doubt_of, write_down
+from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
 from dragon.onnx.capture import capture, fresh, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
 from dragon.onnx.source import Plain, evaluate, ops, overlay
-from dragon.onnx.wiring import difference_of, take_in
+from dragon.onnx.wiring import difference_of, take_in, without_copies
 
 WORDS, EXPRESSION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+(\s*[-+*]\s*\w+)+")
+TAKEN = re.compile(rf" == \d+ {NO_LONGER}")  # of a size that was taken for a plain number, or compared with one
 FAILURES = (ExportError, IndexError, RuntimeError, TypeError, ValueError)
 SECONDS = 1.5  # for further captures
 MOST, FEWEST = 48, 6  # captures
@@ -59,6 +60,20 @@ def bases(given):
         yield dict(given)
 
 
+def is_by_numbers(program):
+    """Return whether a program holds for few sizes since it took some for plain numbers, which run anew may follow."""
+    reasons = [reason for bounds in program.bounds.values() for reason in bounds.reasons if NO_LONGER in reason]
+    return bool(reasons) and all(TAKEN.search(reason) for reason in reasons)
+
+
+def is_same(one, other):
+    """Return whether two graphs are the same to the last number; gradients are none of a model's business."""
+    def facts(graph):
+        calls = [(call.op, call.tensors, call.attrs, call.outputs) for call in graph.calls]
+        return graph.inputs, graph.outputs, calls, [(face.shape, face.strides, face.dtype) for face in graph.values]
+    return facts(one) == facts(other)
+
+
 class Sampler:
     """A function at sizes around those at which it begins.
 
@@ -92,7 +107,7 @@ class Sampler:
                        for tensor, named in zip(arguments.tensors, axes)]
         args, kwargs = arguments.fill(self.inputs)
         self.captured = trace(function, args, kwargs)
-        self.programs[self.key(base)] = self.first = read_capture(self.captured, names)
+        self.programs[self.key(base)] = self.first = without_copies(read_capture(self.captured, names))
 
     def key(self, sizes):
         """Return the sizes as a tuple."""
@@ -125,7 +140,11 @@ class Sampler:
             captures().pop()
         if isinstance(written, str) or set(written[0].fixed_sizes).intersection(axes):
             return None
-        return None if doubt_of(written[0], self.inputs, self.captured) else written[0]
+        try:
+            again = written[0].traced(self.inputs, self.captured)
+        except Exception:  # what was not written down may be missing anywhere
+            return None
+        return written[0] if is_same(self.captured.graph, again.graph) else None
 
     def refusal_of_procedure(self, procedure, sizes):
         """Return what the program says to other sizes."""
@@ -157,6 +176,7 @@ class Sampler:
 
     def note(self, sizes, program):
         """Keep a capture if it is like the first; return how it differs."""
+        program = without_copies(program)
         difference = difference_of(self.first, program)
         found = None if difference else take_in(self.programs, program)
         if found:
@@ -181,7 +201,11 @@ class Sampler:
         """
         procedure = self.procedure()
         found = "it takes sizes for plain numbers" if procedure is None else self._from_procedure(procedure, given)
-        return self._from_python(given) if isinstance(found, str) else found
+        if not isinstance(found, str) and not is_by_numbers(found):
+            return found
+        self.programs = {self.key(self.base): self.first}
+        wider = self._from_python(given)
+        return found if isinstance(wider, str) else wider
 
     def _from_procedure(self, procedure, given):
         probes = Probes(lambda sizes: self.refusal_of_procedure(procedure, sizes), self.base, procedure.conditions)

@@ -2,7 +2,10 @@
 
 A slice that leaves nothing out gives its operand itself, so one capture reads the slice and another what it is of.
 """
-PERHAPS_WHOLE = ("subview", "slice", "expand", "view")  # calls whose result is their operand where its shape is the same
+PERHAPS_WHOLE = ("subview", "slice", "expand", "view")  # whose results are their operands where shapes are the same
+
+COPIES = ("to_row_major", "clone", "stop_gradient")  # which give what they are given
+LOOK_AT_MEMORY = ("write_view", "as_strided_of", "restride")  # for which it matters how what they read lies
 
 
 def map_values(function, argument):
@@ -10,6 +13,35 @@ def map_values(function, argument):
     if isinstance(argument, (list, tuple)):
         return [map_values(function, item) for item in argument]
     return function(argument) if hasattr(argument, "strides") else argument
+
+
+def without_copies(program):
+    """Return a program without copies: whether there is one often depends on sizes, and models have none.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+
+    Returns
+    -------
+    Program
+        What copies are read by reads what they are of.
+
+    """
+    looked_at = {id(value) for call in program.calls if call.op in LOOK_AT_MEMORY for value in call.inputs}
+    given, calls = {}, []
+
+    def find(value):
+        return given.get(id(value), value)
+    for call in program.calls:
+        arguments = {name: map_values(find, argument) for name, argument in call.arguments.items()}
+        if call.op in COPIES and id(call.outputs[0]) not in looked_at:
+            given[id(call.outputs[0])] = arguments["x"]
+        else:
+            calls.append(type(call)(call.op, arguments, call.outputs, call.scope))
+    return type(program)(program.name, program.inputs, [find(value) for value in program.outputs], program.constants,
+                         calls, [(place, find(value)) for place, value in program.updates], program.symbols)
 
 
 def difference_of(one, other):

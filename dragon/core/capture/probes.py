@@ -139,8 +139,8 @@ class Probes:
                 return step
             if not self._alone(name, base - step) and (step == 1 or not self._alone(name, base - 2 * step)):
                 return step
-        candidates = [base // part for part in (1, 2, 3, 4, 6, 8) if base % part == 0 and base // part > MOST_STEPS // 4]
-        return next((step for step in reversed(candidates) if not self._alone(name, base + step)), None)
+        candidates = {base // part for part in (1, 2, 3, 4, 6, 8) if base % part == 0} | {4, 8, 16, 32, 64}
+        return next((step for step in sorted(candidates) if not self._alone(name, base + step)), None)
 
     def _edge(self, name, base, step):
         """Return the last size in one direction at which the program is the same, and what it says behind it."""
@@ -162,13 +162,17 @@ class Probes:
 
     def _ladder(self, base, step):
         """Return sizes in one direction, the nearest first: as many as there is time for."""
-        near = [base + step * count for count in range(1, (ALL_UP_TO if self._far is None else 3) + 1)]
-        far = [*self._far, base % abs(step) + abs(step), base // 2] if self._far is not None else [
-            2 ** power + offset for power in range(1, 17) for offset in (-1, 0, 1)]
-        far += [] if self._far is not None else [*PRIMES, *(base * count for count in range(2, 9)), FARTHEST + 2 * abs(step)]
+        if self._far is None:
+            near = [base + step * count for count in range(1, ALL_UP_TO + 1)]
+            far = [2 ** power + offset for power in range(1, 17) for offset in (-1, 0, 1)]
+            far += [*PRIMES, *(base * count for count in range(2, 9)), FARTHEST + 2 * abs(step)]
+        else:
+            near = [base + step * count for count in (1, 2, 3)]
+            far = [*self._far, base % abs(step) + abs(step), base // 2]
         far += [number + offset for number in self.told for offset in (-abs(step), -1, 0, 1, abs(step))]
         far = [size - (size - base) % abs(step) for size in far]
-        sizes = sorted({size for size in (*near, *far, base % abs(step)) if (size - base) * step > 0 and size >= 0},
+        near.append(base % abs(step))
+        sizes = sorted({size for size in near + far if (size - base) * step > 0 and size >= 0},
                        key=lambda size: abs(size - base))
         if len(sizes) > self.most // 2:  # the nearest, the farthest, and some between, as evenly as can be
             count = max(self.most // 2, 4)
@@ -181,7 +185,7 @@ class Probes:
             return []
         draw, found = random.Random(0), []
         for _ in range(min(60, max(self.most // 4, 4))):
-            sizes = {name: bounds.snapped(draw.choice((bounds.low, max(bounds.low, 2), self.base[name], 3, 17, 70, 300)))
+            sizes = {name: bounds.snapped(draw.choice((bounds.low, max(bounds.low, 2), self.base[name], 3, 17, 300)))
                      for name, bounds in self.bounds.items()}
             reason = self.refusal(sizes)
             if reason:
