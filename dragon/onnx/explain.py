@@ -94,7 +94,7 @@ class Explainer:
         wanted = numpy.array(samples, "int64")
         if (wanted == wanted[0]).all():
             return "number", int(wanted[0])
-        ways = [self._single, self._polynomial, self._linear]
+        ways = [self._single, self._polynomial, self._linear, self._two]
         if len(wanted) >= ENOUGH:  # few samples prove little
             ways += [self._quotient, self._remainder, self._bounded, self._pair]
         deep = [] if depth >= DEEPEST else [lambda wanted: self._scaled(wanted, depth),
@@ -121,10 +121,22 @@ class Explainer:
             total = part if total is None else ("add", total, part)
         return total
 
+    def _two(self, wanted):
+        """Return the product of two sizes."""
+        known = {}
+        for name, values in self.samples.items():
+            known.setdefault(values.tobytes(), name)
+        for name, values in self.samples.items():
+            if (values > 0).all() and not (wanted % values).any():
+                other = known.get((wanted // values).tobytes())
+                if other is not None:
+                    return "mul", ("term", name), ("term", other)
+        return None
+
     def _line(self, values, wanted):
-        """Return (factor, offset) with wanted = factor * values + offset, or None."""
+        """Return (factor, offset) with wanted = factor * values + offset, or None; three different values prove it."""
         low, high = values.argmin(), values.argmax()
-        if values[low] == values[high]:
+        if values[low] == values[high] or len(set(values.tolist())) < 1 + MARGIN:
             return None
         factor, rest = divmod(int(wanted[high] - wanted[low]), int(values[high] - values[low]))
         offset = wanted[low] - factor * values[low]
@@ -186,7 +198,7 @@ class Explainer:
         for name, values in self.samples.items():
             for kind, limit in (("min", wanted.max()), ("max", wanted.min())):
                 free = wanted != limit
-                if free.sum() < 1 + MARGIN or (~free).sum() < MARGIN:
+                if (~free).sum() < MARGIN or not free.any():
                     continue
                 line = self._line(values[free], wanted[free])
                 if line:

@@ -17,13 +17,13 @@ from dragon.onnx.source import Plain, evaluate, ops, overlay
 from dragon.onnx.wiring import difference_of, take_in, without_copies
 
 WORDS, EXPRESSION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+(\s*[-+*]\s*\w+)+")
-TAKEN = re.compile(rf" == \d+ {NO_LONGER}")  # of a size that was taken for a plain number, or compared with one
+TAKEN = re.compile(rf"^[^%]* == \d+ {NO_LONGER}")  # of a size that was taken for a plain number, or compared with one
 FAILURES = (ExportError, IndexError, RuntimeError, TypeError, ValueError)
-SECONDS = 1.5  # for further captures
+SECONDS, SECONDS_IN_PYTHON = 1.5, 3.0  # for further captures
 MOST, FEWEST = 48, 6  # captures
 ENOUGH = 3  # captures, at least, for a model of fewer sizes
 FAR = (23, 37, 50, 64, 101, 131, 257, 512, 640, 1023, 4099, 20011, 65537, 131074)
-FAR_IN_PYTHON = (37, 64, 131, 320)  # where the program runs anew, which may make what is large
+FAR_IN_PYTHON = (24, 37, 64, 96, 131, 200, 320)  # where the program runs anew, which may make what is large
 NEGATIVE = "a size that follows others is negative"
 MOST_ELEMENTS = 2 ** 34  # the product of all dynamic sizes
 
@@ -63,7 +63,7 @@ def bases(given):
 def is_by_numbers(program):
     """Return whether a program holds for few sizes since it took some for plain numbers, which run anew may follow."""
     reasons = [reason for bounds in program.bounds.values() for reason in bounds.reasons if NO_LONGER in reason]
-    return bool(reasons) and all(TAKEN.search(reason) for reason in reasons)
+    return bool(reasons) and all(TAKEN.match(reason) for reason in reasons)
 
 
 def is_same(one, other):
@@ -229,7 +229,7 @@ class Sampler:
     def _from_python(self, given):
         started = time.perf_counter()
         self.refusal_of_python({name: size + 1 for name, size in self.base.items()})
-        probes = Probes(self.refusal_of_python, self.base, seconds=SECONDS, far=FAR_IN_PYTHON,
+        probes = Probes(self.refusal_of_python, self.base, seconds=SECONDS_IN_PYTHON, far=FAR_IN_PYTHON,
                         cost=time.perf_counter() - started)
         return self.doubt_of(probes, given) or self.overlaid(probes)
 
