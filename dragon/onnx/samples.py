@@ -200,7 +200,9 @@ class Sampler:
 
         """
         procedure = self.procedure()
-        found = "it takes sizes for plain numbers" if procedure is None else self._from_procedure(procedure, given)
+        if procedure is None:
+            return self._from_python(given)
+        found = self._from_procedure(procedure, given)
         if not isinstance(found, str) and not is_by_numbers(found):
             return found
         self.programs = {self.key(self.base): self.first}

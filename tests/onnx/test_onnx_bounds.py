@@ -59,10 +59,13 @@ def holds(model, shape):
     (lambda torch, x: torch.nn.functional.pad(x, (0, -x.shape[1] % 7)).reshape(x.shape[0], -1, 7), 8),
     (lambda torch, x: torch.nn.functional.max_pool1d(x[:, None], 3, 2).reshape(x.shape[0], -1), 12),
     (lambda torch, x: torch.nn.functional.max_pool1d(x[:, None], 3, 2, 1).flatten().reshape(-1, x.shape[0]), 12),
+    (lambda torch, x: torch.nn.functional.avg_pool1d(x[:, None], 3, 2, 1, True), 12),
+    (lambda torch, x: torch.nn.functional.avg_pool1d(x[:, None], 3, 2, 1, True, False), 12),
+    (lambda torch, x: torch.nn.functional.max_pool1d(x[:, None], 3, 3, 1, 1, True), 12),
     (lambda torch, x: torch.cat([x, x[:, :10]], 1).sum(1) / x.shape[1], 5),
     (lambda torch, x: x[:, :, None].expand(-1, -1, 3).reshape(x.shape[0], 3 * x.shape[1]), 5),
 ], ids=["head", "head from beyond", "tail", "inner", "halves", "steps", "last third", "padded", "pooled", "joined",
-        "joined heads", "copied"])
+        "means of whole windows", "means of what is there", "greatest of whole windows", "joined heads", "copied"])
 def test_numbers_hold_at_every_size(function, size):
     model = make(lambda x: function(torch, x), 2, size)
     for shape in ((1, 30), (2, 8), (3, 11), (2, 29), (2, 31), (2, 49), (3, 50), (1, 51), (2, 60), (2, 200), (1, 1000)):
