@@ -282,7 +282,8 @@ class Sampler:
         """Return other sizes of all symbols."""
         while True:
             sizes = {name: draw.choice(options) for name, options in chosen.items()}
-            if numpy.prod([float(size) for size in sizes.values()]) < MOST_ELEMENTS:
+            smallest = all(len(options) == 1 for options in chosen.values())
+            if smallest or numpy.prod([float(size) for size in sizes.values()]) < MOST_ELEMENTS:
                 return sizes
             chosen = {name: sorted(options)[:max(len(options) // 2, 1)] for name, options in chosen.items()}
 
