@@ -152,9 +152,15 @@ def bound(place, otherwise):
     return otherwise if place is None else place
 
 
+def whole_slice(start, stop, step):
+    """Return a slice as Python has it with bounds for the ends that None stands for."""
+    backwards = not isinstance(step, Size) and step < 0
+    return bound(start, LARGEST if backwards else 0), bound(stop, SMALLEST if backwards else LARGEST), step
+
+
 @maps("slice")
 def slice_axis(w, x, axis, start, stop, step):
-    return take_slices(w, x, [(axis % x.ndim, bound(start, 0), stop, step)])
+    return take_slices(w, x, [(axis % x.ndim, *whole_slice(start, stop, step))])
 
 
 @maps("select")
@@ -165,7 +171,7 @@ def select(w, x, axis, index):
 
 @maps("subview")
 def subview(w, x, items):
-    """Items: 0 index | 1 start count step | 2 (a new axis) | 3 count (axes kept as they are)."""
+    """Items: 0 index | 1 start count step | 2 (a new axis) | 3 count (axes kept) | 4 start stop step (not clamped)."""
     items = iter(items)
     axis, parts, dropped, added, place = 0, [], [], [], 0
     for kind in items:
@@ -178,6 +184,9 @@ def subview(w, x, items):
             start, count, step = next(items), next(items), next(items)
             stop = start + count * step if step == 1 else start + (count - 1) * step + 1
             parts.append((axis, start, stop, step))
+            axis, place = axis + 1, place + 1
+        elif kind == 4:  # ONNX clamps, and counts from the end, as Python does
+            parts.append((axis, *whole_slice(next(items), next(items), next(items))))
             axis, place = axis + 1, place + 1
         elif kind == 2:
             added.append(place)

@@ -113,7 +113,7 @@ def write_subgraph(w, inputs, write, name):
     """
     body = Writer(w.opset, w.symbols)
     body.taken, body._count, body.sources = w.taken, w._count, w.sources
-    body.call, body.scope = w.call, w.scope
+    body.call, body.scope, body.told = w.call, w.scope, dict(w.told)
     outputs = []
     for value in write(body):
         outputs.append(body.Identity(value))  # never an input, or a value from outside

@@ -1,4 +1,5 @@
 """Convolutions."""
+from dragon.onnx.size import Size, make_size
 from dragon.onnx.table import maps
 
 
@@ -15,7 +16,8 @@ def window_padding(image, size, window, stride, before, dilation):
             after.append(before[axis])
             continue
         missing = (places - 1) * stride[axis] + reach - image[axis] - before[axis]
-        after.append(max(int(missing), 0))
+        samples = missing.samples if isinstance(missing, Size) else (missing,)
+        after.append(make_size(max(sample, 0) for sample in samples))
     return after
 
 

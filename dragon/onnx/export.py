@@ -3,9 +3,12 @@ import inspect
 
 from dragon import _C
 from dragon.core import files
-from dragon.onnx.capture import capture_dynamic, leaves, names_of
+from dragon.core.capture.probes import NO_LONGER
+from dragon.core.warnings import warn
+from dragon.onnx.capture import leaves, names_of
 from dragon.onnx.errors import ExportError, load_package
 from dragon.onnx.replay import Replay
+from dragon.onnx.samples import capture_dynamic
 
 
 def symbol_of(size, axis):
@@ -117,6 +120,48 @@ def input_axes(dynamic_axes, dynamic_shapes, tensors, names, arguments):
     return [axes_of_input(named, len(tensor.shape), name) for named, tensor, name in zip(said, tensors, names)]
 
 
+def first_of(program, make):
+    """Return the first of a program, and the same for fewer sizes, of which there is a model, and the model."""
+    try:
+        return program, make(program)
+    except ExportError as error:
+        for nearer in program.nearer(str(error)) if program.nearer else ():
+            try:
+                return nearer, make(nearer)
+            except ExportError:
+                continue
+        raise
+
+
+def wishes(said):
+    """Yield (name, range, factor) of what has a name and a range in nested descriptions of sizes."""
+    if isinstance(said, dict):
+        said = said.values()
+    elif not isinstance(said, (list, tuple)):
+        if hasattr(said, "range") and hasattr(said, "__name__"):
+            yield said.__name__, said.range, getattr(said, "factor", 1)
+        return
+    for item in said:
+        yield from wishes(item)
+
+
+def check_bounds(program, said):
+    """Raise an ExportError where more sizes are asked for than the program holds for; warn of those left out."""
+    for name, (low, high), factor in wishes(said):
+        bounds = program.bounds.get(name)
+        if bounds is not None and (bounds.high is not None and high > bounds.high or low > 2 and low < bounds.low
+                                   or factor % bounds.multiple):
+            raise ExportError(f"Constraints violated ({name})! Got sizes {low} to {high} asked for, expected those for "
+                              f"which the program is the same, {bounds}: {'; '.join(bounds.reasons)}")
+    for name, bounds in program.bounds.items():
+        decided = [reason for reason in bounds.reasons if NO_LONGER in reason or "other operators" in reason]
+        if decided and not bounds.is_open:
+            warn(f"onnx.export: the model holds for {name}: {bounds}, since the program is another one elsewhere: "
+                 + "; ".join(decided))
+    if program.joint:
+        warn("onnx.export: the model does not hold for all sizes together: " + "; ".join(program.joint))
+
+
 def output_labels(dynamic_axes, names):
     """Return {output: {axis: name}} of what was said of outputs."""
     labels = {}
@@ -159,7 +204,8 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
     -------
     onnx.ModelProto
         The model. An `UnsupportedOperatorError` names all operators without an expression at once; a `HardCodedError`
-        tells which number depends on a dynamic size in a way the model cannot express.
+        tells which number depends on a dynamic size in a way the model cannot express. Where the program is the same
+        at some sizes only, the property "dragon.sizes" of the model says which, and so does a warning.
 
     """
     load_package("onnx")
@@ -187,7 +233,9 @@ def export(target, args=(), path=None, *, kwargs=None, input_names=None, output_
     unknown = set(dynamic_axes or ()) - set(inputs) - set(outputs)
     if unknown:
         raise ValueError(f"onnx.export: got dynamic axes of {sorted(unknown)}; expected names among {inputs + outputs}")
-    model = make_model(program, inputs, outputs, opset, output_labels(dynamic_axes, outputs), embed)
+    labels = output_labels(dynamic_axes, outputs)
+    program, model = first_of(program, lambda program: make_model(program, inputs, outputs, opset, labels, embed))
+    check_bounds(program, dynamic_shapes)
     if path is not None:
         files.write(path, model.SerializeToString())
     return model

@@ -5,6 +5,7 @@ import onnx
 from onnx import helper
 
 from dragon.core import files
+from dragon.core.capture.probes import NO_LONGER
 from dragon.core.progress import Progress
 from dragon.onnx import families  # noqa: F401: fills the table
 from dragon.onnx.calls import live_calls, producers, readers, write_call
@@ -15,6 +16,7 @@ from dragon.onnx.table import Inexpressible, find_mapping
 from dragon.onnx.writer import ELEMENTS, Writer, make_value_info, prune
 
 OPSETS = range(18, 24)
+SIZES = "dragon.sizes"  # the property of a model that says for which sizes it holds, where not for all
 LARGE_TENSOR, DATA_ALIGNMENT = 1024, 64  # bytes: what goes beside the model, and where it may begin
 
 
@@ -123,7 +125,16 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
     versions = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=versions, producer_name="dragon",
                               ir_version=helper.find_min_ir_version_for(versions))
+    told = describe_sizes(program)
+    if told:
+        helper.set_model_props(model, {SIZES: told})
     return onnx.shape_inference.infer_shapes(model) if model.ByteSize() < 2 ** 30 else model
+
+
+def describe_sizes(program):
+    """Return the sizes for which a model holds, of those symbols that may not be anything: "n: 2 to 49"."""
+    told = [f"{name}: {bounds}" for name, bounds in program.bounds.items() if not bounds.is_open]
+    return "; ".join(told + [f"where {reason.split(f' {NO_LONGER}')[0]}" for reason in program.joint])
 
 
 def output_axes(value, named, symbols):

@@ -54,6 +54,18 @@ def adaptive_average(w, x, size):
     return y
 
 
+def average_of_counted(w, x, padding, after, count_include_pad, options):
+    """Return means where the last windows reach as far as sizes say: sums divided by how many places count."""
+    zero = w.constant(0, x.dtype)
+    ones, beyond = w.full([1, 1, *x.shape[2:]], 1, x.dtype), after
+    if count_include_pad:
+        ones = w.Pad(ones, [0, 0, *padding] * 2, w.constant(1, x.dtype))
+        beyond = [end - pad for end, pad in zip(after, padding)]
+    begins = [0] * len(padding) if count_include_pad else padding
+    counts = w.AveragePool(w.Pad(ones, [0, 0, *begins, 0, 0, *beyond], zero), **options)
+    return w.Div(w.AveragePool(w.Pad(x, [0, 0, *padding, 0, 0, *after], zero), **options), counts)
+
+
 @maps("average_pool")
 def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
     if adaptive:
@@ -67,6 +79,8 @@ def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_
     if divisor:
         zeros = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(0, x.dtype))
         return w.Mul(w.AveragePool(zeros, **options), product(window) / divisor)
+    if any(isinstance(end, Size) for end in after):
+        return average_of_counted(w, x, padding, after, count_include_pad, options)
     if not count_include_pad or after == padding:
         return w.AveragePool(x, pads=padding + after, count_include_pad=int(count_include_pad), **options)
     # What lies beyond the padding asked for does not count.
@@ -81,7 +95,8 @@ def max_pool_with_indices(w, x, size, window, stride, padding, dilation, adaptiv
         return adaptive_max(w, x, size)
     after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
     options = {"kernel_shape": window, "strides": stride, "dilations": dilation}
-    if any(end > before and end >= length for before, end, length in zip(padding, after, window)):
+    if any(isinstance(end, Size) or end > before and end >= length
+           for before, end, length in zip(padding, after, window)):
         if w.wants(1):
             w.refuse("indices of windows that reach far beyond the image")
         x = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(-math.inf, x.dtype))

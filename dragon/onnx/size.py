@@ -5,6 +5,9 @@ import itertools
 from dragon.onnx.errors import HardCodedError
 
 
+SHOWN = 5  # samples, where a number is shown
+
+
 class Size:
     """A whole number that differs from capture to capture; arithmetic is done in each of them.
 
@@ -54,7 +57,7 @@ class Size:
         return hash(self.samples)
 
     def __repr__(self):
-        return "|".join(map(str, self.samples))
+        return "|".join(map(str, self.samples[:SHOWN])) + "|..." * (len(self.samples) > SHOWN)
 
     def _refuse(self, *args):
         raise HardCodedError(f"a number that follows a dynamic size (here {self!r}) is needed while exporting")
@@ -99,15 +102,17 @@ def solve(rows, values):
     return None if any(line[width] for line in table[width:]) else [table[row][width] for row in range(width)]
 
 
-def fit(size, symbols):
-    """Write a Size as a polynomial of the symbols.
+def fit(samples, symbols, margin=0):
+    """Write a number as a polynomial of the symbols.
 
     Parameters
     ----------
-    size : Size
-        What to explain.
+    samples : sequence of int
+        What the number is in each capture.
     symbols : dict
         {name: its value in each capture}.
+    margin : int, optional, default=0
+        How many samples it must say beyond those that choose its coefficients.
 
     Returns
     -------
@@ -120,11 +125,11 @@ def fit(size, symbols):
     pairs = list(itertools.combinations(names, 2))
     for terms in [[single] for single in singles] + [[pair] for pair in pairs] + [singles, singles + pairs]:
         terms = [(), *terms]
-        if len(terms) >= len(size.samples):
+        if len(terms) >= len(samples) - margin:
             continue
         rows = [[product(symbols[name][sample] for name in term) for term in terms]
-                for sample in range(len(size.samples))]
-        found = solve(rows, size.samples)
+                for sample in range(len(samples))]
+        found = solve(rows, samples)
         if found is not None and all(number.denominator == 1 for number in found):
             return {term: int(number) for term, number in zip(terms, found) if number}
     return None

@@ -8,6 +8,7 @@ from dragon.core.device import Device
 from dragon.core.dtypes import NATIVE
 from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.size import Repeated, Size, make_size
+from dragon.onnx.wiring import difference_of, take_in
 
 
 class Plain(_C.Tensor):
@@ -63,6 +64,8 @@ class Program:
         self.constants, self.calls, self.updates = constants, calls, updates
         self.symbols = symbols or {}  # {name: what it is in each capture}
         self.following = {}  # the same of sizes that follow them
+        self.nearer = None  # given why it is none for all sizes, yields programs for fewer of them
+        self.bounds, self.joint = {}, []  # {name: the sizes at which it holds}, and what says which go together
 
 
 def array_of(tensor):
@@ -198,14 +201,14 @@ def overlay(programs, symbols):
 
     """
     first = programs[0]
-    for other in programs[1:]:
-        for mine, theirs in zip(first.calls, other.calls):
-            if mine.op != theirs.op:
-                raise HardCodedError(f"other operators are called at other sizes: {mine.op} ({mine.scope}) and "
-                                     f"{theirs.op}")
-        if len(first.calls) != len(other.calls):
-            raise HardCodedError(f"{len(first.calls)} operators are called at one size and {len(other.calls)} at "
-                                 "another")
+    wired = {0: first}
+    for place, other in enumerate(programs[1:], 1):
+        difference = difference_of(first, other)
+        found = None if difference else take_in(wired, other)
+        if found is None:
+            raise HardCodedError(difference or "other tensors are read at other sizes")
+        wired = {**found[0], place: found[1]}
+    programs = list(wired.values())
     whole = Overlay(programs)
 
     def all_of(name):

@@ -7,7 +7,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from dragon.onnx.errors import HardCodedError, load_package
-from dragon.onnx.size import Repeated, Size, fit
+from dragon.onnx.explain import Explainer
+from dragon.onnx.size import Repeated, Size
 from dragon.onnx.source import Value, array_of
 from dragon.onnx.table import Inexpressible
 
@@ -69,6 +70,7 @@ class Writer:
         self.opset, self.symbols = opset, symbols or {}
         self.nodes, self.initializers = [], {}
         self.sources = {}  # symbol -> (input value, axis) that tells it
+        self.told = {}  # samples of a size -> (value, axis) that has it when the model runs
         self.call = None
         self.scope = ""
         self._count, self.taken, self._cached = collections.Counter(), set(), {}
@@ -89,7 +91,10 @@ class Writer:
     def bind(self, captured, made):
         """Let a captured value be what was made for it."""
         self._held.append(captured)
-        self._values[id(captured)] = Value(made.name, made.dtype, captured.shape)
+        self._values[id(captured)] = value = Value(made.name, made.dtype, captured.shape)
+        for axis, size in enumerate(captured.shape or ()):
+            if isinstance(size, Size):
+                self.told.setdefault(size.samples, (value, axis))
 
     def resolve(self, value):
         """Return what a captured value became; others as they are."""
@@ -223,9 +228,8 @@ class Writer:
         if not isinstance(size, Size):
             return self.constant([int(size)], "int64")
         if size not in self._cached:
-            self._cached[size] = self._fitted(size)
-        found = self._cached[size]
-        return self._looked_up(size) if found is None else found
+            self._cached[size] = self._explained(size)
+        return self._cached[size]
 
     def number(self, size):
         """Return a size as a 0-d int64."""
@@ -238,21 +242,31 @@ class Writer:
         parts = [size if isinstance(size, Value) else self.size(size) for size in shape]
         return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=0)
 
-    def _fitted(self, size):
-        terms = fit(size, self.symbols)
-        if terms is None:
-            return None
-        total = None
-        for names, coefficient in terms.items():
-            part = None
-            for name in names:
-                value, axis = self.sources[name]
-                extent = self.size_of(value, axis)
-                part = extent if part is None else self.Mul(part, extent)
-            factor = self.constant([coefficient], "int64")
-            part = factor if part is None else part if coefficient == 1 else self.Mul(part, factor)
-            total = part if total is None else self.Add(total, part)
-        return total
+    def _explained(self, size):
+        told = {}
+        for value in self.call.inputs if self.call else ():
+            for axis, other in enumerate(value.shape or ()):
+                if isinstance(other, Size):
+                    told.setdefault((self.resolve(value).name, axis), (other.samples, self.resolve(value)))
+        for samples, (value, axis) in self.told.items():
+            told.setdefault((value.name, axis), (samples, value))
+        found = Explainer(self.symbols, {key: samples for key, (samples, _) in told.items()}).explain(size.samples)
+        if found is None:
+            raise HardCodedError(f"a size that is {size!r} where the dynamic sizes are "
+                                 f"{ {name: Size(samples) for name, samples in self.symbols.items()} }")
+        return self._computed(found, {key: (value, key[1]) for key, (_, value) in told.items()})
+
+    def _computed(self, expression, places):
+        """Write an expression of `dragon.onnx.explain`; places are the values and axes of its terms."""
+        kind, *parts = expression
+        if kind == "number":
+            return self.constant([parts[0]], "int64")
+        if kind == "term":
+            return self.size_of(*(self.sources[parts[0]] if parts[0] in self.sources else places[parts[0]]))
+        one, other = (self._computed(part, places) for part in parts)
+        if kind == "div":  # ONNX rounds towards zero
+            return self.Div(self.Sub(one, self.Mod(one, other)), other)
+        return self.add(kind.title(), one, other)
 
     def size_of(self, x, axis):
         """Return the size of an axis at run time, as a vector of one element."""
@@ -268,14 +282,6 @@ class Writer:
         except HardCodedError:
             return False
         return True
-
-    def _looked_up(self, size):
-        for value in self.call.inputs if self.call else ():
-            for axis, other in enumerate(value.shape):
-                if other == size:
-                    return self.size_of(value, axis)
-        raise HardCodedError(f"a size that is {size!r} where the dynamic sizes are "
-                             f"{ {name: list(samples) for name, samples in self.symbols.items()} }")
 
     # --- shapes
 

@@ -211,7 +211,7 @@ def test_the_line_that_cannot_be_said_is_named():
     with pytest.raises(onnx.ExportError, match=f"test_onnx_structures.py:{line}: if x.sum\\(\\) > 0:"):
         onnx.export(function, torch.rand(3))
     net = nn.Sequential(nn.Linear(3, 3), nn.Flatten(0))
-    net.append(type("Half", (nn.Module,), {"forward": lambda self, x: x[:x.shape[0] // 2]})())
+    net.append(type("Squared", (nn.Module,), {"forward": lambda self, x: x[:x.shape[0] ** 2 // 90]})())
     with pytest.raises(onnx.ExportError, match=re.escape("Sequential.2 at test_onnx_structures.py")):
         onnx.export(net, torch.rand(3, 3), input_names=["x"], dynamic_axes={"x": {0: "n"}})
 
