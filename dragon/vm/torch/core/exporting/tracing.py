@@ -6,6 +6,7 @@ import traceback
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
@@ -269,9 +270,29 @@ class Tracing:
             for name, value in vars(part).items():
                 if value is tensor:
                     return self._lift(tensor, f"{prefix}.{name}" if prefix else name)
+        self._check_has_numbers(tensor)
         name = f"lifted_tensor_{self._constants}"
         self._constants += 1
         return self._lift(tensor, name)
+
+    def _check_has_numbers(self, tensor):
+        """Raise where a tensor was made while the program ran, by what is no call of an operator."""
+        try:
+            self._aside(lambda: tensor.detach().reshape(-1)[:1].clone(), (), {})
+        except RuntimeError as error:
+            raise ExportError(f"torch.export: the program uses a tensor {tuple(tensor.shape)} that no operator's call "
+                              f"gave (at {user_line()}), such as torch.autograd.grad's or torch.func.vmap's; expected "
+                              "tensors of operators, parameters, buffers and constants") from error
+
+    def _aside(self, func, args, kwargs):
+        """Return what a function gives that runs with numbers, and is no part of the program."""
+        phantom = modes.set_phantom(False)
+        self.listener.clerk.busy += 1
+        try:
+            return self.listener.quietly(func, args, kwargs)
+        finally:
+            self.listener.clerk.busy -= 1
+            modes.set_phantom(phantom)
 
     def _lift(self, tensor, target):
         first = next((one.node for one in self.traced.inputs if one.kind == "user"), None)
@@ -284,13 +305,7 @@ class Tracing:
 
     def _lifted(self, func, args, kwargs):
         """Return a tensor of Python's numbers, with the numbers, as a constant."""
-        phantom = modes.set_phantom(False)
-        self.listener.clerk.busy += 1
-        try:
-            made = self.listener.quietly(func, args, kwargs)
-        finally:
-            self.listener.clerk.busy -= 1
-            modes.set_phantom(phantom)
+        made = self._aside(func, args, kwargs)
         name = f"lifted_tensor_{self._constants}"
         self._constants += 1
         self.listener.track(made, self._lift(made, name))
