@@ -1,5 +1,6 @@
 """Control flow of exported programs: calls of operators that take graphs."""
 from dragon.core import modes
+from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.listening import Listener
@@ -9,22 +10,24 @@ from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.utils import _pytree as pytree
 
 
-def _is_phantom():
+def _asks_for_shapes():
+    """Return whether only shapes are asked for: no numbers are there, and nobody captures both ways as a graph."""
     before = modes.set_phantom(True)
     modes.set_phantom(before)
-    return before
+    capturing = captures()
+    return before and (not capturing or getattr(capturing[-1], "wants_shapes", False))
 
 
 def _run_cond(pred, true_graph, false_graph, operands=()):
     from dragon.vm.torch.core.functions import control
-    if _is_phantom():
+    if _asks_for_shapes():
         return true_graph(*operands)
     return control.cond(pred, true_graph, false_graph, tuple(operands))
 
 
 def _run_while(cond_graph, body_graph, carried, additional=()):
     from dragon.vm.torch.core.functions import control
-    if _is_phantom():
+    if _asks_for_shapes():
         return tuple(body_graph(*carried, *additional))
     return tuple(control.while_loop(lambda *state: cond_graph(*state)[0], body_graph, (*carried, *additional))[
         :len(carried)]) if not additional else _while_with(cond_graph, body_graph, tuple(carried), tuple(additional))
@@ -43,7 +46,7 @@ def _run_scan(combine_graph, init, xs, additional=()):
     def step(carried, slices):
         made = combine_graph(*carried, *slices, *additional)
         return list(made[:count]), list(made[count:])
-    if _is_phantom():
+    if _asks_for_shapes():
         carried, made = step(list(init), [x[0] for x in xs])
         return (*carried, *(item.unsqueeze(0).expand(xs[0].shape[0], *item.shape).clone() for item in made))
     carried, made = control.scan(step, list(init), list(xs))
@@ -52,7 +55,7 @@ def _run_scan(combine_graph, init, xs, additional=()):
 
 def _run_map(body_graph, xs, additional=()):
     from dragon.vm.torch.core.functions import control
-    if _is_phantom():
+    if _asks_for_shapes():
         made = body_graph(*(x[0] for x in xs), *additional)
         return tuple(item.unsqueeze(0).expand(xs[0].shape[0], *item.shape).clone() for item in made)
     return tuple(control.map(lambda slices: list(body_graph(*slices, *additional)), list(xs)))

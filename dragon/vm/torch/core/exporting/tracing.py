@@ -27,7 +27,7 @@ PLAIN = (int, float, bool, str, type(None), complex)
 class Export:
     """Stands where captures in progress stand, so that who asks is told that a program is exported."""
 
-    is_trace, exports = False, True
+    is_trace, exports, wants_shapes = False, True, True
 
     def __init__(self, trace, scribe):
         self.trace, self.scribe = trace, scribe
