@@ -176,8 +176,7 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
         raise OnnxExporterError(f"torch.onnx.export: {error}") from error
     program = ONNXProgram(proto, lambda: _program_of(source, args, kwargs, dynamic_shapes))
     if verbose:
-        import onnx as onnx_library
-        print(onnx_library.printer.to_text(proto.graph))
+        print(program.text())
     if verify:
         check_equal(program, model, args, kwargs or {})
     if f is not None:

@@ -48,6 +48,11 @@ class ONNXProgram:
         feeds = {name: tensor.detach().numpy() for name, tensor in zip(names, tensors)}
         return tuple(torch.from_numpy(array) for array in self._session.run(None, feeds))
 
+    def text(self):
+        """Return the graph as ONNX prints it."""
+        import onnx
+        return onnx.printer.to_text(self.model_proto.graph)
+
     def release(self):
         """Give the runtime's session back."""
         self._session = None

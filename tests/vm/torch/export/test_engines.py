@@ -36,6 +36,10 @@ class Scanned(torch.nn.Module):
         return control.scan(lambda total, row: (total + row, total * row), torch.zeros(4), x)[1]
 
 
+def close(result, wanted):
+    numpy.testing.assert_allclose(result.detach().numpy(), wanted.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
 WAYS = {
     "compile": lambda module, x: torch.compile(module),
     "trace": lambda module, x: torch.jit.trace(module, (x,)),
@@ -49,7 +53,7 @@ def test_modules_of_programs(kind, way):
     x, module = torch.linspace(-1, 2, 20).reshape(5, 4), kind().eval()
     made = WAYS[way](export(module, (x,)).module(), x)
     for value in (x, -x, x * 3 - 1):  # both ways, whichever the example took
-        numpy.testing.assert_allclose(made(value).detach().numpy(), module(value).detach().numpy(), rtol=1e-5, atol=1e-6)
+        close(made(value), module(value))
 
 
 @pytest.mark.parametrize("way", ["compile", "trace"])
@@ -59,7 +63,7 @@ def test_sizes_vary(way):
     made = WAYS[way](program.module(), x)
     for rows in (5, 2, 9):
         value = torch.linspace(-1, 1, rows * 4).reshape(rows, 4)
-        numpy.testing.assert_allclose(made(value).detach().numpy(), module(value).detach().numpy(), rtol=1e-5, atol=1e-6)
+        close(made(value), module(value))
 
 
 @pytest.mark.parametrize("form", ["program", "core", "module"])
@@ -76,4 +80,4 @@ def test_models_with_sizes_that_vary(form):
     assert isinstance(model.exported_program, ExportedProgram)
     assert len(model.exported_program.range_constraints) == 1
     value = torch.linspace(-1, 1, 28).reshape(7, 4)
-    numpy.testing.assert_allclose(model(value)[0].numpy(), module(value).detach().numpy(), rtol=1e-5, atol=1e-6)
+    close(model(value)[0], module(value))

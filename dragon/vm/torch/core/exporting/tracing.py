@@ -15,6 +15,7 @@ from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDepend
 from dragon.vm.torch.core.exporting.executing import api
 from dragon.vm.torch.core.exporting.hearing import listener as listener_now
 from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.replay import plain_shape
 from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
@@ -326,6 +327,13 @@ def _phantom(value, shape):
     return _C.phantom_like(value, shape)
 
 
+def _shown(tensor):
+    """Return a tensor without numbers as a program prints it."""
+    dtype = "" if str(tensor.dtype) == "torch.float32" else f", dtype={tensor.dtype}"
+    shape = listener_now().quietly(plain_shape, (tensor,), {})  # to be told of is no decision
+    return f"FakeTensor(..., size={shape}{dtype})"
+
+
 def _follow_modules(listener, root, preserved, traced):
     """Note at every node which modules' calls are under way; return what ends that."""
     names = {}
@@ -365,8 +373,18 @@ def _follow_modules(listener, root, preserved, traced):
         if listener_now() is None:
             return listed(tensor)
         return tensor.item() if tensor.ndim == 0 else [part.tolist() for part in tensor.unbind()]
+
+    def text(name):
+        plain = getattr(Tensor, name)
+
+        def shown(tensor, *args):
+            return plain(tensor, *args) if listener_now() is None else _shown(tensor)
+        shown.__name__ = name
+        return shown
+
     original, told, listed = Tensor.__setitem__, Tensor.item, Tensor.tolist
     fresh = {"__setitem__": set_item, "item": item, "tolist": to_list}
+    fresh.update((name, text(name)) for name in ("__repr__", "__str__", "__format__"))
     before = {name: Tensor.__dict__.get(name) for name in fresh}
     Module.__call__ = call
     for name, function in fresh.items():
