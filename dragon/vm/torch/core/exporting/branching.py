@@ -1,9 +1,8 @@
 """Control flow of exported programs: calls of operators that take graphs."""
 import ast
 import operator
-import warnings
 
-from dragon.core import modes
+from dragon.core import modes, warnings
 from dragon.core.capture.lines import call_under_way
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import Size as Number
