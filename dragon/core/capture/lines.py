@@ -1,4 +1,6 @@
 """Places in the user's code where something happens: for warnings that name a line."""
+import ast
+import itertools
 import linecache
 import sys
 
@@ -26,6 +28,34 @@ def user_frame():
         return ""
     code, source = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
     return f'  File "{code.co_filename}", line {frame.f_lineno}, in {code.co_name}\n' + f"    {source}\n" * bool(source)
+
+
+def call_under_way():
+    """Return the user's innermost call.
+
+    Returns
+    -------
+    Optional[Tuple[ast.Call, str, range]]
+        The call, its file and its lines; None where it cannot be read, as under Python 3.10.
+
+    """
+    frame = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None or not hasattr(frame.f_code, "co_positions"):
+        return None
+    place = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    first, last, start, end = place
+    if None in place:
+        return None
+    lines = [linecache.getline(frame.f_code.co_filename, line).encode() for line in range(first, last + 1)]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    try:
+        call = ast.parse(b"".join(lines).decode(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return (call, frame.f_code.co_filename, range(first, last + 1)) if isinstance(call, ast.Call) else None
 
 
 def definition(function):

@@ -393,8 +393,38 @@ def hessian(func, argnums=0):
 
 
 def functionalize(func, *, remove="mutations"):
-    """Say that there is no rewriting of functions."""
-    raise NotImplementedError("functionalize: Dragon runs functions as they are and cannot take writes out of them")
+    """Return a function of which `make_fx` writes a graph without writes; called, it is the function.
+
+    Parameters
+    ----------
+    func : Callable
+        Any function of tensors.
+    remove : str, optional, default="mutations"
+        What graphs shall not have. "mutations_and_views" asks for copies in place of views as well, which graphs
+        here do not have.
+
+    Returns
+    -------
+    Callable
+        It gives what the function gives, and writes into arguments what the function writes into them.
+
+    Examples
+    --------
+    >>> def write(x):
+    ...     y = x.clone()
+    ...     return y.add_(1)
+    >>> torch.func.functionalize(write)(torch.zeros(2))
+    tensor([1., 1.])
+
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(f"functionalize: got remove={remove!r}, expected 'mutations' or 'mutations_and_views'")
+
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        return func(*args, **kwargs)
+    call._functionalized = func, remove
+    return call
 
 
 def debug_unwrap(tensor, *, recurse=True):

@@ -104,7 +104,7 @@ fx.experimental.meta_tracer MetaTracer* symbolic_trace
 fx.experimental.accelerator_partitioner Partitioner* DAG*
 fx.experimental.unification unify reify Var* var
 fx.experimental.symbolic_shapes ShapeEnv*
-fx.experimental.proxy_tensor make_fx ProxyTorchDispatchMode* get_proxy_mode
+fx.experimental.proxy_tensor ProxyTorchDispatchMode* get_proxy_mode
 nested nested_tensor as_nested_tensor to_padded_tensor nested_tensor_from_jagged
 package PackageExporter* PackageImporter*
 mobile

@@ -163,7 +163,7 @@ class _Builder:
             self.root.add_module(name, module)
         nodes = [node for node in program.graph.nodes if node.op in ("call_function", "get_attr")]
         graph = Graph()
-        values = {node: graph.placeholder(node.name) for node in users}
+        values = {node: _told(graph.placeholder(node.name), node) for node in users}
         self._fill(graph, nodes, 0, "", values)
         results = program.graph.output_node().args[0]
         graph.output(tuple(map_arg(results, lambda node: self._value(graph, node, values, ""))))
@@ -179,7 +179,7 @@ class _Builder:
             if prefix:
                 target = target[len(prefix) + 1:] if self._is_own(node, prefix) else f"{PROGRAM}.{target}"
             with graph.inserting_before(_first(graph)):
-                values[node] = graph.get_attr(target)
+                values[node] = _told(graph.get_attr(target), node)
         return values[node]
 
     @staticmethod
@@ -196,7 +196,7 @@ class _Builder:
             if step is None or nodes[place].op == "get_attr":
                 node = nodes[place]
                 if node.op == "get_attr":
-                    values[node] = graph.get_attr(node.target)
+                    values[node] = _told(graph.get_attr(node.target), node)
                 else:
                     values[node] = graph.node_copy(node, lambda used: self._value(graph, used, values, prefix))
                 place += 1
@@ -227,11 +227,13 @@ class _Builder:
         if signature is not None:
             given, after = self._signed(signature, given, after)
         inner = Graph()
-        places = [(node, inner.placeholder(node.name)) for node in given]
+        places = [(node, _told(inner.placeholder(node.name), node)) for node in given]
+        alone = signature is None and len(after) == 1  # a module of the user's in its place returns no tuple either
         known = {node: place for node, place in places if isinstance(node, Node)}
         self._fill(inner, nodes, depth + 1, path, known)
-        inner.output(tuple(self._value(inner, node, known, path) if isinstance(node, Node) else node.value
-                           for node in after))
+        returned = tuple(self._value(inner, node, known, path) if isinstance(node, Node) else node.value
+                         for node in after)
+        inner.output(returned[0] if alone else returned)
         kind = step[1][1]
         module = InterpreterModule(inner, kind if isinstance(kind, str) else kind.__qualname__)
         module = self._place(full, module)
@@ -245,9 +247,13 @@ class _Builder:
             called = graph.call_function(pytree.tree_leaves, (called,))
         else:
             called = graph.call_module(target, tuple(handed))
+            called.meta["val"] = after[0].meta.get("val") if alone else tuple(node.meta.get("val") for node in after)
+        if alone:
+            values[after[0]] = called
+            return
         for number, node in enumerate(after):
             if isinstance(node, Node):
-                values[node] = graph.call_function(operator.getitem, (called, number))
+                values[node] = _told(graph.call_function(operator.getitem, (called, number)), node)
 
     def _is_own(self, node, path):
         return node in self.state and self.state[node].startswith(path + ".")
@@ -287,6 +293,13 @@ class _Builder:
                     setattr(module, name, value)
         holder.add_module(last, module)
         return module
+
+
+def _told(made, node):
+    """Return a node that knows what another one gives, and gives the same."""
+    if isinstance(node, Node) and "val" in node.meta:
+        made.meta["val"] = node.meta["val"]
+    return made
 
 
 def _copied(value):

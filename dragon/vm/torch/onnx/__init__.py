@@ -5,7 +5,7 @@ import enum
 from dragon.core import warnings
 from dragon.core.capture.settings import is_exporting
 from dragon.vm.torch.core.exporting.asking import shapes_of
-from dragon.vm.torch.export import ExportedProgram
+from dragon.vm.torch.export import ExportedProgram, export as torch_export
 from dragon.vm.torch.jit._trace import Tracing
 from dragon.vm.torch.onnx import errors
 from dragon.vm.torch.onnx.errors import OnnxExporterError, UnsupportedOperatorError
@@ -96,6 +96,13 @@ def _parts_of(program, args, kwargs, dynamic_shapes):
     return program.module(check_guards=False), tuple(args), dict(kwargs or {}), dynamic_shapes
 
 
+def _program_of(source, args, kwargs, dynamic_shapes):
+    """Return the exported program of what became a model."""
+    if isinstance(source, ExportedProgram):
+        return source
+    return torch_export(getattr(source, "_orig_mod", source), args, kwargs, dynamic_shapes=dynamic_shapes)
+
+
 def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=None, output_names=None,
            opset_version=None, dynamo=True, external_data=True, dynamic_shapes=None, custom_translation_table=None,
            report=False, optimize=True, verify=False, profile=False, dump_exported_program=False, artifacts_dir=".",
@@ -151,11 +158,12 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     if args and isinstance(args[-1], dict) and kwargs is None:
         args, kwargs = args[:-1], args[-1]
+    source = model
     if isinstance(model, ExportedProgram):
         model, args, kwargs, dynamic_shapes = _parts_of(model, args, kwargs, dynamic_shapes)
     model = getattr(model, "_orig_mod", model)  # what `torch.compile` wraps
     mode = TrainingMode.PRESERVE if dynamo else TrainingMode(training)
-    if dynamo and getattr(model, "training", False):
+    if dynamo and getattr(model, "training", False) and "eval" not in vars(model):  # exported ones have no modes
         warnings.warn("torch.onnx.export: the module is in training mode; call `eval()` first for a model that infers")
     try:
         with select_model_mode_for_export(model, mode), contextlib.nullcontext() if dynamo else Tracing():
@@ -166,10 +174,9 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
         raise UnsupportedOperatorError(f"torch.onnx.export: {error}", error.operators) from error
     except onnx.ExportError as error:
         raise OnnxExporterError(f"torch.onnx.export: {error}") from error
-    program = ONNXProgram(proto)
+    program = ONNXProgram(proto, lambda: _program_of(source, args, kwargs, dynamic_shapes))
     if verbose:
-        import onnx as onnx_library
-        print(onnx_library.printer.to_text(proto.graph))
+        print(program.text())
     if verify:
         check_equal(program, model, args, kwargs or {})
     if f is not None:

@@ -12,12 +12,21 @@ class ONNXProgram:
     ----------
     model_proto : onnx.ModelProto
         The model.
+    make_program : Optional[Callable[[], ExportedProgram]]
+        Makes the program of PyTorch's operators that the model stands for.
 
     """
 
-    def __init__(self, model_proto):
-        self.model_proto = model_proto
-        self._session = None
+    def __init__(self, model_proto, make_program=None):
+        self.model_proto, self._make_program = model_proto, make_program
+        self._session = self._program = None
+
+    @property
+    def exported_program(self):
+        """Optional[ExportedProgram]: the same in PyTorch's operators, made when it is first asked for."""
+        if self._program is None and self._make_program is not None:
+            self._program = self._make_program()
+        return self._program
 
     def __repr__(self):
         graph = self.model_proto.graph
@@ -38,6 +47,11 @@ class ONNXProgram:
             raise ValueError(f"ONNXProgram: got {len(tensors)} tensors; expected {len(names)}: {names}")
         feeds = {name: tensor.detach().numpy() for name, tensor in zip(names, tensors)}
         return tuple(torch.from_numpy(array) for array in self._session.run(None, feeds))
+
+    def text(self):
+        """Return the graph as ONNX prints it."""
+        import onnx
+        return onnx.printer.to_text(self.model_proto.graph)
 
     def release(self):
         """Give the runtime's session back."""

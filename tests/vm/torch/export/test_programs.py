@@ -304,3 +304,21 @@ def test_gradients_that_are_not_wanted_and_autocast():
                 return x @ x.T
     with pytest.raises(NotImplementedError, match="autocast"):
         export(Cast(), (X,))
+
+
+def test_caches_of_modules_stay_as_they_were():
+    class Does(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.biases, self.seen = torch.nn.Parameter(torch.ones(3)), []
+            self.cache = {}
+
+        def forward(self, x):
+            if "key" not in self.cache:
+                self.cache["key"] = self.biases * 2
+            self.seen.append(x)
+            return x + self.cache["key"]
+    module = Does()
+    program = torch.export.export(module, (torch.zeros(3),))
+    assert (module.cache, module.seen) == ({}, [])
+    assert module(torch.zeros(3)).tolist() == program.module()(torch.zeros(3)).tolist() == [2, 2, 2]

@@ -81,3 +81,34 @@ def test_arguments_that_nobody_uses():
     program = export(Parts(), (x, y), preserve_module_call_signature=("chooses",))
     program.graph.eliminate_dead_code()
     assert unflatten(program)(x, y).tolist() == [6, 5]
+
+
+def test_modules_are_replaced():
+    genuine = pytest.importorskip("torch")
+
+    def program(lib):
+        class Inner(lib.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.line = lib.nn.Linear(3, 3)
+
+            def forward(self, x):
+                return self.line(x) * 2
+
+        class Outer(lib.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner, self.last = Inner(), lib.nn.Linear(3, 3)
+
+            def forward(self, x):
+                return self.last(self.inner(x))
+        return lib.export.unflatten(lib.export.export(Outer(), (lib.ones(2, 3),)))
+
+    def replaced(lib):
+        made = program(lib)
+        made.inner.line, made.last = lib.nn.ReLU(), lib.nn.Identity()
+        return made(lib.arange(-3.0, 3).reshape(2, 3)).tolist()
+    assert replaced(torch) == replaced(genuine) == [[0, 0, 0], [0, 2, 4]]
+    for one in program(torch).modules():
+        for node in getattr(one, "graph", torch.fx.Graph()).nodes:
+            assert node.op == "output" or tuple(node.meta["val"].shape)

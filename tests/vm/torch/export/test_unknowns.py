@@ -193,3 +193,23 @@ def test_many_numbers():
     program = export(made(torch, masked), (torch.arange(40), torch.tensor(21)))
     assert len(program.range_constraints) == 13
     assert program.module()(torch.arange(40), torch.tensor(22)).shape == (28 + 22,)
+
+
+def test_bounds_of_sizes():
+    genuine = pytest.importorskip("torch")
+
+    def told(lib):
+        class Does(lib.nn.Module):
+            def forward(self, n, x):
+                size = n.item()
+                lib._constrain_as_size(size, min=2, max=9)
+                return lib.zeros(size) + x
+        program = lib.export.export(Does(), (lib.tensor(3), lib.ones(1)))
+        letters = []
+        for value in (1, -1, 10):
+            with pytest.raises(RuntimeError) as error:
+                lib._constrain_as_size(value, min=2, max=9)
+            letters.append(str(error.value))
+        bounds = [(int(one.lower), int(one.upper)) for one in program.range_constraints.values()]
+        return bounds, program.module()(lib.tensor(4), lib.ones(1)).tolist(), letters
+    assert told(torch) == told(genuine)

@@ -228,3 +228,37 @@ def test_what_is_missing_says_so():
     shape_prop = importlib.import_module("dragon.vm.torch.fx.passes.shape_prop")
     with pytest.raises(NotImplementedError, match="fake_mode"):
         shape_prop.ShapeProp(dt.fx.symbolic_trace(lambda x: x), object())
+
+
+def test_names_of_nodes_in_exported_patterns():
+    def pattern(lib, x, weight):
+        line = lib.nn.functional.linear(x, weight)
+        made = lib.nn.functional.relu(line)
+        return made, {"line": line, "made": made}
+
+    def at(lib, place):
+        matcher = importlib.import_module(place + "fx.passes.utils.matcher_with_name_node_map_utils")
+
+        def exported(function):
+            class Does(lib.nn.Module):
+                def forward(self, x, weight):
+                    return function(lib, x, weight)
+            return lib.export.export(Does(), (lib.ones(2, 3), lib.ones(4, 3))).module()
+        small = matcher.SubgraphMatcherWithNameNodeMap(exported(pattern))
+        large = exported(lambda lib, x, weight: pattern(lib, x + 1, weight)[0] * 2)
+        return [{name: node.name for name, node in match.name_node_map.items()} for match in small.match(large.graph)]
+    mine, theirs = (at(lib, place) for lib, place in BOTH)
+    assert mine == theirs == [{"line": "linear", "made": "relu"}]
+
+
+def test_operators_that_stay_twice():
+    def at(lib, place):
+        make_fx = importlib.import_module(place + "fx.experimental.proxy_tensor").make_fx
+        merge = importlib.import_module(place + "fx.passes.dialect.common.cse_pass").CSEPass
+        counts = []
+        for banned in ([], [lib.ops.aten.add], [lib.ops.aten.mul]):
+            made = make_fx(lambda x: (x + 1) * (x + 1))(lib.ones(2))
+            counts.append(len(merge(banned_ops=banned)(made).graph_module.graph.nodes))
+        return counts
+    mine, theirs = (at(lib, place) for lib, place in BOTH)
+    assert mine == theirs

@@ -9,7 +9,7 @@ import dragon.vm.torch as torch
 from dragon.vm.torch import Tensor, nn
 from dragon.vm.torch.core.scripting.recipes import functional
 from dragon.vm.torch.core.scripting.running import Program
-from dragon.vm.torch.core.scripting.schemas import SchemaReader
+from dragon.vm.torch.core.scripting.schemas import read_schema
 from dragon.vm.torch.core.signatures import SCRIPTS, signatures
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 
@@ -296,4 +296,4 @@ def test_all_recipes_compile():
 def test_all_signatures_are_read():
     for name, lines in signatures(SCRIPTS).items():
         for line in lines:
-            assert SchemaReader(line).schema().name == name
+            assert read_schema(line).name == name

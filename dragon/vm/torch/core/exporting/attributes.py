@@ -16,6 +16,8 @@ class Attributes:
     def __init__(self, root):
         self.before = [(name, part, dict(vars(part)), dict(part._buffers), dict(part._parameters))
                        for name, part in root.named_modules()]
+        self.tables = [(value, value.copy()) for _, _, fields, _, _ in self.before for value in fields.values()
+                       if type(value) in (dict, list, set)]
 
     def note_writes(self):
         """Note at the listener that buffers which were assigned are written, and raise for other tensors."""
@@ -40,3 +42,6 @@ class Attributes:
             for table, known in ((part._buffers, buffers), (part._parameters, parameters)):
                 table.clear()
                 table.update(known)
+        for table, known in self.tables:  # what a module keeps of a call, such as a cache, has no numbers
+            table.clear()
+            table.extend(known) if isinstance(table, list) else table.update(known)

@@ -1,30 +1,42 @@
 """Control flow of exported programs: calls of operators that take graphs."""
-from dragon.core import modes
+import ast
+import operator
+
+from dragon.core import modes, warnings
+from dragon.core.capture.lines import call_under_way
+from dragon.core.capture.settings import captures
+from dragon.core.capture.sizes import Size as Number
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.listening import Listener
+from dragon.vm.torch.core.exporting.unknowns import TRUE
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.utils import _pytree as pytree
 
+NAMES = {operator.eq: "eq", operator.ne: "noteq", operator.lt: "lt", operator.le: "lte", operator.gt: "gt",
+         operator.ge: "gte"}  # of the nodes of Python's own trees
 
-def _is_phantom():
+
+def _asks_for_shapes():
+    """Return whether only shapes are asked for: no numbers are there, and nobody captures both ways as a graph."""
     before = modes.set_phantom(True)
     modes.set_phantom(before)
-    return before
+    capturing = captures()
+    return before and (not capturing or getattr(capturing[-1], "wants_shapes", False))
 
 
 def _run_cond(pred, true_graph, false_graph, operands=()):
     from dragon.vm.torch.core.functions import control
-    if _is_phantom():
+    if _asks_for_shapes():
         return true_graph(*operands)
     return control.cond(pred, true_graph, false_graph, tuple(operands))
 
 
 def _run_while(cond_graph, body_graph, carried, additional=()):
     from dragon.vm.torch.core.functions import control
-    if _is_phantom():
+    if _asks_for_shapes():
         return tuple(body_graph(*carried, *additional))
     return tuple(control.while_loop(lambda *state: cond_graph(*state)[0], body_graph, (*carried, *additional))[
         :len(carried)]) if not additional else _while_with(cond_graph, body_graph, tuple(carried), tuple(additional))
@@ -43,7 +55,7 @@ def _run_scan(combine_graph, init, xs, additional=()):
     def step(carried, slices):
         made = combine_graph(*carried, *slices, *additional)
         return list(made[:count]), list(made[count:])
-    if _is_phantom():
+    if _asks_for_shapes():
         carried, made = step(list(init), [x[0] for x in xs])
         return (*carried, *(item.unsqueeze(0).expand(xs[0].shape[0], *item.shape).clone() for item in made))
     carried, made = control.scan(step, list(init), list(xs))
@@ -52,7 +64,7 @@ def _run_scan(combine_graph, init, xs, additional=()):
 
 def _run_map(body_graph, xs, additional=()):
     from dragon.vm.torch.core.functions import control
-    if _is_phantom():
+    if _asks_for_shapes():
         made = body_graph(*(x[0] for x in xs), *additional)
         return tuple(item.unsqueeze(0).expand(xs[0].shape[0], *item.shape).clone() for item in made)
     return tuple(control.map(lambda slices: list(body_graph(*slices, *additional)), list(xs)))
@@ -165,8 +177,61 @@ def _same_kind(name, one, another):
                               "number of axes")
 
 
+def written_predicate(outer, pred):
+    """Return the comparison of sizes that a branch goes by, as a node; None where it is no such comparison.
+
+    Parameters
+    ----------
+    outer : Listener
+        Who listens.
+    pred : bool
+        What the comparison gave for the example's sizes.
+
+    Returns
+    -------
+    Optional[Node]
+        The comparison, which decides nothing any more.
+
+    """
+    clerk, found = outer.clerk, call_under_way()
+    if found is None or not found[0].args or not isinstance(found[0].args[0], ast.Compare):
+        return None
+    _, file, lines = found
+    places = tuple(f"{file}:{line}: " for line in lines)
+    (*others, last) = [one for one in clerk.recent if one.place.startswith(places)] or [None]
+    if others or last is None or len(found[0].args[0].ops) != 1:
+        return None
+    plain, turned = TRUE[last.relation, last.held == pred]
+    if type(found[0].args[0].ops[0]).__name__.lower() not in (NAMES[plain], NAMES[turned]):
+        return None
+    operation, sides = plain, (last.a, last.b)
+    if clerk.origins[last.a].how == "constant":  # Python asks the size, which is then on the left
+        operation, sides = turned, (last.b, last.a)
+    node = outer.graph.create_node("call_function", operation, tuple(map(outer._number, sides)), {}, operation.__name__)
+    node.meta["example"] = pred
+    outer._describe(node)
+    clerk.recent = [one for one in clerk.recent if one is not last]
+    clerk.decisions = [one for one in clerk.decisions if one[:4] != last[:4]]
+    return node
+
+
+def _predicate(outer, pred):
+    """Return a node for what a branch goes by, or a bool where that is a number of Python's."""
+    if type(pred) is Number:  # of a tensor of truth values
+        return outer.number_of(pred)
+    node = written_predicate(outer, bool(pred))
+    if node is None:
+        warnings.warn("Pred is a Python constant: torch.cond goes one way, and the program holds that way alone; "
+                      "expected a tensor or a comparison of sizes, written where torch.cond is called")
+    return bool(pred) if node is None else node
+
+
 def export_cond(outer, pred, true_fn, false_fn, operands):
     """Write down a branch."""
+    if not isinstance(pred, Tensor):
+        pred = _predicate(outer, pred)
+        if isinstance(pred, bool):
+            return (true_fn if pred else false_fn)(*operands)
     leaves, spec = pytree.tree_flatten(tuple(operands))
     lifted, branches, specs, results = {}, [], [], []
     names = [f"arg{number}_1" for number in range(len(leaves))]

@@ -8,7 +8,7 @@ import re
 from dragon.core import modes as switches
 from dragon.core.capture.lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
-from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
+from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
@@ -226,7 +226,9 @@ class Listener(TorchFunctionMode):
         return self.emit(target, args, {}, tuple(value), target.__name__)
 
     def clerk_value(self, node):
-        """Return the number that a node gives in the example."""
+        """Return the number or truth that a node gives in the example."""
+        if isinstance(node.meta.get("example"), bool):
+            return node.meta["example"]
         number = next(number for number, known in self._numbers.items() if known is node)
         return int(self.clerk.origins[number].value)
 
@@ -300,10 +302,6 @@ class Listener(TorchFunctionMode):
 
     def unknown_number(self, target, tensor):
         """Note that the program takes a number from a tensor."""
-        if str(tensor.dtype) == "torch.bool":
-            raise GuardOnDataDependentSymNode("Could not guard on data-dependent expression: the program takes a truth "
-                                              f"value from a tensor at {user_line()}; expected torch.cond or "
-                                              "torch.where")
         name, size = self.clerk.unknowns.mint(self.clerk)
         value = size / 1 if tensor.is_floating_point() else size
         self.clerk.unknowns.numbers[value.number] = name
@@ -311,6 +309,8 @@ class Listener(TorchFunctionMode):
         node = self._note_unknown(target, name, is_size=False)
         self.clerk.origins.pop(value.number, None)
         self.clerk.learn_number(value, "item", node)
+        if str(tensor.dtype) == "torch.bool":
+            self.clerk.unknowns.is_truth(name)
         return value
 
     def _note_unknown(self, target, name, is_size):

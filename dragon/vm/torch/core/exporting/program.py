@@ -34,7 +34,7 @@ class Described:
         self.traced, self.axes, self.ranges, self.guards = traced, axes, ranges, guards
 
 
-def describe_program(module, args, kwargs, dynamic_shapes, preserved=()):
+def describe_program(module, args, kwargs, dynamic_shapes, preserved=(), make=Tracing):
     """Return the Described of a module's call.
 
     Parameters
@@ -47,6 +47,8 @@ def describe_program(module, args, kwargs, dynamic_shapes, preserved=()):
         Which sizes may vary.
     preserved : Sequence[str]
         Modules whose calls are kept.
+    make : Callable, optional, default=Tracing
+        Makes the tracing.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def describe_program(module, args, kwargs, dynamic_shapes, preserved=()):
     asked = asked_axes(module, args, kwargs, dynamic_shapes)
 
     def trace(open_axes, sizes, unknowns=None):
-        return traced_with(lambda unknowns: Tracing(module, args, kwargs, open_axes, sizes, preserved, unknowns),
+        return traced_with(lambda unknowns: make(module, args, kwargs, open_axes, sizes, preserved, unknowns),
                            unknowns).traced
     return _described(trace, asked)
 

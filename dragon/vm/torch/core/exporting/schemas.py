@@ -3,9 +3,8 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+from dragon.vm.torch.core.signature_lines import read_line
 from dragon.vm.torch.core.signatures import EXPORTS, signatures
-
-_WORDS = {"None": None, "True": True, "False": False, "contiguous_format": 0, "Mean": 1, "[]": []}
 
 
 class Argument(NamedTuple):
@@ -48,38 +47,6 @@ class Schema(NamedTuple):
                     None)
 
 
-def _split(text):
-    """Return parts between commas, brackets kept whole."""
-    parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
-    return [*parts, text[start:].strip()] if text.strip() else []
-
-
-def _alias(kind):
-    """Return a type without its alias, and the alias."""
-    found = re.search(r"\(([a-z]\d*(?: -> [*a-z|]+)?!?|[a-z]\d*!)\)", kind)
-    return (kind, "") if found is None else (kind[:found.start()] + kind[found.end():], found.group(1))
-
-
-def _value(text, kind):
-    """Return a default."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] in "'\"":
-        return text[1:-1]
-    if text[0] == "[":
-        return [_value(item, "") for item in _split(text[1:-1])]
-    try:
-        number = float(text) if "." in text or "e" in text else int(text)
-    except ValueError:
-        return text  # a word of C++, such as `float`
-    return [number] * int(size.group(1)) if (size := re.search(r"\[(\d+)\]", kind)) else number
-
-
 def parse(text):
     """Return the schema that a line says.
 
@@ -94,27 +61,17 @@ def parse(text):
         The same in parts.
 
     """
-    head, _, tail = text.partition("(")
-    taken, _, given = tail.rpartition(" -> ")
-    name, _, overload = head.partition(".")
-    arguments, by_name = [], False
-    for part in _split(taken.strip()[:-1]):
-        if part == "*":
-            by_name = True
-            continue
-        kind, alias = _alias(part)
-        kind, _, rest = kind.partition(" ") if not kind.startswith("Tensor ") else ("Tensor", " ", kind[7:])
-        label, has_default, default = rest.strip().partition("=")
-        arguments.append(Argument(label, kind, alias, _value(default, kind) if has_default else None,
-                                  bool(has_default), by_name))
-    given = given.strip()
-    kinds = _split(given[1:-1]) if given.startswith("(") else [given]
-    returns = []
-    for part in kinds:
-        kind, alias = _alias(part)
-        kind, _, label = kind.partition(" ")
-        returns.append(Argument(label, kind, alias, None, False, False))
-    return Schema(name, overload, tuple(arguments), tuple(returns), text)
+    line = read_line(text)
+    arguments = [Argument(part.name, part.type, part.alias, _spread(part.default, part.type), part.has_default,
+                          part.by_name) for part in line.arguments]
+    returns = [Argument(part.name, part.type, part.alias, None, False, False) for part in line.results or ()]
+    return Schema(line.name, line.overload, tuple(arguments), tuple(returns), text)
+
+
+def _spread(default, kind):
+    """Return a default as lists of a known length have it: one number stands for all."""
+    size = re.search(r"\[(\d+)\]", kind)
+    return [default] * int(size.group(1)) if size and type(default) in (int, float) else default
 
 
 @functools.cache

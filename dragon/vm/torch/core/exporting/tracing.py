@@ -6,6 +6,7 @@ import traceback
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
@@ -14,6 +15,7 @@ from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDepend
 from dragon.vm.torch.core.exporting.executing import api
 from dragon.vm.torch.core.exporting.hearing import listener as listener_now
 from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.replay import plain_shape
 from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
@@ -26,7 +28,7 @@ PLAIN = (int, float, bool, str, type(None), complex)
 class Export:
     """Stands where captures in progress stand, so that who asks is told that a program is exported."""
 
-    is_trace, exports = False, True
+    is_trace, exports, wants_shapes = False, True, True
 
     def __init__(self, trace, scribe):
         self.trace, self.scribe = trace, scribe
@@ -269,9 +271,29 @@ class Tracing:
             for name, value in vars(part).items():
                 if value is tensor:
                     return self._lift(tensor, f"{prefix}.{name}" if prefix else name)
+        self._check_has_numbers(tensor)
         name = f"lifted_tensor_{self._constants}"
         self._constants += 1
         return self._lift(tensor, name)
+
+    def _check_has_numbers(self, tensor):
+        """Raise where a tensor was made while the program ran, by what is no call of an operator."""
+        try:
+            self._aside(lambda: tensor.detach().reshape(-1)[:1].clone(), (), {})
+        except RuntimeError as error:
+            raise ExportError(f"torch.export: the program uses a tensor {tuple(tensor.shape)} that no operator's call "
+                              f"gave (at {user_line()}), such as torch.autograd.grad's or torch.func.vmap's; expected "
+                              "tensors of operators, parameters, buffers and constants") from error
+
+    def _aside(self, func, args, kwargs):
+        """Return what a function gives that runs with numbers, and is no part of the program."""
+        phantom = modes.set_phantom(False)
+        self.listener.clerk.busy += 1
+        try:
+            return self.listener.quietly(func, args, kwargs)
+        finally:
+            self.listener.clerk.busy -= 1
+            modes.set_phantom(phantom)
 
     def _lift(self, tensor, target):
         first = next((one.node for one in self.traced.inputs if one.kind == "user"), None)
@@ -284,13 +306,7 @@ class Tracing:
 
     def _lifted(self, func, args, kwargs):
         """Return a tensor of Python's numbers, with the numbers, as a constant."""
-        phantom = modes.set_phantom(False)
-        self.listener.clerk.busy += 1
-        try:
-            made = self.listener.quietly(func, args, kwargs)
-        finally:
-            self.listener.clerk.busy -= 1
-            modes.set_phantom(phantom)
+        made = self._aside(func, args, kwargs)
         name = f"lifted_tensor_{self._constants}"
         self._constants += 1
         self.listener.track(made, self._lift(made, name))
@@ -309,6 +325,13 @@ def _is_constant(value):
 def _phantom(value, shape):
     """Return a tensor without numbers that is otherwise like another one."""
     return _C.phantom_like(value, shape)
+
+
+def _shown(tensor):
+    """Return a tensor without numbers as a program prints it."""
+    dtype = "" if str(tensor.dtype) == "torch.float32" else f", dtype={tensor.dtype}"
+    shape = listener_now().quietly(plain_shape, (tensor,), {})  # to be told of is no decision
+    return f"FakeTensor(..., size={shape}{dtype})"
 
 
 def _follow_modules(listener, root, preserved, traced):
@@ -350,8 +373,18 @@ def _follow_modules(listener, root, preserved, traced):
         if listener_now() is None:
             return listed(tensor)
         return tensor.item() if tensor.ndim == 0 else [part.tolist() for part in tensor.unbind()]
+
+    def text(name):
+        plain = getattr(Tensor, name)
+
+        def shown(tensor, *args):
+            return plain(tensor, *args) if listener_now() is None else _shown(tensor)
+        shown.__name__ = name
+        return shown
+
     original, told, listed = Tensor.__setitem__, Tensor.item, Tensor.tolist
     fresh = {"__setitem__": set_item, "item": item, "tolist": to_list}
+    fresh.update((name, text(name)) for name in ("__repr__", "__str__", "__format__"))
     before = {name: Tensor.__dict__.get(name) for name in fresh}
     Module.__call__ = call
     for name, function in fresh.items():

@@ -67,6 +67,15 @@ class Unknowns:
         self.numbers[made.number] = name = f"u{place}"
         return name, made
 
+    def is_truth(self, name):
+        """Note that a number is 0 or 1; nobody needs to check that when the program runs."""
+        symbol, one = Expression.symbol(name), Expression.of(1)
+        for claim in (("le", symbol, one, True), ("lt", symbol, Expression.of(0), False)):
+            if claim not in self.claims:
+                self.claims.append(claim)
+        if self.hint(name) not in (0, 1):
+            raise Refuted
+
     # --- what the program checks
 
     def expression(self, clerk, number):

@@ -16,8 +16,7 @@ def cond(pred, true_fn, false_fn, operands=()):
         if not callable(function):
             raise TypeError(f"cond: got {type(function).__name__} for '{name}', expected a function")
     if (outer := listener()) is not None:
-        return outer.flow.export_cond(outer, pred, true_fn, false_fn, operands) if isinstance(pred, Tensor) else (
-            true_fn if pred else false_fn)(*operands)
+        return outer.flow.export_cond(outer, pred, true_fn, false_fn, operands)
     made = _flow.cond(pred, lambda: true_fn(*operands), lambda: false_fn(*operands), "torch.cond")
     return (true_fn if pred else false_fn)(*operands) if made is PLAIN else made
 

@@ -162,6 +162,14 @@ def _check_is_size(i, message=None, *, max=None):
 
 
 @plain
+def _constrain_as_size(symbol, min=None, max=None):
+    """Raise RuntimeError unless a number can be a size, and lies between two others."""
+    for holds in (min is None or symbol >= min, max is None or symbol <= max):
+        FUNCTIONS["_check"](holds, lambda: f"Invalid value range for {symbol} between [{min}, {max}].")
+    FUNCTIONS["_check_is_size"](symbol)
+
+
+@plain
 def _check_tensor_all_with(error_type, cond, message=None):
     """Raise an error of this class unless a condition holds for all elements."""
     if not isinstance(cond, Tensor):

@@ -1,5 +1,4 @@
 """What operators take and give: the table of PyTorch's signatures, and which of them fits a call."""
-import ast
 import functools
 import re
 
@@ -8,6 +7,7 @@ from dragon.vm.torch.core.scripting.types import (
     ANY, ANY_CLASS, ANY_ENUM, ANY_LIST, ANY_TUPLE, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, SIMPLE,
     STRING, TENSOR, DictType, FutureType, ListType, OptionalType, TupleType, Type, Variable, fits, join, optional,
     options_of)
+from dragon.vm.torch.core.signature_lines import read_line
 from dragon.vm.torch.core.signatures import SCRIPTS, signatures
 
 TOKEN = re.compile(r"\s*(->|\.\.\.|\"(?:[^\"\\]|\\.)*\"|[A-Za-z_][\w.:]*|-?\d[\w.+-]*|-?inf|.)")
@@ -17,8 +17,8 @@ ALIKE = {"SymInt": INT, "SymFloat": FLOAT, "SymBool": BOOL, "ScalarType": INT, "
          "AnyEnumType": ANY_ENUM, "AnyClassType": ANY_CLASS, "Any": ANY}
 
 
-class SchemaReader:
-    """Read one signature."""
+class TypeReader:
+    """Read one type of a signature."""
 
     def __init__(self, text):
         self.tokens = [found.group(1) for found in TOKEN.finditer(text) if found.group(1).strip()]
@@ -36,18 +36,9 @@ class SchemaReader:
         self.place += 1
         return token
 
-    def skip_alias(self):
-        """Pass over `(a!)`; return whether it says that the argument is written to."""
-        if self.peek() != "(":
-            return False
-        inner = []
-        while self.take() != ")":
-            inner.append(self.peek())
-        return "!" in inner
-
     def type(self):
-        """Return the next type, the size that its list has, and whether it is written to."""
-        name, size, writes = self.take(), None, False
+        """Return the next type, and the size that its list has."""
+        name, size = self.take(), None
         if name == "(":
             parts = []
             while self.peek() != ")":
@@ -69,7 +60,6 @@ class SchemaReader:
             found = ALIKE.get(name) or SIMPLE[name]
         else:
             found = Variable(name) if re.fullmatch(r"t\w?|[a-z]", name) or re.match(r"t[A-Z0-9]", name) else Type(name)
-        writes = self.skip_alias()
         while self.peek() in ("[", "?"):
             if self.take() == "?":
                 found = optional(found)
@@ -78,82 +68,23 @@ class SchemaReader:
                 size = int(self.take())
             self.take("]")
             found = ListType(found)
-            writes = self.skip_alias() or writes
-        return found, size, writes
+        return found, size
 
-    def default(self):
-        """Return the next default."""
-        token = self.take()
-        if token == "[":
-            found = []
-            while self.peek() != "]":
-                found.append(self.default())
-                if self.peek() == ",":
-                    self.take()
-            self.take("]")
-            return found
-        if token.startswith('"'):
-            return ast.literal_eval(token)
-        words = {"None": None, "True": True, "False": False, "Mean": 1, "contiguous_format": 0, "long": 4,
-                 "inf": float("inf"), "-inf": -float("inf")}
-        if token in words:
-            return words[token]
-        try:
-            return int(token)
-        except ValueError:
-            return float(token) if token[0].isdigit() or token[0] == "-" else token
 
-    def schema(self):
-        """Return the signature."""
-        full = self.take()
-        name, _, overload = full.partition(".")
-        if self.peek() == ".":
-            self.take()
-            overload = self.take()
-        self.take("(")
-        arguments, keyword, many, writes = [], False, False, False
-        while self.peek() != ")":
-            if self.peek() == "*":
-                keyword = bool(self.take())
-            elif self.peek() == "...":
-                many = bool(self.take())
-            else:
-                kind, size, written = self.type()
-                writes = writes or written
-                called = self.take() if self.peek() not in (",", ")", "=") else f"argument{len(arguments)}"
-                if self.peek() == "[":
-                    self.take()
-                    size = int(self.take())
-                    self.take("]")
-                default = ...
-                if self.peek() == "=":
-                    self.take()
-                    default = self.default()
-                arguments.append(Argument(called, kind, default, keyword, size))
-            if self.peek() == ",":
-                self.take()
-        self.take(")")
-        self.take("->")
-        return Schema(name, overload, arguments, *self.results(many), writes=writes)
-
-    def results(self, many):
-        """Return (result, whether arguments are open, results or None)."""
-        if self.peek() == "...":
-            self.take()
-            return ANY, many, None
-        if self.peek() != "(":
-            return self.type()[0], many, None
-        self.take()
-        parts = []
-        while self.peek() != ")":
-            parts.append(self.type()[0])
-            if self.peek() not in (",", ")"):
-                self.take()
-            if self.peek() == ",":
-                self.take()
-        self.take(")")
-        result = parts[0] if len(parts) == 1 else TupleType(parts) if parts else NONE
-        return result, many, parts
+def read_schema(text):
+    """Return the signature that a line says, its types as scripts have them."""
+    line, arguments = read_line(text), []
+    for place, part in enumerate(line.arguments):
+        kind, size = TypeReader(part.type).type()
+        arguments.append(Argument(part.name or f"argument{place}", kind, part.default if part.has_default else ...,
+                                  part.by_name, size))
+    writes = any(part.alias.endswith("!") for part in line.arguments)
+    if line.results is None:
+        return Schema(line.name, line.overload, arguments, ANY, line.is_open, None, writes=writes)
+    results = [TypeReader(part.type).type()[0] for part in line.results]
+    result = results[0] if len(results) == 1 else TupleType(results) if results else NONE
+    return Schema(line.name, line.overload, arguments, result, line.is_open, results if line.is_nested else None,
+                  writes=writes)
 
 
 @functools.lru_cache(4096)
@@ -168,8 +99,8 @@ def overloads(name):
             return ()
         text = str(schema)
         lines = [text if text.startswith(name) else name + text[text.index("("):]]
-        return tuple(SchemaReader(line).schema() for line in lines)
-    return tuple(SchemaReader(line).schema() for line in lines)
+        return tuple(map(read_schema, lines))
+    return tuple(map(read_schema, lines))
 
 
 def has_operator(name):

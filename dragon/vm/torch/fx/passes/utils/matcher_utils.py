@@ -54,7 +54,7 @@ class SubgraphMatcher:
         if len(pattern.nodes) == 0:
             raise ValueError("SubgraphMatcher cannot be initialized with an empty pattern")
         for node in pattern.nodes:
-            if node.op not in ("output", "placeholder") and not node.users:
+            if node.op not in ("output", "placeholder") and not node.users and not node.is_impure():
                 raise AssertionError(f"SubgraphMatcher cannot be initialized with a pattern with dead code: {node}")
         self.pattern_placeholder_nodes = [node for node in pattern.nodes if node.op == "placeholder"]
         output = next(iter(reversed(pattern.nodes)))

@@ -2,6 +2,7 @@
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node
 from dragon.vm.torch.fx.passes.utils.matcher_utils import SubgraphMatcher
+from dragon.vm.torch.utils import _pytree as pytree
 
 
 def _split_to_graph_and_name_node_map(gm):
@@ -9,11 +10,18 @@ def _split_to_graph_and_name_node_map(gm):
     names = {}
     output = gm.graph.output_node()
     returned = output.args[0]
+    info = getattr(gm.graph._codegen, "pytree_info", None)
+    if info is not None and info.out_spec is not None:  # of an exporter's graph, which returns leaves
+        returned = pytree.tree_unflatten(list(returned), info.out_spec)
+        is_pair = isinstance(returned, (tuple, list)) and len(returned) > 1 and isinstance(returned[-1], dict)
+        spec = pytree.tree_structure(tuple(returned[:-1])) if is_pair else info.out_spec
+        gm.graph._codegen.pytree_info = info._replace(out_spec=spec)
+        gm._out_spec = spec
     if not isinstance(returned, (tuple, list)) or not isinstance(returned[-1], dict):
         raise AssertionError("SubgraphMatcherWithNameNodeMap: got a pattern that returns no dictionary of nodes by "
                              "name, expected one as the last of what it returns")
     *first, names = returned
-    output.args = (tuple(first),)
+    output.args = (tuple(pytree.tree_leaves(first)) if info is not None else tuple(first),)
     gm.graph.lint()
     gm.recompile()
     return gm, dict(names)

@@ -20,7 +20,7 @@ class CSEPass(PassBase):
     Parameters
     ----------
     banned_ops : Set[Any], optional
-        Functions, or their names, whose calls stay as they are.
+        Functions or operators, or their names, whose calls stay as they are.
 
     """
 
@@ -32,6 +32,7 @@ class CSEPass(PassBase):
         name = getattr(node.target, "__name__", node.target)
         base = str(name).partition(".")[0]
         return (node.op not in ("call_function", "call_method") or node.target in self.banned_ops
+                or getattr(node.target, "overloadpacket", None) in self.banned_ops
                 or base in self.banned_ops or base in rand_ops or base.endswith("_") and not base.endswith("__")
                 or node.is_impure() or base.startswith("i") and getattr(node.target, "__module__", "") == "_operator"
                 and base not in ("is_", "is_not", "invert", "index", "inv", "indexOf"))
