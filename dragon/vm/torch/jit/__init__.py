@@ -3,8 +3,9 @@ import contextlib
 from typing import Any, Final, NamedTuple, Optional, Union, get_args, get_origin
 
 from dragon.vm.guest import lookup
-from dragon.vm.torch.core.scripting.running import Error, Future  # noqa: F401
+from dragon.vm.torch.core.scripting.instances import Future
 from dragon.vm.torch.core.scripting.scripts import python_scripts
+from dragon.vm.torch.core.scripting.steps import Error  # noqa: F401
 from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import (  # noqa: F401
     CompilationUnit, RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script)

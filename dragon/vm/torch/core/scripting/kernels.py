@@ -47,10 +47,9 @@ def kernel(node):
     found = adapters.EXACT.get(".".join(filter(None, key)))
     if found is not None:
         return found
-    own = [argument.type for argument in schema.arguments]
-    if space in ("aten", "prim") and word in PLAIN and not (any(kind == TENSOR for kind in own) and word in SHARED):
+    if is_python(name, schema):
         return typed(PLAIN[word], schema)
-    if space == "prim" and word in PROPERTIES:
+    if is_property(name):
         return PROPERTIES[word]
     return tensor_kernel(name, schema)
 
@@ -114,6 +113,92 @@ def tensor_kernel(name, schema):
     if schema.result == INT and schema.name != "aten::item":
         return lambda *values: codes.to_code(run(*values))
     return run
+
+
+class Known:
+    """An argument that is the same at every call."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def known_argument(value, uses):
+    """Return a constant, or a list of them, as an argument that is known; None for what a call decides.
+
+    A list that something else uses as well may be written to.
+    """
+    node = value.node
+    if node is None:
+        return None
+    if node.kind_ == "prim::Constant":
+        return Known(constant(node))
+    if node.kind_ == "prim::ListConstruct" and uses[id(value)] == 1 and all(
+            part.node is not None and part.node.kind_ == "prim::Constant" for part in node.inputs_):
+        return Known([constant(part.node) for part in node.inputs_])
+    return None
+
+
+def direct(node, uses):
+    """Return (function, positional arguments, named ones, function of the result) of an operator of tensors, or None.
+
+    Arguments are numbers of inputs, or `Known`: types come as objects, and defaults that are given are left out.
+    None is for operators whose arguments only a call can sort out. `uses` counts the uses of values.
+    """
+    schema, name = node.schema, node.kind_
+    key = ".".join(filter(None, (name, schema.overload_name))) if schema is not None else name
+    if schema is None or name in STEPS or key in adapters.EXACT or is_property(name) or is_python(
+            name, schema):
+        return None
+    function = find_function(name)
+    if function is None or len(node.inputs_) != len(schema.arguments):
+        return None
+    parts, is_raw = [], name.partition("::")[2] in adapters.BY_NAME
+    for number, (value, argument) in enumerate(zip(node.inputs_, schema.arguments)):
+        known = known_argument(value, uses)
+        if known is None and (argument.name in WORDS or argument.has_default and not is_raw and value.type != TENSOR):
+            return None
+        if known is not None and argument.name in WORDS and type(known.value) is int:
+            known = Known(codes.from_code(argument.name, known.value))
+        parts.append(number if known is None else known)
+    shape = shape_of_result(schema)
+    if is_raw:
+        return function, parts, {}, shape
+    count = sum(1 for argument in schema.arguments if not argument.keyword)
+    args, named = parts[:count], {}
+    while len(args) > 1 and is_left_out(args[-1], schema.arguments[len(args) - 1]):
+        args.pop()
+    for part, argument in zip(parts[count:], schema.arguments[count:]):
+        if not is_left_out(part, argument):
+            named[argument.name] = part
+    return (function, args, named, shape) if not any(isinstance(part, int) for part in named.values()) else None
+
+
+def is_left_out(part, argument):
+    """Return whether an argument is known to be its default."""
+    return isinstance(part, Known) and is_default(part.value, argument.default)
+
+
+NUMBERED = {"aten::dim", "aten::size", "aten::numel", "aten::len", "aten::stride", "aten::storage_offset", "aten::item"}
+
+
+def shape_of_result(schema):
+    """Return the function that makes of Dragon's result what scripts have, or None if it is that."""
+    if type(schema.result) is ListType:
+        return list
+    return codes.to_code if schema.result == INT and schema.name not in NUMBERED else None
+
+
+def is_python(name, schema):
+    """Return whether Python itself has an operator."""
+    space, _, word = name.partition("::")
+    return space in ("aten", "prim") and word in PLAIN and not (
+        word in SHARED and any(argument.type == TENSOR for argument in schema.arguments))
+
+
+def is_property(name):
+    """Return whether an operator reads a property."""
+    space, _, word = name.partition("::")
+    return space == "prim" and word in PROPERTIES
 
 
 def missing(name):
@@ -390,8 +475,9 @@ def fmod(one, other):
 
 
 PLAIN = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": divide, "floordiv": operator.floordiv,
-    "remainder": fmod, "pow": power, "neg": operator.neg, "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
+    "add": operator.add, "add_": add_in_place, "sub": operator.sub, "mul": operator.mul, "div": divide,
+    "floordiv": operator.floordiv, "remainder": fmod, "pow": power, "neg": operator.neg, "eq": operator.eq,
+    "ne": operator.ne, "lt": operator.lt,
     "le": operator.le, "gt": operator.gt, "ge": operator.ge, "__and__": operator.and_, "__or__": operator.or_,
     "__xor__": operator.xor, "__lshift__": operator.lshift, "__rshift__": operator.rshift,
     "__not__": operator.not_, "__is__": compare_is, "__isnot__": lambda one, other: one is not other,

@@ -16,7 +16,7 @@ from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, Source, refuse
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.resolving import type_of_value
-from dragon.vm.torch.core.scripting.running import Instance, is_of
+from dragon.vm.torch.core.scripting.instances import Instance, is_of
 from dragon.vm.torch.core.scripting.scopes import Called, Constructor, Dialect, EnumClass, Special
 from dragon.vm.torch.core.scripting.scripts import Function, Scripts
 from dragon.vm.torch.core.scripting.types import (

@@ -13,6 +13,7 @@ from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.instances import CLASSES
+from dragon.vm.torch.core.scripting.programs import Program
 from dragon.vm.torch.core.scripting.resolving import ROOTS, Undefined, inside
 from dragon.vm.torch.core.scripting.schemas import bind, overloads
 from dragon.vm.torch.core.scripting.types import DEVICE, TENSOR, ClassType, EnumType, InterfaceType
@@ -80,10 +81,9 @@ class Function:
 
     def run(self, *args):
         """Run the graph on values that fit."""
-        if self.program is None:
-            from dragon.vm.torch.core.scripting.running import Program
-            self.program = Program(self.ready().graph, self.name)
-        return self.program(*args)
+        self.program = Program(self.ready().graph, self.name)
+        self.run = self.program.run  # from now on
+        return self.run(*args)
 
 
 class Made:
@@ -103,10 +103,9 @@ class Made:
 
     def run(self, *args):
         """Run the graph."""
-        if self.program is None:
-            from dragon.vm.torch.core.scripting.running import Program
-            self.program = Program(self.graph, self.name)
-        return self.program(*args)
+        self.program = Program(self.graph, self.name)
+        self.run = self.program.run  # from now on
+        return self.run(*args)
 
 
 class Scripts:
