@@ -1,6 +1,6 @@
 """How scripts run: beside the Python code that they were compiled from, and no slower."""
 import time
-from typing import List
+from typing import List, Tuple
 
 import pytest
 
@@ -78,6 +78,30 @@ def test_a_with_block_is_left_where_something_is_raised():
         quiet(torch.ones(2))
     assert torch.is_grad_enabled()
     assert not quiet(-torch.ones(2, requires_grad=True)).requires_grad and torch.is_grad_enabled()
+
+
+def early(x: Tensor, n: int) -> Tuple[Tensor, List[int]]:
+    """Return out of the middle of a context and of loops, before a variable is set."""
+    row: List[int] = []
+    with torch.no_grad():
+        if n > 3:
+            return x + 1, row
+        y = x * 2
+    for i in range(n):
+        if i == 2:
+            return y, row
+        row.append(i)
+    assert len(row) < 3
+    count = len(row)
+    count = [count]
+    return y - 1, count
+
+
+def test_ways_out_of_a_context_leave_variables_unset():
+    x = torch.ones(2)
+    for n in (0, 2, 3, 5):
+        found, expected = torch.jit.script(early)(x, n), early(x, n)
+        assert torch.equal(found[0], expected[0]) and found[1] == expected[1]
 
 
 class Recurrent(nn.Module):

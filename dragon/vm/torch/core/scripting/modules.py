@@ -2,10 +2,10 @@
 import inspect
 import typing
 
-from dragon.core import warnings
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.failures import ScriptFailure
 from dragon.vm.torch.core.scripting.frontend import FrontendError
+from dragon.vm.torch.core.scripting.hooks import attach, enter_hooks, hooks_key, ready_hooks
 from dragon.vm.torch.core.scripting.resolving import find_member, inside, named_functions, type_of_value
 from dragon.vm.torch.core.scripting.running import Unfit, call_checked, convert
 from dragon.vm.torch.core.scripting.scripts import python_scripts
@@ -25,6 +25,7 @@ class RecursiveScriptModule(Module):
         super().__init__()
         self.__dict__["_script_type"] = kind
         self.__dict__["original_name"] = kind.qualified.split(".")[-1]
+        attach(self, kind, call_checked)
 
     @property
     def forward(self):
@@ -260,6 +261,7 @@ def module_type(module, scripts, known):
         if name not in kind.attributes and name not in kind.constants and hasattr(cls, name):
             kind.constants[name] = getattr(cls, name)
     kind.attributes["training"] = BOOL
+    enter_hooks(kind, module)
     key = type_key(kind)
     if key in scripts.modules:
         known[id(module)] = scripts.modules[key]
@@ -325,7 +327,7 @@ def type_key(kind):
     return (kind.made, kind.container, tuple(kind.parameters), tuple(kind.buffers),
             tuple((name, part.key()) for name, part in kind.attributes.items()),
             tuple((name, repr(value) if not callable(value) else id(value)) for name, value in
-                  kind.constants.items()), tuple(kind.failed.items()))
+                  kind.constants.items()), tuple(kind.failed.items()), hooks_key(kind))
 
 
 # --- modules
@@ -359,6 +361,8 @@ def compile_methods(kind, scripts):
     made = resolving.member(scripts, kind, "forward", Value(kind), None)
     if hasattr(made, "function") and hasattr(made.function, "ready"):
         made.function.ready()
+        if kind.pre_hooks or kind.hooks:
+            ready_hooks(scripts, kind, made.function.schema)
 
 
 def script_module(module):
@@ -390,11 +394,6 @@ def wrap(module, scripts, known, kind=None):
             check_interface(made._modules[name], wanted, scripts)
     for name, value in module.__dict__.items():
         if name in OWN and name != "training":
-            for hooks in ("_forward_hooks", "_forward_pre_hooks"):
-                if name == hooks and value:
-                    warnings.warn(f"torch.jit.script: {type(module).__name__} has forward hooks, which run for calls "
-                                  "from Python alone")
-                    made.__dict__[name] = value
             continue
         wanted = kind.attributes.get(name)
         if wanted is None:

@@ -11,11 +11,13 @@ class Frame:
         Of the block around.
     block : Block
         Where its steps go.
+    continues : bool, optional, default=False
+        Whether it goes on with the block around: a branch that has what follows in it.
 
     """
 
-    def __init__(self, block, parent=None):
-        self.block, self.parent = block, parent
+    def __init__(self, block, parent=None, continues=False):
+        self.block, self.parent, self.continues = block, parent, continues
         self.names, self.errors, self.refined = {}, {}, set()
         self.is_dead = False  # whether what follows is never reached
 

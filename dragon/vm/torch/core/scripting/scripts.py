@@ -211,10 +211,13 @@ class Scripts:
         """Return the method of a class that a Python function defines."""
         key = name if above is None else f"__{above}_{name}"
         if key not in kind.methods:
-            source, tree = frontend.read_function(found)
-            kind.methods[key] = Function(self, key, f"{kind.qualified}.{key}", source, tree, frontend.names_of(found),
-                                         kind, defaults_of(found))
+            kind.methods[key] = self.method_of(kind, key, found, *frontend.read_function(found))
         return kind.methods[key]
+
+    def method_of(self, kind, name, found, source, tree):
+        """Return a function of an instance of a class as its first argument."""
+        return Function(self, name, f"{kind.qualified}.{name}", source, tree, frontend.names_of(found), kind,
+                        defaults_of(found))
 
     def overload(self, found, declared, kind=None):
         """Return the function with the signature of one of its overloads."""
@@ -302,10 +305,8 @@ class Scripts:
         def compiled(function, ending):
             if function is None:
                 return None
-            source, tree = frontend.read_function(function)
             key = f"__{name}_{ending}"
-            kind.methods[key] = Function(self, key, f"{kind.qualified}.{key}", source, tree,
-                                         frontend.names_of(function), kind, defaults_of(function))
+            kind.methods[key] = self.method_of(kind, key, function, *frontend.read_function(function))
             return kind.methods[key]
         if getattr(found.fget, "_torchscript_modifier", None) not in ("ignore", "unused", "drop"):
             kind.properties[name] = compiled(found.fget, "getter"), compiled(found.fset, "setter")

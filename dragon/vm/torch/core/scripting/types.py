@@ -205,6 +205,8 @@ class ClassType(Named):
         self.made = None  # the Python class of instances
         self.bases = ()
         self.unit = None
+        self.pre_hooks, self.hooks = [], []  # names, in the order in which they run
+        self.hook_sources, self.hook_methods = {}, {}
 
     def method(self, name):
         """Return a compiled method; those that wait are compiled first."""
