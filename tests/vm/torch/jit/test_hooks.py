@@ -1,14 +1,11 @@
 """Hooks of modules that are scripted, beside PyTorch, and in archives both ways."""
-import importlib
 import io
-import sys
 from types import ModuleType
 
 import pytest
 
 import dragon.vm.torch as dt
 
-torch = pytest.importorskip("torch")
 PROGRAM = """
 from typing import List, Tuple
 import NAME as torch
@@ -87,19 +84,12 @@ def wrong(name):
     (module.inner.register_forward_pre_hook if name.startswith("pre") else module.inner.register_forward_hook)(hook)
     return module
 """
-ROOMS = {"there": "torch", "here": "dragon.vm.torch"}
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory):
+def programs(both_rooms):
     """Return {"here" or "there": the program as a module}."""
-    folder, found = tmp_path_factory.mktemp("hooks"), {}
-    sys.path.insert(0, str(folder))
-    for side, name in ROOMS.items():
-        (folder / f"hooks_{side}.py").write_text(PROGRAM.replace("NAME", name))
-        found[side] = importlib.import_module(f"hooks_{side}")
-    yield found
-    sys.path.remove(str(folder))
+    return both_rooms("hooks", PROGRAM)
 
 
 def numbers(found):

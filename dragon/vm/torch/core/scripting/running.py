@@ -29,7 +29,7 @@ def convert(value, kind):
         for option in kind.options:
             if is_of(value, option):
                 return value
-    elif type(kind) is ListType and isinstance(value, (list, tuple)) and not isinstance(kind, FutureType):
+    elif type(kind) is ListType and isinstance(value, (list, tuple, range)) and not isinstance(kind, FutureType):
         return [convert(part, kind.element) for part in value]
     elif isinstance(kind, DictType) and isinstance(value, dict):
         return {convert(key, kind.index): convert(part, kind.value) for key, part in value.items()}

@@ -161,6 +161,13 @@ class Counted(Sugar):
         self.kind, self.parts = kind, parts
 
 
+class Sliced(Sugar):
+    """A `slice` that was made before it is used: its ends and step as values, None where they are left out."""
+
+    def __init__(self, ends):
+        self.ends = ends
+
+
 class Absent(Sugar):
     """A name that refuses to be used, and why."""
 

@@ -1,5 +1,6 @@
 """The functions, classes and modules that have been compiled, each once."""
 import ast
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -11,6 +12,7 @@ from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import refuse
+from dragon.vm.torch.core.scripting.generated import sources_of
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.instances import CLASSES
 from dragon.vm.torch.core.scripting.programs import Program
@@ -216,8 +218,8 @@ class Scripts:
 
     def method_of(self, kind, name, found, source, tree):
         """Return a function of an instance of a class as its first argument."""
-        return Function(self, name, f"{kind.qualified}.{name}", source, tree, frontend.names_of(found), kind,
-                        defaults_of(found))
+        return Function(self, name, f"{kind.qualified}.{name}", source, tree,
+                        frontend.names_of(found, kind.around), kind, defaults_of(found))
 
     def overload(self, found, declared, kind=None):
         """Return the function with the signature of one of its overloads."""
@@ -270,7 +272,7 @@ class Scripts:
 
     # --- classes
 
-    def class_type(self, found, place=None):
+    def class_type(self, found, place=None, around=None):
         """Return the type of a Python class, whose methods are compiled as they are needed."""
         made = self.interfaces.get(found)
         if made is not None:
@@ -283,12 +285,17 @@ class Scripts:
             kind = ClassType(self.unique(self.qualified(found).replace(
                 ".core.scripting.recipes.classes.", ".autograd.grad_mode.")))
             kind.made, kind.unit = found, self
+            kind.around = {**(around or {}), found.__name__: found}
             self.classes[found] = kind
             self.fill_class(kind, found)
         return self.classes[found]
 
     def fill_class(self, kind, found):
         """Enter annotated attributes, properties; compile `__init__`, which sets the others."""
+        if dataclasses.is_dataclass(found):
+            texts, names = sources_of(found)
+            for name, text in texts.items():
+                frontend.GENERATED[inspect.unwrap(found.__dict__[name])] = text, names
         for name, property_ in ((name, value) for cls in reversed(found.__mro__) for name, value in vars(cls).items()
                                 if isinstance(value, property)):
             self.define_property(kind, name, property_)

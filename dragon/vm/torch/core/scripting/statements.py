@@ -61,7 +61,11 @@ class Statements(Loops):
         """Remove elements, or variables."""
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                self.builtin("aten::Delete", [self.value(target.value), self.value(target.slice)], {}, node)
+                owner, key = self.value(target.value), self.value(target.slice)
+                if isinstance(owner.type, ClassType):
+                    self.call_named(owner, "__delitem__", [key], node)
+                else:
+                    self.builtin("aten::Delete", [owner, key], {}, node)
             elif isinstance(target, ast.Name):
                 self.frame.names.pop(target.id, None)
                 self.frame.errors[target.id] = f"undefined value {target.id}"
@@ -115,7 +119,7 @@ class Statements(Loops):
         elif isinstance(target, ast.Attribute):
             self.assign_attribute(target, found, node)
         elif isinstance(target, ast.Subscript):
-            self.assign_element(self.value(target.value), target.slice, self.as_value(found, node), node)
+            self.assign_element(self.value(target.value), self.index_of(target.slice), self.as_value(found, node), node)
         else:
             refuse("Expected a variable, an attribute or an element on the left-hand side", self.place(target),
                    NotSupportedError)
