@@ -221,6 +221,9 @@ def interface(obj):
     """Enter a class whose methods say what modules or instances of many classes have in common."""
     if not inspect.isclass(obj):
         raise RuntimeError(f"interface must be applied to a class, got {type(obj).__name__}")
+    if obj.__bases__ not in ((object,), (Module,)):
+        raise RuntimeError("TorchScript interface does not support inheritance yet. Please directly inherit from "
+                           f"'object' or 'nn.Module': got {obj.__name__}")
     workshop.python_scripts().interface(obj, issubclass(obj, Module))
     obj.__torch_script_interface__ = True
     return obj

@@ -71,6 +71,31 @@ class More:
     def one(self, x: Tensor) -> Tensor:
         return x + 1
 
+@torch.jit.interface
+class Layer(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+class Twice(nn.Module):
+    def forward(self, x: Tensor):
+        return x * 2
+
+class Thrice(nn.Module):
+    def forward(self, x: Tensor):
+        return x * 3
+
+class Whole(nn.Module):
+    def forward(self, x: int):
+        return x
+
+class Swapped(nn.Module):
+    layer: Layer
+    def __init__(self):
+        super().__init__()
+        self.layer, self.fixed = Twice(), Twice()
+    def forward(self, x: Tensor):
+        return self.layer.forward(x) + self.fixed(x)
+
 def points(a: float, b: float):
     one, other = Point(a), Point(b, 1.5, 3)
     first, second = one.norm, other.norm
@@ -157,3 +182,24 @@ def test_factories_of_defaults_are_refused(programs):
             x: list = room.field(default_factory=list)
         with pytest.raises(NotImplementedError, match="Default factory"):
             room.torch.jit.script(room.dataclass(Rows))
+
+
+def test_parts_are_exchanged_for_what_fits_alone(programs):
+    for room in programs.values():
+        jit, x = room.torch.jit, room.torch.ones(1)
+        scripted = jit.script(room.Swapped())
+        scripted.layer = jit.script(room.Thrice())
+        assert scripted(x).item() == 5
+        scripted.fixed = jit.script(room.Twice())
+        for name, part, words in (("layer", jit.script(room.Whole()), "is not compatible with interface"),
+                                  ("fixed", jit.script(room.Thrice()), "Expected a value of type .*Twice.* for field"),
+                                  ("layer", room.Twice(), "non-scripted module")):
+            with pytest.raises(RuntimeError, match=words):
+                setattr(scripted, name, part)
+        assert scripted(x).item() == 5
+
+
+def test_interfaces_inherit_nothing(programs):
+    for room in programs.values():
+        with pytest.raises(RuntimeError, match="does not support inheritance yet"):
+            room.torch.jit.interface(type("Inner", (room.Layer,), {}))

@@ -54,6 +54,8 @@ class RecursiveScriptModule(Module):
     def __setattr__(self, name, value):
         kind = self.__dict__.get("_script_type")
         wanted = kind.attributes.get(name) if kind is not None else None
+        if name in self.__dict__.get("_modules", ()) and wanted is not None:
+            check_part(self, name, value, wanted)
         if wanted is not None and name not in self._modules and wanted != TENSOR:
             try:
                 value = convert(value, wanted)
@@ -161,6 +163,22 @@ class RecursiveScriptModule(Module):
         """Compile a method from a text."""
         from dragon.vm.torch.core.scripting.texts import define_method
         define_method(self._script_type, src)
+
+
+def check_part(owner, name, value, wanted):
+    """Raise unless a part may stand where another stood: scripts call the methods that they were compiled with."""
+    if value is None and wanted == NONE:
+        return
+    if not isinstance(value, RecursiveScriptModule):
+        raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
+                           f"existing module '{name}': {value}")
+    kind = value._script_type
+    if isinstance(wanted, InterfaceType):
+        check_interface(value, wanted, kind.unit)
+    elif kind is not wanted:
+        raise RuntimeError(f"Expected a value of type '{wanted.qualified} (of Python class "
+                           f"{getattr(wanted.made, '__name__', 'none')})' for field '{name}', but found "
+                           f"'{kind.qualified} (of Python class {getattr(kind.made, '__name__', 'none')})'")
 
 
 class ScriptMethod:
@@ -413,6 +431,6 @@ def check_interface(part, wanted, scripts):
     """Compile the methods that an interface asks for, and raise unless they fit."""
     kind = part._script_type
     for name in wanted.methods:
-        scripts.method(kind, name)
+        scripts.method(kind, name, optional=True)
     if not fits(kind, wanted):
         raise RuntimeError(f"{kind.qualified} is not compatible with interface {wanted.qualified}")

@@ -300,7 +300,7 @@ def fits(kind, wanted):
 
 def offers(kind, interface):
     """Return whether a class has the methods of an interface."""
-    if not isinstance(kind, (ClassType, InterfaceType)) or kind.is_module != interface.is_module:
+    if not isinstance(kind, (ClassType, InterfaceType)) or interface.is_module and not kind.is_module:
         return False
     for name, wanted in interface.methods.items():
         schema = told_schema(kind, name)
