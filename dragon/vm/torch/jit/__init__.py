@@ -128,7 +128,8 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     if not isinstance(mod, Module):
         raise RuntimeError(f"freeze: got {type(mod).__name__}, expected a module")
     if mod.training:
-        raise RuntimeError("Freezing is currently only implemented for modules in eval mode; call .eval() before")
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() "
+                           "on your module before freezing.")
     if isinstance(mod, (TopLevelTracedModule, FrozenModule)):
         return freeze_traced(mod)
     if not isinstance(mod, RecursiveScriptModule):
