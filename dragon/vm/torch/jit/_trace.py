@@ -219,8 +219,8 @@ def _check_results(found, strict):
         return
     if isinstance(found, dict):
         raise RuntimeError("Encountering a dict at the output of the tracer might cause the trace to be incorrect, "
-                           "this is only valid if the container structure does not change based on the module's inputs: got "
-                           "a dict, expected a tuple, or strict=False")
+                           "this is only valid if the container structure does not change based on the module's "
+                           "inputs: got a dict, expected a tuple, or strict=False")
     if isinstance(found, (list, tuple)):
         for part in found:
             _check_results(part, strict)

@@ -9,6 +9,7 @@ from dragon.vm.torch.core.scripting.hooks import attach, enter_hooks, hooks_key,
 from dragon.vm.torch.core.scripting.resolving import find_member, inside, named_functions, type_of_value
 from dragon.vm.torch.core.scripting.running import Unfit, call_checked, convert
 from dragon.vm.torch.core.scripting.scripts import python_scripts
+from dragon.vm.torch.core.scripting.spelling import TAKEN
 from dragon.vm.torch.core.scripting.types import BOOL, NONE, TENSOR, ClassType, InterfaceType, fits
 from dragon.vm.torch.nn import Module, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 
@@ -179,6 +180,9 @@ def check_part(owner, name, value, wanted):
         raise RuntimeError(f"Expected a value of type '{wanted.qualified} (of Python class "
                            f"{getattr(wanted.made, '__name__', 'none')})' for field '{name}', but found "
                            f"'{kind.qualified} (of Python class {getattr(kind.made, '__name__', 'none')})'")
+
+
+TAKEN.update(name for name in dir(RecursiveScriptModule) if name != "training")
 
 
 class ScriptMethod:

@@ -2,6 +2,7 @@
 import collections
 
 from dragon.vm.torch.core.scripting import kernels, steps
+from dragon.vm.torch.core.scripting.arguments import direct
 from dragon.vm.torch.core.scripting.spelling import literal, spell
 
 DEEPEST = 12  # blocks within blocks: Python's compiler takes some twenty, and what is deeper stands in functions
@@ -151,10 +152,10 @@ class Writer:
 
     def operator(self, node, inputs):
         """Return the call of an operator: what is known beforehand is made ready beforehand."""
-        direct = kernels.direct(node, self.program.uses)
-        if direct is None:
+        found = direct(node, self.program.uses)
+        if found is None:
             return f"{self.program.keep(kernels.kernel(node))}({', '.join(inputs)})"
-        function, args, named, shape = direct
+        function, args, named, shape = found
         told = [inputs[part] if isinstance(part, int) else literal(part.value) or self.program.keep(part.value)
                 for part in args]
         told += [f"{name}={literal(part.value) or self.program.keep(part.value)}" for name, part in named.items()]

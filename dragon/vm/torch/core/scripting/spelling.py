@@ -1,5 +1,4 @@
 """Steps of scripts that are an expression of Python."""
-import functools
 import keyword
 import math
 
@@ -10,6 +9,7 @@ from dragon.vm.torch.core.scripting.types import (
 BINARY = {"aten::add": "+", "aten::sub": "-", "aten::mul": "*", "aten::matmul": "@", "aten::eq": "==", "aten::ne": "!=",
           "aten::lt": "<", "aten::le": "<=", "aten::gt": ">", "aten::ge": ">="}
 COMPARING = ("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge")
+TAKEN = set()  # names that scripted modules have for themselves: who defines them enters them
 NUMBERS = (INT, FLOAT, BOOL, COMPLEX, NUMBER)
 
 
@@ -113,14 +113,7 @@ def attribute(node, kinds, told):
         return f"{told[0]}._buffers[{name!r}]"
     if isinstance(kind.attributes.get(name), ClassType) and kind.attributes[name].is_module:
         return f"{told[0]}._modules[{name!r}]"
-    return f"{told[0]}.{name}" if is_free and name not in taken() else None
-
-
-@functools.lru_cache(None)
-def taken():
-    """Return the names that scripted modules have for themselves."""
-    from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
-    return set(dir(RecursiveScriptModule)) - {"training"}
+    return f"{told[0]}.{name}" if is_free and name not in TAKEN else None
 
 
 SPELLERS = {
