@@ -36,7 +36,8 @@ def annotate(the_type, the_value):
 
 
 def _mark(function, **marks):
-    function.__dict__.update(marks)
+    for name, value in marks.items():
+        setattr(function, name, value)
     return function
 
 

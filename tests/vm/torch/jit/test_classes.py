@@ -5,7 +5,7 @@ import pytest
 
 PROGRAM = """
 from dataclasses import InitVar, dataclass, field
-from typing import List, Optional
+from typing import Dict, List, Optional
 import NAME as torch
 from NAME import Tensor, nn
 
@@ -95,6 +95,33 @@ class Swapped(nn.Module):
         self.layer, self.fixed = Twice(), Twice()
     def forward(self, x: Tensor):
         return self.layer.forward(x) + self.fixed(x)
+
+class Kept(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+        self.linear = nn.Linear(1, 1)
+    def forward(self, x: Tensor):
+        return self.linear(x)
+    @torch.jit.ignore
+    def state_dict(self, *args, **kwargs):
+        return {"own": torch.ones(1)}
+    @torch.jit.export
+    def _save_to_state_dict(self, destination: Dict[str, Tensor], prefix: str, keep_vars: bool):
+        self.seen += 1
+
+class Instead(nn.Module):
+    def __prepare_scriptable__(self):
+        return Twice()
+    def forward(self, *x):
+        return x
+
+class Around(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Instead()
+    def forward(self, x: Tensor):
+        return self.part(x)
 
 def points(a: float, b: float):
     one, other = Point(a), Point(b, 1.5, 3)
@@ -203,3 +230,24 @@ def test_interfaces_inherit_nothing(programs):
     for room in programs.values():
         with pytest.raises(RuntimeError, match="does not support inheritance yet"):
             room.torch.jit.interface(type("Inner", (room.Layer,), {}))
+
+
+def test_a_class_has_its_own_of_a_modules_methods(programs):
+    for room in programs.values():
+        scripted = room.torch.jit.script(room.Kept())
+        assert list(scripted.state_dict()) == ["own"] and scripted.seen == 0
+        scripted._save_to_state_dict({}, "", False)
+        assert scripted.seen == 1
+
+
+def test_modules_say_what_is_scripted_in_their_place(programs):
+    for room in programs.values():
+        around, x = room.Around(), room.torch.ones(1)
+        assert room.torch.jit.script(around)(x).item() == room.torch.jit.script(room.Instead())(x).item() == 2
+
+
+def test_classes_may_be_ignored(programs):
+    for room in programs.values():
+        class Left:
+            pass
+        assert room.torch.jit.ignore(Left) is Left

@@ -1,4 +1,5 @@
 """Modules that were scripted: their types, and the modules that run their methods."""
+import copy
 import inspect
 import typing
 
@@ -152,7 +153,6 @@ class RecursiveScriptModule(Module):
         return share(self, {})
 
     def __deepcopy__(self, memo):
-        import copy
         made = type(self)(self._script_type)
         memo[id(self)] = made
         for name, value in self.__dict__.items():
@@ -387,9 +387,22 @@ def compile_methods(kind, scripts):
             ready_hooks(scripts, kind, made.function.schema)
 
 
+def prepared(module, known):
+    """Return what a module, and each of its parts, wants scripted in its place: `__prepare_scriptable__` tells."""
+    if id(module) in known:
+        return known[id(module)]
+    found = module.__prepare_scriptable__() if hasattr(module, "__prepare_scriptable__") else module
+    known[id(module)] = found
+    parts = {name: part and prepared(part, known) for name, part in getattr(found, "_modules", {}).items()}
+    if any(part is not found._modules[name] for name, part in parts.items()):
+        known[id(module)] = found = copy.copy(found)
+        found.__dict__ = {**found.__dict__, "_modules": parts}
+    return found
+
+
 def script_module(module):
     """Return a module whose methods are scripts, which shares a module's parameters, buffers and attributes."""
-    scripts = python_scripts()
+    scripts, module = python_scripts(), prepared(module, {})
     kind = module_type(module, scripts, {})
     made = wrap(module, scripts, {}, kind)
     compile_methods(kind, scripts)
@@ -408,6 +421,7 @@ def wrap(module, scripts, known, kind=None):
     for table in ("_parameters", "_buffers"):
         made.__dict__[table] = dict(module.__dict__[table])
     made.__dict__["_non_persistent_buffers_set"] = set(module._non_persistent_buffers_set)
+    enter_own_methods(made, type(module), scripts)
     for name, part in module._modules.items():
         wanted = kind.attributes.get(name)
         own = wanted if isinstance(wanted, ClassType) else None
@@ -429,6 +443,19 @@ def wrap(module, scripts, known, kind=None):
             raise RuntimeError(f"Could not cast attribute '{name}' of {type(module).__name__} to type "
                                f"{wanted.annotation()}: got {type(value).__name__}") from None
     return made
+
+
+def enter_own_methods(made, cls, scripts):
+    """Let a scripted module have what its class has in the place of a module's own methods, `state_dict` say."""
+    for name in dir(cls):
+        found = getattr(cls, name, None)
+        modifier = getattr(found, "_torchscript_modifier", None)
+        if modifier is None or name == "forward" or not hasattr(Module, name):
+            continue
+        if modifier == "export":
+            made.__dict__[name] = ScriptMethod(made, scripts.define(made._script_type, name, found))
+        elif modifier in ("ignore", "unused"):
+            made.__dict__[name] = found.__get__(made)
 
 
 def check_interface(part, wanted, scripts):
