@@ -82,7 +82,7 @@ def test_files(tmp_path):
 def test_results_keep_their_structure_in_files(tmp_path):
     def function(a, b):
         return {"sum": a + b, "more": (a, [b * 2, None], 3)}
-    traced = torch.jit.trace(function, (X, X))
+    traced = torch.jit.trace(function, (X, X), strict=False)
     assert traced(X, X + 1)["more"][2] == 3 and traced.__name__ == "function"
     torch.jit.save(traced, tmp_path / "net.dragon")
     found = torch.jit.load(tmp_path / "net.dragon")(X, X + 1)

@@ -54,6 +54,8 @@ PARTS = {
     "googlenet": lambda m: m.googlenet.Inception(4, 2, 3, 4, 2, 3, 4),
     "inception a": lambda m: torch_or(m).nn.Sequential(m.inception.InceptionA(3, 5), m.inception.InceptionB(229)),
     "inception c": lambda m: m.inception.InceptionC(3, 5), "inception d": lambda m: m.inception.InceptionD(3),
+    "inception e": lambda m: m.inception.InceptionE(3),
+    "maxvit": lambda m: m.maxvit.MaxVit((16, 16), 4, 2, [4, 8], [1, 2], 4, 0.2, num_classes=5),
 }
 
 
@@ -96,7 +98,7 @@ def test_parts(name):
 def test_lists_and_checkpoints():
     theirs = {name for name, make in BUILTIN_MODELS.items()
               if make.__module__.rpartition(".")[0] == "torchvision.models"}
-    assert set(models.list_models()) == theirs - {"maxvit_t"}
+    assert set(models.list_models()) == theirs
     assert models.list_models(include="resnet*", exclude="*50") == ["resnet101", "resnet152", "resnet18", "resnet34"]
     for name in models.list_models():
         wanted, found = tv.models.get_model_weights(name), models.get_model_weights(name)

@@ -3,8 +3,9 @@ import contextlib
 from typing import Any, Final, NamedTuple, Optional, Union, get_args, get_origin
 
 from dragon.vm.guest import lookup
-from dragon.vm.torch.core.scripting.running import Error, Future  # noqa: F401
+from dragon.vm.torch.core.scripting.instances import Future
 from dragon.vm.torch.core.scripting.scripts import python_scripts
+from dragon.vm.torch.core.scripting.steps import Error  # noqa: F401
 from dragon.vm.torch.jit import _state, annotations, frontend
 from dragon.vm.torch.jit._script import (  # noqa: F401
     CompilationUnit, RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script)
@@ -35,7 +36,8 @@ def annotate(the_type, the_value):
 
 
 def _mark(function, **marks):
-    function.__dict__.update(marks)
+    for name, value in marks.items():
+        setattr(function, name, value)
     return function
 
 
@@ -127,7 +129,8 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     if not isinstance(mod, Module):
         raise RuntimeError(f"freeze: got {type(mod).__name__}, expected a module")
     if mod.training:
-        raise RuntimeError("Freezing is currently only implemented for modules in eval mode; call .eval() before")
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() "
+                           "on your module before freezing.")
     if isinstance(mod, (TopLevelTracedModule, FrozenModule)):
         return freeze_traced(mod)
     if not isinstance(mod, RecursiveScriptModule):

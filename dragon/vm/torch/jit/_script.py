@@ -2,9 +2,12 @@
 import functools
 import inspect
 import sys
+import typing
 
 from dragon.vm.torch.core.scripting import scripts as workshop
 from dragon.vm.torch.core.scripting.failures import Missing
+from dragon.vm.torch.core.scripting.frontend import GENERATED
+from dragon.vm.torch.core.scripting.generated import is_generated
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule as _Recursive, ScriptMethod, script_module
 from dragon.vm.torch.core.scripting.running import call_checked
 from dragon.vm.torch.nn import Module
@@ -144,7 +147,9 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     if isinstance(obj, list):
         return list(obj)
     if inspect.isclass(obj):
-        return _script_class(obj)
+        return _script_class(obj, sys._getframe(_frames_up + 1))
+    if workshop.python_scripts().class_of(obj) is not None:
+        return obj  # an instance of a class that is a script
     if not callable(obj):
         raise RuntimeError(f"torch.jit.script: got {type(obj).__name__}, expected a module, function or class")
     if inspect.ismethod(obj) and isinstance(obj.__self__, Module):
@@ -185,7 +190,7 @@ def _as_ours(module):
     return module
 
 
-def _script_class(obj):
+def _script_class(obj, frame):
     if issubclass(obj, Module):
         raise RuntimeError(f"Type '{obj.__name__}' cannot be compiled since it inherits from nn.Module, consider "
                            "passing an instance instead")
@@ -200,9 +205,12 @@ def _script_class(obj):
         raise RuntimeError(f"TorchScript classes does not support inheritance yet. Please directly inherit from "
                            f"'object': got {obj.__name__}")
     try:
-        kind = scripts.class_type(obj)
+        around = {name: value for name, value in frame.f_locals.items()
+                  if isinstance(value, type) or typing.get_origin(value) is not None}
+        kind = scripts.class_type(obj, None, around)
         for name, value in vars(obj).items():
-            if inspect.isfunction(value) and getattr(value, "_torchscript_modifier", None) is None:
+            if inspect.isfunction(value) and getattr(value, "_torchscript_modifier", None) is None and (
+                    not is_generated(value) or inspect.unwrap(value) in GENERATED):
                 scripts.define(kind, name, value).ready()
     except Missing:
         pass
@@ -213,6 +221,9 @@ def interface(obj):
     """Enter a class whose methods say what modules or instances of many classes have in common."""
     if not inspect.isclass(obj):
         raise RuntimeError(f"interface must be applied to a class, got {type(obj).__name__}")
+    if obj.__bases__ not in ((object,), (Module,)):
+        raise RuntimeError("TorchScript interface does not support inheritance yet. Please directly inherit from "
+                           f"'object' or 'nn.Module': got {obj.__name__}")
     workshop.python_scripts().interface(obj, issubclass(obj, Module))
     obj.__torch_script_interface__ = True
     return obj

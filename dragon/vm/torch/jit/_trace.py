@@ -52,7 +52,7 @@ class _Traced:
         self._graphs.is_trace = True
         self._graphs._warned.add("eager")  # it is said as a TracerWarning
         with Tracing():
-            self._graphs(*args, **kwargs)
+            self.__dict__["_first"] = self._graphs(*args, **kwargs)
         if self._graphs.fallback:
             warnings.warn(f"{name} is not a graph, and runs as Python code: {self._graphs.fallback}", TracerWarning)
 
@@ -173,6 +173,8 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
         More arguments to compare with.
     check_tolerance : float, optional, default=1e-5
         How far results may be apart.
+    strict : bool, optional, default=True
+        Whether results are tensors, and lists and tuples of them, alone.
     example_kwarg_inputs : dict, optional
         Keyword arguments, instead.
 
@@ -198,6 +200,7 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
     else:
         traced = TracedFunction(func)
         traced._begin(func, getattr(func, "__name__", "function"), args, kwargs)
+    _check_results(traced.__dict__.pop("_first"), strict)
     if check_trace:
         for inputs in [(args, kwargs), *(((_as_tuple(more)), {}) for more in check_inputs or ())]:
             _check(traced, *inputs, check_tolerance)
@@ -210,9 +213,29 @@ def _as_tuple(inputs):
     return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
 
 
+def _check_results(found, strict):
+    """Raise unless a trace gives tensors, and lists and tuples of them; where it is not strict it may give anything."""
+    if not strict:
+        return
+    if isinstance(found, dict):
+        raise RuntimeError("Encountering a dict at the output of the tracer might cause the trace to be incorrect, "
+                           "this is only valid if the container structure does not change based on the module's "
+                           "inputs: got a dict, expected a tuple, or strict=False")
+    if isinstance(found, (list, tuple)):
+        for part in found:
+            _check_results(part, strict)
+    elif not isinstance(found, Tensor):
+        raise RuntimeError("Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced "
+                           f"functions: got {type(found).__name__}")
+
+
 def _check(traced, args, kwargs, tolerance):
     """Compare the graph with a call of the code, unless calls change something."""
     variants = traced._graphs.variants
+    if variants and variants[0].is_random:
+        warnings.warn("Trace had nondeterministic nodes, and is not compared with the Python code: "
+                      f"{traced._graphs.__name__} draws random numbers. Did you forget to call .eval() on your model?",
+                      TracerWarning)
     if not variants or variants[0].captured.written or variants[0].is_random or traced._graphs.has_effects:
         return
     previous = modes.set_recording(False)
@@ -252,10 +275,12 @@ def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None
     for name, arguments in inputs.items():
         args, kwargs = ((), dict(arguments)) if example_inputs_is_kwarg else (_as_tuple(arguments), {})
         methods[name] = TopLevelTracedModule(mod, name, args, kwargs)
+        _check_results(methods[name].__dict__.pop("_first"), strict)
         if check_trace:
             _check(methods[name], args, kwargs, check_tolerance)
     traced = methods.get("forward") or next(iter(methods.values()))
     traced.__dict__.update((name, other) for name, other in methods.items() if name != "forward")
+    traced.__dict__["_methods"] = methods
     return traced
 
 

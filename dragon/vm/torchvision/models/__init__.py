@@ -3,14 +3,15 @@ from dragon.vm.torchvision.models._api import (get_model, get_model_builder, get
                                                get_weight, list_models, Weights, WeightsEnum)
 from dragon.vm.torchvision.models import (alexnet as _alexnet, convnext as _convnext, densenet as _densenet,
                                           efficientnet as _efficientnet, googlenet as _googlenet,
-                                          inception as _inception, mnasnet as _mnasnet, mobilenetv2 as _mobilenetv2,
-                                          mobilenetv3 as _mobilenetv3, regnet as _regnet, resnet as _resnet,
+                                          inception as _inception, maxvit as _maxvit, mnasnet as _mnasnet,
+                                          mobilenetv2 as _mobilenetv2, mobilenetv3 as _mobilenetv3,
+                                          regnet as _regnet, resnet as _resnet,
                                           shufflenetv2 as _shufflenetv2, squeezenet as _squeezenet,
                                           swin_transformer as _swin, vgg as _vgg, vision_transformer as _vit)
 
 _MAIN = ("AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet GoogLeNetOutputs _GoogLeNetOutputs Inception3 "
-         "InceptionOutputs _InceptionOutputs MNASNet MobileNetV2 MobileNetV3 RegNet ResNet ShuffleNetV2 SqueezeNet "
-         "SwinTransformer VGG VisionTransformer").split()
+         "InceptionOutputs _InceptionOutputs MaxVit MNASNet MobileNetV2 MobileNetV3 RegNet ResNet ShuffleNetV2 "
+         "SqueezeNet SwinTransformer VGG VisionTransformer").split()
 
 
 def _public(module):
@@ -19,7 +20,7 @@ def _public(module):
 
 
 # A function may bear the name of its module: functions win, as in torchvision.
-for _module in (_alexnet, _convnext, _densenet, _efficientnet, _googlenet, _inception, _mnasnet, _mobilenetv2,
-                _mobilenetv3, _regnet, _resnet, _shufflenetv2, _squeezenet, _swin, _vgg, _vit):
+for _module in (_alexnet, _convnext, _densenet, _efficientnet, _googlenet, _inception, _maxvit, _mnasnet,
+                _mobilenetv2, _mobilenetv3, _regnet, _resnet, _shufflenetv2, _squeezenet, _swin, _vgg, _vit):
     globals().update(_public(_module))
 mobilenet = _mobilenetv3

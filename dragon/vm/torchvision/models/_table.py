@@ -24,6 +24,7 @@ EfficientNet_V2_M_Weights IMAGENET1K_V1* efficientnet_v2_m-dc08266a.pth 480 480 
 EfficientNet_V2_L_Weights IMAGENET1K_V1* efficientnet_v2_l-59c71312.pth 480 480 bicubic 118515272 33 raw
 GoogLeNet_Weights IMAGENET1K_V1* googlenet-1378be20.pth 224 256 bilinear 6624904 15
 Inception_V3_Weights IMAGENET1K_V1* inception_v3_google-0cc3c7bd.pth 299 342 bilinear 27161264 75
+MaxVit_T_Weights IMAGENET1K_V1* maxvit_t-bc5ab103.pth 224 224 bicubic 30919624 224
 MNASNet0_5_Weights IMAGENET1K_V1* mnasnet0.5_top1_67.823-3ffadce67e.pth 224 256 bilinear 2218512 1
 MNASNet0_75_Weights IMAGENET1K_V1* mnasnet0_75-7090bc5f.pth 224 232 bilinear 3170208 1
 MNASNet1_0_Weights IMAGENET1K_V1* mnasnet1.0_top1_73.512-f206786ef8.pth 224 256 bilinear 4383312 1

@@ -1,6 +1,7 @@
 """Inception, third version."""
 from collections import namedtuple
 from functools import partial
+from typing import Optional
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
@@ -11,39 +12,30 @@ from dragon.vm.torchvision.models.googlenet import (BasicConv2d, old_normalizati
 nn = torch.nn
 F = nn.functional
 InceptionOutputs = namedtuple("InceptionOutputs", ["logits", "aux_logits"])
+InceptionOutputs.__annotations__ = {"logits": torch.Tensor, "aux_logits": Optional[torch.Tensor]}
 _InceptionOutputs = InceptionOutputs
 
 
+def _average(x):
+    """Return the means of squares of three by three."""
+    return F.avg_pool2d(x, kernel_size=3, stride=1, padding=1)
+
+
+def _greatest(x):
+    """Return the greatest of squares of three by three, of every second one."""
+    return F.max_pool2d(x, kernel_size=3, stride=2)
+
+
 class _Branches(nn.Module):
-    """Branches side by side, each of convolutions one after another.
-
-    `_convolutions` lists (name, channels in, channels out, kernel, further options); `_paths` says which of them each
-    branch goes through.
-    """
-
-    _paths = ()
+    """Branches side by side, each of convolutions one after another."""
 
     def _build(self, conv_block, rows):
+        """Make convolutions of (name, channels in, channels out, kernel, further options)."""
         for name, before, after, kernel, *options in rows:
             made = {"kernel_size": kernel}
             for option in options:
                 made.update(option)
             setattr(self, name, (conv_block or BasicConv2d)(before, after, **made))
-
-    def _run(self, path, x):
-        for name in path.split():
-            if name == "average":
-                x = F.avg_pool2d(x, kernel_size=3, stride=1, padding=1)
-            elif name == "greatest":
-                x = F.max_pool2d(x, kernel_size=3, stride=2)
-            elif "+" in name:
-                x = torch.cat([getattr(self, part)(x) for part in name.split("+")], 1)
-            else:
-                x = getattr(self, name)(x)
-        return x
-
-    def forward(self, x):
-        return torch.cat([self._run(path, x) for path in self._paths], 1)
 
 
 def _pad(*sizes):
@@ -56,9 +48,6 @@ _TWO = {"stride": 2}
 class InceptionA(_Branches):
     """Convolutions of 1, 5 and twice 3, and a pooling."""
 
-    _paths = ("branch1x1", "branch5x5_1 branch5x5_2", "branch3x3dbl_1 branch3x3dbl_2 branch3x3dbl_3",
-              "average branch_pool")
-
     def __init__(self, in_channels, pool_features, conv_block=None):
         super().__init__()
         self._build(conv_block, (
@@ -66,23 +55,27 @@ class InceptionA(_Branches):
             ("branch3x3dbl_1", in_channels, 64, 1), ("branch3x3dbl_2", 64, 96, 3, _pad(1)),
             ("branch3x3dbl_3", 96, 96, 3, _pad(1)), ("branch_pool", in_channels, pool_features, 1)))
 
+    def forward(self, x):
+        wide = self.branch5x5_2(self.branch5x5_1(x))
+        deep = self.branch3x3dbl_3(self.branch3x3dbl_2(self.branch3x3dbl_1(x)))
+        return torch.cat([self.branch1x1(x), wide, deep, self.branch_pool(_average(x))], 1)
+
 
 class InceptionB(_Branches):
     """Halve the size by convolutions of 3 and twice 3, and a pooling."""
-
-    _paths = ("branch3x3", "branch3x3dbl_1 branch3x3dbl_2 branch3x3dbl_3", "greatest")
 
     def __init__(self, in_channels, conv_block=None):
         super().__init__()
         self._build(conv_block, (("branch3x3", in_channels, 384, 3, _TWO), ("branch3x3dbl_1", in_channels, 64, 1),
                                  ("branch3x3dbl_2", 64, 96, 3, _pad(1)), ("branch3x3dbl_3", 96, 96, 3, _TWO)))
 
+    def forward(self, x):
+        deep = self.branch3x3dbl_3(self.branch3x3dbl_2(self.branch3x3dbl_1(x)))
+        return torch.cat([self.branch3x3(x), deep, _greatest(x)], 1)
+
 
 class InceptionC(_Branches):
     """Convolutions of 1, 7 and twice 7, down and across by turns, and a pooling."""
-
-    _paths = ("branch1x1", "branch7x7_1 branch7x7_2 branch7x7_3",
-              "branch7x7dbl_1 branch7x7dbl_2 branch7x7dbl_3 branch7x7dbl_4 branch7x7dbl_5", "average branch_pool")
 
     def __init__(self, in_channels, channels_7x7, conv_block=None):
         super().__init__()
@@ -93,11 +86,15 @@ class InceptionC(_Branches):
             ("branch7x7dbl_2", c7, c7, *down), ("branch7x7dbl_3", c7, c7, *across), ("branch7x7dbl_4", c7, c7, *down),
             ("branch7x7dbl_5", c7, 192, *across), ("branch_pool", in_channels, 192, 1)))
 
+    def forward(self, x):
+        wide = self.branch7x7_3(self.branch7x7_2(self.branch7x7_1(x)))
+        deep = self.branch7x7dbl_3(self.branch7x7dbl_2(self.branch7x7dbl_1(x)))
+        deep = self.branch7x7dbl_5(self.branch7x7dbl_4(deep))
+        return torch.cat([self.branch1x1(x), wide, deep, self.branch_pool(_average(x))], 1)
+
 
 class InceptionD(_Branches):
     """Halve the size by convolutions of 3, and of 7 and 3, and a pooling."""
-
-    _paths = ("branch3x3_1 branch3x3_2", "branch7x7x3_1 branch7x7x3_2 branch7x7x3_3 branch7x7x3_4", "greatest")
 
     def __init__(self, in_channels, conv_block=None):
         super().__init__()
@@ -106,12 +103,14 @@ class InceptionD(_Branches):
             ("branch7x7x3_1", in_channels, 192, 1), ("branch7x7x3_2", 192, 192, (1, 7), _pad(0, 3)),
             ("branch7x7x3_3", 192, 192, (7, 1), _pad(3, 0)), ("branch7x7x3_4", 192, 192, 3, _TWO)))
 
+    def forward(self, x):
+        wide = self.branch7x7x3_2(self.branch7x7x3_1(x))
+        wide = self.branch7x7x3_4(self.branch7x7x3_3(wide))
+        return torch.cat([self.branch3x3_2(self.branch3x3_1(x)), wide, _greatest(x)], 1)
+
 
 class InceptionE(_Branches):
     """Convolutions of 1, 3 and twice 3 that part at their ends, and a pooling."""
-
-    _paths = ("branch1x1", "branch3x3_1 branch3x3_2a+branch3x3_2b",
-              "branch3x3dbl_1 branch3x3dbl_2 branch3x3dbl_3a+branch3x3dbl_3b", "average branch_pool")
 
     def __init__(self, in_channels, conv_block=None):
         super().__init__()
@@ -122,6 +121,13 @@ class InceptionE(_Branches):
             ("branch3x3dbl_1", in_channels, 448, 1), ("branch3x3dbl_2", 448, 384, 3, _pad(1)),
             ("branch3x3dbl_3a", 384, 384, *across), ("branch3x3dbl_3b", 384, 384, *down),
             ("branch_pool", in_channels, 192, 1)))
+
+    def forward(self, x):
+        wide = self.branch3x3_1(x)
+        deep = self.branch3x3dbl_2(self.branch3x3dbl_1(x))
+        wide = torch.cat([self.branch3x3_2a(wide), self.branch3x3_2b(wide)], 1)
+        deep = torch.cat([self.branch3x3dbl_3a(deep), self.branch3x3dbl_3b(deep)], 1)
+        return torch.cat([self.branch1x1(x), wide, deep, self.branch_pool(_average(x))], 1)
 
 
 class InceptionAux(nn.Module):
@@ -197,6 +203,8 @@ class Inception3(nn.Module):
         aux = self.AuxLogits(x) if self.AuxLogits is not None and self.training else None
         x = self.Mixed_7c(self.Mixed_7b(self.Mixed_7a(x)))
         x = self.fc(torch.flatten(self.dropout(self.avgpool(x)), 1))
+        if torch.jit.is_scripting():
+            return InceptionOutputs(x, aux)
         return InceptionOutputs(x, aux) if self.training and self.aux_logits else x
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import dragon.vm.torch as torch
 from dragon.vm.torch import Tensor, nn
+from dragon.vm.torch.core.scripting.programs import Program
 from dragon.vm.torch.core.scripting.recipes import functional
-from dragon.vm.torch.core.scripting.running import Program
 from dragon.vm.torch.core.scripting.schemas import read_schema
 from dragon.vm.torch.core.signatures import SCRIPTS, signatures
 from dragon.vm.torch.core.scripting.scripts import python_scripts

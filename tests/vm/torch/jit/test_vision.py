@@ -8,6 +8,8 @@ import dragon.vm.torch as torch
 from dragon.vm import torchvision
 from dragon.vm.torch import Tensor, nn
 from dragon.vm.torchvision.models.densenet import DenseNet
+from dragon.vm.torchvision.models.inception import InceptionC, InceptionE
+from dragon.vm.torchvision.models.maxvit import MaxVit
 from dragon.vm.torchvision.models.shufflenetv2 import channel_shuffle
 from dragon.vm.torchvision.models.swin_transformer import PatchMerging, ShiftedWindowAttention, ShiftedWindowAttentionV2
 from dragon.vm.torchvision.models.vision_transformer import VisionTransformer
@@ -42,6 +44,8 @@ def again(scripted):
     (DenseNet(4, (2, 2), 8, num_classes=3), IMAGES), (PatchMerging(3), IMAGES.permute(0, 2, 3, 1)),
     (ShiftedWindowAttention(4, [4, 4], [2, 2], 2), IMAGES.view(2, 16, 48, 4)),
     (ShiftedWindowAttentionV2(4, [4, 4], [2, 2], 2), IMAGES.view(2, 16, 48, 4)),
+    (InceptionC(3, 5), IMAGES), (InceptionE(3), IMAGES),
+    (MaxVit((32, 32), 4, 2, [4, 8], [1, 2], 4, 0.2, num_classes=5), IMAGES),
     (VisionTransformer(32, 16, 1, 2, 8, 8, num_classes=3), IMAGES)], ids=lambda part: type(part).__name__)
 def test_models_are_scripts(module, x):
     module.eval()

@@ -8,6 +8,7 @@ from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Value
+from dragon.vm.torch.core.scripting.hooks import call_hooked
 from dragon.vm.torch.core.scripting.schemas import Matching, filled, overloads
 from dragon.vm.torch.core.scripting.scopes import (
     Absent, Builtin, Called, Constructor, Counted, Dialect, EnumClass, Foreign, InterfaceMethod, Method, Overloaded,
@@ -116,11 +117,13 @@ class Calls(Specials):
         return self.value_attribute(owner, name, node)
 
     def class_attribute(self, owner, name, node):
-        """Return an attribute of a class itself: a static method."""
+        """Return an attribute of a class itself: a static method, a hook."""
         made = getattr(owner.type, "made", None)
         found = made.__dict__.get(name) if made is not None else None
         if isinstance(found, staticmethod):
             return Called(self.scripts.function(found.__func__))
+        if name in getattr(owner.type, "hook_methods", ()):
+            return Called(owner.type.hook_methods[name])
         if name == "__new__":
             return Special("__new__", owner.type)
         return refuse(f"Class '{owner.type.qualified}' has no attribute '{name}'", self.place(node))
@@ -227,6 +230,8 @@ class Calls(Specials):
         if isinstance(callee, Value):
             if not isinstance(callee.type, (ClassType, InterfaceType)):
                 refuse(f"'{callee.type.annotation()}' object is not callable", self.place(node))
+            if isinstance(callee.type, ClassType) and (callee.type.pre_hooks or callee.type.hooks):
+                return call_hooked(self, callee, args, kwargs, node)
             name = "forward" if callee.type.is_module else "__call__"
             return self.call(self.value_attribute(callee, name, node), args, kwargs, node)
         values = [self.as_value(part, node) for part in args]

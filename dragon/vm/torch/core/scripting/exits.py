@@ -111,10 +111,12 @@ class Exits:
     def branch(self, statement, rest, loop):
         """Return what an `if` and all that follows it become."""
         one, other = leaving(statement.body), leaving(statement.orelse)
-        first, second = statement.body, statement.orelse
+        first, second, continues = statement.body, statement.orelse, None
         if one == LEAVES and other == GOES_ON:
+            continues = 1 if not second else None
             second, rest = second + rest, []  # where the condition's refinements hold
         elif other == LEAVES and one == GOES_ON:
+            continues = 0 if not first or isinstance(first[0], ast.Pass) else None
             first, rest = first + rest, []
         body, one = self.block(first, loop)
         orelse, other = self.block(second, loop)
@@ -125,6 +127,8 @@ class Exits:
             more, after = self.guard(rest, loop, statement)
             body, one, rest = body + more, max(one, after), []
         made = ast.copy_location(ast.If(statement.test, body, orelse), statement)
+        made.continues = continues
+        made.leaves = [number for number, side in enumerate((one, other)) if side == LEAVES]
         status = LEAVES if one == other == LEAVES else GOES_ON if one == other == GOES_ON else MAY_LEAVE
         if status == LEAVES or not rest:
             return [made], status
@@ -143,6 +147,7 @@ class Exits:
         body, status = self.block(rest, loop)
         test = ast.UnaryOp(ast.Not(), ast.Name(flag, ast.Load()))
         made = ast.If(test, body, [])
+        made.continues = 0
         for part in (made, test, test.operand):
             ast.copy_location(part, where)
         return [made], status

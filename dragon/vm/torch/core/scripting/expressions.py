@@ -6,7 +6,7 @@ from dragon.vm.torch.core.scripting.conditions import Conditions
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Node
-from dragon.vm.torch.core.scripting.scopes import Rows, Special, Sugar, TypeName
+from dragon.vm.torch.core.scripting.scopes import Rows, Sliced, Special, Sugar, TypeName
 from dragon.vm.torch.core.scripting.types import (
     BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType, ListType,
     OptionalType, TupleType, UnionType, fits, join, one_of, optional, options_of)
@@ -23,6 +23,15 @@ METHODS = {"aten::add": "__add__", "aten::sub": "__sub__", "aten::mul": "__mul__
            "aten::le": "__le__", "aten::gt": "__gt__", "aten::ge": "__ge__", "aten::__and__": "__and__",
            "aten::__or__": "__or__", "aten::__xor__": "__xor__"}
 KINDS = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING, type(None): NONE}
+
+
+class Held(ast.expr):
+    """An expression that was read already."""
+
+    def __init__(self, held, where):
+        super().__init__()
+        self.held = held
+        ast.copy_location(self, where)
 
 
 class Expressions(Conditions):
@@ -310,6 +319,7 @@ class Expressions(Conditions):
         owner = self.expression(node.value)
         if isinstance(owner, TypeName) or isinstance(owner, Special):
             return TypeName(self.type_of(node))
+        node = ast.copy_location(ast.Subscript(node.value, self.index_of(node.slice), node.ctx), node)
         if isinstance(owner, Rows):
             return self.row(owner, node)
         if isinstance(owner, Sugar) or isinstance(owner.type, ClassType) and owner.type.is_module:
@@ -326,6 +336,22 @@ class Expressions(Conditions):
         if isinstance(owner.type, (OptionalType, UnionType)):
             refuse(f"'{owner.type.annotation()}' object is not subscriptable", self.place(node))
         return self.builtin("aten::__getitem__", [owner, self.value(node.slice)], {}, node)
+
+    def on_Held(self, node):
+        """Return a value that was computed already."""
+        return node.held
+
+    def index_of(self, index):
+        """Return the syntax of a subscript, with slices that were made before written out."""
+        if isinstance(index, ast.Tuple):
+            return ast.copy_location(ast.Tuple(list(map(self.index_of, index.elts)), ast.Load()), index)
+        is_call = isinstance(index, ast.Call) and isinstance(index.func, ast.Name) and index.func.id == "slice"
+        if is_call or isinstance(index, ast.Name) and isinstance(self.frame.find(index.id), Sliced):
+            found = self.expression(index)
+            if isinstance(found, Sliced):
+                return ast.copy_location(ast.Slice(*(end and Held(end, index) for end in found.ends)), index)
+            return Held(found, index)
+        return index
 
     def row(self, owner, node):
         """Return one or some of several things known beforehand."""

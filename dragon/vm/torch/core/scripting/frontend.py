@@ -3,6 +3,7 @@ import ast
 import functools
 import inspect
 import textwrap
+import weakref
 
 from dragon.vm.torch.core.scripting.failures import Place, Source, refuse
 
@@ -36,8 +37,13 @@ def check_syntax(source, body):
                 refuse(f"{EXPRESSIONS[type(node)]} aren't supported", Place(source, node), NotSupportedError)
 
 
+GENERATED = weakref.WeakKeyDictionary()  # functions that no file has -> (their texts, what the texts name)
+
+
 @functools.lru_cache(512)
 def _parsed(code_owner):
+    if code_owner in GENERATED:
+        return GENERATED[code_owner][0], 1, "<dataclass>"
     lines, first = inspect.getsourcelines(code_owner)
     text = textwrap.dedent("".join(lines))
     return text, first, inspect.getsourcefile(code_owner) or "<string>"
@@ -67,8 +73,11 @@ def read_function(function):
     raise FrontendError(f"torch.jit.script: got {name}, expected a single top-level function")
 
 
-def names_of(function):
-    """Return a function from names to what they stand for inside a Python function; LookupError if to nothing."""
+def names_of(function, around=None):
+    """Return a function from names to what they stand for inside a Python function; LookupError if to nothing.
+
+    `around` has names that stand for something where a class was scripted, its own among them.
+    """
     function = inspect.unwrap(function)
     closed = {}
     if getattr(function, "__closure__", None):
@@ -77,6 +86,8 @@ def names_of(function):
                 closed[name] = cell.cell_contents
             except ValueError:
                 continue
+    if function in GENERATED:
+        closed.update(GENERATED[function][1])
     known = getattr(function, "__globals__", {})
     import builtins
 
@@ -87,5 +98,7 @@ def names_of(function):
             return known[name]
         if hasattr(builtins, name):
             return getattr(builtins, name)
+        if around and name in around:
+            return around[name]
         raise LookupError(name)
     return find

@@ -1,7 +1,7 @@
 """Graphs with all that they call in them, and with a module's attributes as constants."""
 from dragon.vm.torch.core.scripting.compiler import prune
 from dragon.vm.torch.core.scripting.graph import Argument, Graph, Node, Schema
-from dragon.vm.torch.core.scripting.running import read_attribute
+from dragon.vm.torch.core.scripting.steps import read_attribute
 from dragon.vm.torch.core.scripting.scripts import Made
 from dragon.vm.torch.core.scripting.types import ClassType, InterfaceType
 

@@ -47,10 +47,9 @@ def kernel(node):
     found = adapters.EXACT.get(".".join(filter(None, key)))
     if found is not None:
         return found
-    own = [argument.type for argument in schema.arguments]
-    if space in ("aten", "prim") and word in PLAIN and not (any(kind == TENSOR for kind in own) and word in SHARED):
+    if is_python(name, schema):
         return typed(PLAIN[word], schema)
-    if space == "prim" and word in PROPERTIES:
+    if is_property(name):
         return PROPERTIES[word]
     return tensor_kernel(name, schema)
 
@@ -114,6 +113,19 @@ def tensor_kernel(name, schema):
     if schema.result == INT and schema.name != "aten::item":
         return lambda *values: codes.to_code(run(*values))
     return run
+
+
+def is_python(name, schema):
+    """Return whether Python itself has an operator."""
+    space, _, word = name.partition("::")
+    return space in ("aten", "prim") and word in PLAIN and not (
+        word in SHARED and any(argument.type == TENSOR for argument in schema.arguments))
+
+
+def is_property(name):
+    """Return whether an operator reads a property."""
+    space, _, word = name.partition("::")
+    return space == "prim" and word in PROPERTIES
 
 
 def missing(name):
@@ -390,8 +402,9 @@ def fmod(one, other):
 
 
 PLAIN = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": divide, "floordiv": operator.floordiv,
-    "remainder": fmod, "pow": power, "neg": operator.neg, "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
+    "add": operator.add, "add_": add_in_place, "sub": operator.sub, "mul": operator.mul, "div": divide,
+    "floordiv": operator.floordiv, "remainder": fmod, "pow": power, "neg": operator.neg, "eq": operator.eq,
+    "ne": operator.ne, "lt": operator.lt,
     "le": operator.le, "gt": operator.gt, "ge": operator.ge, "__and__": operator.and_, "__or__": operator.or_,
     "__xor__": operator.xor, "__lshift__": operator.lshift, "__rshift__": operator.rshift,
     "__not__": operator.not_, "__is__": compare_is, "__isnot__": lambda one, other: one is not other,

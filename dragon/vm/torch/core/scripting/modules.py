@@ -1,14 +1,16 @@
 """Modules that were scripted: their types, and the modules that run their methods."""
+import copy
 import inspect
 import typing
 
-from dragon.core import warnings
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.failures import ScriptFailure
 from dragon.vm.torch.core.scripting.frontend import FrontendError
+from dragon.vm.torch.core.scripting.hooks import attach, enter_hooks, hooks_key, ready_hooks
 from dragon.vm.torch.core.scripting.resolving import find_member, inside, named_functions, type_of_value
 from dragon.vm.torch.core.scripting.running import Unfit, call_checked, convert
 from dragon.vm.torch.core.scripting.scripts import python_scripts
+from dragon.vm.torch.core.scripting.spelling import TAKEN
 from dragon.vm.torch.core.scripting.types import BOOL, NONE, TENSOR, ClassType, InterfaceType, fits
 from dragon.vm.torch.nn import Module, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 
@@ -25,6 +27,7 @@ class RecursiveScriptModule(Module):
         super().__init__()
         self.__dict__["_script_type"] = kind
         self.__dict__["original_name"] = kind.qualified.split(".")[-1]
+        attach(self, kind, call_checked)
 
     @property
     def forward(self):
@@ -53,6 +56,8 @@ class RecursiveScriptModule(Module):
     def __setattr__(self, name, value):
         kind = self.__dict__.get("_script_type")
         wanted = kind.attributes.get(name) if kind is not None else None
+        if name in self.__dict__.get("_modules", ()) and wanted is not None:
+            check_part(self, name, value, wanted)
         if wanted is not None and name not in self._modules and wanted != TENSOR:
             try:
                 value = convert(value, wanted)
@@ -148,7 +153,6 @@ class RecursiveScriptModule(Module):
         return share(self, {})
 
     def __deepcopy__(self, memo):
-        import copy
         made = type(self)(self._script_type)
         memo[id(self)] = made
         for name, value in self.__dict__.items():
@@ -160,6 +164,25 @@ class RecursiveScriptModule(Module):
         """Compile a method from a text."""
         from dragon.vm.torch.core.scripting.texts import define_method
         define_method(self._script_type, src)
+
+
+def check_part(owner, name, value, wanted):
+    """Raise unless a part may stand where another stood: scripts call the methods that they were compiled with."""
+    if value is None and wanted == NONE:
+        return
+    if not isinstance(value, RecursiveScriptModule):
+        raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
+                           f"existing module '{name}': {value}")
+    kind = value._script_type
+    if isinstance(wanted, InterfaceType):
+        check_interface(value, wanted, kind.unit)
+    elif kind is not wanted:
+        raise RuntimeError(f"Expected a value of type '{wanted.qualified} (of Python class "
+                           f"{getattr(wanted.made, '__name__', 'none')})' for field '{name}', but found "
+                           f"'{kind.qualified} (of Python class {getattr(kind.made, '__name__', 'none')})'")
+
+
+TAKEN.update(name for name in dir(RecursiveScriptModule) if name != "training")
 
 
 class ScriptMethod:
@@ -260,6 +283,7 @@ def module_type(module, scripts, known):
         if name not in kind.attributes and name not in kind.constants and hasattr(cls, name):
             kind.constants[name] = getattr(cls, name)
     kind.attributes["training"] = BOOL
+    enter_hooks(kind, module)
     key = type_key(kind)
     if key in scripts.modules:
         known[id(module)] = scripts.modules[key]
@@ -325,7 +349,7 @@ def type_key(kind):
     return (kind.made, kind.container, tuple(kind.parameters), tuple(kind.buffers),
             tuple((name, part.key()) for name, part in kind.attributes.items()),
             tuple((name, repr(value) if not callable(value) else id(value)) for name, value in
-                  kind.constants.items()), tuple(kind.failed.items()))
+                  kind.constants.items()), tuple(kind.failed.items()), hooks_key(kind))
 
 
 # --- modules
@@ -359,11 +383,26 @@ def compile_methods(kind, scripts):
     made = resolving.member(scripts, kind, "forward", Value(kind), None)
     if hasattr(made, "function") and hasattr(made.function, "ready"):
         made.function.ready()
+        if kind.pre_hooks or kind.hooks:
+            ready_hooks(scripts, kind, made.function.schema)
+
+
+def prepared(module, known):
+    """Return what a module, and each of its parts, wants scripted in its place: `__prepare_scriptable__` tells."""
+    if id(module) in known:
+        return known[id(module)]
+    found = module.__prepare_scriptable__() if hasattr(module, "__prepare_scriptable__") else module
+    known[id(module)] = found
+    parts = {name: part and prepared(part, known) for name, part in getattr(found, "_modules", {}).items()}
+    if any(part is not found._modules[name] for name, part in parts.items()):
+        known[id(module)] = found = copy.copy(found)
+        found.__dict__ = {**found.__dict__, "_modules": parts}
+    return found
 
 
 def script_module(module):
     """Return a module whose methods are scripts, which shares a module's parameters, buffers and attributes."""
-    scripts = python_scripts()
+    scripts, module = python_scripts(), prepared(module, {})
     kind = module_type(module, scripts, {})
     made = wrap(module, scripts, {}, kind)
     compile_methods(kind, scripts)
@@ -382,6 +421,7 @@ def wrap(module, scripts, known, kind=None):
     for table in ("_parameters", "_buffers"):
         made.__dict__[table] = dict(module.__dict__[table])
     made.__dict__["_non_persistent_buffers_set"] = set(module._non_persistent_buffers_set)
+    enter_own_methods(made, type(module), scripts)
     for name, part in module._modules.items():
         wanted = kind.attributes.get(name)
         own = wanted if isinstance(wanted, ClassType) else None
@@ -390,11 +430,6 @@ def wrap(module, scripts, known, kind=None):
             check_interface(made._modules[name], wanted, scripts)
     for name, value in module.__dict__.items():
         if name in OWN and name != "training":
-            for hooks in ("_forward_hooks", "_forward_pre_hooks"):
-                if name == hooks and value:
-                    warnings.warn(f"torch.jit.script: {type(module).__name__} has forward hooks, which run for calls "
-                                  "from Python alone")
-                    made.__dict__[name] = value
             continue
         wanted = kind.attributes.get(name)
         if wanted is None:
@@ -410,10 +445,23 @@ def wrap(module, scripts, known, kind=None):
     return made
 
 
+def enter_own_methods(made, cls, scripts):
+    """Let a scripted module have what its class has in the place of a module's own methods, `state_dict` say."""
+    for name in dir(cls):
+        found = getattr(cls, name, None)
+        modifier = getattr(found, "_torchscript_modifier", None)
+        if modifier is None or name == "forward" or not hasattr(Module, name):
+            continue
+        if modifier == "export":
+            made.__dict__[name] = ScriptMethod(made, scripts.define(made._script_type, name, found))
+        elif modifier in ("ignore", "unused"):
+            made.__dict__[name] = found.__get__(made)
+
+
 def check_interface(part, wanted, scripts):
     """Compile the methods that an interface asks for, and raise unless they fit."""
     kind = part._script_type
     for name in wanted.methods:
-        scripts.method(kind, name)
+        scripts.method(kind, name, optional=True)
     if not fits(kind, wanted):
         raise RuntimeError(f"{kind.qualified} is not compatible with interface {wanted.qualified}")

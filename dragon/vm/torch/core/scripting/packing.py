@@ -10,7 +10,7 @@ from dragon.vm.torch.core.files.pickler import StorageBook
 from dragon.vm.torch.core.scripting.codes import to_code
 from dragon.vm.torch.core.scripting.graph import Argument, Graph, Node, Schema
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
-from dragon.vm.torch.core.scripting.running import read_attribute
+from dragon.vm.torch.core.scripting.steps import read_attribute
 from dragon.vm.torch.core.scripting.scripts import Made
 from dragon.vm.torch.core.scripting.types import (
     BOOL, FLOAT, INT, TENSOR, ClassType, DictType, InterfaceType, ListType, OptionalType, TupleType)
@@ -183,7 +183,7 @@ class ObjectPickler:
 
     def instance(self, value):
         """Write a module or an instance of a script class."""
-        from dragon.vm.torch.core.scripting.running import type_of_instance
+        from dragon.vm.torch.core.scripting.instances import type_of_instance
         kind = type_of_instance(value)
         if kind is None:
             raise RuntimeError(f"torch.jit.save: got an attribute that holds {type(value).__name__}, expected values "

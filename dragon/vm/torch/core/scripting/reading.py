@@ -16,7 +16,7 @@ from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, Source, refuse
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.resolving import type_of_value
-from dragon.vm.torch.core.scripting.running import Instance, is_of
+from dragon.vm.torch.core.scripting.instances import Instance, is_of
 from dragon.vm.torch.core.scripting.scopes import Called, Constructor, Dialect, EnumClass, Special
 from dragon.vm.torch.core.scripting.scripts import Function, Scripts
 from dragon.vm.torch.core.scripting.types import (
@@ -140,8 +140,9 @@ class ArchiveScripts(Scripts):
     def define_part(self, kind, part, source):
         """Enter one line of a class."""
         if isinstance(part, ast.FunctionDef):
-            kind.methods[part.name] = Function(self, part.name, f"{kind.qualified}.{part.name}", source, part,
-                                               self.dialect_names, kind)
+            table = kind.hook_methods if part.name in (*kind.hooks, *kind.pre_hooks) else kind.methods
+            table[part.name] = Function(self, part.name, f"{kind.qualified}.{part.name}", source, part,
+                                        self.dialect_names, kind)
         elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
             self.define_attribute(kind, part.target.id, part.annotation, part.value, source)
         elif isinstance(part, ast.Assign) and len(part.targets) == 1:
@@ -151,8 +152,10 @@ class ArchiveScripts(Scripts):
             elif dotted(target) in ("__parameters__", "__buffers__"):
                 names = getattr(kind, dotted(target).strip("_"))
                 names.extend(str(name) for name in literal(part.value))
-            elif dotted(target) not in ("__annotations__", "__forward_hooks__", "__forward_pre_hooks__",
-                                        "op_version_set"):
+            elif dotted(target) in ("__forward_hooks__", "__forward_pre_hooks__"):
+                names = kind.hooks if dotted(target) == "__forward_hooks__" else kind.pre_hooks
+                names.extend(str(name) for name in literal(part.value))
+            elif dotted(target) not in ("__annotations__", "op_version_set"):
                 raise Corrupt(f"torch.jit.load: got {ast.unparse(part)[:80]!r} in {kind.qualified}, expected an "
                               "attribute or a method")
         elif not isinstance(part, ast.Pass):

@@ -28,15 +28,23 @@ def record(traced, tracing, as_constants=False):
     Returns
     -------
     RecursiveScriptModule
-        A module whose forward pass is the call with the examples, sizes left open where the program reads them.
+        A module whose forward pass is the call with the examples, sizes left open where the program reads them, and
+        so are the other methods that were traced.
 
     """
+    from dragon.vm.torch.nn import Module
+    kind, made = describe(traced, {}, as_constants) if isinstance(traced, Module) else blank()
+    for name, method in (traced.__dict__.get("_methods") or {"forward": traced}).items():
+        record_method(method, name, kind, tracing, as_constants)
+    return made
+
+
+def record_method(traced, method, kind, tracing, as_constants):
+    """Enter a method in a type: what was traced, written down."""
     from dragon.vm.torch.nn import Module
     args, kwargs = traced._examples
     name = traced.__dict__.get("original_name") or getattr(traced, "name", "function")
     recorder = Recorder(name)
-    is_module = isinstance(traced, Module)
-    kind, made = describe(traced, {}, as_constants) if is_module else blank()
     owner = recorder.compiler.graph.take(kind, "self")
     inputs = [("self", kind)]
 
@@ -51,7 +59,7 @@ def record(traced, tracing, as_constants=False):
     args = [taken(key, example) for key, example in zip(names, args)]
     kwargs = {key: taken(key, example) for key, example in kwargs.items()}
     function = traced._function
-    if is_module:
+    if isinstance(traced, Module):
         function = rehearse(recorder, traced, function, owner, as_constants)
     previous = modes.set_recording(False)
     try:
@@ -63,9 +71,8 @@ def record(traced, tracing, as_constants=False):
     graph = recorder.compiler.graph
     graph.outputs_.append(result)
     prune(graph)
-    schema = Schema("forward", "", [Argument(key, inner) for key, inner in inputs], result.type)
-    kind.methods["forward"] = Made("forward", f"{kind.qualified}.forward", schema, graph)
-    return made
+    schema = Schema(method, "", [Argument(key, inner) for key, inner in inputs], result.type)
+    kind.methods[method] = Made(method, f"{kind.qualified}.{method}", schema, graph)
 
 
 def copied(example):

@@ -18,7 +18,7 @@ ROOT = __name__.partition(".core.scripting")[0]  # "dragon.vm.torch", or "torch"
 ROOTS = tuple(dict.fromkeys((ROOT, "torch")))
 # Python's and torch's functions that are words of the compiler, by name.
 PYTHON = {name: name for name in (*DIRECT, *CASTS, "print", "range", "enumerate", "zip", "reversed", "isinstance",
-                                  "hasattr", "getattr", "list", "tuple", "dict", "super", "iter")}
+                                  "hasattr", "getattr", "list", "tuple", "dict", "super", "iter", "slice")}
 PREFIXES = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
 JIT = {"annotate": "annotate", "isinstance": "isinstance", "fork": "fork", "_fork": "fork", "wait": "wait",
        "_wait": "wait", "is_scripting": "is_scripting", "is_tracing": "is_not", "unused": "same", "ignore": "same",
@@ -369,6 +369,13 @@ def type_of_value(scripts, value):
         return DictType(functools.reduce(shared, [type_of_value(scripts, part) for part in value]),
                         functools.reduce(shared, [type_of_value(scripts, part) for part in value.values()]))
     kind = scripts.class_of(value)
+    if kind is None and type(value).__module__ != "builtins" and inside(type(value).__module__) is None and hasattr(
+            value, "__dict__") and not isinstance(value, (torch.nn.Module, BaseException)) and not callable(value):
+        try:
+            kind = scripts.class_type(type(value))
+        except Exception as error:  # of whatever kind: a script that reads the attribute says why it has none
+            raise ValueError(f"Could not infer type of an attribute of type '{type(value).__name__}': "
+                             f"{str(error).splitlines()[0]}") from error
     if kind is not None:
         return kind
     raise ValueError(f"Could not infer type of an attribute of type '{type(value).__name__}'")

@@ -11,11 +11,13 @@ class Frame:
         Of the block around.
     block : Block
         Where its steps go.
+    continues : bool, optional, default=False
+        Whether it goes on with the block around: a branch that has what follows in it.
 
     """
 
-    def __init__(self, block, parent=None):
-        self.block, self.parent = block, parent
+    def __init__(self, block, parent=None, continues=False):
+        self.block, self.parent, self.continues = block, parent, continues
         self.names, self.errors, self.refined = {}, {}, set()
         self.is_dead = False  # whether what follows is never reached
 
@@ -157,6 +159,13 @@ class Counted(Sugar):
 
     def __init__(self, kind, parts):
         self.kind, self.parts = kind, parts
+
+
+class Sliced(Sugar):
+    """A `slice` that was made before it is used: its ends and step as values, None where they are left out."""
+
+    def __init__(self, ends):
+        self.ends = ends
 
 
 class Absent(Sugar):

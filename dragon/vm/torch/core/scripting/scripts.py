@@ -1,5 +1,6 @@
 """The functions, classes and modules that have been compiled, each once."""
 import ast
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -11,8 +12,10 @@ from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import refuse
+from dragon.vm.torch.core.scripting.generated import sources_of
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.instances import CLASSES
+from dragon.vm.torch.core.scripting.programs import Program
 from dragon.vm.torch.core.scripting.resolving import ROOTS, Undefined, inside
 from dragon.vm.torch.core.scripting.schemas import bind, overloads
 from dragon.vm.torch.core.scripting.types import DEVICE, TENSOR, ClassType, EnumType, InterfaceType
@@ -80,10 +83,9 @@ class Function:
 
     def run(self, *args):
         """Run the graph on values that fit."""
-        if self.program is None:
-            from dragon.vm.torch.core.scripting.running import Program
-            self.program = Program(self.ready().graph, self.name)
-        return self.program(*args)
+        self.program = Program(self.ready().graph, self.name)
+        self.run = self.program.run  # from now on
+        return self.run(*args)
 
 
 class Made:
@@ -103,10 +105,9 @@ class Made:
 
     def run(self, *args):
         """Run the graph."""
-        if self.program is None:
-            from dragon.vm.torch.core.scripting.running import Program
-            self.program = Program(self.graph, self.name)
-        return self.program(*args)
+        self.program = Program(self.graph, self.name)
+        self.run = self.program.run  # from now on
+        return self.run(*args)
 
 
 class Scripts:
@@ -212,10 +213,13 @@ class Scripts:
         """Return the method of a class that a Python function defines."""
         key = name if above is None else f"__{above}_{name}"
         if key not in kind.methods:
-            source, tree = frontend.read_function(found)
-            kind.methods[key] = Function(self, key, f"{kind.qualified}.{key}", source, tree, frontend.names_of(found),
-                                         kind, defaults_of(found))
+            kind.methods[key] = self.method_of(kind, key, found, *frontend.read_function(found))
         return kind.methods[key]
+
+    def method_of(self, kind, name, found, source, tree):
+        """Return a function of an instance of a class as its first argument."""
+        return Function(self, name, f"{kind.qualified}.{name}", source, tree,
+                        frontend.names_of(found, kind.around), kind, defaults_of(found))
 
     def overload(self, found, declared, kind=None):
         """Return the function with the signature of one of its overloads."""
@@ -268,7 +272,7 @@ class Scripts:
 
     # --- classes
 
-    def class_type(self, found, place=None):
+    def class_type(self, found, place=None, around=None):
         """Return the type of a Python class, whose methods are compiled as they are needed."""
         made = self.interfaces.get(found)
         if made is not None:
@@ -281,12 +285,17 @@ class Scripts:
             kind = ClassType(self.unique(self.qualified(found).replace(
                 ".core.scripting.recipes.classes.", ".autograd.grad_mode.")))
             kind.made, kind.unit = found, self
+            kind.around = {**(around or {}), found.__name__: found}
             self.classes[found] = kind
             self.fill_class(kind, found)
         return self.classes[found]
 
     def fill_class(self, kind, found):
         """Enter annotated attributes, properties; compile `__init__`, which sets the others."""
+        if dataclasses.is_dataclass(found):
+            texts, names = sources_of(found)
+            for name, text in texts.items():
+                frontend.GENERATED[inspect.unwrap(found.__dict__[name])] = text, names
         for name, property_ in ((name, value) for cls in reversed(found.__mro__) for name, value in vars(cls).items()
                                 if isinstance(value, property)):
             self.define_property(kind, name, property_)
@@ -303,10 +312,8 @@ class Scripts:
         def compiled(function, ending):
             if function is None:
                 return None
-            source, tree = frontend.read_function(function)
             key = f"__{name}_{ending}"
-            kind.methods[key] = Function(self, key, f"{kind.qualified}.{key}", source, tree,
-                                         frontend.names_of(function), kind, defaults_of(function))
+            kind.methods[key] = self.method_of(kind, key, function, *frontend.read_function(function))
             return kind.methods[key]
         if getattr(found.fget, "_torchscript_modifier", None) not in ("ignore", "unused", "drop"):
             kind.properties[name] = compiled(found.fget, "getter"), compiled(found.fset, "setter")

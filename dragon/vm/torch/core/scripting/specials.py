@@ -6,7 +6,7 @@ from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.graph import Value
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import (
-    Builtin, Called, Counted, Dialect, Method, PythonModule, Rows, Special, Sugar, TypeName)
+    Builtin, Called, Counted, Dialect, Method, PythonModule, Rows, Sliced, Special, Sugar, TypeName)
 from dragon.vm.torch.core.scripting.words import CASTS, DIRECT
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, INT, NONE, NOTHING, STRING, TENSOR, ClassType, DictType, FutureType, ListType, OptionalType, TupleType,
@@ -213,6 +213,17 @@ class Specials:
             value = self.fitted(self.as_value(part, node), made.type.value, node)
             self.builtin("aten::_set_item", [made, self.constant(name), value], {}, node)
         return made
+
+    def call_slice(self, callee, node, wanted=None):
+        """Return a slice, which subscripts take."""
+        args, kwargs = self.arguments(node)
+        if kwargs:
+            refuse("Slice does not accept any keyword arguments", self.place(node))
+        if not 1 <= len(args) <= 3:
+            refuse(f"slice takes 1 to 3 arguments, got {len(args)}", self.place(node))
+        ends = [None, args[0]] if len(args) == 1 else args
+        ends = [None if end is None else self.as_value(end, node) for end in ends]
+        return Sliced([None if end is None or end.type == NONE else end for end in [*ends, None][:3]])
 
     def call_super(self, callee, node, wanted=None):
         """Return the methods of the classes above."""

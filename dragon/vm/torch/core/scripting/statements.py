@@ -61,7 +61,11 @@ class Statements(Loops):
         """Remove elements, or variables."""
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                self.builtin("aten::Delete", [self.value(target.value), self.value(target.slice)], {}, node)
+                owner, key = self.value(target.value), self.value(target.slice)
+                if isinstance(owner.type, ClassType):
+                    self.call_named(owner, "__delitem__", [key], node)
+                else:
+                    self.builtin("aten::Delete", [owner, key], {}, node)
             elif isinstance(target, ast.Name):
                 self.frame.names.pop(target.id, None)
                 self.frame.errors[target.id] = f"undefined value {target.id}"
@@ -115,14 +119,17 @@ class Statements(Loops):
         elif isinstance(target, ast.Attribute):
             self.assign_attribute(target, found, node)
         elif isinstance(target, ast.Subscript):
-            self.assign_element(self.value(target.value), target.slice, self.as_value(found, node), node)
+            self.assign_element(self.value(target.value), self.index_of(target.slice), self.as_value(found, node), node)
         else:
             refuse("Expected a variable, an attribute or an element on the left-hand side", self.place(target),
                    NotSupportedError)
 
     def assign_name(self, name, found, node, kind=None):
         """Set a variable; in inner blocks it keeps its type."""
-        outer = self.frame.parent.find(name) if self.frame.parent is not None else None
+        frame = self.frame
+        while frame.continues:
+            frame = frame.parent
+        outer = frame.parent.find(name) if frame.parent is not None else None
         if outer is not None and not name.startswith("$"):
             if isinstance(found, Sugar) or isinstance(outer, Sugar):
                 if found is not outer:
@@ -139,7 +146,10 @@ class Statements(Loops):
 
     def declared_type(self, name, outer):
         """Return the type of a variable where it was set, refinements aside."""
-        frame = self.frame.parent
+        frame = self.frame
+        while frame.continues:
+            frame = frame.parent
+        frame = frame.parent
         while frame is not None:
             if name in frame.names and name not in frame.refined:
                 return frame.names[name].type
@@ -296,8 +306,9 @@ class Statements(Loops):
         step = Node("prim::If", [condition.value], None, self.place(node))
         self.frame.block.append(step)
         frames = []
-        for body, refined in ((true, condition.true), (false, condition.false)):
-            outer, self.frame = self.frame, Frame(step.block(), self.frame)
+        for number, (body, refined) in enumerate(((true, condition.true), (false, condition.false))):
+            continues = getattr(node, "continues", None) == number
+            outer, self.frame = self.frame, Frame(step.block(), self.frame, continues)
             try:
                 for name, kind in refined.items():
                     self.narrow(name, kind)
@@ -326,12 +337,25 @@ class Statements(Loops):
             values = [frame.find(name) for frame in frames]
             if any(dead):
                 values[dead.index(True)] = None
+            elif not name.startswith("$"):
+                left = [number for number in getattr(node, "leaves", ()) if self.is_moot(values, number)]
+                values = [None if number in left else value for number, value in enumerate(values)]
+                if left:
+                    self.join_name(name, values, step, frames, [number in left for number in (0, 1)], node)
+                    continue
             self.join_name(name, values, step, frames, dead, node)
         for frame, is_dead in zip(frames, dead):
             if not is_dead:
                 for name, reason in frame.errors.items():
                     if name not in self.frame.names:
                         self.frame.errors.setdefault(name, reason)
+
+    def is_moot(self, values, number):
+        """Return whether a variable of a side that has left need not fit: nothing reads it there any longer."""
+        one, other = values[number], values[1 - number]
+        if isinstance(other, Sugar) or other is None:
+            return False
+        return one is None or isinstance(one, Sugar) or join(one.type, other.type) is None
 
     def join_name(self, name, values, step, frames, dead, node):
         """Make one variable an output of a branch."""

@@ -205,6 +205,9 @@ class ClassType(Named):
         self.made = None  # the Python class of instances
         self.bases = ()
         self.unit = None
+        self.around = {}  # what names stand for where the class was scripted
+        self.pre_hooks, self.hooks = [], []  # names, in the order in which they run
+        self.hook_sources, self.hook_methods = {}, {}
 
     def method(self, name):
         """Return a compiled method; those that wait are compiled first."""
@@ -297,11 +300,10 @@ def fits(kind, wanted):
 
 def offers(kind, interface):
     """Return whether a class has the methods of an interface."""
-    if not isinstance(kind, (ClassType, InterfaceType)) or kind.is_module != interface.is_module:
+    if not isinstance(kind, (ClassType, InterfaceType)) or interface.is_module and not kind.is_module:
         return False
     for name, wanted in interface.methods.items():
-        found = kind.methods.get(name)
-        schema = getattr(found, "schema", found)
+        schema = told_schema(kind, name)
         if schema is None or len(schema.arguments) != len(wanted.arguments):
             return False
         for one, other in zip(schema.arguments[1:], wanted.arguments[1:]):
@@ -310,6 +312,16 @@ def offers(kind, interface):
         if not fits(schema.result, wanted.result):
             return False
     return True
+
+
+def told_schema(kind, name):
+    """Return the signature of a method, as far as it is known without the code of others, or None."""
+    found = kind.methods.get(name)
+    if found is None and getattr(kind, "made", None) is not None:
+        found = kind.unit.method(kind, name, optional=True)
+    if getattr(found, "schema", found) is None:
+        found = found.ready() if not found.is_compiling else None
+    return getattr(found, "schema", found)
 
 
 def join(one, other):

@@ -122,6 +122,9 @@ class CodeWriter:
         if kind.is_module:
             for word, names in (("parameters", kind.parameters), ("buffers", kind.buffers)):
                 lines.append(f"  __{word}__ = [{''.join(quoted(each) + ', ' for each in names)}]")
+            for word, names in (("pre_hooks", kind.pre_hooks), ("hooks", kind.hooks)):
+                if names:
+                    lines.append(f"  __forward_{word}__ = [{''.join(quoted(each) + ', ' for each in names)}]")
         marked = False
         for each, inner in kind.attributes.items():
             told = self.tell(inner)
@@ -132,7 +135,7 @@ class CodeWriter:
                 marked = True
                 lines.append(f"  __annotations__[{quoted(each)}] = {told}")
         lines += self.constant_lines(kind)
-        for each, function in kind.methods.items():
+        for each, function in (*kind.methods.items(), *kind.hook_methods.items()):
             if function.graph is not None:
                 lines += ["  " + line for line in self.function(function, each, True)]
         return lines if len(lines) > 1 else [*lines, "  pass"]
@@ -360,7 +363,11 @@ class FunctionWriter:
     def do_CallFunction(self, node):
         """Write the call of a function."""
         function = node.attributes["function"]
-        name = self.writer.name_of(function, function.qualified)
+        owner = getattr(function, "owner", None)
+        if owner is not None:  # a hook, which stands in its class
+            name = f"{self.writer.tell(owner)}.{function.name}"
+        else:
+            name = self.writer.name_of(function, function.qualified)
         self.inline(node, f"{name}({''.join(self.text(part) + ', ' for part in node.inputs_)})")
 
     def do_PythonOp(self, node):
