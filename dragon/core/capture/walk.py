@@ -3,6 +3,7 @@ import collections
 import enum
 import functools
 import itertools
+import os
 import random
 import sys
 import types
@@ -17,6 +18,8 @@ from dragon.core.capture.structure import ABSENT, EQUAL, SAME, describe, is_scal
 DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  # kinds of places, as in the checker
 LARGEST_ARRAY = 1 << 20  # bytes of a NumPy array that are compared before each run
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
+ENVIRONMENT = frozenset(("environ", "getenv", "environb"))  # who names one of these reads the process's variables
+OURS = ("_dragon", "_keras")  # how names begin that faces give to attributes of tensors
 PLAIN = (types.SimpleNamespace, Namespace)
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.cycle, itertools.chain)
@@ -67,6 +70,7 @@ class Walk:
         self.places, self.tensors, self.kept = [], {}, [function]
         self.refusal = None
         self.random_states, self.counters = [], []
+        self.asked, self._environment = set(), None
         self._seen, self._names, self._computed, self._all = {}, set(), set(), False
         self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
         self._instances, self._classes = [], []
@@ -77,6 +81,13 @@ class Walk:
         self._drain()
         self._add_absent()
         self._add_switches()
+
+    def noted_on(self, tensor):
+        """Return the attributes that somebody has put on a tensor, as far as code may ask for them."""
+        return {name: value for name, value in getattr(tensor, "__dict__", {}).items()
+                if (self.asks_anything or name in self._names) and not name.startswith(OURS)}
+
+    asks_anything = property(lambda self: self._all, doc="Whether code computes the names of attributes.")
 
     met = property(lambda self: {key for key in self._seen if isinstance(key, int)},
                    doc="Set[int]: the ids of all objects that were met, which were there before the call.")
@@ -106,6 +117,9 @@ class Walk:
         if isinstance(value, _C.Tensor):
             self.tensors[id(value)] = value
             self.places.append(self._named(TENSOR, value, path))
+            fields = getattr(value, "__dict__", None)
+            if fields:  # attributes that somebody has put there
+                self._watch_named(self._place(KEYS, fields, path), fields)
         elif isinstance(value, (enum.Enum, str, bytes)):
             pass
         elif isinstance(value, type):
@@ -232,6 +246,10 @@ class Walk:
             place.checks.append(self._expect(value, f"{path}.{name}") if name != "__code__" else (SAME, value))
             self.kept.append(value)
         names = codes.names_of(function.__code__)
+        self.asked |= names.asked
+        if not ENVIRONMENT.isdisjoint(names.globals | names.attributes) and self._environment is None:
+            self._environment = getattr(os.environ, "_data", {})
+            self._whole(DICT, self._environment, self._environment.items(), "os.environ")
         self._visit_globals(function.__globals__, names, path)
         self._learn(names.attributes, names.dynamic)
 

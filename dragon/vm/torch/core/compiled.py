@@ -24,7 +24,7 @@ class OptimizedModule(Module):
     def __init__(self, mod, compiled=None):
         super().__init__()
         self._orig_mod = mod
-        self.training = mod.training
+        del self.__dict__["training"]  # the module's own is asked
         self.__dict__["_compiled"] = compiled or mod
 
     def forward(self, *args, **kwargs):
@@ -38,6 +38,13 @@ class OptimizedModule(Module):
     def train(self, mode=True):
         """Set the mode of both."""
         return super().train(mode)
+
+    training = property(lambda self: self._orig_mod.training,
+                        lambda self, mode: setattr(self._orig_mod, "training", mode),
+                        doc="bool: the module's own mode.")
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *dir(self._orig_mod)})
 
     def __getattr__(self, name):
         if name == "_orig_mod":
