@@ -91,3 +91,58 @@ def test_a_compiled_module_has_the_mode_of_its_own():
         compiled.train()
         compiled.note = 3
         assert module.training and "note" in dir(compiled) and module.note == 3
+
+
+def test_only_code_that_ran_is_guarded():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.shift, self.kind = 2.0, 1.0, "scaled"
+
+        def scaled(self, x):
+            return x * self.scale * FACTOR
+
+        def shifted(self, x):
+            return x + self.shift + OTHER
+
+        def forward(self, x):
+            return getattr(self, self.kind)(x)
+    global FACTOR, OTHER
+    FACTOR, OTHER = 1.0, 1.0
+    net = Net()
+    compiled = torch.compile(net)
+    x = torch.ones(2)
+
+    def check():
+        assert compiled(x).tolist() == net(x).tolist() == compiled(x).tolist()
+        return len(compiled.__dict__["_compiled"].variants)
+    assert check() == 1
+    OTHER = 5.0
+    assert check() == 1  # nobody has looked
+    FACTOR = 3.0
+    assert check() == 2
+    net.scale = 7.0
+    assert check() == 3
+    net.kind = "shifted"
+    assert check() == 4
+    OTHER = 6.0
+    assert check() == 5
+    net.shift = 9.0
+    assert check() == 6
+    Net.shifted = lambda self, x: x - self.shift
+    assert check() == 7
+    net.shifted = lambda x: x * 0
+    assert check() == 8
+
+
+def test_a_change_of_gradients_is_guarded_as_it_was():
+    net, x = torch.nn.Linear(2, 2), torch.ones(3, 2)
+
+    def step():
+        net(x).square().sum().backward()
+        return net.weight.grad * 1
+    compiled = torch.compile(step)
+    for _ in range(3):
+        net.zero_grad()
+        first = compiled()
+    assert torch.allclose(compiled(), first * 2) and len(compiled.variants) == 2

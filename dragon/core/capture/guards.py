@@ -37,11 +37,13 @@ class Guards:
         Its other arguments.
     name : str, optional, default="function"
         How people call the function.
+    executed : Container[types.CodeType], optional
+        The code that the call has run, where that is known.
 
     """
 
-    def __init__(self, function, args, kwargs, name="function"):
-        walk = Walk(function, args, kwargs, name)
+    def __init__(self, function, args, kwargs, name="function", executed=None):
+        walk = Walk(function, args, kwargs, name, executed)
         self.refusal = walk.refusal
         self.places = walk.places
         self.tensors = walk.tensors

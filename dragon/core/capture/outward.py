@@ -50,13 +50,14 @@ def _is_programs(frame):
 
 
 class Outward:
-    """Within a `with` block, note the first thing that this thread's program does outside; `deed` tells of it.
+    """Within a `with` block, note the first thing that this thread's program does outside, and which code it runs.
 
     A graph would not do it again. Where somebody else profiles the thread, nothing is noted.
     """
 
     def __init__(self):
         self.deed = None
+        self.codes = set()  # that were run
         self._listens = False
 
     def __enter__(self):
@@ -68,8 +69,12 @@ class Outward:
     def __exit__(self, *_):
         if self._listens and sys.getprofile() == self._note:
             sys.setprofile(None)
+        else:  # somebody has listened instead, so that not all is known
+            self.codes.clear()
 
     def _note(self, frame, event, called):
+        if event == "call":
+            self.codes.add(frame.f_code)
         if event != "c_call" or self.deed is not None:
             return
         deed = _deed(called)

@@ -108,11 +108,27 @@ class Recording:
             return None
         if self.failure:
             return None
+        self._narrow(captured)
         self.outside = [tensor for _, tensor in self.trace.outside_inputs]
         self.guards.bind(self.args, self.kwargs, self.inputs, self.outside, captured.guarded_grads,
                          captured.placed)
         self.seconds["graph"] = time.perf_counter() - begin
         return captured
+
+    def _narrow(self, captured):
+        """Guard only what the code has looked at that the call has run, where that is known."""
+        # Whether gradients were there before the call is known to the older guards only.
+        if self.outward is None or not self.outward.codes or self.changes or captured.guarded_grads:
+            return
+        narrow = Guards(self.function, self.args, self.kwargs, self.name, self.outward.codes)
+        wide = self.guards.tensors
+        if narrow.refusal or any(id(tensor) in wide and id(tensor) not in narrow.tensors
+                                 for _, tensor in self.trace.outside_inputs):
+            return
+        for (container, key), number in zip(self.symbols, self._numbers):
+            if not number.is_looked_at:
+                narrow.release_entry(container, key)
+        self.guards = narrow
 
     def _find_owners(self):
         """Have aliases of tensors that are watched (`parameter.data`, say) be read from those.

@@ -63,10 +63,14 @@ class Walk:
         Its other arguments.
     name : str, optional, default="function"
         How paths begin.
+    executed : Container[types.CodeType], optional
+        The code that the call has run. What only other code could have looked at decides nothing: as long as all that
+        this code looks at is the same, it does the same. Without it, all code that is reached counts.
 
     """
 
-    def __init__(self, function, args, kwargs, name="function"):
+    def __init__(self, function, args, kwargs, name="function", executed=None):
+        self._executed = executed
         self.places, self.tensors, self.kept = [], {}, [function]
         self.refusal = None
         self.random_states, self.counters = [], []
@@ -234,6 +238,8 @@ class Walk:
         return True
 
     def _visit_python_function(self, function, path):
+        if self._executed is not None and function.__code__ not in self._executed:
+            return
         for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
             self._visit_cell(cell, f"{path}: closure {name}")
         if codes.is_library_code(function):
@@ -296,7 +302,7 @@ class Walk:
         Methods are watched without a look at their code: a class has many, and few are called by computed names.
         """
         value = holder.get(name)
-        if place.kind == CLASS and isinstance(value, METHODS):
+        if place.kind == CLASS and isinstance(value, METHODS) and not self._was_run(value):
             place.keys.append(name)
             place.names.append(f"{path}.{name}")
             place.checks.append((SAME, value))
@@ -305,6 +311,10 @@ class Walk:
         if name in holder:
             self._put(place, name, value, f"{path}.{name}")
         return True
+
+    def _was_run(self, method):
+        """Return whether the call is known to have run a method."""
+        return self._executed is not None and getattr(method, "__code__", None) in self._executed
 
     def _watch_waiting(self, waiting, name):
         for place, holder, path in waiting.pop(name, ()):
