@@ -171,3 +171,23 @@ def test_growing_lengths_stop_being_captured():
     assert len(compiled.variants) == 4 and "more than 4 graphs" in compiled.fallback
     assert "number of results" in compiled.fallback
     assert len([one for one in seen if issubclass(one.category, CaptureWarning)]) == 1
+
+
+@pytest.mark.parametrize("walk", [
+    lambda x: sum(x[number] * number for number in range(x.shape[0])),
+    lambda x: x.sum(0) * {3: 1, 4: 2, 5: 3}[x.shape[0]]])
+def test_sizes_that_are_plain_numbers_are_told_with_their_line(walk):
+    compiled = torch.compile(walk)
+    for rows in (3, 4, 5, 3, 4):
+        assert torch.equal(compiled(torch.ones(rows, 2)), walk(torch.ones(rows, 2)))
+    told = [line for line in compiled.explain().splitlines() if "a graph is for one size each" in line]
+    assert len(compiled.variants) == 3 and len(told) == 1 and f"plain numbers at {__file__}:" in told[0]
+
+
+def test_rows_of_two_tensors():
+    def pair(x, y):
+        return sum(a * b for a, b in zip(x, y))
+    compiled = torch.compile(pair)
+    for rows in (3, 4, 3, 4, 5):
+        assert compiled(torch.ones(rows, 2), torch.ones(rows, 2)).tolist() == [rows] * 2
+    assert 0 < len(compiled.variants) <= 3

@@ -27,6 +27,7 @@ class _Dictation:
 
     def __init__(self, trace, scribe, is_trace, tells):
         self.trace, self.scribe, self.is_trace, self.tells = trace, scribe, is_trace, tells
+        self.fixed = {}  # number -> where the program took it for a plain one
 
     def symbol(self, value, container, key):
         number = SymbolicNumber(value)
@@ -257,7 +258,8 @@ def write_down(recording, axes, foretold=False, is_trace=False):
     phantom = modes.set_phantom(True)
     # Between looks nothing may happen that cannot be taken back.
     tells = getattr(recording, "tells", False) and not foretold
-    captures().append(_Dictation(trace, scribe, is_trace, tells))
+    dictation = _Dictation(trace, scribe, is_trace, tells)
+    captures().append(dictation)
     step_apart()
     trace.start()
     scribe.start()
@@ -273,6 +275,7 @@ def write_down(recording, axes, foretold=False, is_trace=False):
         captures().pop()
         modes.set_phantom(phantom)
         trace.restore_gradients()
+    recording.fixed = list(dictation.fixed.values())
     if foretold and hushed.wanted:
         return "it prints, or writes to a log, which it is to do at each call"
     if trace.unfound > 0:
@@ -315,7 +318,7 @@ def make_sized(recording, captured, axes, signature, options):
         if left:
             return make_sized(recording, captured, left, signature, options)
         names = ", ".join(f"size {axis} of argument {number}" for number, axis in axes)
-        return f"it takes {names} for plain numbers"
+        return f"it takes {names} for plain numbers{' at ' if recording.fixed else ''}{''.join(recording.fixed[:1])}"
     if template.signature() != signature:
         return "its result holds something besides tensors and numbers that follows sizes"
     doubt = doubt_of(procedure, recording.inputs, captured)
