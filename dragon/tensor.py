@@ -6,6 +6,7 @@ from dragon.core import config, gradients
 from dragon.core.descriptions import Descriptions
 from dragon.core.device import Device, current_device
 from dragon.core.dtypes import NATIVE
+from dragon.core.modes import is_absent
 from dragon.core.printing import format_tensor
 from dragon.core.refusals import guard_methods, refused
 
@@ -20,7 +21,13 @@ class Tensor(_C.Tensor):
     __slots__ = ()
 
     def __repr__(self):
-        return format_tensor(self, None if self.device.type == "meta" else host_array(self))
+        try:
+            numbers = None if self.device.type == "meta" else host_array(self)
+        except RuntimeError as error:
+            if not is_absent(error):
+                raise
+            numbers = None
+        return format_tensor(self, numbers)
 
     def _repr_html_(self):
         from dragon.core.pictures.card import tensor_card

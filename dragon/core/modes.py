@@ -96,6 +96,23 @@ def shapes_only():
         set_recording(recorded)
 
 
+def is_absent(error):
+    """Return whether an error says that a tensor has no numbers, since it was made while only shapes were worked out.
+
+    Parameters
+    ----------
+    error : RuntimeError
+        Of a look at them.
+
+    Returns
+    -------
+    bool
+        Then there is nothing to show but its form.
+
+    """
+    return "made while only shapes were worked out" in str(error)
+
+
 def with_numbers(make):
     """Return what a function makes, with numbers even where this thread makes shapes only."""
     phantom = set_phantom(False)

@@ -14,6 +14,7 @@ class Module:
     """
 
     training = True
+    has_regions = True  # whether calls may be graphs where a function around them is left to Python
     _parameters = _buffers = _modules = {}
     _non_persistent_buffers_set = frozenset()
 

@@ -25,9 +25,21 @@ def is_users(path):
         As code objects tell it.
 
     """
-    if path.startswith(_DRAGON) or path.startswith("<frozen "):
+    if is_own(path) or path.startswith("<frozen "):
         return False
     return not path.startswith(_PYTHON) or path.startswith(_PACKAGES)
+
+
+def is_own(path):
+    """Return whether a file is part of Dragon.
+
+    Parameters
+    ----------
+    path : str
+        As code objects tell it.
+
+    """
+    return path.startswith(_DRAGON)
 
 
 def warn(message, category=None):

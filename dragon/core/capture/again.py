@@ -33,6 +33,7 @@ class Again:
         self._arguments = Template((recording.args, recording.kwargs), merge=False)
         self._count = len(self._arguments.tensors)
         del self._arguments.tensors[:]
+        self._tells = recording.tells
         self._kinds = [type(tensor) for tensor in recording.inputs]
         self._autocast = modes.autocast_dtype()
         self._found = None  # the procedure, or why there is none
@@ -66,7 +67,7 @@ class Again:
         before = modes.set_autocast(self._autocast)  # a backward pass casts nothing; the call may have
         try:
             recording = Recording(self._function, args, kwargs, self._name)
-            recording.met = recording.guards.met
+            recording.met, recording.tells = recording.guards.met, self._tells
             if recording.failure:
                 return recording.failure
             written = write_down(recording, [])

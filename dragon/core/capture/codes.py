@@ -30,6 +30,7 @@ class Names(NamedTuple):
     globals: FrozenSet[str]
     attributes: FrozenSet[str]
     modules: FrozenSet[str]
+    asked: FrozenSet[str]  # attributes that it may do without
     dynamic: bool
 
 
@@ -107,7 +108,7 @@ def _second_argument(instructions):
 
 
 def _read(code):
-    found = {"globals": set(), "attributes": set(), "modules": set()}
+    found = {"globals": set(), "attributes": set(), "modules": set(), "asked": set()}
     for operation, name in _instructions(code):
         if operation in GLOBALS:
             found["globals"].add(name)
@@ -119,6 +120,7 @@ def _read(code):
     asked = _asked_names(code) if asking else ()
     dynamic = asked is None or not (DYNAMIC - ASKING).isdisjoint(found["globals"] | found["attributes"])
     found["attributes"].update(asked or ())
+    found["asked"].update(asked or ())
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             inner = names_of(constant)

@@ -2,108 +2,24 @@
 import functools
 import inspect
 import threading
-import time
 import types
+import weakref
 
-from dragon import _C
 from dragon.core.capture import report
 from dragon.core.capture.again import Again
 from dragon.core.capture.lines import definition
 from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
-from dragon.core.capture.recording import Recording
+from dragon.core.capture.recording import Deed, Recording
+from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
+from dragon.core.capture.variant import Variant
 from dragon.core.graph import Graph
 
 VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
 ATTEMPTS = 8  # captures in vain, before a function is left alone
 SIZED = 8  # graphs for all sizes of one function, each for sizes by which it decides otherwise
 RETRIES = 3  # calls that may change something in Python, or are no graph for one reason, before no more are tried
-
-
-class Variant:
-    """A graph with what it takes for granted; or, without a graph, a reason why the function itself is called."""
-
-    def __init__(self, recording, reason=None):
-        self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
-        self.check = recording.guards.check
-        self.calls = 0
-        self.captured = self.compiled = self.sized = self.parts = self.again = None
-        self.axes = []
-        self.shapes = [tuple(tensor.shape) for tensor in recording.inputs]
-        self._lock = threading.Lock()
-        if reason is None:
-            self._symbols = recording.symbols
-            self._return(recording.template)
-
-    def _return(self, template):
-        """Note what results are made of."""
-        self._template, self.signature, self.form = template, template.signature(), template.form()
-        self._single = isinstance(template._root, int) and len(template.tensors) == 1
-        del template.tensors[:]
-
-    def compile(self, captured, **options):
-        """Make the plans."""
-        begin = time.perf_counter()
-        self.captured = captured
-        self.compiled = captured.compile(**options)
-        self.seconds["compile"] = time.perf_counter() - begin
-
-    def serve_sizes(self, sized):
-        """Be a graph for all sizes at which the program does the same."""
-        self.sized, self.axes = sized, sized.axes
-        self._return(sized.template)
-        self.guards.open_sizes(sized.axes)
-        self.check = self._check_sizes
-
-    def look(self, parts):
-        """Be a graph in parts, of a program that looks at numbers."""
-        self.parts, self.axes = parts, parts.axes
-        self.guards.open_sizes(parts.axes)
-        self._return(parts.template)
-
-    def _check_sizes(self, args, kwargs):
-        tensors = self.guards.check(args, kwargs)
-        return tensors if tensors is None or self.sized.holds(self.guards.sizes, tensors) else None
-
-    def sizes_of(self, axes):
-        """Return the sizes of axes of arguments with which this was captured."""
-        return tuple(self.shapes[number][axis] for number, axis in axes)
-
-    def failure(self, args, kwargs):
-        """Return why a call does not fit."""
-        tensors = self.guards.check(args, kwargs)
-        if tensors is not None and self.sized is not None:
-            sizes = ", ".join(map(str, self.guards.sizes))
-            return f"arguments: the graph for all sizes does not hold for {sizes}: {self.sized.refusal_of(tensors)}"
-        if tensors is not None and self.parts is not None:
-            return f"what the program found in tensors: {self.parts.other_way}"
-        return self.guards.failure(args, kwargs)
-
-    def run(self, tensors):
-        """Return what the function would have; or `OTHER_WAY`, where it would go another way by what it finds."""
-        self.calls += 1
-        symbols = [float(container[key]) for container, key in self._symbols]
-        if self.parts is not None:
-            outputs = self.parts.run(tensors, symbols)
-            if outputs is OTHER_WAY:
-                return outputs
-        elif self.sized is not None:
-            outputs = self.sized.run(self.guards.sizes, tensors, symbols)
-        else:
-            if symbols:
-                self.compiled.set_symbols(symbols)
-            outputs = self.compiled.run(tensors)
-        return outputs[0] if self._single else self._template.fill(outputs)
-
-    @property
-    def is_random(self):
-        """bool: whether runs draw random numbers."""
-        return any(_C.schema(call.op)["arguments"] and any(
-            argument["type"] == "Generator?" for argument in _C.schema(call.op)["arguments"])
-            for call in self.captured.graph.calls)
-
-    graph = property(lambda self: self.captured.graph, doc="The graph as it was captured.")
 
 
 class Function:
@@ -123,7 +39,6 @@ class Function:
         self.__name__ = name or getattr(function, "__name__", type(function).__name__)
         self._parameters = _parameters_of(function)
         self._lock = threading.RLock()
-        self._local = threading.local()
         self.clear()
 
     def clear(self):
@@ -131,16 +46,21 @@ class Function:
         with self._lock:
             self._variants, self._retraces = [], []
             self._epoch, self._attempts, self._tries, self._ways = settings.epoch, 0, 0, 0
+            self._in_vain, self._runs = 0, 0  # calls in a row that no graph has fitted; how often graphs have run
             self._refusals = {}  # why a call was no graph: how often
             self._off = None  # why the function is left alone
             self._warned = set()
             self._sizes_fixed = None  # why graphs are for one size each
+            self._regions = None  # of a function that is left alone, the modules that it calls
+            self._is_barren = False  # whether none of them is a graph
 
     # --- calls
 
     def __call__(self, *args, **kwargs):
-        if is_capturing() or is_eager() or self._off is not None or getattr(self._local, "busy", False):
+        if is_capturing() or is_eager():
             return self._function(*args, **kwargs)
+        if self._off is not None:
+            return self._function(*args, **kwargs) if self._is_barren else self._run_plainly(args, kwargs)
         if self._epoch != settings.epoch and self._level is None:
             self.clear()
         if kwargs and self._parameters:
@@ -151,7 +71,7 @@ class Function:
             if tensors is not None:
                 if number:  # the next call is probably like this one
                     self._variants = [variant, *(other for other in variants if other is not variant)]
-                result = self._function(*args, **kwargs) if variant.reason else variant.run(tensors)
+                result = self._run_plainly(args, kwargs) if variant.reason else variant.run(tensors)
                 if result is not OTHER_WAY:
                     return result
         return self._capture(args, kwargs)
@@ -171,6 +91,8 @@ class Function:
                     raise RuntimeError(f"{self.__name__}: got a call that no graph fits, expected none: "
                                        f"{self._retraces.pop() if self._retraces else self.fallback}")
                 return self._function(*args, **kwargs)
+            if len(self._variants) >= self._limit and self._are_vain():
+                return self._run_plainly(args, kwargs)
             if sum(variant.sized is not None for variant in self._variants) >= SIZED:
                 self._say_once("sizes", f"{self.__name__} ({definition(self._function)}) decides by sizes in more than "
                                f"{SIZED} ways; at others it runs as plain Python: {self._retraces[-1]}")
@@ -184,6 +106,7 @@ class Function:
             recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
             recording.is_trace, recording.watches_draws = self.is_trace, self.watches_draws
             recording.may_look = self.may_look and not (self._strict or self.is_trace)
+            recording.tells = self._effects == "retry"
             if recording.failure:
                 self._give_up(recording, recording.failure)
                 return self._run_plainly(args, kwargs)
@@ -196,13 +119,40 @@ class Function:
                 self._keep(recording, args, kwargs)
             return result
 
+    def _are_vain(self):
+        """Return whether most graphs were never used again, so that no more are made; where none is, look no more."""
+        if 2 * sum(not variant.calls for variant in self.variants) <= len(self._variants):
+            return False
+        last, runs = self._retraces.pop(), sum(variant.calls for variant in self.variants)
+        self._in_vain, self._runs = self._in_vain + 1 if runs == self._runs else 0, runs
+        message = f"something in it changes all the time; the last graph would have been made because of: {last}"
+        self._say_once("limit", f"{self.__name__} ({definition(self._function)}): more than {self._limit} graphs; "
+                       f"calls that none of them fits run as plain Python: {message}")
+        if self._in_vain >= self._limit:
+            self._off = f"more than {self._limit} graphs: {message}"
+        return True
+
     def _run_plainly(self, args, kwargs):
-        return self._function(*args, **kwargs)
+        if self._regions is None:
+            self._regions = Regions(self, self._region)
+        result = self._regions.run(self._function, args, kwargs)
+        self._is_barren = self._regions.is_barren
+        return result
+
+    def _region(self, module, regions):
+        """Return what is called in the place of a module that this function calls while it is left to Python."""
+        return Region(module, regions, level=self._level, skip=self._skip, dynamic=self._dynamic)
+
+    def _is_worth(self, recording, captured):
+        """Return whether a graph is kept."""
+        return True
 
     def _keep(self, recording, args, kwargs):
         captured = recording.finish()
         if captured is None:
             return self._give_up(recording, recording.failure)
+        if not self._is_worth(recording, captured):
+            return None
         variant = Variant(recording)
         level = settings.level if self._level is None else self._level
         options = {"level": level, "forward_level": min(level, 2), "skip": set(self._skip)}
@@ -304,7 +254,9 @@ class Function:
             return True
         self._tries += 1
         if self._tries >= RETRIES:
-            self._turn_off(f"{look}; each call changes {what}" if look else f"each call changes {what}")
+            deeds = [str(change) for change in recording.changes if isinstance(change, Deed)]
+            what = f"{deeds[0]}, which is to happen at each call" if deeds else f"each call changes {what}"
+            self._turn_off(f"{look}; {what}" if look else what)
         return False
 
     def _give_up(self, recording, reason):
@@ -356,6 +308,8 @@ class Function:
         """List[str]: for each graph after the first, which guard failed, with the old and the new value."""
         return list(self._retraces)
 
+    regions = property(lambda self: self._regions,
+                       doc="Optional[Regions]: of a function that is left to Python, the modules that it calls.")
     has_effects = property(lambda self: "effects" in self._warned,
                            doc="Whether calls change something besides tensors.")
 
@@ -375,6 +329,41 @@ class Function:
 
         """
         return report.explain(self)
+
+
+class Region(Function):
+    """A module within a function that is left to Python.
+
+    Parameters
+    ----------
+    module : Module
+        The module.
+    regions : Regions
+        Those of the function.
+    **options : Any
+        As the function's.
+
+    """
+
+    def __init__(self, module, regions, **options):
+        self._around = weakref.ref(regions)
+        super().__init__(module, name=regions.path_of(module), effects="retry", limit=REGION_GRAPHS, **options)
+
+    def _is_worth(self, recording, captured):
+        records = any(tensor.requires_grad for tensor in recording.template.tensors)
+        if records and captured.written:  # nobody knows whether gradients of gradients will be asked for
+            self._off = "it writes tensors that were there before, so that its gradient would have no gradient"
+            return False
+        least = LEAST_RECORDED if records else LEAST
+        if len(captured.graph.calls) >= least:
+            return True
+        self._off = f"fewer than {least} operators"
+        if self._around() is not None:
+            self._around().pass_over(self._function)
+        return False
+
+    def _say_once(self, kind, message):
+        self._warned.add(kind)  # the function around has said that it runs as plain Python
 
 
 def _root_name(function, name):

@@ -8,8 +8,8 @@ from dragon import _C
 from dragon.core.capture.codes import is_library
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.structure import ABSENT, ANY, is_scalar
-from dragon.core.capture.walk import (ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR, Place, Walk, is_array,
-                                      plain_attribute)
+from dragon.core.capture.walk import (ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, OURS, TENSOR, Place, Walk,
+                                      is_array, plain_attribute)
 
 _MISSING, _GLOBAL = object(), object()
 
@@ -37,11 +37,13 @@ class Guards:
         Its other arguments.
     name : str, optional, default="function"
         How people call the function.
+    executed : Container[types.CodeType], optional
+        The code that the call has run, where that is known.
 
     """
 
-    def __init__(self, function, args, kwargs, name="function"):
-        walk = Walk(function, args, kwargs, name)
+    def __init__(self, function, args, kwargs, name="function", executed=None):
+        walk = Walk(function, args, kwargs, name, executed)
         self.refusal = walk.refusal
         self.places = walk.places
         self.tensors = walk.tensors
@@ -59,9 +61,35 @@ class Guards:
             self._random_states.append((_GLOBAL, "numpy.random", _state_of(_GLOBAL)))
         self._counters = [(counter, path, repr(counter)) for counter, path in walk.counters]
         self.check = self._checker.check  # (args, kwargs) -> the tensors among them, or None
+        given = self._checker.check(args, kwargs) or ()
+        self._noted = [walk.noted_on(tensor) for tensor in given]
+        self._asked = frozenset(name for name in walk.asked if not all(hasattr(type(one), name) for one in given))
+        self._asks_anything = walk.asks_anything
+        if given and (any(self._noted) or self._asked or self._asks_anything):
+            self.check = self._check_notes
 
     def __len__(self):
         return sum(len(place.checks) or 1 for place in self.places)
+
+    def _check_notes(self, args, kwargs):
+        """Check, and look at attributes that somebody has put on the tensors among the arguments."""
+        tensors = self._checker.check(args, kwargs)
+        return tensors if tensors is None or self._misnoted(tensors) is None else None
+
+    def _misnoted(self, tensors):
+        """Return (which tensor, name) of an attribute that is another one than before, or None."""
+        for number, (tensor, noted) in enumerate(zip(tensors, self._noted)):
+            fields = getattr(tensor, "__dict__", {})
+            if not fields and not noted:
+                continue
+            for name, value in noted.items():
+                now = fields.get(name, _MISSING)
+                if now is not value and not (is_scalar(value) and type(now) is type(value) and now == value):
+                    return number, name
+            for name in fields if self._asks_anything else self._asked.intersection(fields):
+                if name not in noted and not name.startswith(OURS):
+                    return number, name
+        return None
 
     # --- after the capture
 
@@ -169,7 +197,8 @@ class Guards:
         """
         failed = self._checker.failure(args, kwargs)
         if failed is None:
-            return "nothing"
+            noted = self._misnoted(self._checker.check(args, kwargs))
+            return "nothing" if noted is None else f"arguments: attribute {noted[1]} of tensor {noted[0]} is another"
         if failed[0] == "place":
             return "{}: {}".format(*self._describe(failed[1], failed[2]))
         return failed[1]

@@ -6,6 +6,7 @@ from dragon.core.capture.settings import captures, is_exporting
 
 _functions = {}  # by number; they stay, since nobody knows which graphs have them
 _numbers = itertools.count(1)
+_known = {}  # what functions do: their number, so that two captures of one program are alike
 
 
 def _call(number, tensors):
@@ -16,7 +17,7 @@ def _call(number, tensors):
     function(tensors)
 
 
-def when_run(ops, function, tensors):
+def when_run(ops, function, tensors, key=None):
     """Have a function called whenever the graph that is captured runs, and now.
 
     Parameters
@@ -27,6 +28,8 @@ def when_run(ops, function, tensors):
         Called with a list of tensors. They are the graph's: whoever wants to keep one copies it.
     tensors : Sequence[Tensor]
         What the function wants to know.
+    key : Hashable, optional
+        Functions with the same key do the same.
 
     Returns
     -------
@@ -36,8 +39,10 @@ def when_run(ops, function, tensors):
     """
     if not captures() or is_exporting():
         return False
-    number = next(_numbers)
-    _functions[number] = function
+    number = next(_numbers) if key is None or key not in _known else _known[key]
+    _functions.setdefault(number, function)
+    if key is not None:
+        _known[key] = number
     ops.host_call([tensor.detach() for tensor in tensors], function=number)
     return True
 

@@ -93,6 +93,8 @@ def _parts_of(value):
         return ()
     if isinstance(value, dict):
         return (*dict.values(value), *fields_of(value).values())
+    if isinstance(value, slice):
+        return value.start, value.stop, value.step
     if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
         return tuple(value)
     if isinstance(value, types.FunctionType):

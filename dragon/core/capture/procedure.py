@@ -1,14 +1,17 @@
 """One capture for all sizes: the call is written down as the program asks for it, and done again for other sizes."""
+import contextlib
 import threading
 
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.hush import Hushed
 from dragon.core.capture.lines import user_line
+from dragon.core.capture.regions import step_apart, step_back
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import Quantity, Size
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
+from dragon.core.capture.telling import Telling
 
 OPEN_AXES = "_dragon_open_axes"  # an attribute of tensors: {axis: (smallest, largest)} of sizes that vary
 IS_VARIABLE = "_dragon_is_variable"  # an attribute of classes whose objects are read by calls, which make copies
@@ -22,8 +25,9 @@ _C.set_size_classes(Size, Quantity)
 class _Dictation:
     """A call that makes shapes only, of which somebody writes down what the program asks for."""
 
-    def __init__(self, trace, scribe, is_trace):
-        self.trace, self.scribe, self.is_trace = trace, scribe, is_trace
+    def __init__(self, trace, scribe, is_trace, tells):
+        self.trace, self.scribe, self.is_trace, self.tells = trace, scribe, is_trace, tells
+        self.fixed = {}  # number -> where the program took it for a plain one
 
     def symbol(self, value, container, key):
         number = SymbolicNumber(value)
@@ -252,20 +256,26 @@ def write_down(recording, axes, foretold=False, is_trace=False):
         scribe.add_argument(tensor, [axis for other, axis in axes if other == number])
     args, kwargs = arguments.fill(chosen)
     phantom = modes.set_phantom(True)
-    captures().append(_Dictation(trace, scribe, is_trace))
+    # Between looks nothing may happen that cannot be taken back.
+    tells = getattr(recording, "tells", False) and not foretold
+    dictation = _Dictation(trace, scribe, is_trace, tells)
+    captures().append(dictation)
+    step_apart()
     trace.start()
     scribe.start()
     try:
-        with Hushed() as hushed:
+        with Hushed() as hushed, Telling() if tells else contextlib.nullcontext():
             template = Template(recording.function(*args, **kwargs), known=recording.met)
     except Exception as error:  # it may do anything with tensors that hold no numbers
         return trace.failure or scribe.failure or f"{type(error).__name__}: {error}"
     finally:
         scribe.stop()
         trace.stop()
+        step_back()
         captures().pop()
         modes.set_phantom(phantom)
         trace.restore_gradients()
+    recording.fixed = list(dictation.fixed.values())
     if foretold and hushed.wanted:
         return "it prints, or writes to a log, which it is to do at each call"
     if trace.unfound > 0:
@@ -308,7 +318,7 @@ def make_sized(recording, captured, axes, signature, options):
         if left:
             return make_sized(recording, captured, left, signature, options)
         names = ", ".join(f"size {axis} of argument {number}" for number, axis in axes)
-        return f"it takes {names} for plain numbers"
+        return f"it takes {names} for plain numbers{' at ' if recording.fixed else ''}{''.join(recording.fixed[:1])}"
     if template.signature() != signature:
         return "its result holds something besides tensors and numbers that follows sizes"
     doubt = doubt_of(procedure, recording.inputs, captured)

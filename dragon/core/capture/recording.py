@@ -1,13 +1,17 @@
 """One capture: a call that runs as it stands while the engine writes down what it does."""
+import contextlib
 import time
 
 from dragon import _C
 from dragon.core.capture.guards import Guards
 from dragon.core.capture.lines import user_line
+from dragon.core.capture.outward import Outward
+from dragon.core.capture.regions import step_apart, step_back
 from dragon.core.capture.scopes import Scopes
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
+from dragon.core.capture.telling import Telling
 
 
 class Recording:
@@ -15,6 +19,8 @@ class Recording:
 
     watches_draws = True  # from Python's and NumPy's random states
     may_look = False  # at numbers of tensors, and go on
+    tells = False  # whether what it prints, and does outside of Python, is to happen at each call
+    outward = None  # who notes what it does outside, where that matters
 
     def __init__(self, function, args, kwargs, name):
         begin = time.perf_counter()
@@ -37,17 +43,30 @@ class Recording:
         for tensor in self.inputs:
             trace.add_input(tensor)
         captures().append(self)
+        step_apart()
         trace.start()
         try:
-            result = self.function(*self.args, **self.kwargs)
+            with self._listening():
+                result = self.function(*self.args, **self.kwargs)
             self.met = self.guards.met  # objects that were there before the call
             self.template = Template(result, known=self.met)
         finally:
             trace.stop()
+            step_back()
             captures().pop()
         self.seconds["call"] = time.perf_counter() - begin
         self._look_back()
         return result
+
+    @contextlib.contextmanager
+    def _listening(self):
+        """Note what the call does outside, and have what it prints be steps of the graph, where that matters."""
+        if not self.tells:
+            yield
+            return
+        self.outward = Outward()
+        with Telling(), self.outward:
+            yield
 
     def symbol(self, value, container, key):
         """Return a number that graphs read from `container[key]` before each run."""
@@ -71,6 +90,8 @@ class Recording:
                 self.guards.release_entry(container, key)
         self.changes = self.guards.changes()
         after = self.guards.check_arguments(self.args, self.kwargs)
+        if self.outward is not None and self.outward.deed:
+            self.changes.append(Deed(self.outward.deed))
         if isinstance(after, str):
             self.changes.append(_ArgumentChange(after))
         elif any(old is not new for old, new in zip(self.inputs, after)):
@@ -87,11 +108,27 @@ class Recording:
             return None
         if self.failure:
             return None
+        self._narrow(captured)
         self.outside = [tensor for _, tensor in self.trace.outside_inputs]
         self.guards.bind(self.args, self.kwargs, self.inputs, self.outside, captured.guarded_grads,
                          captured.placed)
         self.seconds["graph"] = time.perf_counter() - begin
         return captured
+
+    def _narrow(self, captured):
+        """Guard only what the code has looked at that the call has run, where that is known."""
+        # Whether gradients were there before the call is known to the older guards only.
+        if self.outward is None or not self.outward.codes or self.changes or captured.guarded_grads:
+            return
+        narrow = Guards(self.function, self.args, self.kwargs, self.name, self.outward.codes)
+        wide = self.guards.tensors
+        if narrow.refusal or any(id(tensor) in wide and id(tensor) not in narrow.tensors
+                                 for _, tensor in self.trace.outside_inputs):
+            return
+        for (container, key), number in zip(self.symbols, self._numbers):
+            if not number.is_looked_at:
+                narrow.release_entry(container, key)
+        self.guards = narrow
 
     def _find_owners(self):
         """Have aliases of tensors that are watched (`parameter.data`, say) be read from those.
@@ -123,6 +160,10 @@ class _ArgumentChange:
 
     def __str__(self):
         return self.text
+
+
+class Deed(_ArgumentChange):
+    """Something that the call did outside of Python's objects, and is to do at each call."""
 
 
 def symbol(container, key):

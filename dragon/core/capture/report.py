@@ -72,7 +72,22 @@ def _describe(function):
         lines.append(f"  a graph is for one size each: {function._sizes_fixed}")
     for number, variant in enumerate(function.variants, start=1):
         lines += _explain_variant(number, variant)
-    return "\n".join(lines)
+    return "\n".join(lines + _regions(function))
+
+
+def _regions(function, indent="  "):
+    """Return one line for each module that a function left to Python calls, and for what breaks each that is none."""
+    regions, lines = function.regions, []
+    for region in () if regions is None else regions.functions.values():
+        count, place = len(region.variants), definition(region._function)
+        runs = sum(variant.calls for variant in region.variants)
+        told = f"{count} graph{'s' * (count != 1)}, run {runs} times" if count else "no graph"
+        why = f"; runs as plain Python: {region.fallback}" if region.fallback else ""
+        lines.append(f"{indent}region {region.__name__} ({place}): {told}{why}")
+        lines += _regions(region, f"{indent}  ")
+    if regions is not None and regions.small:
+        lines.append(f"{indent}{regions.small} regions are too small for graphs")
+    return lines
 
 
 def _explain_variant(number, variant):

@@ -1,4 +1,7 @@
 """Sizes that may be others another time: numbers that know how they came about, and tell what is decided by them."""
+from dragon.core.capture.lines import user_line
+from dragon.core.capture.settings import captures
+
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 
@@ -26,6 +29,9 @@ class _Number:
 
     def _fixed(self):
         """Return the ordinary number, which it must be from now on."""
+        fixed = getattr(captures()[-1], "fixed", None) if captures() else None
+        if fixed is not None:
+            fixed.setdefault(self.number, user_line())
         self.scribe.fix(self.number)
         return self.value
 

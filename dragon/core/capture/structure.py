@@ -18,7 +18,16 @@ def is_scalar(value):
     """Return whether a value is a constant by what it says rather than by which object it is."""
     if isinstance(value, (tuple, frozenset)):
         return all(map(is_scalar, tuple.__iter__(value) if isinstance(value, tuple) else frozenset.__iter__(value)))
+    if isinstance(value, slice):
+        return all(map(is_scalar, (value.start, value.stop, value.step)))
     return isinstance(value, SCALARS) and not isinstance(value, enum.Enum)
+
+
+def _follows(value):
+    """Return whether a constant has a number in it that follows sizes."""
+    if isinstance(value, slice):
+        value = value.start, value.stop, value.step
+    return any(map(_follows, value)) if isinstance(value, tuple) else is_followed(value)
 
 
 def is_record(value):
@@ -105,7 +114,9 @@ class Template:
         if is_followed(value):
             self.numbers.append(_Followed(value))
             return self.numbers[-1]
-        if is_scalar(value):
+        if type(value) is slice:
+            return _Sequence(slice, [self._pack(item, inside) for item in (value.start, value.stop, value.step)])
+        if is_scalar(value) and not (isinstance(value, tuple) and any(map(_follows, value))):
             return _Constant(value)
         if isinstance(value, (tuple, list)):
             return _Sequence(type(value), [self._pack(item, inside) for item in value])
@@ -128,7 +139,7 @@ class Template:
             if holds:
                 self.refusal = f"the result holds {'' if is_iterator(value) else 'tensors in '}a {type(value).__name__}"
             return _Constant(value)
-        if not holds and (not inside or is_library(type(value).__module__)):
+        if not holds and is_library(type(value).__module__):  # others are somebody's, who may change them
             return _Constant(value)
         if blank(type(value)) is None:
             self.refusal = f"the result holds a {type(value).__name__}, which cannot be made without its arguments"
@@ -202,6 +213,8 @@ class _Sequence:
         items = [_fill(part, tensors) for part in self.parts]
         if self.kind is list or self.kind is tuple:
             return self.kind(items)
+        if self.kind is slice:
+            return slice(*items)
         if hasattr(self.kind, "_make"):
             return self.kind._make(items)
         return tuple.__new__(self.kind, items) if issubclass(self.kind, tuple) else self.kind(items)

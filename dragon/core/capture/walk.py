@@ -3,6 +3,7 @@ import collections
 import enum
 import functools
 import itertools
+import os
 import random
 import sys
 import types
@@ -17,6 +18,8 @@ from dragon.core.capture.structure import ABSENT, EQUAL, SAME, describe, is_scal
 DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  # kinds of places, as in the checker
 LARGEST_ARRAY = 1 << 20  # bytes of a NumPy array that are compared before each run
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
+ENVIRONMENT = frozenset(("environ", "getenv", "environb"))  # who names one of these reads the process's variables
+OURS = ("_dragon", "_keras")  # how names begin that faces give to attributes of tensors
 PLAIN = (types.SimpleNamespace, Namespace)
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.cycle, itertools.chain)
@@ -60,13 +63,18 @@ class Walk:
         Its other arguments.
     name : str, optional, default="function"
         How paths begin.
+    executed : Container[types.CodeType], optional
+        The code that the call has run. What only other code could have looked at decides nothing: as long as all that
+        this code looks at is the same, it does the same. Without it, all code that is reached counts.
 
     """
 
-    def __init__(self, function, args, kwargs, name="function"):
+    def __init__(self, function, args, kwargs, name="function", executed=None):
+        self._executed = executed
         self.places, self.tensors, self.kept = [], {}, [function]
         self.refusal = None
         self.random_states, self.counters = [], []
+        self.asked, self._environment = set(), None
         self._seen, self._names, self._computed, self._all = {}, set(), set(), False
         self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
         self._instances, self._classes = [], []
@@ -77,6 +85,13 @@ class Walk:
         self._drain()
         self._add_absent()
         self._add_switches()
+
+    def noted_on(self, tensor):
+        """Return the attributes that somebody has put on a tensor, as far as code may ask for them."""
+        return {name: value for name, value in getattr(tensor, "__dict__", {}).items()
+                if (self.asks_anything or name in self._names) and not name.startswith(OURS)}
+
+    asks_anything = property(lambda self: self._all, doc="Whether code computes the names of attributes.")
 
     met = property(lambda self: {key for key in self._seen if isinstance(key, int)},
                    doc="Set[int]: the ids of all objects that were met, which were there before the call.")
@@ -106,6 +121,9 @@ class Walk:
         if isinstance(value, _C.Tensor):
             self.tensors[id(value)] = value
             self.places.append(self._named(TENSOR, value, path))
+            fields = getattr(value, "__dict__", None)
+            if fields:  # attributes that somebody has put there
+                self._watch_named(self._place(KEYS, fields, path), fields)
         elif isinstance(value, (enum.Enum, str, bytes)):
             pass
         elif isinstance(value, type):
@@ -220,6 +238,8 @@ class Walk:
         return True
 
     def _visit_python_function(self, function, path):
+        if self._executed is not None and function.__code__ not in self._executed:
+            return
         for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
             self._visit_cell(cell, f"{path}: closure {name}")
         if codes.is_library_code(function):
@@ -232,6 +252,10 @@ class Walk:
             place.checks.append(self._expect(value, f"{path}.{name}") if name != "__code__" else (SAME, value))
             self.kept.append(value)
         names = codes.names_of(function.__code__)
+        self.asked |= names.asked
+        if not ENVIRONMENT.isdisjoint(names.globals | names.attributes) and self._environment is None:
+            self._environment = getattr(os.environ, "_data", {})
+            self._whole(DICT, self._environment, self._environment.items(), "os.environ")
         self._visit_globals(function.__globals__, names, path)
         self._learn(names.attributes, names.dynamic)
 
@@ -278,7 +302,7 @@ class Walk:
         Methods are watched without a look at their code: a class has many, and few are called by computed names.
         """
         value = holder.get(name)
-        if place.kind == CLASS and isinstance(value, METHODS):
+        if place.kind == CLASS and isinstance(value, METHODS) and not self._was_run(value):
             place.keys.append(name)
             place.names.append(f"{path}.{name}")
             place.checks.append((SAME, value))
@@ -287,6 +311,10 @@ class Walk:
         if name in holder:
             self._put(place, name, value, f"{path}.{name}")
         return True
+
+    def _was_run(self, method):
+        """Return whether the call is known to have run a method."""
+        return self._executed is not None and getattr(method, "__code__", None) in self._executed
 
     def _watch_waiting(self, waiting, name):
         for place, holder, path in waiting.pop(name, ()):

@@ -1,5 +1,6 @@
 """Numbers on their way to Python: NumPy arrays of tensors, and how tensors are shown."""
 from dragon import _C
+from dragon.core.modes import is_absent
 
 operators = []  # those of TensorFlow's tensors, which show themselves by what is here: `tensor.py` enters them
 
@@ -31,7 +32,12 @@ def show_numbers(x, is_repr):
     """Return the text of a tensor's numbers: as NumPy's repr or str."""
     if x.device.type == "meta":
         return "<unprintable>"
-    array = host_array(x)
+    try:
+        array = host_array(x)
+    except RuntimeError as error:
+        if not is_absent(error):
+            raise
+        return "<no numbers>"
     if array.ndim == 0:
         return repr(array[()].item()) if is_repr else str(array[()])
     return repr(array) if is_repr else str(array)

@@ -6,6 +6,7 @@ does what has to be done for every slice by itself, for each of them, and the re
 import functools
 
 from dragon import _C
+from dragon.core.capture.regions import apart
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
@@ -65,7 +66,8 @@ def _try_batched(func, leaves, dims, spec, count, kwargs):
 
     try:
         batches = [leaf if not dim else ops.movedim(leaf, dim, 0) for dim, leaf in zip(dims, leaves)]
-        outputs = _C.call_batched(call, batches, [dim is not None for dim in dims], count)
+        with apart():
+            outputs = _C.call_batched(call, batches, [dim is not None for dim in dims], count)
         drawn = _C.Generator.get_state(generator) != state
         if drawn or any(_is_unfit(output, is_batch) for output, is_batch in outputs):
             raise NotImplementedError

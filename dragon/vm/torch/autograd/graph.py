@@ -4,6 +4,7 @@ import threading
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.regions import step_apart, step_back
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.gradients import GradientEdge
@@ -62,9 +63,11 @@ class saved_tensors_hooks:
         if _local.disabled:
             raise RuntimeError(_local.disabled[-1])
         modes.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook, Tensor)
+        step_apart()  # graphs keep what they need by themselves
         return self
 
     def __exit__(self, *args):
+        step_back()
         modes.pop_saved_tensor_hooks()
 
 

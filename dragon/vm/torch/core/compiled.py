@@ -1,10 +1,12 @@
 """`torch.compile`: calls of modules and functions that run as graphs."""
+import contextlib
 import functools
 import types
 import warnings
 import weakref
 
 from dragon.core.capture.function import Function
+from dragon.core.capture.regions import apart
 from dragon.core.capture.settings import captures, check_level, is_capturing, is_exporting, settings
 from dragon.vm.torch.nn import Module
 
@@ -17,10 +19,12 @@ _functions = weakref.WeakSet()
 class OptimizedModule(Module):
     """A module that `torch.compile` was given: calls of it run the graphs of the module in `_orig_mod`."""
 
+    has_regions = False  # it has graphs of its own
+
     def __init__(self, mod, compiled=None):
         super().__init__()
         self._orig_mod = mod
-        self.training = mod.training
+        del self.__dict__["training"]  # the module's own is asked
         self.__dict__["_compiled"] = compiled or mod
 
     def forward(self, *args, **kwargs):
@@ -34,6 +38,13 @@ class OptimizedModule(Module):
     def train(self, mode=True):
         """Set the mode of both."""
         return super().train(mode)
+
+    training = property(lambda self: self._orig_mod.training,
+                        lambda self, mode: setattr(self._orig_mod, "training", mode),
+                        doc="bool: the module's own mode.")
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *dir(self._orig_mod)})
 
     def __getattr__(self, name):
         if name == "_orig_mod":
@@ -168,6 +179,8 @@ def disable(fn=None, recursive=True, *, reason=None):
     ----------
     fn : Callable, optional
         The function; without it, a decorator is returned.
+    recursive : bool, optional, default=True
+        Whether what it calls is plain Python, too; else the modules that it calls may be graphs.
     reason : str, optional
         For the warning.
 
@@ -191,7 +204,8 @@ def disable(fn=None, recursive=True, *, reason=None):
             why = f": {reason}" if reason else ""
             captures()[-1].trace.give_up(f"it calls {getattr(fn, '__qualname__', fn)}, which is marked with "
                                          f"torch.compiler.disable{why}")
-        return fn(*args, **kwargs)
+        with apart() if recursive else contextlib.nullcontext():
+            return fn(*args, **kwargs)
     plain._torchdynamo_disable = True
     return plain
 

@@ -3,6 +3,7 @@ import threading
 
 from dragon import _C
 from dragon.core import modes as switches
+from dragon.core.capture.regions import step_apart, step_back
 
 _local = threading.local()
 
@@ -43,9 +44,11 @@ class TorchFunctionMode:
     def __enter__(self):
         modes().append(self)
         switches.set_override_modes(len(modes()))
+        step_apart()  # graphs ask nobody
         return self
 
     def __exit__(self, *_):
+        step_back()
         modes().pop()
         switches.set_override_modes(len(modes()))
 

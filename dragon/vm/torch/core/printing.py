@@ -2,6 +2,7 @@
 import math
 
 from dragon.core import config
+from dragon.core.modes import is_absent
 from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -190,7 +191,12 @@ def format_tensor(x):
     elif x.numel() == 0:
         text = prefix + "[]"
     else:
-        text = prefix + write_numbers(x, len(prefix))
+        try:
+            text = prefix + write_numbers(x, len(prefix))
+        except RuntimeError as error:
+            if not is_absent(error):
+                raise
+            text = f"{prefix}<no numbers>, size={tuple(x.shape)}"
     column = len(text) - text.rfind("\n") + 1
     for note in notes_of(x):
         if column + len(note) + 2 > Options.linewidth:

@@ -2,6 +2,7 @@
 from collections import OrderedDict
 from typing import Any, Dict, TypeVar
 
+from dragon.core.capture.regions import PLAIN_RUNS, find_region
 from dragon.core.module import Module as AnyModule
 from dragon.core.modes import no_grad
 from dragon.vm.guest import lookup
@@ -116,6 +117,8 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
     def _wrapped_call_impl(self, *args, **kwargs):
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
+        if PLAIN_RUNS and (function := find_region(self)) is not None:
+            return function(*args, **kwargs)
         # `_call_impl` again, a call less: this line runs at every use of every layer.
         if (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
                 or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks

@@ -1,0 +1,82 @@
+"""What a call does outside of Python's objects while it is captured: clocks it reads, files and streams it writes."""
+import builtins
+import datetime
+import io
+import os
+import sys
+import time
+import types
+
+from dragon.core.capture.lines import user_line
+from dragon.core.warnings import is_own, is_users
+
+_CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
+           "process_time_ns", "thread_time", "thread_time_ns", "localtime", "gmtime", "ctime", "strftime")
+_DEEDS = {getattr(time, name): f"reads a clock (time.{name})" for name in _CLOCKS}
+_DEEDS.update({time.sleep: "sleeps", io.open: "opens a file", builtins.input: "reads what somebody types",
+               builtins.print: "prints", os.system: "runs a program", os.urandom: "draws from os.urandom",
+               os.open: "opens a file", os.write: "writes to a file", os.read: "reads from a file"})
+_PASSING = frozenset(("write", "writelines", "read", "readline", "readlines", "readinto"))
+_OF_DATES = frozenset(("now", "utcnow", "today"))
+_SILENT = ("<frozen ", "warnings.py", "linecache.py")  # imports and warnings, which come once by themselves
+
+
+def _deed(called):
+    """Return what a function of C's does outside, or None."""
+    owner = getattr(called, "__self__", None)
+    if isinstance(owner, types.ModuleType) or owner is None:
+        try:
+            return _DEEDS.get(called)
+        except TypeError:  # somebody's callable without a hash
+            return None
+    in_memory = isinstance(owner, (io.StringIO, io.BytesIO))
+    if isinstance(owner, io.IOBase) and called.__name__ in _PASSING and not in_memory:
+        return f"{'reads' if called.__name__.startswith('read') else 'writes to'} a file"
+    if isinstance(owner, type) and issubclass(owner, datetime.date) and called.__name__ in _OF_DATES:
+        return f"reads a clock ({owner.__name__}.{called.__name__})"
+    return None
+
+
+def _is_programs(frame):
+    """Return whether a call is made by the program, or by Python's library for it: neither by Dragon nor an import."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if is_users(file):
+            return True
+        if is_own(file) or file.startswith(_SILENT[0]) or os.path.basename(file) in _SILENT:
+            return False
+        frame = frame.f_back
+    return False
+
+
+class Outward:
+    """Within a `with` block, note the first thing that this thread's program does outside, and which code it runs.
+
+    A graph would not do it again. Where somebody else profiles the thread, nothing is noted.
+    """
+
+    def __init__(self):
+        self.deed = None
+        self.codes = set()  # that were run
+        self._listens = False
+
+    def __enter__(self):
+        if sys.getprofile() is None:
+            self._listens = True
+            sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_):
+        if self._listens and sys.getprofile() == self._note:
+            sys.setprofile(None)
+        else:  # somebody has listened instead, so that not all is known
+            self.codes.clear()
+
+    def _note(self, frame, event, called):
+        if event == "call":
+            self.codes.add(frame.f_code)
+        if event != "c_call" or self.deed is not None:
+            return
+        deed = _deed(called)
+        if deed is not None and _is_programs(frame):
+            self.deed = f"it {deed} at {user_line()}"

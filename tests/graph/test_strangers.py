@@ -1,0 +1,148 @@
+"""What other people's compiled programs do around tensors, beside plain calls of them and genuine PyTorch's."""
+import os
+
+import pytest
+
+import torch as genuine
+from dragon.vm import torch
+
+pytestmark = pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
+
+
+def same_each_way(call, steps, make=lambda compiled: compiled):
+    """Return what a function gives as it is and compiled, at steps that change something in between."""
+    results = []
+    for wrap in (lambda function: function, torch.compile):
+        function, found = wrap(call), []
+        for step in steps:
+            found.append(function(*step()))
+        results.append(found)
+    return results
+
+
+def noted(value=None, **notes):
+    """Return a tensor with attributes."""
+    x = torch.ones(2)
+    for name, note in notes.items():
+        setattr(x, name, note)
+    return x
+
+
+@pytest.mark.parametrize("look", [
+    lambda x: x + 1 if hasattr(x, "note") else x - 1, lambda x: x * getattr(x, "note", 3),
+    lambda x: x * x.note if "note" in vars(x) else x])
+def test_attributes_of_arguments_are_looked_at(look):
+    steps = [lambda: (noted(),)] * 3 + [lambda: (noted(note=5),)] * 2 + [lambda: (noted(note=6),), lambda: (noted(),)]
+    plain, compiled = same_each_way(look, steps)
+    assert [x.tolist() for x in plain] == [x.tolist() for x in compiled]
+
+
+def test_attributes_of_parameters_are_looked_at():
+    weight = torch.nn.Parameter(torch.ones(2))
+    weight.scale = 3
+    compiled = torch.compile(lambda x: x * weight * weight.scale)
+    assert compiled(torch.ones(2)).tolist() == compiled(torch.ones(2)).tolist() == [3, 3]
+    weight.scale = 4
+    assert compiled(torch.ones(2)).tolist() == [4, 4] and "scale: was 3, now 4" in compiled.retraces[0]
+
+
+@pytest.mark.parametrize("read", [
+    lambda: os.environ.get("DRAGON_STRANGER"), lambda: os.getenv("DRAGON_STRANGER"),
+    lambda: "b" if os.environ["HOME"] == "b" else "a"])
+def test_variables_of_the_process_are_looked_at(read, monkeypatch):
+    compiled = torch.compile(lambda x: x * (2 if read() == "b" else 3))
+    assert compiled(torch.ones(1)).item() == compiled(torch.ones(1)).item() == 3
+    for name in ("DRAGON_STRANGER", "HOME"):
+        monkeypatch.setenv(name, "b")
+    assert compiled(torch.ones(1)).item() == 2
+
+
+def test_objects_that_a_call_makes_are_others_each_time():
+    class Account:
+        def __init__(self):
+            self.count, self.seen = 0, []
+    compiled = torch.compile(lambda x: (x * 2, Account()))
+    for _ in range(4):
+        _, account = compiled(torch.ones(2))
+        account.count += 1
+        account.seen.append(1)
+        assert account.count == len(account.seen) == 1 and type(account) is Account
+    assert len(compiled.variants) == 1
+
+
+def test_slices_hold_what_the_call_has_found():
+    def find(torch, x):
+        low, high = x.min().floor().to(torch.int32), torch.clamp(x.max().ceil() + 1, max=9).to(torch.int32)
+        return torch.arange(low, high) * 2, slice(low, high), (slice(0, x.shape[0]),)
+    compiled = torch.compile(find)
+    for number in (1, 2, 3, 2, 1, 4):
+        data = [0.5, number * 1.5] * number
+        mine, theirs = compiled(torch, torch.tensor(data)), find(genuine, genuine.tensor(data))
+        assert mine[0].tolist() == theirs[0].tolist() and mine[2] == theirs[2]
+        assert [int(mine[1].start), int(mine[1].stop)] == [int(theirs[1].start), int(theirs[1].stop)]
+
+
+def test_a_compiled_module_has_the_mode_of_its_own():
+    for torch_of in (torch, genuine):
+        module = torch_of.nn.Dropout()
+        compiled = torch_of.compile(module)
+        module.eval()
+        assert not compiled.training
+        compiled.train()
+        compiled.note = 3
+        assert module.training and "note" in dir(compiled) and module.note == 3
+
+
+def test_only_code_that_ran_is_guarded():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.shift, self.kind = 2.0, 1.0, "scaled"
+
+        def scaled(self, x):
+            return x * self.scale * FACTOR
+
+        def shifted(self, x):
+            return x + self.shift + OTHER
+
+        def forward(self, x):
+            return getattr(self, self.kind)(x)
+    global FACTOR, OTHER
+    FACTOR, OTHER = 1.0, 1.0
+    net = Net()
+    compiled = torch.compile(net)
+    x = torch.ones(2)
+
+    def check():
+        assert compiled(x).tolist() == net(x).tolist() == compiled(x).tolist()
+        return len(compiled.__dict__["_compiled"].variants)
+    assert check() == 1
+    OTHER = 5.0
+    assert check() == 1  # nobody has looked
+    FACTOR = 3.0
+    assert check() == 2
+    net.scale = 7.0
+    assert check() == 3
+    net.kind = "shifted"
+    assert check() == 4
+    OTHER = 6.0
+    assert check() == 5
+    net.shift = 9.0
+    assert check() == 6
+    Net.shifted = lambda self, x: x - self.shift
+    assert check() == 7
+    net.shifted = lambda x: x * 0
+    assert check() == 8
+
+
+def test_a_change_of_gradients_is_guarded_as_it_was():
+    net, x = torch.nn.Linear(2, 2), torch.ones(3, 2)
+
+    def step():
+        net(x).square().sum().backward()
+        return net.weight.grad * 1
+    compiled = torch.compile(step)
+    for _ in range(3):
+        net.zero_grad()
+        first = compiled()
+    assert torch.allclose(compiled(), first * 2) and len(compiled.variants) == 2
