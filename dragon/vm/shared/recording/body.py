@@ -3,7 +3,6 @@ import inspect
 import types
 
 from dragon import _C
-from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import calls, library, status
 from dragon.vm.shared.errors import InaccessibleTensorError
@@ -43,9 +42,8 @@ class Body:
 
     def call(self, function, args, kwargs):
         """Return what a function returns for arguments."""
-        names, outer = {}, tracing.current()
-        if is_capturing():
-            names = _names_of(function, args, kwargs, self._specs)
+        outer = tracing.current()
+        names = _names_of(function, args, kwargs, self._specs)
         trace = tracing.Trace(self.autograph, names, self._has_open_sizes or bool(outer and outer.has_open_sizes))
         with status.within(status.Status(self.autograph, self.features)), tracing.tracing(trace):
             try:

@@ -8,15 +8,15 @@ from dragon import _C
 from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.settings import is_capturing
-from dragon.core.capture.unknown import infer_shapes
 from dragon.vm.shared import nest, seed
 from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.recording.body import Body
+from dragon.vm.shared.recording.concrete import ConcreteFunction
+from dragon.vm.shared.recording.signatures import canonical, result_of, spec_of
 from dragon.vm.shared.recording.trace_type import Stand
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.tensor import Base, Tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
 ONCE = ("tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
@@ -38,11 +38,11 @@ class _Graphs(Captured):
     def clear(self):
         """Forget all graphs."""
         super().clear()
-        self.count, self._kinds, self._shapes = 0, set(), {}
+        self.count, self._kinds, self._shapes, self.seen = 0, set(), {}, []
 
     def note(self, args, kwargs):
         """Count a trace, if it is the first one for arguments of this kind."""
-        specs = nest.map_structure(_spec_of, (list(args), kwargs))
+        specs = nest.map_structure(spec_of, (list(args), kwargs))
         key = repr(specs) if self.by_kind else None
         if self.relaxes:  # the second shape makes a trace for all of them
             plain = repr(nest.map_structure(_without_sizes, specs))
@@ -52,11 +52,14 @@ class _Graphs(Captured):
         if key not in self._kinds:
             self._kinds.add(key)
             self.count += 1
+            if all(value is None or isinstance(value, (TypeSpec, bool, int, float, str, bytes))
+                   for value in nest.flatten(specs)):  # objects are not kept alive
+                self.seen.append(specs)
 
     def _capture(self, args, kwargs):
         self.note(args, kwargs)
         if self.first is None and not kwargs:
-            self.first = nest.map_structure(_spec_of, tuple(args))
+            self.first = nest.map_structure(spec_of, tuple(args))
         self._made = variable.living.added
         result = super()._capture(args, kwargs)
         if variable.living.added != self._made:
@@ -105,15 +108,6 @@ def _without_sizes(value):
     return TensorSpec([None] * value.shape.rank, value.dtype) if isinstance(value, TensorSpec) else value
 
 
-def _result(value):
-    """Return what a graph returns in place of a Python value."""
-    if value is None or isinstance(value, Tensor):
-        return value
-    if isinstance(value, (Base, _C.Tensor, bool, int, float, complex, str, bytes)) or type(value).__module__ == "numpy":
-        return convert_to_tensor(value)
-    return value
-
-
 def _argument(value):
     """Return what a graph takes in place of an argument: arrays become tensors."""
     if type(value).__module__ == "numpy" and not isinstance(value, type) and hasattr(value, "dtype"):
@@ -157,7 +151,7 @@ class Function:
 
         @functools.wraps(python_function)
         def traced(*args, **kwargs):
-            return nest.map_structure(_result, body.call(python_function, args, kwargs))
+            return nest.map_structure(result_of, body.call(python_function, args, kwargs))
         self._graphs = _Graphs(traced, dynamic=None if free else False, name=self._name)
         self._graphs.by_kind, self._graphs.relaxes = self._signature is None, self._reduce and self._signature is None
         functools.update_wrapper(self, python_function, updated=())
@@ -250,8 +244,21 @@ class Function:
         return self._graphs.explain()
 
     def pretty_printed_concrete_signatures(self, verbose=True):
-        """Return the signatures of all concrete functions as text."""
-        return "\n\n".join(str(concrete) for concrete in self._kept.values())
+        """Return the signatures of all concrete functions as text.
+
+        Parameters
+        ----------
+        verbose : bool, optional, default=True
+            Whether each parameter has a line, rather than each function.
+
+        """
+        return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._concretes())
+
+    def _concretes(self):
+        """Return the functions of all traces: those that were asked for, and those of calls."""
+        seen = self._graphs.seen if self._signature is None else [((), {})] if self._graphs.seen else []
+        found = [self.get_concrete_function(*args, **kwargs) for args, kwargs in seen]
+        return found + [kept for kept in self._kept.values() if kept not in found]
 
     def get_concrete_function(self, *args, **kwargs):
         """Return the function for arguments of one kind.
@@ -271,7 +278,7 @@ class Function:
         """
         if self._signature is not None and not args and not kwargs:
             args = self._signature
-        specs = nest.map_structure(_spec_of, (list(args), kwargs))
+        specs = canonical(self._python_function, *nest.map_structure(spec_of, (tuple(args), kwargs)))
         key = repr(specs)
         if key not in self._kept:
             self._kept[key] = ConcreteFunction(self, *specs)
@@ -309,123 +316,6 @@ def _fit(function, spec, value):
         raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {found} to {spec}`. Received: "
                         f"{found} for signature: {function._describe()}.")
     return made
-
-
-def _spec_of(value):
-    """Return the spec of an argument that is a tensor; other values stand for themselves."""
-    if isinstance(value, (TypeSpec, Base)):
-        return value if not type(value) is Tensor else TensorSpec(value.shape, value.dtype)
-    if isinstance(value, (_C.Tensor, Tensor)) or type(value).__module__ == "numpy":
-        return TensorSpec(tuple(value.shape), value.dtype)
-    return value
-
-
-@known_as("tensorflow.types.experimental")
-class ConcreteFunction:
-    """A function for arguments of one kind; see `Function.get_concrete_function`.
-
-    Parameters
-    ----------
-    function : Function
-        What is called.
-    args, kwargs : Any
-        Specs of tensors, and Python values.
-
-    """
-
-    def __init__(self, function, args, kwargs):
-        if not hasattr(function, "name") or not isinstance(args, (list, tuple)):
-            raise TypeError(f"ConcreteFunction: got {function!r}, expected what `tf.function` made; call its "
-                            "get_concrete_function")
-        self._function, self._args, self._kwargs = function, args, kwargs
-        self.name = self.__name__ = function.name
-        self._outputs = None
-
-    def __call__(self, *args, **kwargs):
-        slots = self._args
-        given = iter(args)
-        filled = [next(given, slot) if _is_open(slot) or len(args) == len(slots) else slot for slot in slots]
-        named = {**self._kwargs, **kwargs}
-        for place, name in enumerate(self._names()[:len(filled)]):
-            if name in kwargs:
-                filled[place] = named.pop(name)
-        return self._function(*[self._check(slot, value) for slot, value in zip(slots, filled)],
-                              **{name: self._check(self._kwargs.get(name), value) for name, value in named.items()})
-
-    def _names(self):
-        return [name for name in inspect.signature(self._function.python_function).parameters]
-
-    def _check(self, spec, value):
-        if isinstance(value, TypeSpec):
-            raise TypeError(f"{self.name}: signature wants a value for {value}, got none")
-        if isinstance(spec, TensorSpec):
-            value = value if isinstance(value, _C.Tensor) else convert_to_tensor(value, spec.dtype)
-            if not spec.is_compatible_with(value):
-                raise TypeError(f"{self.name}: got {TensorSpec(tuple(value.shape), value.dtype)}, expected {spec}")
-        return value
-
-    function_type = property(lambda self: inspect.signature(self._function.python_function),
-                             doc="inspect.Signature: the parameters.")
-    structured_input_signature = property(lambda self: (tuple(self._args), dict(self._kwargs)),
-                                          doc="Tuple[tuple, dict]: specs of the arguments.")
-
-    @property
-    def inputs(self):
-        """List[TensorSpec]: specs of the tensors among the arguments."""
-        return _specs_in([self._args, self._kwargs])
-
-    @property
-    def structured_outputs(self):
-        """Any: specs of what is returned."""
-        if self._outputs is None:
-            self._outputs = self._infer()
-        return self._outputs
-
-    @property
-    def outputs(self):
-        """List[TensorSpec]: specs of the tensors that are returned."""
-        return _specs_in(self.structured_outputs)
-
-    output_shapes = property(lambda self: nest.map_structure(lambda spec: spec.shape, self.structured_outputs),
-                             doc="Any: shapes of what is returned.")
-    output_dtypes = property(lambda self: nest.map_structure(lambda spec: spec.dtype, self.structured_outputs),
-                             doc="Any: dtypes of what is returned.")
-
-    def _infer(self):
-        """Return specs of what the function returns, found out over tensors without numbers."""
-        from dragon.vm.shared.tensors.tensor import ops
-
-        def call(shapes):
-            left = iter(shapes)
-
-            def fill(value):
-                if not isinstance(value, TensorSpec):
-                    return value
-                return _C.phantom_like(ops.zeros((), dtype=value.dtype), next(left))
-            args, kwargs = nest.map_structure(fill, (list(self._args), self._kwargs))
-            variable.inferring[0] = True
-            try:
-                with shapes_only():
-                    found = nest.map_structure(_result, self._function.traced_body(args, kwargs))
-                    return nest.map_structure(_spec_of, found)
-            finally:
-                variable.inferring[0] = False
-        specs, shapes = infer_shapes(call, [tuple(spec.shape) for spec in self.inputs],
-                                     lambda found: [tuple(spec.shape) for spec in _specs_in(found)])
-        left = iter(shapes)
-        return nest.map_structure(
-            lambda spec: TensorSpec(next(left), spec.dtype) if isinstance(spec, TensorSpec) else spec, specs)
-
-    def __str__(self):
-        return f"{self.name}{tuple(self._args)}"
-
-
-def _specs_in(structure):
-    return [spec for spec in nest.flatten(structure) if isinstance(spec, TensorSpec)]
-
-
-def _is_open(slot):
-    return any(isinstance(spec, TypeSpec) for spec in nest.flatten(slot))
 
 
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,

@@ -6,6 +6,7 @@ import threading
 
 from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import captures, is_capturing
+from dragon.core.modes import set_phantom
 from dragon.core.warnings import is_users
 
 _local = threading.local()
@@ -44,6 +45,15 @@ def tracing(trace):
 def current():
     """Return the trace in progress, or None."""
     return getattr(_local, "trace", None) if is_capturing() else None
+
+
+def is_tracing_shapes():
+    """Return whether a `tf.function` is traced over tensors without numbers."""
+    if getattr(_local, "trace", None) is None:
+        return False
+    before = set_phantom(True)  # the engine tells a mode only to whoever changes it
+    set_phantom(before)
+    return before
 
 
 def is_shape_open():
@@ -89,7 +99,9 @@ def refuse(tensor, what, kind):
 def symbolic_text(tensor, is_repr):
     """Return how a tensor is shown while a graph is traced that it is part of; None where its numbers are known."""
     trace = current()
-    if trace is None or not is_open(tensor):
+    if is_tracing_shapes():
+        trace = _local.trace
+    elif trace is None or not is_open(tensor):
         return None
     name, shape = trace.names.get(id(tensor), ("Identity", None))
     shape = tensor.shape if shape is None else shape

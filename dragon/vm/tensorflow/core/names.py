@@ -11,7 +11,7 @@ PLACES = {
     "dragon.vm.shared.tensors.dtypes": "DType as_dtype",
     "dragon.vm.shared.tensors.indexing": "newaxis",
     "dragon.vm.shared.recording.gradient": "custom_gradient grad_pass_through recompute_grad",
-    "dragon.vm.shared.recording.function": "function",
+    "core.functions": "function",
     "core.module": "Module name_scope get_current_name_scope",
     "dragon.vm.shared.tensors.devices": "device",
     "core.flow.control": "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop",

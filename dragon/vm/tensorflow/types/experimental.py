@@ -1,7 +1,8 @@
 """`tf.types.experimental`: names for annotations."""
 import typing as _typing
 
-from dragon.vm.shared.recording.function import ConcreteFunction, Function  # noqa: F401
+from dragon.vm.shared.recording.concrete import ConcreteFunction  # noqa: F401
+from dragon.vm.shared.recording.function import Function  # noqa: F401
 from dragon.vm.shared.recording.trace_type import FunctionType, SupportsTracingProtocol, TraceType  # noqa: F401
 from dragon.vm.shared.tensors.tensor import Tensor as _Tensor
 

@@ -8,7 +8,8 @@ from dragon.core.capture.export import is_idle
 from dragon.core.graph import Graph
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.letters import expect
-from dragon.vm.shared.recording.function import ConcreteFunction, Function
+from dragon.vm.shared.recording.concrete import ConcreteFunction, quiet
+from dragon.vm.shared.recording.function import Function
 from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import Tensor, ops
@@ -27,6 +28,7 @@ from dragon.vm.tensorflow.core.saved_model.writing.encoding import encode, param
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only
+RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 GRAPH_VERSION = 1395  # of TensorFlow's graphs: what the nodes here mean
 WRAPPERS = {list: "trackable_list_wrapper", dict: "trackable_dict_wrapper", tuple: "trackable_tuple_wrapper"}
 
@@ -69,11 +71,8 @@ class Saved:
         self.name, self.args, self.kwargs = name, tuple(args), dict(kwargs)
         self._function, self._weights = function, weights
         self.specs = [leaf for leaf in structures.leaves((self.args, self.kwargs)) if isinstance(leaf, TensorSpec)]
-        for spec in self.specs:
-            if spec.shape.rank is None:
-                raise ValueError(f"saved_model.save: got an argument of unknown rank, expected one: {spec} of {name}")
-        self._structure = None
-        self.definition, taken, dtypes = translate(self._capture(), name, weights)
+        self._structure, self._rank = None, RANKS[0]
+        self.definition, taken, dtypes = self._translate(name, weights)
         self.variables = [weights[one] for one in taken]
         self.outputs = self._describe(dtypes)
 
@@ -83,12 +82,29 @@ class Saved:
 
     def __call__(self, *tensors):
         args, kwargs = _fill((self.args, self.kwargs), iter(tensors))
-        self._structure = self._function(*args, **kwargs)
+        with quiet():
+            self._structure = self._function(*args, **kwargs)
         return tuple(one for one in structures.leaves(self._structure) if isinstance(one, _C.Tensor))
 
+    def _translate(self, name, weights):
+        """Return the nodes; where a rank is not known, those that are the same for all ranks."""
+        first = translate(self._capture(), name, weights)
+        if all(spec.shape.rank is not None for spec in self.specs):
+            return first
+        for self._rank in RANKS[1:]:
+            other = translate(self._capture(), name, weights)
+            if other[0].SerializeToString() != first[0].SerializeToString():
+                raise UnimplementedError(
+                    None, None, f"saved_model.save: function '{name}' takes tensors of an unknown number of axes, and "
+                    "does something else for each number; give it specs that tell the shapes")
+        return first
+
+    def _shape_of(self, spec):
+        return [None] * self._rank if spec.shape.rank is None else list(spec.shape)
+
     def _examples(self, unknown):
-        return tuple(ops.zeros(tuple(unknown if size is None else size for size in spec.shape), dtype=spec.dtype)
-                     for spec in self.specs)
+        return tuple(ops.zeros(tuple(unknown if size is None else size for size in self._shape_of(spec)),
+                               dtype=spec.dtype) for spec in self.specs)
 
     def _capture(self):
         """Return the function as nodes of ONNX."""
@@ -100,14 +116,17 @@ class Saved:
             raise UnimplementedError(None, None, f"saved_model.save: function '{self.name}' writes variables, which is "
                                      "not supported; write a function that reads them only")
         names = [f"input_{place}" for place in range(len(examples))]
-        axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}" for axis, size in enumerate(spec.shape)
-                       if size is None} for name, spec in zip(names, self.specs)}
+        axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}"
+                       for axis, size in enumerate(self._shape_of(spec)) if size is None}
+                for name, spec in zip(names, self.specs)}
         return export(self, examples, input_names=names, opset=18,
                       dynamic_axes={name: found for name, found in axes.items() if found})
 
     def _describe(self, dtypes):
         """Return specs of the results, whose sizes are those of two calls where they agree."""
         from dragon.core.modes import shapes_only
+        if any(spec.shape.rank is None for spec in self.specs):
+            return _fill(self._structure, iter([TensorSpec(None, dtype) for dtype in dtypes]), _C.Tensor)
         shapes = []
         for unknown in (EXAMPLE, 2 * EXAMPLE + 1):
             with shapes_only():
@@ -221,7 +240,7 @@ class Folder:
         def call(**tensors):
             given = [tensors[one] for one in names]
             inner_args, inner_kwargs = _fill((tuple(args), dict(kwargs)), iter(given))
-            return _named_results(name, function(*inner_args, **inner_kwargs))
+            return _named_results(name, _body_of(function)(*inner_args, **inner_kwargs))
         by_name = {names[place]: TensorSpec(specs[place].shape, specs[place].dtype, names[place]) for place in order}
         return self.trace(f"__inference_signature_wrapper_{name}", call, (), by_name)
 
@@ -277,6 +296,13 @@ def _named_results(name, results):
         return results
     flat = [one for one in structures.leaves(results) if isinstance(one, _C.Tensor)]
     return {f"output_{place}": one for place, one in enumerate(flat)}
+
+
+def _body_of(function):
+    """Return what a tf.function calls when it is traced; other functions are what is called."""
+    if not isinstance(function, Function):
+        return function
+    return lambda *args, **kwargs: function.traced_body(args, kwargs)
 
 
 def _traces_of(function):
@@ -374,7 +400,7 @@ def save(obj, export_dir, signatures=None, options=None):
         if number == 0 or isinstance(value, Module):
             _refuse_parts(value)
             for name, function in _functions_of(value).items():
-                traces = [made.trace(f"__inference_{name}_{number}_{place}", function.python_function, args, kwargs)
+                traces = [made.trace(f"__inference_{name}_{number}_{place}", _body_of(function), args, kwargs)
                           for place, (args, kwargs) in enumerate(_traces_of(function))]
                 made.nodes[number].children.add(node_id=made.add_function(traces, _spec_of(function)), local_name=name)
     made.add_signatures(_choose_signatures(signatures))
