@@ -75,8 +75,8 @@ Geometry Sliced(const char* who, Geometry&& from, int64_t axis, const Value& sta
   if (from.shape.empty()) throw IndexError(who).Got("a 0-d tensor").Expected("at least one axis to slice");
   if (step <= 0) throw ValueError(who).Got("step ", step).Expected("a positive step");
   axis = NormalizeAxis(who, axis, from.shape.size());
-  const Places places = PlacesOf(start.is_none() ? 0 : start.integer(), stop.is_none() ? kToTheEnd : stop.integer(), step,
-                              from.shape[axis]);
+  const Places places = PlacesOf(start.is_none() ? 0 : start.integer(), stop.is_none() ? kToTheEnd : stop.integer(),
+                                 step, from.shape[axis]);
   from.offset += places.start * from.strides[axis];
   from.shape[axis] = places.count;
   from.strides[axis] *= places.step;
