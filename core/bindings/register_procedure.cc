@@ -218,6 +218,15 @@ void RegisterParts(py::module_& m) {
           "Whether what a part is planned for depends on numbers.", py::arg("part"));
 }
 
+void RegisterDifferences(py::module_& m) {
+  m.def("difference", &DifferenceOf, "Where two captures differ; empty where they do not.", py::arg("one"),
+        py::arg("other"), py::arg("differentiate") = true);
+  m.def(
+      "unlike",
+      [](const CaptureFace& one, const CaptureFace& other) { return Unlikeness(one.capture, other.capture, false); },
+      "Where two captures differ in more than numbers; empty where they do not.", py::arg("one"), py::arg("other"));
+}
+
 }  // namespace
 
 void RegisterProcedure(py::module_& m) {
@@ -277,12 +286,7 @@ void RegisterProcedure(py::module_& m) {
       "Have a function find the procedure of a program's call, given its arguments, where gradients of gradients are "
       "wanted; it returns a text where there is none.",
       py::arg("program"), py::arg("function"));
-  m.def("difference", &DifferenceOf, "Where two captures differ; empty where they do not.", py::arg("one"),
-        py::arg("other"), py::arg("differentiate") = true);
-  m.def(
-      "unlike",
-      [](const CaptureFace& one, const CaptureFace& other) { return Unlikeness(one.capture, other.capture, false); },
-      "Where two captures differ in more than numbers; empty where they do not.", py::arg("one"), py::arg("other"));
+  RegisterDifferences(m);
   RegisterParts(m);
 }
 

@@ -281,6 +281,21 @@ std::string Contents(const Object& object) {
 
 }  // namespace
 
+namespace {
+
+/// For which sizes a graph holds, a line for each limit.
+std::string Limits(const Graph& graph) {
+  std::string text;
+  for (size_t i = 0; i < graph.bounds.size(); ++i) {
+    if (graph.bounds[i] == SymbolBounds()) continue;
+    text += "  " + graph.symbols[i] + ": " + graph.bounds[i].str() + "\n";
+  }
+  for (const Condition& condition : graph.conditions) text += "  " + condition.str(graph.symbols) + "\n";
+  return text;
+}
+
+}  // namespace
+
 std::string Graph::str() const {
   std::ostringstream text;
   const auto value = [&](ValueId id) {
@@ -297,10 +312,7 @@ std::string Graph::str() const {
     return joined;
   };
   text << "graph " << name << "(" << list(inputs, true) << ") {\n";
-  for (size_t i = 0; i < bounds.size(); ++i) {
-    if (bounds[i] != SymbolBounds()) text << "  " << symbols[i] << ": " << bounds[i].str() << "\n";
-  }
-  for (const Condition& condition : conditions) text << "  " << condition.str(symbols) << "\n";
+  text << Limits(*this);
   for (const auto& [id, tensor] : constants) {
     text << "  " << value(id) << " " << Type(values[id]) << " = constant";
     if (tensor.numel() == 1 && tensor.device().is_cpu()) text << " " << tensor.Detach().Item().str();

@@ -30,7 +30,7 @@ DOORS = {
 # The floors of core/framework, from the ground up, by a header and its sources; a file includes its own floor and those
 # below. What a lower floor declares, a higher one may define: `Tensor::requires_grad` stands in autograd/node.cc.
 FLOORS = [
-    {"value", "known"},
+    {"value", "known", "expression"},
     {"schema", "generator"},
     {"tensor", "promotion"},
     {"operator", "infer", "writes", "sizes"},
@@ -38,7 +38,7 @@ FLOORS = [
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},
-    {"trace", "trace_branch", "trace_finish", "trace_found"},
+    {"trace", "trace_branch", "trace_finish", "trace_found", "trace_write"},
     {"bodies", "procedure", "procedure_run", "procedure_parts", "scribe", "scribe_numbers"},
 ]
 # A stair in that house: who makes a TensorImpl must see the books of autograd, which it owns.
