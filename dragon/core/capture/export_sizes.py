@@ -6,11 +6,12 @@ import types
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.bounds import find_bounds
+from dragon.core.capture.probes import Probes, phantoms_at
 from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.structure import Template
 
 BATCH = "batch"
+SECONDS = 0.3  # for each group of axes, to find between which sizes the call is the same
 MOST_TOGETHER = 16  # sizes drawn for all symbols together
 MOST_CORNERS = 16  # at which what several sizes decide together is looked after
 FEW = (3, 1, 2, 40, 517, 70001)  # distances of other sizes, where numbers follow sizes in lines
@@ -88,8 +89,7 @@ class _Sizes:
             if found is not None:
                 for name, axes in groups.items():
                     bounds = self.bounds[tuple(axes)]
-                    if not bounds.is_open:
-                        found.bound(name, bounds.low, bounds.high, bounds.multiple)
+                    found.bound(name, bounds.low, bounds.high, bounds.multiple)
                 return found
             groups = self._without_worst(groups)
         return None
@@ -138,27 +138,28 @@ class _Sizes:
     def _may_vary(self, group):
         key = tuple(group)
         if key not in self.bounds:
-            self.bounds[key] = find_bounds(lambda size: self._is_alike(dict.fromkeys(group, size)),
-                                           self._size_of(group))
-        return self.bounds[key] is not None
+            probes = Probes(lambda sizes: self._refusal(dict.fromkeys(group, sizes[BATCH])),
+                            {BATCH: self._size_of(group)}, self.procedure.conditions, SECONDS)
+            self.bounds[key] = probes.bounds[BATCH]
+        bounds = self.bounds[key]
+        return not bounds.is_fixed and bounds.low % bounds.multiple == 0
 
     def _size_of(self, group):
         number, axis = group[0]
         return self.inputs[number].shape[axis]
 
-    def _is_alike(self, sizes):
-        """Return whether the call asks for the same at other sizes, and comes to the same calls."""
-        if self.procedure.refusal(self._phantoms(sizes)):
-            return False
+    def _refusal(self, sizes):
+        """Return why the call asks for something else at other sizes, or comes to other calls; empty if it does not."""
+        refusal = self.procedure.refusal(self._phantoms(sizes))
+        if refusal:
+            return refusal
         try:
-            return not _C.unlike(self.base, self._at(sizes))
-        except (ValueError, RuntimeError, NotImplementedError):
-            return False
+            return _C.unlike(self.base, self._at(sizes))
+        except (ValueError, RuntimeError, NotImplementedError) as error:
+            return str(error)
 
     def _phantoms(self, sizes):
-        shapes = [tuple(sizes.get((number, axis), size) for axis, size in enumerate(tensor.shape))
-                  for number, tensor in enumerate(self.inputs)]
-        return [_C.phantom_like(tensor, shape) for tensor, shape in zip(self.inputs, shapes)]
+        return phantoms_at(self.inputs, sizes)
 
     def _at(self, sizes):
         return self.procedure.traced(self._phantoms(sizes), self.captured, apart=True)

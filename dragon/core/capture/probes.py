@@ -51,6 +51,35 @@ class Bounds:
         rest = self.low % self.multiple
         return f"{text}, multiples of {self.multiple}" + (f" and {rest}" if rest else "")
 
+    ends = property(lambda self: (max(self.low, self.multiple),
+                                  self.low + FARTHEST * self.multiple if self.high is None else self.high),
+                    doc="Tuple[int, int]: the smallest and the largest; where there is none, one that is large indeed.")
+
+    def near(self, size, distances):
+        """Return other sizes at these distances from one, counted in multiples, and those at the ends.
+
+        Parameters
+        ----------
+        size : int
+            A size within the bounds.
+        distances : Sequence[int]
+            How far away. Where some are out of bounds, others are spread over what there is.
+
+        Returns
+        -------
+        List[int]
+            No two alike.
+
+        """
+        places = [size + distance * self.multiple for distance in distances]
+        if self.high is not None:
+            count, spread = (self.high - self.low) // self.multiple, len(distances) + 12
+            places = [place for place in places if place in self]
+            places += [self.low + count * turn // spread * self.multiple for turn in range(spread + 1)]
+        if self.low:
+            places.append(self.low)
+        return [place for place in dict.fromkeys(places) if place != size]
+
     def snapped(self, size):
         """Return the nearest of these sizes.
 
