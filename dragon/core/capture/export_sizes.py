@@ -2,6 +2,7 @@
 import collections
 import itertools
 import random
+import time
 import types
 
 from dragon import _C
@@ -11,9 +12,11 @@ from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.structure import Template
 
 BATCH = "batch"
-SECONDS = 0.3  # for each group of axes, to find between which sizes the call is the same
-MOST_TOGETHER = 16  # sizes drawn for all symbols together
-MOST_CORNERS = 16  # at which what several sizes decide together is looked after
+SECONDS = 0.2  # for each group of axes, to find between which sizes the call is the same
+PATIENCE = 3.0  # seconds in all, after which sizes that are hard to tell stay as they are
+MOST_KEPT = 128  # captures that may be asked for again
+MOST_TOGETHER = 12  # sizes drawn for all symbols together
+MOST_CORNERS = 8  # at which what several sizes decide together is looked after
 FEW = (3, 1, 2, 40, 517, 70001)  # distances of other sizes, where numbers follow sizes in lines
 # Distances where numbers follow sizes in steps, not in lines.
 MANY = (*range(1, 9), 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 256, 320, 640, 1283, 5003, 70001)
@@ -77,6 +80,7 @@ class _Sizes:
 
     def __init__(self, procedure, inputs, captured, axes):
         self.procedure, self.inputs, self.captured = procedure, inputs, captured
+        self._kept, self._ends = {}, time.monotonic() + PATIENCE
         self.base = self._at({})
         self.bounds = {}  # of each group of axes that was found to vary
         self.groups = self._grouped(sorted(axes))
@@ -100,12 +104,13 @@ class _Sizes:
             try:
                 return self._fitted(groups, distances)
             except (ValueError, RuntimeError, NotImplementedError):
-                continue
+                if self._is_late:
+                    break
         return None
 
     def _without_worst(self, groups):
         """Return the groups without one that has no graph of its own, or without the last."""
-        for name in reversed(groups):
+        for name in reversed(groups) if not self._is_late else ():
             if self._unified({name: groups[name]}) is None:
                 return {other: axes for other, axes in groups.items() if other != name}
         return dict(list(groups.items())[:-1])
@@ -144,15 +149,14 @@ class _Sizes:
         bounds = self.bounds[key]
         return not bounds.is_fixed and bounds.low % bounds.multiple == 0
 
+    _is_late = property(lambda self: time.monotonic() > self._ends)
+
     def _size_of(self, group):
         number, axis = group[0]
         return self.inputs[number].shape[axis]
 
     def _refusal(self, sizes):
         """Return why the call asks for something else at other sizes, or comes to other calls; empty if it does not."""
-        refusal = self.procedure.refusal(self._phantoms(sizes))
-        if refusal:
-            return refusal
         try:
             return _C.unlike(self.base, self._at(sizes))
         except (ValueError, RuntimeError, NotImplementedError) as error:
@@ -162,7 +166,13 @@ class _Sizes:
         return phantoms_at(self.inputs, sizes)
 
     def _at(self, sizes):
-        return self.procedure.traced(self._phantoms(sizes), self.captured, apart=True)
+        """Return what the call comes to at other sizes of axes; kept, since the same are asked for in several ways."""
+        shapes = tuple(tuple(phantom.shape) for phantom in self._phantoms(sizes))
+        if shapes not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[shapes] = self.procedure.traced(self._phantoms(sizes), self.captured, apart=True)
+        return self._kept[shapes]
 
     def _fitted(self, groups, distances):
         """Return the graph of what the call comes to at some sizes, with what it decided by them."""

@@ -59,7 +59,8 @@ class EncoderBlock(nn.Module):
         self.mlp = MLPBlock(hidden_dim, mlp_dim, dropout)
 
     def forward(self, input):
-        require(input.dim() == 3, f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
+        if input.dim() != 3:  # no text of sizes is made where nobody reads it: it would fix them
+            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
         x = self.ln_1(input)
         x, _ = self.self_attention(x, x, x, need_weights=False)
         x = self.dropout(x) + input
@@ -85,7 +86,8 @@ class Encoder(nn.Module):
         self.ln = norm_layer(hidden_dim)
 
     def forward(self, input):
-        require(input.dim() == 3, f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
+        if input.dim() != 3:
+            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
         return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
 
 
@@ -160,8 +162,10 @@ class VisionTransformer(nn.Module):
 
     def _process_input(self, x):
         n, _, h, w = x.shape
-        require(h == self.image_size, f"Wrong image height! Expected {self.image_size} but got {h}!")
-        require(w == self.image_size, f"Wrong image width! Expected {self.image_size} but got {w}!")
+        if h != self.image_size:
+            raise AssertionError(f"Wrong image height! Expected {self.image_size} but got {h}!")
+        if w != self.image_size:
+            raise AssertionError(f"Wrong image width! Expected {self.image_size} but got {w}!")
         return self.conv_proj(x).reshape(n, self.hidden_dim, self.seq_length - 1).permute(0, 2, 1)
 
     def forward(self, x):
