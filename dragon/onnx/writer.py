@@ -295,9 +295,9 @@ class Writer:
             unknown = [place for place in unknown if not self._can_tell(shape[place])] or unknown
         if len(unknown) == 1 and not any(size == 0 for size in shape if not isinstance(size, Size)):
             shape[unknown[0]] = -1
-        zero = 1 if any(not isinstance(size, Size) and size == 0 for size in shape) else None
-        made = self.add("Reshape", x, shape, allowzero=zero)
-        return made
+        # A size that turns out as 0 is 0; without the attribute it would be the operand's.
+        zero = -1 not in shape and any(isinstance(size, Size) or size == 0 for size in shape)
+        return self.add("Reshape", x, shape, allowzero=1 if zero else None)
 
     def flatten(self, x):
         """Return the elements of x as a vector."""

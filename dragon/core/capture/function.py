@@ -11,7 +11,7 @@ from dragon.core.capture.lines import definition
 from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
 from dragon.core.capture.recording import Deed, Recording
-from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions
+from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, call_in_place
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
 from dragon.core.graph import Graph
@@ -348,6 +348,9 @@ class Region(Function):
     def __init__(self, module, regions, **options):
         self._around = weakref.ref(regions)
         super().__init__(module, name=regions.path_of(module), effects="retry", limit=REGION_GRAPHS, **options)
+
+    def __call__(self, *args, **kwargs):
+        return call_in_place(self, super().__call__, args, kwargs)
 
     def _is_worth(self, recording, captured):
         records = any(tensor.requires_grad for tensor in recording.template.tensors)

@@ -15,6 +15,7 @@ PLAIN_RUNS = []  # one entry for each function that any thread runs as plain Pyt
 class _Local(threading.local):
     regions = None  # of the function that this thread runs as plain Python
     known = None  # what these know of modules
+    under_way = ()  # the functions in modules' places that are called now
     apart = ()
 
 
@@ -132,9 +133,20 @@ def find_region(module):
     if known is None:
         return None
     try:
-        return known[id(module)]
+        function = known[id(module)]
     except KeyError:
-        return _local.regions.meet(module)
+        function = _local.regions.meet(module)
+    return None if function in _local.under_way else function
+
+
+def call_in_place(function, call, args, kwargs):
+    """Call a function that stands in a module's place; when it calls the module, that is the module itself."""
+    before = _local.under_way
+    _local.under_way = (*before, function)
+    try:
+        return call(*args, **kwargs)
+    finally:
+        _local.under_way = before
 
 
 def step_apart():
