@@ -11,6 +11,8 @@ from dragon.vm.torchvision.ops.misc import Conv2dNormActivation, MLP
 
 nn = torch.nn
 
+RANK = "Expected (batch_size, seq_length, hidden_dim)"  # without the shape that came: text of sizes would fix them
+
 
 class ConvStemConfig(NamedTuple):
     """A convolution before the patches."""
@@ -59,8 +61,7 @@ class EncoderBlock(nn.Module):
         self.mlp = MLPBlock(hidden_dim, mlp_dim, dropout)
 
     def forward(self, input):
-        if input.dim() != 3:  # no text of sizes is made where nobody reads it: it would fix them
-            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
+        require(input.dim() == 3, RANK)
         x = self.ln_1(input)
         x, _ = self.self_attention(x, x, x, need_weights=False)
         x = self.dropout(x) + input
@@ -86,8 +87,7 @@ class Encoder(nn.Module):
         self.ln = norm_layer(hidden_dim)
 
     def forward(self, input):
-        if input.dim() != 3:
-            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
+        require(input.dim() == 3, RANK)
         return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
 
 
@@ -162,10 +162,8 @@ class VisionTransformer(nn.Module):
 
     def _process_input(self, x):
         n, _, h, w = x.shape
-        if h != self.image_size:
-            raise AssertionError(f"Wrong image height! Expected {self.image_size} but got {h}!")
-        if w != self.image_size:
-            raise AssertionError(f"Wrong image width! Expected {self.image_size} but got {w}!")
+        require(h == self.image_size, f"Wrong image height! Expected {self.image_size} but got {h}!")
+        require(w == self.image_size, f"Wrong image width! Expected {self.image_size} but got {w}!")
         return self.conv_proj(x).reshape(n, self.hidden_dim, self.seq_length - 1).permute(0, 2, 1)
 
     def forward(self, x):
