@@ -26,7 +26,7 @@ Graph MakeGraph() {
   Graph graph;
   graph.symbols = {"batch"};
   ValueInfo info = InfoOf({2, 3}, "x");
-  info.symbolic = {{0, Expression{1, {{0, 2}}}}};
+  info.symbolic = {{0, Expression::Of(0, 2, 1)}};
   const ValueId x = graph.AddInput(info);
   const ValueId half = graph.AddConstant(Tensor::Scalar(Value(0.5), DType::kFloat32), "half");
   const ValueId y = graph.AddCall(GetOp("add"), {x, half}, {Value(1.5)}).outputs[0];
