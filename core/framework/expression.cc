@@ -5,26 +5,13 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/whole.h"
 
 namespace dragon {
 
 namespace {
 
-[[noreturn]] void Beyond() { throw ValueError("sizes").Got("a number beyond 64 bits").Expected("smaller sizes"); }
-
-int64_t Times(int64_t a, int64_t b) {
-  int64_t product;
-  if (__builtin_mul_overflow(a, b, &product)) Beyond();
-  return product;
-}
-
-int64_t Plus(int64_t a, int64_t b) {
-  int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) Beyond();
-  return sum;
-}
-
-int64_t FloorDivided(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+[[noreturn]] void RefuseLarge() { throw ValueError("sizes").Got("a number beyond 64 bits").Expected("smaller sizes"); }
 
 int64_t ValueOf(const Factor& factor, std::span<const int64_t> symbols) {
   if (!factor.dividend) return symbols[factor.symbol];
@@ -70,8 +57,10 @@ int64_t Expression::Evaluate(std::span<const int64_t> symbols) const {
   int64_t sum = offset;
   for (const Term& term : terms) {
     int64_t product = term.coefficient;
-    for (const Factor& factor : term.factors) product = Times(product, ValueOf(factor, symbols));
-    sum = Plus(sum, product);
+    for (const Factor& factor : term.factors) {
+      if (!Multiplied(product, ValueOf(factor, symbols), &product)) RefuseLarge();
+    }
+    if (!Added(sum, product, &sum)) RefuseLarge();
   }
   return sum;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/whole.h"
+
 namespace dragon {
 
 namespace {
@@ -21,20 +23,21 @@ int64_t ComputeInts(NumberKind kind, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (kind) {
     case NumberKind::kAdd:
-      if (__builtin_add_overflow(a, b, &result)) Beyond();
+      if (!Added(a, b, &result)) Beyond();
       return result;
     case NumberKind::kSub:
       if (__builtin_sub_overflow(a, b, &result)) Beyond();
       return result;
     case NumberKind::kMul:
-      if (__builtin_mul_overflow(a, b, &result)) Beyond();
+      if (!Multiplied(a, b, &result)) Beyond();
       return result;
     case NumberKind::kFloorDiv:
     case NumberKind::kMod: {
       if (b == 0) throw ValueError("size").Got("a division by zero").Expected("another divisor");
       if (b == -1) return kind == NumberKind::kMod ? 0 : ComputeInts(NumberKind::kSub, 0, a);
-      const bool below = a % b != 0 && (a < 0) != (b < 0);  // Python rounds down, C++ toward zero
-      return kind == NumberKind::kMod ? a % b + (below ? b : 0) : a / b - below;
+      if (kind == NumberKind::kFloorDiv) return FloorDivided(a, b);
+      const int64_t rest = a % b;
+      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     }
     case NumberKind::kPow:
       if (b < 0) throw ValueError("size").Got("exponent ", b).Expected("0 or more");
