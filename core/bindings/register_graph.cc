@@ -316,11 +316,6 @@ void Bound(Graph& graph, const std::string& name, int64_t low, std::optional<int
   const auto found = std::find(graph.symbols.begin(), graph.symbols.end(), name);
   if (found == graph.symbols.end()) throw ValueError(graph.name).Got("'", name, "'").Expected("a symbol of the graph");
   const SymbolBounds bounds{low, high.value_or(INT64_MAX), multiple};
-  if (low < 0 || low > bounds.high || multiple < 1) {
-    throw ValueError(graph.name)
-        .Got("'", name, "' of ", low, " to ", bounds.high, " by ", multiple)
-        .Expected("sizes of which there is one");
-  }
   graph.Bound(static_cast<int32_t>(found - graph.symbols.begin()), bounds);
 }
 

@@ -67,10 +67,9 @@ std::string DifferenceOf(CaptureFace& one, CaptureFace& other, bool differentiat
 }
 
 py::list DecisionsOf(const ProcedureFace& face) {
-  static constexpr const char* kNames[] = {"==", "<", "<="};
   py::list list;
   for (const Decision& decision : face.procedure->sizes.decisions()) {
-    list.append(py::make_tuple(kNames[static_cast<int>(decision.relation)], decision.held, decision.a, decision.b));
+    list.append(py::make_tuple(kRelations[static_cast<int>(decision.relation)], decision.held, decision.a, decision.b));
   }
   return list;
 }

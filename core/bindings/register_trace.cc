@@ -1,6 +1,9 @@
 // Tracing, compiling and running captured calls, seen from Python.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/bindings/captures.h"
 #include "core/device/absent.h"
 #include "core/framework/autograd/meta.h"
@@ -54,10 +57,9 @@ ProgramFace CompileCapture(CaptureFace& captured, int level, int forward_level, 
 }
 
 Relation RelationNamed(const std::string& name) {
-  if (name == "==") return Relation::kEqual;
-  if (name == "<") return Relation::kLess;
-  if (name == "<=") return Relation::kLessEqual;
-  throw ValueError("unify").Got("relation '", name, "'").Expected("==, < or <=");
+  const auto found = std::find(std::begin(kRelations), std::end(kRelations), name);
+  if (found == std::end(kRelations)) throw ValueError("unify").Got("relation '", name, "'").Expected("==, < or <=");
+  return static_cast<Relation>(found - std::begin(kRelations));
 }
 
 /// The graph of a call for sizes that are symbols.

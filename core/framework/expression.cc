@@ -85,9 +85,8 @@ bool Condition::Holds(std::span<const int64_t> symbols) const {
 }
 
 std::string Condition::str(std::span<const std::string> names) const {
-  static constexpr const char* kHeld[] = {" == ", " < ", " <= "};
-  static constexpr const char* kNot[] = {" != ", " >= ", " > "};
-  return a.str(names) + (held ? kHeld : kNot)[static_cast<int>(relation)] + b.str(names);
+  static constexpr const char* kOtherwise[] = {"!=", ">=", ">"};
+  return a.str(names) + " " + (held ? kRelations : kOtherwise)[static_cast<int>(relation)] + " " + b.str(names);
 }
 
 std::string SymbolBounds::str() const {

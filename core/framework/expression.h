@@ -57,6 +57,8 @@ struct DRAGON_API Expression {
 };
 
 enum class Relation : uint8_t { kEqual, kLess, kLessEqual };
+/// How people and Python write them.
+inline constexpr const char* kRelations[] = {"==", "<", "<="};
 
 /// What a program decided by sizes: that a relation between two numbers held, or that it did not.
 struct DRAGON_API Condition {
@@ -75,6 +77,8 @@ struct DRAGON_API SymbolBounds {
   int64_t low = 0, high = INT64_MAX;  ///< both are among them
   int64_t multiple = 1;
 
+  /// Whether there is such a size.
+  bool is_possible() const { return 0 <= low && low <= high && multiple >= 1; }
   bool Holds(int64_t size) const { return low <= size && size <= high && size % multiple == 0; }
   /// "2 to 49", "32 and more, multiples of 32"
   std::string str() const;

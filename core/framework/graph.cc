@@ -12,6 +12,11 @@
 namespace dragon {
 
 void Graph::Bound(int32_t symbol, const SymbolBounds& given) {
+  if (!given.is_possible()) {
+    throw ValueError("graph " + name)
+        .Got("'", symbols[symbol], "' of ", given.low, " to ", given.high, " by ", given.multiple)
+        .Expected("sizes of which there is one");
+  }
   if (bounds.size() <= static_cast<size_t>(symbol)) bounds.resize(symbol + 1);
   bounds[symbol] = given;
 }

@@ -74,13 +74,6 @@ void CheckBounds(const Graph& graph) {
         .Got("bounds of ", graph.bounds.size(), " symbols")
         .Expected("at most ", graph.symbols.size());
   }
-  for (size_t i = 0; i < graph.bounds.size(); ++i) {
-    const SymbolBounds& bounds = graph.bounds[i];
-    if (0 <= bounds.low && bounds.low <= bounds.high && bounds.multiple >= 1) continue;
-    throw ValueError("graph " + graph.name)
-        .Got("'", graph.symbols[i], "' of ", bounds.low, " to ", bounds.high, " by ", bounds.multiple)
-        .Expected("sizes of which there is one");
-  }
 }
 
 }  // namespace

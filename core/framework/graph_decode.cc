@@ -50,7 +50,7 @@ Expression ReadExpression(Reader reader, int depth = 0);
 
 Factor ReadFactor(Reader reader, int depth) {
   Factor factor;
-  factor.symbol = 0;
+  factor.symbol = 0, factor.divisor = 0;  // what is not said is 0
   const auto read_dividend = [&](Reader& it) {
     factor.dividend = std::make_shared<const Expression>(ReadExpression(it.Message("ExpressionDef"), depth + 1));
     factor.symbol = -1;
@@ -230,7 +230,7 @@ class Decoder {
   }
 
   void ReadBounds(Reader reader) {
-    SymbolBounds bounds;
+    SymbolBounds bounds{0, 0, 0};  // what is not said is 0, as everywhere in this form
     int32_t symbol = 0;
     ReadFields(
         reader, [&](Reader& it) { symbol = it.Integer32(); }, [&](Reader& it) { bounds.low = it.Integer(); },
@@ -238,7 +238,7 @@ class Decoder {
     if (symbol < 0 || symbol >= static_cast<int32_t>(graph_.symbols.size())) {
       reader.Fail("bounds of symbol " + std::to_string(symbol));
     }
-    graph_.Bound(symbol, bounds);
+    At(reader, [&] { graph_.Bound(symbol, bounds); });
   }
 
   void ReadConstant(Reader reader) {

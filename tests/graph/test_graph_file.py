@@ -163,6 +163,26 @@ def swap_calls(message):
     message.calls.extend(calls[::-1])
 
 
+def factor(message):
+    """Return a factor of the first size that follows a symbol, in the place of the symbol itself."""
+    return message.values[0].symbolic[0].size.terms[0].factors.add()
+
+
+def quotient(message, divisor):
+    """Return a factor that is a symbol divided by a number."""
+    made = factor(message)
+    made.dividend.terms.add(coefficient=1)
+    made.divisor = divisor
+    return made
+
+
+def nested(made, depth):
+    """Make a quotient one of quotients of quotients."""
+    for _ in range(depth):
+        made = made.dividend.terms[0].factors.add(divisor=2)
+        made.dividend.terms.add(coefficient=1)
+
+
 WRONG = {
     "newer": (lambda m: setattr(m, "version", 7), ValueError, "got version 7 of the format, expected 1 to 2; a newer"),
     "no version": (lambda m: m.ClearField("version"), ValueError, "byte 0 .*no version"),
@@ -198,6 +218,21 @@ WRONG = {
     "no coefficient": (lambda m: m.values[0].symbolic[0].size.terms[0].ClearField("coefficient"), ValueError,
                        "0 of a symbol, expected numbers of which one can be a size"),
     "axis beyond": (lambda m: setattr(m.values[0].symbolic[0], "axis", 9), ValueError, "symbolic axis 9"),
+    "no factor's divisor": (lambda m: factor(m).dividend.terms.add(coefficient=1), ValueError, "divided by 0"),
+    "a negative divisor": (lambda m: quotient(m, -2), ValueError, "divided by -2"),
+    "a factor beyond": (lambda m: setattr(factor(m), "symbol", 7), ValueError, "following symbol 7"),
+    "a factor below": (lambda m: setattr(factor(m), "symbol", -1), ValueError, "following symbol -1"),
+    "one bound of a factor": (lambda m: quotient(m, 2).between.append(3), ValueError, "one bound of a number"),
+    "three bounds of a factor": (lambda m: quotient(m, 2).between.extend([1, 2, 3]), ValueError, "more than 2 numbers"),
+    "bounds the wrong way": (lambda m: quotient(m, 2).between.extend([9, 2]), ValueError, "between 9 and 2"),
+    "endless quotients": (lambda m: nested(quotient(m, 2), 100), ValueError, "deeper than 64"),
+    "bounds of nobody": (lambda m: m.bounds.add(symbol=3, high=9, multiple=1), ValueError, "bounds of symbol 3"),
+    "bounds below": (lambda m: m.bounds.add(symbol=-2, high=9, multiple=1), ValueError, "bounds of symbol -2"),
+    "no size within": (lambda m: m.bounds.add(low=9, high=2, multiple=1), ValueError, "of 9 to 2 by 1"),
+    "no multiple": (lambda m: m.bounds.add(high=9), ValueError, "of 0 to 9 by 0"),
+    "a relation of none": (lambda m: m.conditions.add(relation=7), ValueError, "relation 7"),
+    "a condition of nobody": (lambda m: m.conditions.add().a.terms.add(symbol=5, coefficient=1), ValueError,
+                              "a condition following symbol 5"),
     "update beyond": (lambda m: m.updates.add(input=4), ValueError, "update of input 4"),
 }
 
@@ -207,6 +242,13 @@ def test_wrong_messages(case):
     change, error, text = WRONG[case]
     with pytest.raises(error, match=text):
         dragon.Graph.from_bytes(changed(change))
+
+
+def test_bounds_of_nothing_but_0_come_back():
+    graph = make_network()
+    symbol = graph.symbols[0]
+    graph.bound(symbol, 0, 0)
+    assert dragon.Graph.from_bytes(graph.to_bytes()).bounds == {symbol: (0, 0, 1)}
 
 
 WRONG_BYTES = {
