@@ -3,7 +3,7 @@ import types
 
 import pytest
 
-from dragon.core.capture.probes import Bounds, Probes, refusals_of
+from dragon.core.capture.probes import Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.vm import torch
 
@@ -15,7 +15,11 @@ def probe(function, size):
     inputs = [torch.rand(2, size)]
     recording = types.SimpleNamespace(function=function, args=tuple(inputs), kwargs={}, inputs=inputs, met=None)
     procedure, _ = write_down(recording, [(0, 0), (0, 1)], is_trace=True)
-    return Probes(refusals_of(procedure, inputs, AXES), {"batch": 2, "n": size}, procedure.conditions)
+
+    def refusal(sizes):
+        return procedure.refusal(phantoms_at(inputs, {place: sizes[name] for name, places in AXES.items()
+                                                      for place in places}))
+    return Probes(refusal, {"batch": 2, "n": size}, procedure.conditions)
 
 
 @pytest.mark.parametrize("decides, size, low, high, multiple", [

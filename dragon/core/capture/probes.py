@@ -222,30 +222,6 @@ class Probes:
         return list(dict.fromkeys(found))
 
 
-def refusals_of(procedure, inputs, axes):
-    """Return what asks a procedure whether it holds at other sizes.
-
-    Parameters
-    ----------
-    procedure : _C.Procedure
-        A call, written down.
-    inputs : Sequence[Tensor]
-        Its arguments.
-    axes : Dict[str, Set[Tuple[int, int]]]
-        The axes (argument, axis) of each symbol.
-
-    Returns
-    -------
-    Callable[[Dict[str, int]], str]
-        For `Probes`.
-
-    """
-    def refusal(sizes):
-        return procedure.refusal(phantoms_at(inputs, {place: sizes[name] for name, places in axes.items()
-                                                      for place in places}))
-    return refusal
-
-
 def phantoms_at(inputs, sizes):
     """Return tensors without numbers like others, with some axes of other sizes.
 
