@@ -6,6 +6,7 @@
 
 #include "core/bindings/items.h"
 #include "core/framework/findings.h"
+#include "core/framework/known.h"
 #include "core/framework/number.h"
 #include "core/framework/promotion.h"
 #include "core/framework/scribe.h"
@@ -356,6 +357,8 @@ Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* w
   Tensor tensor = IsTensor(data) ? Op<"to_row_major">(AsTensor(data).Detach()) : FromOutside(data, dtype, who);
   if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
   if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);
+  numbers.reset();
+  if (!IsTensor(data) && !tensor.impl()->storage->memory.is_borrowed()) NoteImagined(tensor);
   return tensor;
 }
 

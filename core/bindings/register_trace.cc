@@ -7,6 +7,7 @@
 #include "core/bindings/captures.h"
 #include "core/device/absent.h"
 #include "core/framework/autograd/meta.h"
+#include "core/framework/known.h"
 #include "core/passes/decompose.h"
 #include "core/runtime/family.h"
 #include "core/runtime/program.h"
@@ -368,13 +369,20 @@ void RegisterPhantoms(py::module_& m) {
   m.def("is_tracing", [] { return Door().tracer != nullptr; }, "Whether this thread's calls are written down.");
   m.def(
       "set_phantom",
-      [](bool phantom) {
-        NumbersAreAbsent() = phantom;
-        return std::exchange(Door().phantom, phantom);
+      [](uint32_t phantom) {
+        const uint32_t before = Door().phantom ? std::max<uint32_t>(PhantomRun(), 1) : 0;
+        Door().phantom = NumbersAreAbsent() = phantom != 0;
+        if (phantom != 1) {
+          PhantomRun() = phantom;
+        } else if (!before) {
+          PhantomRun() = NextPhantomRun();
+        }
+        return before;
       },
-      "Have this thread's calls make shapes only; returns what was. A look at numbers that are not there is then a "
-      "NotImplementedError.",
+      "Have this thread's calls make shapes only (True: a run of its own, unless it is in one; a number: the run that "
+      "it was in) or not; returns what was. A look at numbers that are not there is then a NotImplementedError.",
       py::arg("phantom"));
+  m.def("is_phantom", [] { return Door().phantom; }, "Whether this thread's calls make shapes only.");
   m.def(
       "decompose", [](const Graph& graph) { return std::make_shared<Graph>(Decompose(graph)); },
       "The graph with every composition taken apart.", py::arg("graph"));

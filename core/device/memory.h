@@ -60,6 +60,8 @@ class DRAGON_API UnifiedMemory {
   bool is_borrowed() const { return static_cast<bool>(release_); }
   /// Free the copy that is stale, or the device's if both are true. Borrowed bytes stay.
   void DropSpareCopy();
+  /// Whatever the bytes said, they say nothing from now on.
+  void Forget() { set(State::kUninitialized); }
 
  private:
   static constexpr uint8_t kHostBit = 1, kDeviceBit = 2;

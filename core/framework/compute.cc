@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/framework/known.h"
+#include "core/framework/known_call.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
 #include "core/framework/writes.h"
@@ -55,38 +56,7 @@ void CheckDestination(const Call& call, const Dims& shape, DType dtype, const Te
   }
 }
 
-bool& KnowsNumbers() {
-  static thread_local bool knows = false;
-  return knows;
-}
-
-UnknownSize& SizeByNumbers() {
-  static thread_local UnknownSize unknown;
-  return unknown;
-}
-
 namespace {
-
-/// Numbers that are computed even where only shapes are wanted: sizes of other tensors, as a rule, which shapes follow.
-constexpr int64_t kMostSizes = 64;
-
-/// May a call's results be known while shapes are worked out? Its operands are few numbers, which are there, and it
-/// changes nothing; a trace looks at shapes only, unless whoever started it says otherwise.
-bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const OutputSpec> specs) {
-  if ((Door().tracer && !KnowsNumbers()) || !outs.empty() || call.op->schema.mutates()) return false;
-  for (const Argument& argument : call.op->schema.arguments()) {
-    if (argument.type == ArgumentType::kGenerator) return false;
-  }
-  for (const Tensor& x : call.inputs) {
-    if (!x.defined()) continue;
-    const Storage* storage = x.impl()->storage.get();
-    if (!storage || x.numel() > kMostSizes || storage->memory.state() == UnifiedMemory::State::kUninitialized) {
-      return false;
-    }
-  }
-  return std::all_of(specs.begin(), specs.end(),
-                     [](const OutputSpec& spec) { return CheckedNumel("sizes", spec.shape, 1) <= kMostSizes; });
-}
 
 /// May an operator whose results' shapes depend on numbers say what they are like without any?
 bool IsSupposed(const Call& call) {
@@ -158,10 +128,10 @@ void RunKernel(const Call& call, Device device, DoorState& door, Tensors& output
 }
 
 /// Bring results to where they were asked for.
-void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs) {
+void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs, bool shapes_only) {
   for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
     if (!outs[i].defined() || outputs[i].is_same(outs[i])) continue;
-    if (DRAGON_UNLIKELY(Door().phantom)) {
+    if (DRAGON_UNLIKELY(shapes_only)) {
       if (outs[i].shape() != outputs[i].shape()) Resize(call, outputs[i].shape(), outs[i]);
     } else {
       if (call.op->dynamic) CheckDestination(call, outputs[i].shape(), outputs[i].dtype(), outs[i]);
@@ -196,11 +166,13 @@ Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door,
   if (infer.device.is_meta() || DRAGON_UNLIKELY(shapes_only)) {
     if (op.dynamic && !supposed)
       throw NotImplementedError(op.name()).Got("a meta tensor").Expected("numbers: the result's shape depends on them");
+    if (door.phantom) ForgetWritten(call, outs);
   } else {
     RunKernel(call, infer.device, door, outputs);
+    if (DRAGON_UNLIKELY(door.phantom) && outs.empty()) NoteImagined(call, outputs);
   }
   if (computed) *computed = outputs;
-  if (!outs.empty()) DeliverAll(call, outs, outputs);
+  if (!outs.empty()) DeliverAll(call, outs, outputs, shapes_only);
   return outputs;
 }
 
@@ -208,26 +180,13 @@ namespace {
 
 /// One more write to the tensor's memory.
 void CountWrite(const Tensor& x) {
-  if (!x.defined() || !x.impl()->storage) return;
+  if (!x.impl()->storage) return;
   x.impl()->version().Bump();
   if (DRAGON_LIKELY(!Door().phantom)) x.impl()->storage->writes.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-void BumpVersions(const Call& call, std::span<const Tensor> outs) {
-  for (const Tensor& out : outs) {
-    CountWrite(out);
-  }
-  const Schema& schema = call.op->schema;
-  if (!Writes(*call.op, call.attrs)) return;
-  size_t i = 0, list = 0;
-  for (int slot = 0; slot < schema.tensor_count(); ++slot) {
-    const size_t count = schema.tensor(slot).type == ArgumentType::kTensorList ? call.list_sizes[list++] : 1;
-    for (size_t k = 0; k < count; ++k, ++i) {
-      if (schema.tensor(slot).mutated) CountWrite(call.inputs[i]);
-    }
-  }
-}
+void BumpVersions(const Call& call, std::span<const Tensor> outs) { EachWritten(call, outs, &CountWrite); }
 
 }  // namespace dragon

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/macros.h"
+#include "core/framework/tensor.h"
 
 namespace dragon {
 
@@ -23,6 +24,15 @@ class KnowingNumbers {
  private:
   bool before_;
 };
+
+/// Which run that works out shapes this thread is in; 0 outside of any.
+DRAGON_API uint32_t& PhantomRun();
+/// The number of another run.
+DRAGON_API uint32_t NextPhantomRun();
+/// The tensor's numbers were made just now: a run that works out shapes may write to them, since nobody else has them.
+DRAGON_API void NoteImagined(const Tensor& tensor);
+/// Numbers of its own for a constant, where the run might write to the tensor that it is made of; else that tensor.
+DRAGON_API Tensor CopyOfSizes(const Tensor& tensor);
 
 /// A size that depends on numbers which are not there: what stands for it on this thread (-1: such calls are refused),
 /// and whether it has been asked for.

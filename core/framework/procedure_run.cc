@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/framework/known.h"
 #include "core/framework/number.h"
 #include "core/framework/op.h"
 
@@ -20,6 +21,7 @@ Tensor MadeBy(const ProcedureStep& step, const SizesNow& now) {
   if (made.numel()) std::memcpy(copy.mutable_data(), made.data(), made.numel() * made.item_size());
   copy.impl()->weak = made.impl()->weak;
   for (const ProcedureStep::Follows& follows : step.follows) SetElement(copy, follows.element, now[follows.number]);
+  NoteImagined(copy);
   if (Door().tracer) Door().tracer->Made(copy);
   return copy;
 }
@@ -28,6 +30,7 @@ Tensor NumberFor(const ProcedureStep& step, Value number) {
   if (IsInexact(step.dtype)) number = Value(number.real());
   if (!HasNumber(step.dtype, number)) throw ProcedureParts("a number is beyond its dtype: " + number.str());
   Tensor tensor = Tensor::Scalar(number, step.dtype);
+  NoteImagined(tensor);
   tensor.impl()->weak = true;
   return tensor;
 }

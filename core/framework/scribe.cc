@@ -80,6 +80,7 @@ TensorId Scribe::NewId(const Tensor& tensor, bool open) {
   Storage* storage = tensor.defined() ? tensor.impl()->storage.get() : nullptr;  // undefined: a gradient that is none
   const auto piece = pieces_.try_emplace(storage, static_cast<int32_t>(pieces_.size()));
   procedure_.pieces.push_back(piece.first->second);
+  open_pieces_.resize(pieces_.size()), written_.resize(pieces_.size());
   procedure_.bytes.push_back(tensor.defined() ? tensor.numel() * tensor.item_size() : 0);
   return id;
 }
@@ -96,7 +97,7 @@ TensorId Scribe::IdOf(const Tensor& tensor) {
   if (const auto known = ids_.find(tensor.impl()); known != ids_.end()) return known->second;
   if (!tensor.impl()->storage) {
     Fail("a tensor without memory (a meta tensor)");
-  } else if (tensor.impl()->storage->mark >> 32 == mark_ >> 32) {
+  } else if (tensor.impl()->storage->mark >> Trace::kMarkBits == mark_ >> Trace::kMarkBits) {
     Fail("a tensor that came about without a call of an operator");
   } else {
     for (size_t i = 0; i < procedure_.arguments.size(); ++i) {
@@ -118,7 +119,7 @@ std::vector<TensorId> Scribe::IdsOf(std::span<const Tensor> tensors) {
 }
 
 bool Scribe::IsOpen(std::span<const TensorId> ids) const {
-  return std::any_of(ids.begin(), ids.end(), [&](TensorId id) { return id != kNoTensor && open_[id]; });
+  return std::any_of(ids.begin(), ids.end(), [&](TensorId id) { return id != kNoTensor && IsOpen(id); });
 }
 
 // --- numbers
@@ -126,7 +127,7 @@ bool Scribe::IsOpen(std::span<const TensorId> ids) const {
 NumberId Scribe::NumberOf(const Tensor& tensor, NumberKind kind, int axis, int64_t now) {
   if (!IsListening()) return -1;
   const TensorId id = IdOf(tensor);
-  if (id == kNoTensor || !open_[id]) return -1;
+  if (id == kNoTensor || !IsOpen(id)) return -1;
   const auto argument = std::find(procedure_.arguments.begin(), procedure_.arguments.end(), id);
   if (argument != procedure_.arguments.end() && kind == NumberKind::kSize) {
     const std::vector<int>& axes = axes_[argument - procedure_.arguments.begin()];
@@ -211,7 +212,7 @@ void Scribe::NoteDetached(const Tensor& from, const Tensor& alias, bool unversio
   ProcedureStep& step = AddStep(Kind::kDetach);
   step.inputs = {source};
   step.unversioned = unversioned;
-  step.outputs = {NewId(alias, open_[source])};
+  step.outputs = {NewId(alias, IsOpen(source))};
 }
 
 void Scribe::Made(const Tensor& tensor) {
@@ -233,7 +234,7 @@ void Scribe::GradRead(const Tensor& leaf) {
   step.inputs = {id};
   step.defined = grad.defined();
   const auto known = grad.defined() ? ids_.find(grad.impl()) : ids_.end();
-  step.outputs = {known != ids_.end() ? known->second : NewId(grad, grad.defined() && open_[id])};
+  step.outputs = {known != ids_.end() ? known->second : NewId(grad, grad.defined() && IsOpen(id))};
 }
 
 void Scribe::GradWritten(const Tensor& leaf, const Tensor& grad) {
@@ -291,7 +292,6 @@ Tensors Scribe::Handle(const Call& call, std::span<const Tensor> outs) {
     if (argument.type == ArgumentType::kGraph) Fail(call.op->name() + ", whose graphs are for one size");
   }
   NoteDraws(call);
-  NoteWritten(call, outs);
   const std::vector<uint64_t> versions = VersionsOf(step);
   const int found = trace_->found();
   Tensors results;
@@ -302,8 +302,8 @@ Tensors Scribe::Handle(const Call& call, std::span<const Tensor> outs) {
   if (!failure_.empty()) return results;
   step.eager = trace_->found() != found;
   if (step.eager) procedure_.looks.push_back({Position(), place ? place() : std::string()});
-  NoteWrites(step, versions);
   const bool open = step.eager || IsOpen(step.inputs) || IsOpen(step.outs) || !step.follows.empty();
+  NoteWrites(step, versions, open);
   for (const Tensor& result : results) {
     const auto known = result.defined() ? ids_.find(result.impl()) : ids_.end();
     step.outputs.push_back(!result.defined() ? kNoTensor : known != ids_.end() ? known->second : NewId(result, open));
@@ -334,12 +334,15 @@ std::vector<uint64_t> Scribe::VersionsOf(const ProcedureStep& step) const {
   return versions;
 }
 
-void Scribe::NoteWrites(const ProcedureStep& step, std::span<const uint64_t> before) {
+void Scribe::NoteWrites(const ProcedureStep& step, std::span<const uint64_t> before, bool open) {
   const std::vector<uint64_t> after = VersionsOf(step);
   for (size_t i = 0; i < after.size(); ++i) {
     if (after[i] == before[i]) continue;
     const TensorId id = i < step.inputs.size() ? step.inputs[i] : step.outs[i - step.inputs.size()];
-    procedure_.writes.push_back({Position(), procedure_.pieces[id]});
+    const int32_t piece = procedure_.pieces[id];
+    procedure_.writes.push_back({Position(), piece});
+    written_[piece] = Position() + 1;
+    open_pieces_[piece] |= open;
   }
 }
 

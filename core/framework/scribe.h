@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/framework/procedure.h"
@@ -87,13 +86,13 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   std::vector<TensorId> IdsOf(std::span<const Tensor> tensors);
   bool IsOpen(std::span<const TensorId> ids) const;
   ProcedureStep& AddStep(ProcedureStep::Kind kind);
-  void NoteWritten(const Call& call, std::span<const Tensor> outs);
+  bool IsOpen(TensorId id) const { return open_[id] || open_pieces_[procedure_.pieces[id]]; }
   void TakePending(const Call& call, ProcedureStep* step);
   void FindLastUses();
   void FindLoose();
   void NoteTold(const Tensor& tensor, const Value& number);
   void NoteDraws(const Call& call);
-  void NoteWrites(const ProcedureStep& step, std::span<const uint64_t> before);
+  void NoteWrites(const ProcedureStep& step, std::span<const uint64_t> before, bool open);
   std::vector<uint64_t> VersionsOf(const ProcedureStep& step) const;
 
   Procedure procedure_;
@@ -104,9 +103,10 @@ class DRAGON_API Scribe final : public Interpreter, public Listener {
   std::vector<Pending> pending_;
   std::unordered_map<Storage*, int32_t> pieces_;  ///< of memory
   std::string failure_;
-  NumberId told_ = -1;                          ///< the number that was read last
-  bool asked_ = false;                          ///< by somebody who keeps it as what it is
-  std::unordered_set<const Storage*> written_;  ///< whose numbers are not known while shapes are worked out
+  NumberId told_ = -1;             ///< the number that was read last
+  bool asked_ = false;             ///< by somebody who keeps it as what it is
+  std::vector<char> open_pieces_;  ///< by piece of memory: what was written there may follow sizes
+  std::vector<int32_t> written_;   ///< by piece of memory: the step after which it was written last
   Trace* trace_ = nullptr;
   uint64_t mark_ = 0;
   int depth_ = 0;

@@ -65,11 +65,7 @@ void Scribe::NoteNumbers(const Tensor& tensor, std::span<const std::pair<int32_t
 NumberId Scribe::ElementOf(const Tensor& tensor, int64_t place) {
   if (!IsListening() || tensor.is_meta() || tensor.is_complex()) return -1;
   const auto known = ids_.find(tensor.impl());
-  if (known == ids_.end() || !open_[known->second] || trace_->IsOpen(tensor)) return -1;
-  if (written_.count(tensor.impl()->storage.get())) {
-    Fail("numbers made of sizes that were written in place");
-    return -1;
-  }
+  if (known == ids_.end() || !IsOpen(known->second) || trace_->IsOpen(tensor)) return -1;
   if (!IsOnHost(tensor)) {
     Fail("numbers made of sizes that are many, or lie on a device");
     return -1;
@@ -78,7 +74,8 @@ NumberId Scribe::ElementOf(const Tensor& tensor, int64_t place) {
   const std::function<void(const Tensor&)> looked = std::exchange(trace_->looked, nullptr);
   const Value hint = dragon::ElementOf(tensor, place);
   trace_->looked = looked;
-  return sizes().Note(NumberKind::kElement, known->second, static_cast<int32_t>(place), Position(), hint);
+  return sizes().Note(NumberKind::kElement, known->second, static_cast<int32_t>(place), Position(), hint,
+                      written_[procedure_.pieces[known->second]]);
 }
 
 void Scribe::FixElements(const Tensor& tensor) {
@@ -86,16 +83,6 @@ void Scribe::FixElements(const Tensor& tensor) {
     const NumberId number = ElementOf(tensor, place);
     if (number < 0) return;
     Fix(number);
-  }
-}
-
-void Scribe::NoteWritten(const Call& call, std::span<const Tensor> outs) {
-  for (const Tensor& out : outs) {
-    if (out.defined()) written_.insert(out.impl()->storage.get());
-  }
-  if (!call.op->schema.mutates()) return;
-  for (const Tensor& input : call.inputs) {
-    if (input.defined()) written_.insert(input.impl()->storage.get());
   }
 }
 

@@ -5,11 +5,16 @@
 
 #include "core/device/absent.h"
 #include "core/framework/apply.h"
+#include "core/framework/known.h"
 
 namespace dragon {
 
 ShapesOnly::ShapesOnly(bool only)
-    : phantom_(std::exchange(Door().phantom, only)), absent_(std::exchange(NumbersAreAbsent(), only)) {}
-ShapesOnly::~ShapesOnly() { Door().phantom = phantom_, NumbersAreAbsent() = absent_; }
+    : phantom_(std::exchange(Door().phantom, only)),
+      absent_(std::exchange(NumbersAreAbsent(), only)),
+      run_(PhantomRun()) {
+  if (only && !phantom_) PhantomRun() = NextPhantomRun();
+}
+ShapesOnly::~ShapesOnly() { Door().phantom = phantom_, NumbersAreAbsent() = absent_, PhantomRun() = run_; }
 
 }  // namespace dragon

@@ -1,6 +1,8 @@
 // Working out shapes before anything runs.
 #pragma once
 
+#include <cstdint>
+
 #include "core/base/macros.h"
 
 namespace dragon {
@@ -16,6 +18,7 @@ class DRAGON_API ShapesOnly {
 
  private:
   bool phantom_, absent_;
+  uint32_t run_;
 };
 
 }  // namespace dragon

@@ -92,10 +92,11 @@ bool Decision::Holds(const Value& x, const Value& y) const {
   return held == (real ? compare(x.real(), y.real()) : compare(x.integer(), y.integer()));
 }
 
-NumberId Sizes::Note(NumberKind kind, int32_t a, int32_t b, int32_t step, const Value& hint) {
+NumberId Sizes::Note(NumberKind kind, int32_t a, int32_t b, int32_t step, const Value& hint, int32_t since) {
   const auto [first, last] = places_.equal_range({kind, a, b});
   for (auto place = first; place != last; ++place) {
-    if (IsSame(numbers_[place->second].hint, hint)) return place->second;
+    const Number& number = numbers_[place->second];
+    if (number.step >= since && IsSame(number.hint, hint)) return place->second;
   }
   numbers_.push_back({kind, a, b, step, hint});
   places_.insert({{kind, a, b}, count() - 1});

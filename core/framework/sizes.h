@@ -70,8 +70,8 @@ class DRAGON_API Sizes {
     Value hint;        ///< what it was in the program that was listened to; of a constant, what it is
   };
 
-  /// The number, noted before or now.
-  NumberId Note(NumberKind kind, int32_t a, int32_t b, int32_t step, const Value& hint);
+  /// The number, noted before or now; what was noted before a step `since` is another one.
+  NumberId Note(NumberKind kind, int32_t a, int32_t b, int32_t step, const Value& hint, int32_t since = 0);
   NumberId Combine(NumberKind kind, NumberId a, NumberId b, int32_t step);
   /// Note how a comparison went; returns that.
   bool Decide(Relation relation, NumberId a, NumberId b, int32_t step, std::string place);

@@ -61,6 +61,8 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   /// Every write through the door counts here, those that autograd must not see as well. Once `lent`, others may write.
   std::atomic<uint32_t> writes{0};
   std::atomic<bool> lent{false};
+  /// The run that worked out shapes and made these numbers all the same (PhantomRun); 0: they are no such run's.
+  uint32_t imagined = 0;
 };
 
 class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {

@@ -5,6 +5,7 @@
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/graph_check.h"
+#include "core/framework/known.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
 
@@ -127,6 +128,7 @@ void Trace::Made(const Tensor& tensor) {
   if (Known(tensor)) return;
   Cell& cell = CellOf(tensor);
   cell.made = tensor.Detach();
+  NoteImagined(tensor);
   cell.whole = Geometry(tensor);
   cell.constant = true;
 }
@@ -214,7 +216,7 @@ ValueId Trace::ReadValue(const Tensor& tensor) {
   if (cell.made.defined()) {  // numbers that the program holds: as they are now, before any call writes to them
     GradMode off(false);
     const Call clone{&OpNamed<"clone">(), std::span<const Tensor>(&cell.made, 1), {}, {}};
-    const Tensor copy = Door().phantom ? cell.made : Below(clone, {})[0];
+    const Tensor copy = Door().phantom ? CopyOfSizes(cell.made) : Below(clone, {})[0];
     cell.value = graph_.AddConstant(copy);
     constant_.resize(graph_.values.size(), 1);
     cell.views.push_back({cell.whole, cell.value, {}});

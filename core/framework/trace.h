@@ -85,6 +85,9 @@ struct Capture {
 
 class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberTeller {
  public:
+  /// The upper half of a storage's mark says in which trace it was made, its lowest bit whether that was of a branch.
+  static constexpr int kMarkBits = 32;
+
   /// With `branch`, of a part of what another trace of this thread writes down, for a graph that is an argument (see
   /// core/framework/bodies.h): the other one stands aside meanwhile. What it writes outside, its graph
   /// updates.
@@ -243,9 +246,6 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   View Noted(const Tensor& tensor, ValueId value) const;
   const View* Seen(const Cell& cell, const Tensor& tensor);
   ValueId Emit(const char* op, std::vector<ValueId> inputs, std::vector<Value> attrs);
-
-  /// The upper half of a storage's mark says in which trace it was made, its lowest bit whether that was of a branch.
-  static constexpr int kMarkBits = 32;
 
   Graph graph_;
   std::vector<CapturedInput> inputs_;

@@ -4,7 +4,8 @@ import contextlib
 from dragon import _C
 
 # The engine's own switches, as they are: each returns what was, so that whoever changes a mode can put it back.
-set_recording, is_recording, set_phantom = _C.set_grad_enabled, _C.is_grad_enabled, _C.set_phantom
+set_recording, is_recording = _C.set_grad_enabled, _C.is_grad_enabled
+set_phantom, is_phantom = _C.set_phantom, _C.is_phantom
 records = _C.records
 exchange_history_floor, next_sequence = _C.exchange_history_floor, _C.next_sequence
 anomaly_mode, set_anomaly_mode = _C.anomaly_mode, _C.set_anomaly_mode

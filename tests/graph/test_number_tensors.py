@@ -74,15 +74,80 @@ def test_plain_numbers_are_held_to_what_they_were():
         assert torch.equal(graph(x), call(x))
 
 
-def test_numbers_that_are_written_stay_right():
+def written(x):
+    sizes = torch.tensor(x.shape)
+    sizes[0] += 1
+    return torch.zeros(sizes.tolist())
+
+
+def filled(x):
+    size = torch.empty(1, dtype=torch.int64)
+    size.fill_(x.shape[0])
+    return x.reshape(size.item(), -1) * 2
+
+
+def made_of_written(x):
+    sizes = torch.zeros(2, dtype=torch.int64)
+    sizes[0] = x.shape[0]
+    more = sizes + 1
+    before = sizes.tolist()
+    sizes[0] = 7
+    return x.new_zeros(more[0].item(), before[0], sizes.tolist()[0]) + x.sum()
+
+
+def read_before(x):
+    sizes = torch.tensor([4, 4])
+    before = sizes.tolist()[0]
+    sizes[0] = x.shape[0]
+    return x.new_zeros(before, sizes.tolist()[0]) + x.sum()
+
+
+@pytest.mark.parametrize("call", [written, filled, made_of_written, read_before], ids=lambda call: call.__name__)
+def test_numbers_that_are_written_follow(call):
+    graph = torch.compile(call, dynamic=True)
+    for shape in SHAPES[:-1]:
+        x = torch.randn(shape)
+        assert torch.equal(graph(x), call(x))
+    assert "1 graphs" in graph.explain(), graph.explain()
+
+
+def test_numbers_that_are_drawn_are_not_known():
     def call(x):
-        sizes = torch.tensor(x.shape)
-        sizes[0] += 1
-        return torch.zeros(sizes.tolist())
+        places = torch.randint(0, 3, (2,))
+        return x.new_zeros(places.max().item() + 1, x.shape[0])
     graph = torch.compile(call, dynamic=True)
     for shape in SHAPES:
+        torch.manual_seed(shape[0])
+        found = graph(torch.zeros(shape))
+        torch.manual_seed(shape[0])
+        assert found.shape == call(torch.zeros(shape)).shape
+
+
+def test_what_was_there_before_is_written_once():
+    class Count(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", torch.zeros(2, dtype=torch.int64))
+
+        def forward(self, x):
+            self.seen += x.shape[0]
+            return x.new_zeros(self.seen[0].item(), 2) + x.sum()
+    plain, module = Count(), Count()
+    graph = torch.compile(module, dynamic=True)
+    for shape in SHAPES:
         x = torch.randn(shape)
-        assert graph(x).shape == call(x).shape
+        assert torch.equal(graph(x), plain(x)) and torch.equal(module.seen, plain.seen)
+
+
+def test_many_numbers_made_of_sizes_decide():
+    def call(x):
+        places = torch.arange(x.shape[0]).unsqueeze(0) + torch.arange(x.shape[1]).unsqueeze(1)
+        return x + 1 if bool((places < 60).all()) else x - 1
+    graph = torch.compile(call, dynamic=True)
+    for shape in ((4, 6), (5, 8), (20, 30), (31, 30), (40, 50), (200, 300)):
+        x = torch.randn(shape)
+        assert torch.equal(graph(x), call(x))
+    assert "2 graphs" in graph.explain(), graph.explain()
 
 
 def test_a_size_as_a_constant():

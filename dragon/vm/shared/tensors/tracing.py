@@ -6,7 +6,7 @@ import threading
 
 from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import captures, is_capturing
-from dragon.core.modes import set_phantom
+from dragon.core.modes import is_phantom
 from dragon.core.warnings import is_users
 
 _local = threading.local()
@@ -51,9 +51,7 @@ def is_tracing_shapes():
     """Return whether a `tf.function` is traced over tensors without numbers."""
     if getattr(_local, "trace", None) is None:
         return False
-    before = set_phantom(True)  # the engine tells a mode only to whoever changes it
-    set_phantom(before)
-    return before
+    return is_phantom()
 
 
 def is_shape_open():

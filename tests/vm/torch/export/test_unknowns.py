@@ -122,6 +122,51 @@ def test_other_ways_are_refused(function):
         export(made(torch, function), arguments(torch))
 
 
+class Counts(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.full((2,), 3))
+
+    def forward(self, x):
+        self.seen += 1
+        return x.new_zeros(int(self.seen[0]))
+
+
+def its_own(t, x, n):
+    counts = t.zeros(2, dtype=t.int64)
+    counts[0] = 5
+    counts += 1
+    copied = t.tensor([1, 1])
+    copied[1] = counts[0] * 2
+    return t.zeros(int(counts[0]), copied.tolist()[1])
+
+
+def of_others(t, x, n):
+    sums = t.zeros(2)
+    sums[0] = x.sum()
+    sums[1] = 3
+    return t.zeros(int(sums[1]))
+
+
+def drawn(t, x, n):
+    numbers = t.empty(2, dtype=t.int64)
+    numbers.random_(1, 5)
+    return t.zeros(int(numbers[0]))
+
+
+def test_written_numbers_are_those_that_were_written():
+    found = export(made(torch, its_own), arguments(torch)).module()(*arguments(torch))
+    assert found.shape == its_own(torch, None, None).shape == (6, 12)
+
+
+@pytest.mark.parametrize("module, given", [
+    (Counts(), (torch.ones(2),)), (made(torch, of_others), arguments(torch)), (made(torch, drawn), arguments(torch)),
+], ids=["buffer", "written with others", "drawn"])
+def test_numbers_that_nobody_knows_yet_are_refused(module, given):
+    with pytest.raises(GuardOnDataDependentSymNode, match="Could not guard on data-dependent expression"):
+        export(module, given)
+
+
 def test_open_sizes_beside_unknown_ones():
     program = export(made(torch, CALLS["mask"][0]), arguments(torch), dynamic_shapes={"x": {0: Dim("n")}, "n": None})
     assert "u0" in {str(key) for key in program.range_constraints}

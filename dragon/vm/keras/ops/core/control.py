@@ -12,14 +12,7 @@ def _truth(value):
     """Return whether something holds, without a look at numbers that are not there: then it does."""
     if not isinstance(value, _C.Tensor):
         return bool(value)
-    return True if _is_phantom() else bool(value)
-
-
-def _is_phantom():
-    """Return whether this thread makes shapes only."""
-    now = modes.set_phantom(False)
-    modes.set_phantom(now)
-    return now
+    return True if modes.is_phantom() else bool(value)
 
 
 @operation
@@ -71,7 +64,7 @@ def switch(index, branches, *operands):
         if made is not PLAIN:
             return made
     if isinstance(index, _C.Tensor):
-        index = 0 if _is_phantom() else int(index)
+        index = 0 if modes.is_phantom() else int(index)
     return branches[min(max(int(index), 0), last)](*operands)
 
 
@@ -115,7 +108,7 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
             break
         values = after(values)
         rounds += 1
-        if _is_phantom():
+        if modes.is_phantom():
             break
     return values if several else values[0]
 
