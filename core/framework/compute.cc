@@ -7,7 +7,6 @@
 #include "core/framework/known_call.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
-#include "core/framework/writes.h"
 
 namespace dragon {
 

@@ -7,8 +7,6 @@
 
 #include "core/framework/known_call.h"
 #include "core/framework/op.h"
-#include "core/framework/trace.h"
-#include "core/framework/writes.h"
 
 namespace dragon {
 
@@ -30,9 +28,7 @@ bool IsImagined(const Tensor& x) {
 }
 
 /// What was made before a branch began is not written in it: the other branch must find it as it was.
-bool IsOfThisBranch(const Tensor& x) {
-  return x.impl()->storage->mark >> Trace::kMarkBits == Storage::Mark() >> Trace::kMarkBits;
-}
+bool IsOfThisBranch(const Tensor& x) { return x.impl()->storage->mark >> kMarkBits == Storage::Mark() >> kMarkBits; }
 
 }  // namespace
 

@@ -25,6 +25,9 @@ class KnowingNumbers {
   bool before_;
 };
 
+/// The upper half of a storage's mark says in which trace it was made, its lowest bit whether that was of a branch.
+constexpr int kMarkBits = 32;
+
 /// Which run that works out shapes this thread is in; 0 outside of any.
 DRAGON_API uint32_t& PhantomRun();
 /// The number of another run.

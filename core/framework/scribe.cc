@@ -97,7 +97,7 @@ TensorId Scribe::IdOf(const Tensor& tensor) {
   if (const auto known = ids_.find(tensor.impl()); known != ids_.end()) return known->second;
   if (!tensor.impl()->storage) {
     Fail("a tensor without memory (a meta tensor)");
-  } else if (tensor.impl()->storage->mark >> Trace::kMarkBits == mark_ >> Trace::kMarkBits) {
+  } else if (tensor.impl()->storage->mark >> kMarkBits == mark_ >> kMarkBits) {
     Fail("a tensor that came about without a call of an operator");
   } else {
     for (size_t i = 0; i < procedure_.arguments.size(); ++i) {

@@ -5,7 +5,6 @@
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/graph_check.h"
-#include "core/framework/known.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
 

@@ -16,6 +16,7 @@
 #include "core/framework/apply.h"
 #include "core/framework/findings.h"
 #include "core/framework/graph.h"
+#include "core/framework/known.h"
 
 namespace dragon {
 
@@ -85,9 +86,6 @@ struct Capture {
 
 class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberTeller {
  public:
-  /// The upper half of a storage's mark says in which trace it was made, its lowest bit whether that was of a branch.
-  static constexpr int kMarkBits = 32;
-
   /// With `branch`, of a part of what another trace of this thread writes down, for a graph that is an argument (see
   /// core/framework/bodies.h): the other one stands aside meanwhile. What it writes outside, its graph
   /// updates.

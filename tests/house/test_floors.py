@@ -30,11 +30,12 @@ DOORS = {
 # The floors of core/framework, from the ground up, by a header and its sources; a file includes its own floor and those
 # below. What a lower floor declares, a higher one may define: `Tensor::requires_grad` stands in autograd/node.cc.
 FLOORS = [
-    {"value", "known", "expression"},
+    {"value", "expression"},
     {"schema", "generator"},
     {"tensor", "promotion"},
     {"operator", "infer", "writes", "sizes"},
-    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings", "shapes_only"},
+    {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings", "shapes_only",
+     "known", "known_call"},
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},
