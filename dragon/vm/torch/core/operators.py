@@ -1,4 +1,5 @@
 """Operators that scripts register: their functions by kind of device, and their gradients."""
+import importlib
 import inspect
 import typing
 
@@ -6,6 +7,7 @@ from dragon.core import modes
 from dragon.vm.torch.core.tensor import Tensor
 
 REGISTERED = {}  # "namespace::name" -> Operator
+OWNERS = {"torchvision": "dragon.vm.torchvision.ops"}  # namespace -> the package that registers its operators
 SCALARS = {int: "SymInt", float: "float", bool: "bool", str: "str"}
 
 
@@ -89,12 +91,20 @@ class Operator:
         return self._function
 
 
+def lookup(name):
+    """Return the operator of a full name, or None; a package of Dragon's whose operators it is among is imported."""
+    space = name.partition("::")[0]
+    if name not in REGISTERED and space in OWNERS and not any(known.startswith(space + "::") for known in REGISTERED):
+        importlib.import_module(OWNERS[space])
+    return REGISTERED.get(name)
+
+
 def get(name):
     """Return a registered operator, or raise RuntimeError."""
     if isinstance(name, Operator):
         return name
     name = getattr(name, "_qualname", None) or getattr(name, "_qualified_op_name", None) or str(name)
-    if name not in REGISTERED:
+    if lookup(name) is None:
         raise RuntimeError(f"operator {name} does not exist; expected one that define() or custom_op() registered")
     return REGISTERED[name]
 
