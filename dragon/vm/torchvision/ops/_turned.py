@@ -1,4 +1,4 @@
-"""Overlaps of turned boxes: what two rectangles have in common is the polygon around their crossings and inner corners."""
+"""Overlaps of turned boxes: what two have in common is the polygon of their crossings and inner corners."""
 import math
 
 from dragon.vm import torch

@@ -233,7 +233,7 @@ def test_hostile_archives_are_letters(name):
 
 
 def detecting(torch):
-    """Return a function that says what detectors' code says: results with a place to go, numbers that tensors become."""
+    """Return a function that says what detectors say: results with a place to go, tensors that become numbers."""
     def detect(x: torch.Tensor, count: torch.Tensor):
         place = torch.zeros(1)
         norm = torch.nn.functional.normalize(x, out=place)

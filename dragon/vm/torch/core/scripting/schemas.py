@@ -108,7 +108,7 @@ def overloads(name):
 
 @functools.lru_cache(1024)
 def overloads_into(name):
-    """Return the signatures of an operator that write its tensor into the argument `out`, as most operators have them."""
+    """Return the signatures of an operator that write its tensor into the argument `out`."""
     made = []
     for plain in overloads(name):
         if plain.result == TENSOR and not plain.writes and plain.arguments and plain.arguments[0].type != NUMBER:
