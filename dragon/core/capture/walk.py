@@ -75,6 +75,7 @@ class Walk:
         self.refusal = None
         self.random_states, self.counters = [], []
         self.asked, self._environment = set(), None
+        self._asked_of_any, self._asked_of_self = set(), {}  # names; by code, names that it asks `self` for
         self._seen, self._names, self._computed, self._all = {}, set(), set(), False
         self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
         self._instances, self._classes = [], []
@@ -253,6 +254,9 @@ class Walk:
             self.kept.append(value)
         names = codes.names_of(function.__code__)
         self.asked |= names.asked
+        self._asked_of_any |= names.asked - names.asked_of_self
+        if names.asked_of_self:
+            self._asked_of_self[function.__code__] = names.asked_of_self
         if not ENVIRONMENT.isdisjoint(names.globals | names.attributes) and self._environment is None:
             self._environment = getattr(os.environ, "_data", {})
             self._whole(DICT, self._environment, self._environment.items(), "os.environ")
@@ -399,16 +403,29 @@ class Walk:
     # --- what must not appear
 
     def _add_absent(self):
-        """Watch that no attribute comes to stand before the one that was found."""
+        """Watch that no attribute comes to stand before the one that was found, or where one was asked for in vain."""
         inherited, named = {}, self._names | self._computed | {"forward"}
+        asked = self._asked_by_kind()
         for place, kind, fields in self._instances:
             if kind not in inherited:
                 known = set().union(*(base.__dict__ for base in kind.__mro__))
-                inherited[kind] = sorted((named & known) - {"__class__", "__dict__"})
+                inherited[kind] = sorted((named & known | asked[kind]) - {"__class__", "__dict__"})
             self._absent(place, inherited[kind], fields)
         for place, kind in self._classes:
             known = set().union(*(base.__dict__ for base in kind.__mro__[1:]))
-            self._absent(place, sorted(named & known), kind.__dict__)
+            self._absent(place, sorted(named & known | asked.get(kind, self._asked_of_any)), kind.__dict__)
+
+    def _asked_by_kind(self):
+        """Return {class: the names of attributes that some code may ask its instances for}."""
+        own, claimed = {}, set()
+        for kind in {kind for _, kind, _ in self._instances}:
+            methods = {value.__code__ for base in kind.__mro__ for value in base.__dict__.values()
+                       if isinstance(value, types.FunctionType)}
+            claimed |= methods.intersection(self._asked_of_self)
+            own[kind] = methods.intersection(self._asked_of_self)
+        rest = [names for code, names in self._asked_of_self.items() if code not in claimed]
+        of_any = self._asked_of_any.union(*rest)
+        return {kind: of_any.union(*(self._asked_of_self[code] for code in found)) for kind, found in own.items()}
 
     def _absent(self, place, names, holder):
         for name in names:

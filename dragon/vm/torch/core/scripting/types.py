@@ -21,7 +21,8 @@ class Type:
     def __str__(self):
         return self.name
 
-    __repr__ = __str__
+    def __repr__(self):
+        return self.annotation()
 
     def annotation(self):
         """Return the type as a program's annotation."""
