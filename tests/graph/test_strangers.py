@@ -231,7 +231,8 @@ def test_seeds_are_set_at_each_call(number):
 
 
 @pytest.mark.parametrize("register", [
-    lambda y, hook: y.register_hook(hook), lambda y, hook: y.grad_fn.register_hook(lambda before, after: hook(after[0]))])
+    lambda y, hook: y.register_hook(hook),
+    lambda y, hook: y.grad_fn.register_hook(lambda before, after: hook(after[0]))])
 def test_hooks_have_their_effects_at_each_call(register):
     def make(T, wrap):
         seen = []

@@ -1,5 +1,6 @@
 """Operators that scripts register: their functions by kind of device, and their gradients."""
-import importlib
+import functools
+import importlib.util
 import inspect
 import typing
 
@@ -7,7 +8,7 @@ from dragon.core import modes
 from dragon.vm.torch.core.tensor import Tensor
 
 REGISTERED = {}  # "namespace::name" -> Operator
-OWNERS = {"torchvision": "dragon.vm.torchvision.ops"}  # namespace -> the package that registers its operators
+FACES = "dragon.vm"  # a face beside this one registers its operators under its own name
 SCALARS = {int: "SymInt", float: "float", bool: "bool", str: "str"}
 
 
@@ -92,11 +93,20 @@ class Operator:
 
 
 def lookup(name):
-    """Return the operator of a full name, or None; a package of Dragon's whose operators it is among is imported."""
+    """Return the operator of a full name, or None; a face of Dragon's whose operators it is among is imported."""
     space = name.partition("::")[0]
-    if name not in REGISTERED and space in OWNERS and not any(known.startswith(space + "::") for known in REGISTERED):
-        importlib.import_module(OWNERS[space])
+    if name not in REGISTERED and not any(known.startswith(space + "::") for known in REGISTERED):
+        import_operators(space)
     return REGISTERED.get(name)
+
+
+@functools.cache
+def import_operators(space):
+    """Import the operators of the face that bears a namespace's name, if there is one."""
+    if space.isidentifier() and importlib.util.find_spec(f"{FACES}.{space}") is not None:
+        room = f"{FACES}.{space}.ops"
+        if importlib.util.find_spec(room) is not None:
+            importlib.import_module(room)
 
 
 def get(name):
