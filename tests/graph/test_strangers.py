@@ -1,5 +1,7 @@
 """What other people's compiled programs do around tensors, beside plain calls of them and genuine PyTorch's."""
+import collections
 import os
+import types
 
 import pytest
 
@@ -254,3 +256,50 @@ def test_lists_that_hold_themselves_are_no_graphs():
     assert torch.compile(lambda: held[0])() is held
     made = torch.compile(lambda x: [x + 1, *held])(torch.ones(1))
     assert made[0].item() == 2 and made[1] is held
+
+
+LATER = types.ModuleType("later")
+
+
+class Slots:
+    __slots__ = ("one", "other")
+
+
+def named():
+    try:
+        return SURELY_MISSING  # noqa: F821
+    except NameError:
+        return 1
+
+
+class Things:
+    """What programs look at, and how each comes to answer otherwise."""
+
+    def __init__(self):
+        self.slots, self.chain = Slots(), collections.ChainMap({}, {"a": 1})
+        self.mapping, self.row = collections.UserDict(), collections.UserList([1])
+        self.module = torch.nn.Module()
+
+
+LOOKS = {
+    "slot": (lambda it: getattr(it.slots, "other", 1), lambda it: setattr(it.slots, "other", 5)),
+    "chain": (lambda it: it.chain.get("b", 1), lambda it: it.chain.maps[0].update(b=5)),
+    "mapping": (lambda it: it.mapping.get("b", 1), lambda it: it.mapping.update(b=5)),
+    "row": (lambda it: len(it.row), lambda it: it.row.append(5)),
+    "module of Python's": (lambda it: getattr(LATER, "flag", 1), lambda it: setattr(LATER, "flag", 5)),
+    "global": (lambda it: named(), lambda it: globals().update(SURELY_MISSING=5)),
+    "buffer": (lambda it: getattr(it.module, "table", 1),
+               lambda it: it.module.register_buffer("table", torch.full((), 5.0))),
+    "property": (lambda it: getattr(it, "size", 1), lambda it: setattr(Things, "size", property(lambda self: 5))),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_what_was_missing_elsewhere_is_looked_at(name):
+    look, change = LOOKS[name]
+    things, x = Things(), torch.zeros(1)
+    compiled = torch.compile(lambda it, x: x + look(it))
+    for turn in range(5):
+        if turn == 3:
+            change(things)
+        assert compiled(things, x).item() == look(things)
